@@ -45,7 +45,8 @@ number of retrieved ones. Definitions are those of trec_eval 10, with difference
   With the ideal of all judged documents it is 0.923 and 0.966.
 
 In the examples, grades are in order of rank, `-` is an unjudged document, and after `|` are judged documents
-that were not retrieved. Examples of diversity have letters in place of grades: `ab` is a document about the subtopics
+that were not retrieved. `where price is 3 5` gives a field of the documents.
+Examples of diversity have letters in place of grades: `ab` is a document about the subtopics
 a and b. Examples of two lists, of preferences and of sessions (one list for each query) name the documents: letters are
 documents of grade 1, capitals those that the user knew before.
 
@@ -71,6 +72,10 @@ def section(metric: Metric) -> Iterator[str]:
     yield f"* Reference: {metric.reference}"
     if without := without_relevant(metric):
         facts.append(f"without relevant documents: {without}")
+    if not metric.judged:
+        facts.append("needs no judgments")
+    if metric.undefined:
+        facts.append(f"a query has no value if {metric.undefined}")
     yield f"* {'; '.join(facts)}"
     if metric.spellings:
         yield "* also called " + ", ".join(f"`{name}`".replace(" = ", "` = `") for name in also_called(metric))

@@ -80,7 +80,16 @@ def _names(text, kind="own"):
 
 
 def worked(example):
-    """Metric, computed and promised value of an example: of grades, of documents by name, or of subtopics."""
+    """Metric, computed and promised value of an example: of grades, of named documents, of fields, or of subtopics."""
+    where = re.fullmatch(
+        r"(?P<metric>.+?) where (?P<field>\w+) is (?P<cells>.+?)(?: = .*)? = (?P<value>[\d.]+)", example
+    )
+    if where is not None:
+        cells = {f"d{rank}": {where["field"]: cell} for rank, cell in enumerate(where["cells"].split(), 1)}
+        seconds = float(where["cells"].split()[0]) if where["field"] == "seconds" else 0.0
+        given = {"fields": cells, "timings": {QUERY: seconds}}
+        (only,) = evaluate({QUERY: {"judged": 1}}, {QUERY: list(cells)}, [where["metric"]], **given).metrics
+        return where["metric"], only.values[QUERY], float(where["value"])
     metric = load_registry().parse_metrics([example.partition(" of ")[0]])[0]
     if metric.needs & {"reference", "sessions", "preferences", "judgments"}:
         match = LETTERS.fullmatch(example)

@@ -15,6 +15,7 @@ from pytest_ireval_metrics.cumulated_gain import METRICS as CUMULATED_GAIN
 from pytest_ireval_metrics.diversity import METRICS as DIVERSITY
 from pytest_ireval_metrics.efficiency import METRICS as EFFICIENCY
 from pytest_ireval_metrics.gain_so_far import METRICS as GAIN_SO_FAR
+from pytest_ireval_metrics.guardrails import METRICS as GUARDRAILS
 from pytest_ireval_metrics.incomplete import METRICS as INCOMPLETE
 from pytest_ireval_metrics.interpolated import METRICS as INTERPOLATED
 from pytest_ireval_metrics.other_packages import DIALECTS, rows_of
@@ -46,6 +47,7 @@ def ireval_metrics() -> list[Metric]:
         *CORRELATION,
         *PREFERENCES,
         *EFFICIENCY,
+        *GUARDRAILS,
     ]
     return [
         replace(metric, elsewhere=rows_of(metric.name), dialects=DIALECTS.get(metric.name, {})) for metric in metrics

@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Metric, MetricError, Param, Steps, listing, metric, steps_of
 from pytest_ireval_metrics.gains import by_gain, by_nothing, scale_top
-from pytest_ireval_metrics.vocabulary import Floats, MaxGrade, shown_number, total
+from pytest_ireval_metrics.vocabulary import Floats, MaxGrade, number_of_field, shown_number, total
 
 DEEPEST = 1000
 """The rank at which readers stop at the latest, unless a cutoff says otherwise; cwl-eval has the same."""
@@ -24,7 +23,7 @@ MinGrade = Annotated[float, Param("documents of this grade and below have no gai
 Cost = Annotated[
     str | None,
     Param(
-        "the attribute of a document that is its cost; below the list it is the highest cost of the list; unless "
+        "the field of a document that is its cost; below the list it is the highest cost of the list; unless "
         "given, every document costs 1"
     ),
 ]
@@ -117,16 +116,16 @@ def _scale(judged: JudgedRankings, settings: Settings) -> tuple[float, float]:
 
 def _costs(judged: JudgedRankings, settings: Settings, queries: slice) -> Floats:
     """Costs by rank."""
-    documents, attributes, name = judged.documents, judged.attributes, settings["cost"]
-    if documents is None or attributes is None:
-        raise MetricError("cost is an attribute of documents: give attributes={document: {name: value}}")
+    documents, fields, name = judged.documents, judged.fields, settings["cost"]
+    if documents is None or fields is None:
+        raise MetricError("cost is a field of documents: give fields={document: {name: value}}")
     first = documents.first[queries.start : queries.stop + 1]
     rows = np.arange(first[0], first[-1])
     query = np.repeat(np.arange(first.size - 1), np.diff(first))
     rank = rows - first[query]
     within = rank < settings["cutoff"]
     texts = documents.ids.texts(rows[within])
-    found = np.array([_cost_of(text, attributes.get(text, {}).get(name), name) for text in texts])  # a map of Python
+    found = np.array([_cost_of(text, fields.get(text, {}).get(name), name) for text in texts])  # a map of Python
     highest = np.zeros(first.size - 1)
     np.maximum.at(highest, query[within], found)
     cost = np.repeat(np.where(highest > 0, highest, 1.0)[:, None], settings["cutoff"], axis=1)
@@ -135,9 +134,10 @@ def _costs(judged: JudgedRankings, settings: Settings, queries: slice) -> Floats
 
 
 def _cost_of(document: str, value: object, name: str) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-        raise MetricError(f"the attribute {name!r} of document {document!r} is {value!r}; a cost is a number above 0")
-    return float(value)
+    number = number_of_field(value)
+    if number is None or number <= 0:
+        raise MetricError(f"the field {name!r} of document {document!r} is {value!r}; a cost is a number above 0")
+    return number
 
 
 def _blocks(judged: JudgedRankings, cutoff: int) -> Iterator[slice]:
@@ -235,7 +235,7 @@ class _Model(NamedTuple):
     def decided(self, settings: Settings) -> Mapping[str, Any]:
         """More utility is better; of the rest, no value is better than another."""
         utility = settings["measure"] == "EU" or (settings["measure"] == "ETU" and self.fixed(settings))
-        needs = () if settings["cost"] is None else ("attributes", "documents")
+        needs = () if settings["cost"] is None else ("fields", "documents")
         return {"direction": "higher" if utility else "neither", "needs": frozenset(needs)}
 
     def range(self, settings: Settings) -> tuple[float, float]:
@@ -286,6 +286,7 @@ def user_model(
             steps=steps,
             tie_order=model.tie_order,
             by_arguments=model.decided,
+            uses=lambda settings: () if settings["cost"] is None else (settings["cost"],),
             range=model.range,
             additive=model.additive,
             no_relevant=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -64,6 +65,17 @@ Rounding = Annotated[
 
 MOST_TERMS = 12
 """A sum of more terms is not written out."""
+
+
+def number_of_field(value: object) -> float | None:
+    """The number in a field of a document, which a table holds as text; None if it is not a finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if np.isfinite(number) else None
 
 
 def shown_number(value: float) -> str:

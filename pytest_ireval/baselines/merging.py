@@ -12,7 +12,17 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pytest_ireval.baselines.files import COMPRESSED, ENDING, JUDGMENTS, RECORD, TITLES, path_of, rankings_ending
+from pytest_ireval.baselines.files import (
+    COMPRESSED,
+    ENDING,
+    FIELDS,
+    JUDGMENTS,
+    RECORD,
+    TIMINGS,
+    TITLES,
+    path_of,
+    rankings_ending,
+)
 from pytest_ireval.baselines.reading import Load, read_baseline, record_from
 from pytest_ireval.baselines.record import Acceptance
 from pytest_ireval.baselines.writing import delete_baseline, write_files
@@ -131,8 +141,8 @@ def _files(load: Load) -> dict[str, bytes]:
     asking = 1
     while _take(load, rankings_ending(asking), found):
         asking += 1
-    _take(load, JUDGMENTS, found)
-    _take(load, TITLES, found)
+    for ending in (JUDGMENTS, TITLES, FIELDS, TIMINGS):
+        _take(load, ending, found)
     return found if _take(load, RECORD, found) else {}
 
 

@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 from pytest_ireval.baselines.files import (
     COMPRESSED,
+    FIELDS,
     JUDGMENTS,
     RECORD,
+    TIMINGS,
     TITLES,
     baseline_files,
     checked_name,
@@ -24,7 +26,14 @@ from pytest_ireval.baselines.files import (
 )
 from pytest_ireval.baselines.journal import WAIT, is_held, journal_of
 from pytest_ireval.baselines.record import Acceptance, Baseline, Record, decoded_record
-from pytest_ireval.baselines.stored import Damage, decoded_grades, decoded_rankings, decoded_titles
+from pytest_ireval.baselines.stored import (
+    Damage,
+    decoded_fields,
+    decoded_grades,
+    decoded_rankings,
+    decoded_timings,
+    decoded_titles,
+)
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.git import blob, content_at, git, is_pointer, standing
 
@@ -33,9 +42,14 @@ PIECE = 1 << 22
 LARGEST = 4 << 30
 """Bytes after unpacking; text that unpacks to more was made to fill the memory."""
 
-_BESIDE = {"grades": JUDGMENTS, "titles": TITLES}
+_BESIDE = {"grades": JUDGMENTS, "titles": TITLES, "fields": FIELDS, "timings": TIMINGS}
 """Files that not every baseline has, by the field of the baseline."""
-_DECODED: Mapping[str, Callable[[bytes], Any]] = {JUDGMENTS: decoded_grades, TITLES: decoded_titles}
+_DECODED: Mapping[str, Callable[[bytes], Any]] = {
+    JUDGMENTS: decoded_grades,
+    TITLES: decoded_titles,
+    FIELDS: decoded_fields,
+    TIMINGS: decoded_timings,
+}
 
 Load = Callable[[str], bytes | None]
 """The content of the file with an ending; None where there is none."""
@@ -103,7 +117,15 @@ def baseline_from(load: Load, place: Place, at: str = "") -> Baseline | None:
                 baseline = replace(baseline, **{field: _DECODED[ending](data)})
             except Damage as damage:
                 raise _error_of(damage, place(ending), at) from None
-    return baseline
+    return _with_data(baseline)
+
+
+def _with_data(baseline: Baseline) -> Baseline:
+    """The baseline whose rankings have their timings, and the fields of their documents."""
+    timings = [{query: times[i] for query, times in baseline.timings.items()} for i in range(len(baseline.rankings))]
+    pairs = zip(baseline.rankings, timings, strict=True)
+    found = (replace(each, timings=times or None, fields=baseline.fields) for each, times in pairs)
+    return replace(baseline, rankings=tuple(found))
 
 
 def record_from(load: Load, place: Place, at: str = "") -> Record | None:
@@ -252,7 +274,7 @@ def files_of_last_commit(folder: Path, name: str) -> tuple[Path, ...]:
     there = standing(folder.absolute())  # the folder may be gone from the disk
     listed = git(folder, "ls-tree", "-z", "--name-only", "HEAD", f"{folder.absolute().relative_to(there).as_posix()}/")
     paths = [there / each.decode("utf-8", "replace") for each in (listed or b"").split(b"\0") if each]
-    begins = tuple(f"{name}.{ending}" for ending in (RECORD, JUDGMENTS, TITLES, "rankings."))
+    begins = tuple(f"{name}.{ending}" for ending in (RECORD, JUDGMENTS, TITLES, FIELDS, TIMINGS, "rankings."))
     found = [path for path in paths if path.name.startswith(begins)]
     return tuple(map(near, found)) if any(path.name == f"{name}.{RECORD}" for path in found) else ()
 

@@ -172,6 +172,10 @@ class Baseline:
     """A fingerprint of each query's judgments."""
     titles: Titles = field(default_factory=dict)
     """Title and address of documents, if the suite asked to keep them."""
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By document, the fields that metrics of the suite use."""
+    timings: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """By query, the seconds of each asking, if a metric of the suite uses them."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     plugins: tuple[str, ...] = ()
     """Distributions with versions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,9 +98,12 @@ def decoded_grades(data: bytes) -> StoredGrades:
     return StoredGrades(lines)
 
 
-def encoded_titles(titles: Titles) -> bytes:
-    """The whole text of a file: a JSON list of id, title and address a line."""
-    lines = (json.dumps([document, *texts], ensure_ascii=False) for document, texts in sorted(titles.items()))
+def encoded_lists(entries: Mapping[str, Any]) -> bytes:
+    """The whole text of a file: a JSON list of a key and its values a line, as of id, title and address."""
+    lists = (
+        [key, values] if isinstance(values, Mapping) else [key, *values] for key, values in sorted(entries.items())
+    )
+    lines = (json.dumps(each, ensure_ascii=False, sort_keys=True) for each in lists)
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
@@ -113,6 +116,30 @@ def decoded_titles(data: bytes) -> Titles:
         except (ValueError, TypeError, RecursionError):
             raise Damage("is not a JSON list of the id, title and address of a document", number) from None
         found[document] = title, url
+    return found
+
+
+def decoded_fields(data: bytes) -> Mapping[str, Mapping[str, Any]]:
+    """The fields of documents in the text of a file, or Damage."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            document, fields = json.loads(line)
+            found[_text(document)] = {_text(name): value for name, value in fields.items()}
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            raise Damage("is not a JSON list of the id and the fields of a document", number) from None
+    return found
+
+
+def decoded_timings(data: bytes) -> Mapping[str, tuple[float, ...]]:
+    """The seconds of each query in the text of a file, or Damage."""
+    found: dict[str, tuple[float, ...]] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            query, *times = json.loads(line)
+            found[_text(query)] = tuple(map(float, times))
+        except (ValueError, TypeError, OverflowError, RecursionError):
+            raise Damage("is not a JSON list of a query and its seconds", number) from None
     return found
 
 

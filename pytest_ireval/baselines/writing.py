@@ -11,8 +11,10 @@ from pathlib import Path
 from pytest_ireval.baselines.files import (
     ANCHOR,
     COMPRESSED,
+    FIELDS,
     JUDGMENTS,
     RECORD,
+    TIMINGS,
     TITLES,
     baseline_files,
     checked_name,
@@ -32,7 +34,7 @@ from pytest_ireval.baselines.journal import (
 )
 from pytest_ireval.baselines.reading import read_baseline, read_record
 from pytest_ireval.baselines.record import Acceptance, Baseline, encoded_record
-from pytest_ireval.baselines.stored import MOST_PAIRS, encoded_grades, encoded_rankings, encoded_titles
+from pytest_ireval.baselines.stored import MOST_PAIRS, encoded_grades, encoded_lists, encoded_rankings
 from pytest_ireval.errors import BaselineError, Problem
 
 LARGEST = 32 << 20
@@ -81,9 +83,10 @@ def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
     if baseline.grades is not None and sum(map(len, baseline.grades.values())) <= MOST_PAIRS:
         files[JUDGMENTS] = encoded_grades(baseline.grades)
         prints[JUDGMENTS] = fingerprint(files[JUDGMENTS])
-    if baseline.titles:
-        files[TITLES] = encoded_titles(baseline.titles)
-        prints[TITLES] = fingerprint(files[TITLES])
+    for ending, entries in ((TITLES, baseline.titles), (FIELDS, baseline.fields), (TIMINGS, baseline.timings)):
+        if entries:
+            files[ending] = encoded_lists(entries)
+            prints[ending] = fingerprint(files[ending])
     files[RECORD] = encoded_record(baseline, dict(sorted(prints.items())))
     return files
 

@@ -40,6 +40,7 @@ from pytest_ireval.cli.options import (
     policy_options,
     registry_at,
     terminal_width,
+    timings_option,
 )
 from pytest_ireval.comparing.comparison import Test, compare
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
@@ -232,6 +233,7 @@ _LATEX = str.maketrans(
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
 @click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
 @format_options("judgments", "rankings")
+@timings_option(several=True)
 @policy_options
 def command(
     judgments: str,
@@ -242,6 +244,7 @@ def command(
     per_query: bool,
     pairs: bool,
     sort: str | None,
+    timings: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Compare two or more RANKINGS under JUDGMENTS, in any format that is installed.
@@ -253,10 +256,12 @@ def command(
         raise click.UsageError("give at least two RANKINGS")
     if judgments == _STANDARD_INPUT and _STANDARD_INPUT in named.values():
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
+    if timings and len(timings) != len(named):
+        raise click.UsageError(f"--timings is given {len(timings)} times for {len(named)} RANKINGS: give one for each")
     wanted = metrics or METRICS
     registry = registry_at(None)
     first = _sorted_by(sort, wanted, registry.in_dialect(options["dialect"]))
-    options |= {"missing_queries": missing, "registry": registry}
+    options |= {"missing_queries": missing, "registry": registry, "timings": dict(zip(named, timings, strict=False))}
     with LateBar() as progress:
         comparison = compare(judgments, named, wanted, progress=progress, **options)
     view = View(_in_order(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)

@@ -7,7 +7,15 @@ from typing import Any
 import click
 
 from pytest_ireval.cli.evaluation_text import FORMATS
-from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options, registry_at
+from pytest_ireval.cli.options import (
+    METRICS,
+    LateBar,
+    format_options,
+    metric_option,
+    policy_options,
+    registry_at,
+    timings_option,
+)
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.results.evaluation import MissingQueries
 
@@ -19,6 +27,7 @@ from pytest_ireval.results.evaluation import MissingQueries
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
 @click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="The output format.")
 @format_options("judgments", "rankings")
+@timings_option(several=False)
 @policy_options
 def command(
     judgments: str,

@@ -64,6 +64,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
     yield policies_note(evaluation)
     yield from notes_on_queries(evaluation)
     yield from notes_on_relevance(evaluation)
+    yield from (note for metric in evaluation.metrics for note in metric.notes)
     if any(metric.ties for metric in evaluation.metrics):
         yield (
             "open: queries whose value depends on the order of equal scores; "

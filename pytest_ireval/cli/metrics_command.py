@@ -212,7 +212,7 @@ def range_of(metric: Metric) -> str:
 
 def without_relevant(metric: Metric) -> str:
     """The score of a query without relevant documents."""
-    if metric.unit != "query":
+    if metric.unit != "query" or not metric.judged:
         return ""
     value = _scored_without_relevant(metric)
     if value is None:
@@ -243,7 +243,8 @@ def option_for(metric: Metric) -> str:
     at = metric.parameter(metric.at) if metric.at else None
     name = metric.name + (f"({inside})" if inside else "") + (f"@{_sample(at)}" if at else "")
     quoted = f'"{name}"' if "'" in name else f"'{name}'"
-    return f"-m {quoted}{' --collection N' if 'collection' in metric.needs else ''}"
+    options = {"collection": "--collection N", "fields": "--fields FILE", "timings": "--timings FILE"}
+    return " ".join([f"-m {quoted}", *(option for need, option in options.items() if need in metric.needs)])
 
 
 def _with_usual_arguments(metric: Metric) -> Metric | None:

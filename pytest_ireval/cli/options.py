@@ -105,14 +105,38 @@ _VIEWS = (
 )
 
 
+_DATA = (
+    click.option(
+        "--fields",
+        metavar="FILE",
+        help="Fields of documents (CSV, TSV, JSON lines, Parquet), such as price; some metrics need them.",
+    ),
+    click.option(
+        "--queries", metavar="FILE", help="Queries with columns; metrics of sessions and some others need them."
+    ),
+    click.option(
+        "--preferences",
+        metavar="FILE",
+        help="Pairs of documents: columns query, better, worse; some metrics need them.",
+    ),
+)
+_TIMINGS = "with columns query and seconds, or query and milliseconds"
+
+
+def timings_option(*, several: bool) -> Callable[[Command], Command]:
+    """``--timings FILE``: one for each of several rankings, in their order."""
+    help_text = f"The time of each query, {_TIMINGS}{'; one for each of RANKINGS, in order' if several else ''}."
+    return click.option("--timings", metavar="FILE", multiple=several, help=help_text)
+
+
 def view_options(command: Command) -> Command:
     """The command with options for reading rankings and grades, without those that concern several queries."""
-    return _with((_TIES, *_VIEWS), command)
+    return _with((_TIES, *_VIEWS, *_DATA), command)
 
 
 def policy_options(command: Command) -> Command:
     """The command with every policy of an evaluation as an option, named as in Python but for ``missing``."""
-    return _with((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS), command)
+    return _with((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA), command)
 
 
 def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:

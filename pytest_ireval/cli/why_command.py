@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.cli.options import LateBar, format_options, metric_names, registry_at, view_options
+from pytest_ireval.cli.options import LateBar, format_options, metric_names, registry_at, timings_option, view_options
 from pytest_ireval.cli.why_text import FORMATS
 from pytest_ireval.errors import (
     BaselineError,
@@ -29,6 +29,7 @@ from pytest_ireval.gate.inputs import gathered, judgment_prints, metric_of_suite
 from pytest_ireval.gate.last_run import FILE, LastRun, baseline_print, changed_since, last_run
 from pytest_ireval.gate.material import today_of
 from pytest_ireval.gate.run import material_of
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import Progress
@@ -37,8 +38,9 @@ from pytest_ireval.results.explanation import Explanation
 from pytest_ireval.retrieval.document_texts import read_document_texts
 from pytest_ireval.retrieval.doors import as_queries
 from pytest_ireval.retrieval.formats.input_file import near
-from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.judgments import no_judgments
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.rules.side import Population
 from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.suite import Suite
 
@@ -88,6 +90,7 @@ def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplet
     help="Lines of each table. The default is down to the cutoff, or to the last judged document.",
 )
 @format_options("judgments", "rankings")
+@timings_option(several=False)
 @view_options
 def command(
     metric: str,
@@ -140,7 +143,7 @@ def command(
 class _Sides(NamedTuple):
     """The explained rankings and the baseline; ``explains`` tells where they come from."""
 
-    judgments: Judgments | None
+    population: Population
     now: Rankings
     before: Rankings | None
     explains: str
@@ -155,9 +158,13 @@ def _why_in_suite(
     suite = _chosen(path, name, registry)
     known = {str(each): each for each in suite.metrics}  # reports show names that are read without a dialect
     wanted = known.get(metric) or registry.in_dialect(suite.policies.dialect).parse_metrics([metric])[0]
-    sides = _sides(suite, registry, progress, ask=ask, report=report)
-    if sides.judgments is None:
-        raise SuiteError(Problem("has no judgments, so no metric to explain", place=str(suite.place)))
+    sides = _sides(suite, registry, progress, wanted, ask=ask, report=report)
+    queries, judgments = sides.population.queries, sides.population.judgments
+    if not wanted.judged:
+        judgments = no_judgments(queries.ids, queries.origin)
+    if judgments is None:
+        complaint = f"has no judgments, which {wanted} needs"
+        raise SuiteError(Problem(complaint, place=str(suite.place)))
     if query is None and sides.baseline_error is not None:
         alone = Problem("there is no baseline to choose a query by: name a query with --query")
         raise BaselineError(*sides.baseline_error.problems, alone)
@@ -169,18 +176,20 @@ def _why_in_suite(
     policies = suite.policies
     explanation = why(
         metric_of_suite(suite, wanted),
-        sides.judgments,
+        judgments,
         first,
         query,
         other,
         reference=reference,
         ties=policies.ties,  # type: ignore[arg-type]  # checked when the suite was read
-        unjudged=policies.unjudged,  # type: ignore[arg-type]  # as above
+        unjudged=policies.unjudged if wanted.judged else "irrelevant",  # type: ignore[arg-type]  # as above
         grades=policies.grades,  # type: ignore[arg-type]  # as above
         depth=suite.depth,
         scale=policies.scale,
         collection=policies.collection,
         dialect=policies.dialect,  # type: ignore[arg-type]  # as above
+        preferences=near(suite.judgments.preferences.path) if suite.judgments and suite.judgments.preferences else None,
+        queries=queries if "queries" in wanted.needs else None,
         registry=registry,
         progress=progress,
     )
@@ -189,12 +198,12 @@ def _why_in_suite(
 
 def _titles_of(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
     """The titles of the explained documents; a file that cannot be read is a line on the error stream."""
-    if suite.documents.texts is None:
+    if suite.documents.fields is None:
         return {}
     wanted = {move.document for move in explanation.moves} | set(explanation.first.steps.documents)
     try:
-        found = read_document_texts(near(suite.documents.texts.path), wanted)
-        trouble = "" if found or not wanted else f"{near(suite.documents.texts.path)}: none of them is in this file"
+        found = read_document_texts(near(suite.documents.fields.path), wanted)
+        trouble = "" if found or not wanted else f"{near(suite.documents.fields.path)}: none of them is in this file"
     except (InputError, OSError) as error:
         found, trouble = {}, " ".join(str(error).split())
     if trouble:
@@ -202,10 +211,14 @@ def _titles_of(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
     return {document: text.title for document, text in found.items() if text.title}
 
 
-def _sides(suite: Suite, registry: Registry, progress: Progress, *, ask: bool, report: Path | None) -> _Sides:
+def _sides(
+    suite: Suite, registry: Registry, progress: Progress, metric: Metric, *, ask: bool, report: Path | None
+) -> _Sides:
     """The rankings of the last run, if there is one and it still fits; else those that the source returns now."""
-    if ask:
-        return _asked(suite, registry, progress, "what the source returns now")
+    unkept = sorted(metric.needs & {"fields", "timings"})
+    if ask or unkept:
+        why_asked = "" if ask else f"; a run keeps no {unkept[0]}"
+        return _asked(suite, registry, progress, f"what the source returns now{why_asked}")
     run = _last_run(suite, report)
     if run is None:
         where = report if report is not None else Path(FOLDER)
@@ -217,7 +230,7 @@ def _sides(suite: Suite, registry: Registry, progress: Progress, *, ask: bool, r
     if changed:
         return _asked(suite, registry, progress, f"what the source returns now; {changed} changed since {run}")
     explains = f"the rankings of {run}; --ask asks the source again"
-    alone = _Sides(base.population.judgments, run.rankings, None, explains)
+    alone = _Sides(base.population, run.rankings, None, explains)
     try:
         stored = read_baseline(suite.baselines, suite.name)
     except BaselineError as error:
@@ -236,7 +249,7 @@ def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) 
     before = None if baseline is None else replace(baseline.rankings[0], origin=baseline.origin)
     error = material.baseline_error
     known = error if isinstance(error, BaselineError) else None
-    return _Sides(material.population.judgments, now, before, explains, known)
+    return _Sides(material.population, now, before, explains, known)
 
 
 def _last_run(suite: Suite, report: Path | None) -> LastRun | None:

@@ -27,11 +27,13 @@ from pytest_ireval.results.evaluation import (
     Ties,
     Unjudged,
 )
-from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike
+from pytest_ireval.retrieval.companions import Fields, Preferences
+from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, QueriesLike, RankingsLike
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import Mask
 from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.statistics.differences import TIE, Floats, differences
 from pytest_ireval.statistics.multiplicity import holm
@@ -62,10 +64,11 @@ def compare(
     dialect: Dialect | None = None,
     judgments_format: Format = None,
     rankings_format: Format = None,
-    attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    fields: FilePath | Fields | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
-    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
-    timings: Mapping[str, Mapping[str, float]] | None = None,
+    preferences: FilePath | Preferences | None = None,
+    timings: Mapping[str, FilePath | Mapping[str, float]] | None = None,
+    queries: FilePath | Queries | QueriesLike | None = None,
     reference: FilePath | Rankings | RankingsLike | None = None,
     registry: Registry | None = None,
     progress: Progress = SILENT,
@@ -83,7 +86,7 @@ def compare(
     question = _question(rankings, baseline, test, alpha, extremes)
     policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
-    companions = Companions(sessions, None, attributes, preferences, reference)
+    companions = Companions(sessions, None, fields, preferences, queries, reference)
     found = _all_brought(setting, rankings, companions, timings or {})
     refuse_missing(found.values(), policies)
     counting = _counting(found, policies)
@@ -131,7 +134,7 @@ def _all_brought(
     setting: Setting,
     rankings: Mapping[str, FilePath | Rankings | RankingsLike],
     companions: Companions,
-    timings: Mapping[str, Mapping[str, float]],
+    timings: Mapping[str, FilePath | Mapping[str, float]],
 ) -> dict[str, Brought]:
     """All rankings; the problems of all of them are one error."""
     if unknown := [name for name in timings if name not in rankings]:

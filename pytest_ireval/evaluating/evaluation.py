@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,13 +26,16 @@ from pytest_ireval.results.evaluation import (
     TieSpread,
     Unjudged,
 )
-from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, some
+from pytest_ireval.retrieval.companions import Fields, Preferences
+from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, QueriesLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import only
+from pytest_ireval.text_table import counted
 
 SAME = 1e-12
 """Values closer than this are one value."""
@@ -54,10 +57,11 @@ def evaluate(
     dialect: Dialect | None = None,
     judgments_format: Format = None,
     rankings_format: Format = None,
-    attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    fields: FilePath | Fields | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
-    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
-    timings: Mapping[str, float] | None = None,
+    preferences: FilePath | Preferences | None = None,
+    timings: FilePath | Mapping[str, float] | None = None,
+    queries: FilePath | Queries | QueriesLike | None = None,
     reference: FilePath | Rankings | RankingsLike | None = None,
     registry: Registry | None = None,
     progress: Progress = SILENT,
@@ -70,12 +74,12 @@ def evaluate(
     is tied. ``missing_queries`` is the treatment of a judged query that has no ranking, ``no_relevant`` of one that has
     no relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is the number of documents of each
     ranking that count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, the number
-    of documents to find, and the five arguments from ``attributes`` on are for metrics that need them. With a
-    ``dialect`` the names of metrics mean what they mean in that package.
+    of documents to find, and the six arguments from ``fields`` on are for metrics that need them; fields, preferences,
+    timings and queries may be files. With a ``dialect`` the names of metrics mean what they mean in that package.
     """
     policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
-    found = setting.brought(rankings, Companions(sessions, timings, attributes, preferences, reference))
+    found = setting.brought(rankings, Companions(sessions, timings, fields, preferences, queries, reference))
     refuse_missing([found], setting.policies)
     return evaluated(setting, found)
 
@@ -106,11 +110,25 @@ def _results(
     metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
 ) -> Iterator[MetricResult]:
     """One result for each metric; where scores are equal, the best and the worst order are scored, too."""
-    shared = as_told(judged, policies, origin) if policies.ties not in BY_JUDGMENTS else None
+    views: dict[Policies, JudgedRankings] = {}
     for metric in metrics:
-        view = shared or as_told(judged, policies, origin, metric)
+        told = policies if metric.judged else replace(policies, unjudged="irrelevant")
+        if policies.ties in BY_JUDGMENTS:
+            view = as_told(judged, told, origin, metric)
+        else:
+            view = views[told] if told in views else views.setdefault(told, as_told(judged, told, origin))
         scores = _counted(score(metric, view), policies)
-        yield _result(scores, _spread(scores, judged, policies) if any_ties(judged, metric) else None)
+        spread = _spread(scores, judged, told) if any_ties(judged, metric) else None
+        yield _result(scores, spread, tuple(_notes(scores, view)))
+
+
+def _notes(scores: Scores, judged: JudgedRankings) -> Iterator[str]:
+    """Sentences about units without a value, and about what the metric left out."""
+    metric, without = scores.metric, int(np.isnan(scores.values).sum())
+    if without:
+        yield f"{metric} has no value for {without:,} of {counted(len(scores.units), metric.unit)}: {metric.undefined}"
+    for note in metric.notes(judged, **metric.settings) if metric.notes else ():
+        yield f"{metric}: {note}"
 
 
 def _spread(told: Scores, judged: JudgedRankings, policies: Policies) -> TieSpread | None:
@@ -137,7 +155,7 @@ def _counted(scores: Scores, policies: Policies) -> Scores:
     raise InputError(Problem(complaint, place=str(scores.metric), suggestion=suggestion))
 
 
-def _result(scores: Scores, spread: TieSpread | None) -> MetricResult:
+def _result(scores: Scores, spread: TieSpread | None, notes: tuple[str, ...]) -> MetricResult:
     metric = scores.metric
     values = zip(scores.units, scores.values.tolist(), scores.counted.tolist(), strict=True)
     return MetricResult(
@@ -152,4 +170,5 @@ def _result(scores: Scores, spread: TieSpread | None) -> MetricResult:
         version=metric.version,
         origin=metric.origin,
         ties=spread,
+        notes=notes,
     )

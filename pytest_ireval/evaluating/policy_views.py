@@ -21,7 +21,7 @@ from pytest_ireval.text_table import counted
 
 BY_JUDGMENTS = ("pessimistic", "optimistic")
 """Ties that are ordered by judgments."""
-ONE_BY_ONE = {"documents", "attributes", "judgments", "subtopics", "preferences", "reference", "unjudged"}
+ONE_BY_ONE = {"documents", "fields", "judgments", "subtopics", "preferences", "reference", "unjudged"}
 """Needs of metrics that distinguish documents of the same grade."""
 STEPS = (6, 24, 120, 720)
 """Queries with similar numbers of orders are tried together; a query with more orders than the last is not tried."""

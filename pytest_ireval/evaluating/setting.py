@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, NamedTuple, cast, get_args
+from typing import NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -14,25 +14,36 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Policies, Ties, Unjudged
-from pytest_ireval.retrieval.companions import with_companions
-from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, as_judgments, brought, some
+from pytest_ireval.retrieval.companions import Fields, Preferences, with_companions
+from pytest_ireval.retrieval.doors import (
+    Brought,
+    JudgmentsLike,
+    QueriesLike,
+    RankingsLike,
+    as_judgments,
+    as_queries,
+    brought,
+    some,
+)
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 
-DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
+DOCUMENT_NEEDS = {"documents", "unjudged", "fields", "preferences"}
 
 
 class Companions(NamedTuple):
     """Data in addition to rankings, for metrics that need them."""
 
     sessions: Mapping[str, tuple[str, int]] | None = None
-    timings: Mapping[str, float] | None = None
-    attributes: Mapping[str, Mapping[str, Any]] | None = None
-    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None
+    timings: FilePath | Mapping[str, float] | None = None
+    fields: FilePath | Fields | None = None
+    preferences: FilePath | Preferences | None = None
+    queries: FilePath | Queries | QueriesLike | None = None
     reference: FilePath | Rankings | RankingsLike | None = None
 
 
@@ -49,22 +60,36 @@ class Setting:
     rankings_format: Format = None
     asked: Mapping[str, str] = field(default_factory=dict)
     """The given names of single metrics, with their canonical names."""
+    companions: Companions | None = None
+    """The data that all rankings share."""
 
     def brought(
-        self, rankings: FilePath | Rankings | RankingsLike, companions: Companions, *, documents: bool | None = None
+        self,
+        rankings: FilePath | Rankings | RankingsLike,
+        companions: Companions | None = None,
+        *,
+        documents: bool | None = None,
     ) -> Brought:
         """Rankings joined with the judgments, with all their ``documents`` or those that the metrics need."""
+        companions = companions or self.companions or Companions()
         if documents is None:
             documents = any(metric.needs & DOCUMENT_NEEDS for metric in self.metrics)
         found = self._joined(rankings, self.rankings_format, documents)
-        reference = companions.reference
+        if isinstance(rankings, Rankings):
+            given = companions
+            companions = given._replace(
+                timings=rankings.timings if given.timings is None else given.timings,
+                fields=rankings.fields if given.fields is None else given.fields,
+            )
+        reference, queries = companions.reference, companions.queries
         judged = with_companions(
             found.judged,
             collection=self.policies.collection,
             sessions=companions.sessions,
             timings=companions.timings,
-            attributes=companions.attributes,
+            fields=companions.fields,
             preferences=companions.preferences,
+            queries=None if queries is None else as_queries(queries, self.registry.readers),
             reference=None if reference is None else self._reference(reference),
         )
         return found._replace(judged=judged)

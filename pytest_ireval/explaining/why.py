@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,11 +18,13 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Dialect, Grades, Policies, Ties, Unjudged
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
-from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, RankingsLike, some
+from pytest_ireval.retrieval.companions import Fields, Preferences
+from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, QueriesLike, RankingsLike, some
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Ideal, Judgments
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import only
 
@@ -47,10 +48,11 @@ def why(
     rankings_format: Format = None,
     collection: int | None = None,
     dialect: Dialect | None = None,
-    attributes: Mapping[str, Mapping[str, Any]] | None = None,
+    fields: FilePath | Fields | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
-    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
-    timings: Mapping[str, float] | None = None,
+    preferences: FilePath | Preferences | None = None,
+    timings: FilePath | Mapping[str, float] | None = None,
+    queries: FilePath | Queries | QueriesLike | None = None,
     reference: FilePath | Rankings | RankingsLike | None = None,
     registry: Registry | None = None,
     progress: Progress = SILENT,
@@ -63,7 +65,7 @@ def why(
     policies = Policies(ties, "zero", "zero", unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metric, policies, registry, progress, judgments_format, rankings_format)
     wanted = _only_metric(setting.metrics)
-    companions = Companions(sessions, timings, attributes, preferences, reference)
+    companions = Companions(sessions, timings, fields, preferences, queries, reference)
     found = [setting.brought(source, companions, documents=True) for source in (rankings, other) if source is not None]
     name, proposed = (query, "") if query is not None else _proposed(wanted, found, policies)
     alone = [each._replace(judged=_only(each.judged, name, setting.judgments.origin)) for each in found]
@@ -105,7 +107,7 @@ def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -
         raise InputError(Problem(complaint, suggestion=suggestion))
     views = [_explainable(metric, as_told(each.judged, policies, each.origin, metric)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
-    change = np.abs(after - before)
+    change = np.nan_to_num(np.abs(after - before))
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
         complaint = f"{metric} is the same on all {len(queries)} queries, so no query was chosen"
         raise InputError(Problem(complaint, suggestion=suggestion))
@@ -176,6 +178,8 @@ def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Po
     judged = _explainable(metric, judged)
     scores = score(metric, judged)
     value = float(scores.values[0])
+    if math.isnan(value):
+        raise MetricError(Problem(f"query {shown(judged.queries[0])} has no value: {metric.undefined}", str(metric)))
     ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
     steps = _generic_steps(metric, judged, value) if metric.steps is None else described_steps(metric, judged)
     if not ruling and not _same(steps.value, value):

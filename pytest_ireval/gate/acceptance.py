@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -123,6 +125,8 @@ def _measured(material: Material) -> Baseline | None:
         grades=None if prints is None else prints.grades,
         grades_of={} if prints is None else prints.grades_of,
         titles=_titles(material),
+        fields=_fields(material),
+        timings=_timings(material),
         fingerprints=material.fingerprints,
         plugins=material.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
@@ -134,16 +138,46 @@ def _titles(material: Material) -> dict[str, tuple[str, str]]:
     """Title and address of the documents in the rankings, if the suite asks to keep them."""
     if not material.suite.documents.keep_titles:
         return {}
-    wanted = set[str]()
-    for rankings in _rankings(material):
-        rank = np.arange(len(rankings.documents)) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
-        wanted.update(rankings.documents.texts(np.flatnonzero(rank < material.suite.depth)))
+    wanted = _documents(material)
     stored = material.stored.titles if material.stored is not None else {}
     try:
         found = kept_titles(wanted, *material.document_texts)
     except OSError as error:
         raise BaselineError(f"titles cannot be kept: {error}") from error
     return {**{document: stored[document] for document in wanted & stored.keys()}, **found}
+
+
+def _documents(material: Material) -> set[str]:
+    """The documents of the rankings, down to the depth."""
+    wanted = set[str]()
+    for rankings in _rankings(material):
+        rank = np.arange(len(rankings.documents)) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
+        wanted.update(rankings.documents.texts(np.flatnonzero(rank < material.suite.depth)))
+    return wanted
+
+
+def _fields(material: Material) -> dict[str, dict[str, Any]]:
+    """The fields that metrics use, of the documents in the rankings."""
+    metrics = [metric for metric in material.suite.metrics if "fields" in metric.needs]
+    if not metrics:
+        return {}
+    names = {name for metric in metrics if metric.uses for name in metric.uses(metric.settings)}
+    every = any(metric.uses is None for metric in metrics)
+    known: ChainMap[str, Mapping[str, Any]] = ChainMap(*(dict(each.fields or {}) for each in _rankings(material)))
+    return {
+        document: {name: value for name, value in known[document].items() if every or name in names}
+        for document in _documents(material) & known.keys()
+    }
+
+
+def _timings(material: Material) -> dict[str, tuple[float, ...]]:
+    """The seconds of each query of the rankings, if a metric uses them."""
+    if not any("timings" in metric.needs for metric in material.suite.metrics):
+        return {}
+    every = [each.timings or {} for each in _rankings(material)]
+    return {
+        query: tuple(float(times[query]) for times in every) for query in every[0] if all(query in e for e in every)
+    }
 
 
 def _kept_depth(material: Material) -> int:
@@ -194,7 +228,7 @@ def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
 def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     """Tell whether only the acceptance is new."""
     parts = (
-        (each.depth, each.scored, each.fingerprints, dict(each.grades_of), each.metrics, each.titles)
+        (each.depth, each.scored, each.fingerprints, dict(each.grades_of), each.metrics, each.titles, each.fields)
         for each in (made, stored)
     )
     if next(parts) != next(parts):

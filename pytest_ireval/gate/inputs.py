@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -19,15 +20,16 @@ from pytest_ireval.baselines.files import (
 )
 from pytest_ireval.baselines.record import Fingerprints
 from pytest_ireval.errors import InputError, Problem, SuiteError
-from pytest_ireval.evaluating.setting import Setting, set_up
+from pytest_ireval.evaluating.setting import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.aliases import collapsed, read_aliases, read_groups, renamed
+from pytest_ireval.retrieval.companions import Preferences, read_fields, read_preferences
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
 from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.judgments import Judgments, no_judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents
@@ -56,6 +58,11 @@ class Names:
 
     def in_rankings(self, rankings: Rankings) -> Rankings:
         """Rankings under the current names, with the first of several variants only."""
+        if rankings.fields and (self.aliases or self.groups):
+            fields: dict[str, Mapping[str, Any]] = {}
+            for document, known in rankings.fields.items():
+                fields.setdefault(self.called(document), known)
+            rankings = replace(rankings, fields=fields)
         rankings = renamed(rankings, self.aliases) if self.aliases else rankings
         return collapsed(rankings, self.groups) if self.groups else rankings
 
@@ -74,6 +81,8 @@ class Gathered:
     names: Names
     written: Judgments | None = None
     """The judgments as the file has them, under its own names."""
+    plain: Setting | None = None
+    """The metrics that look at no judgments, over all queries; None without such metrics."""
 
 
 class Answered(NamedTuple):
@@ -83,6 +92,8 @@ class Answered(NamedTuple):
     not_asked: tuple[str, ...]
     described: Mapping[str, Mapping[str, Any]]
     """Fields of documents, if the source returns some."""
+    about: Mapping[str, str]
+    """Facts on the system, if the source returns some."""
 
 
 def queries_of_suite(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
@@ -104,7 +115,6 @@ def gathered(
     )
     queries = queries if queries is not None else queries_of_suite(suite, registry)
     written = judgments_of_suite(suite, registry, progress)
-    refuse_missing_subtopics(suite, written)
     judgments = None if written is None else names.in_judgments(written)
     if queries is None:
         if judgments is None:
@@ -112,12 +122,29 @@ def gathered(
         queries = Queries(judgments.queries, ("",) * len(judgments.queries), origin=judgments.origin)
     elif judgments is not None:
         _refuse_unknown(judgments, queries)
+    refuse_missing_needs(suite, written, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = weights_of_suite(suite, queries)
     if problems := list(drawing_problems(suite, queries)):
         raise InputError(*problems)
     population = Population(queries, judgments, weights, waived, names.called, drawing_of(suite, queries))
-    return Gathered(population, _setting(suite, registry, judgments, progress), names, written)
+    companions = Companions(preferences=_preferences(suite, names), queries=queries if needs_columns(suite) else None)
+    plain = no_judgments(queries.ids, queries.origin)
+    return Gathered(
+        population,
+        None if judgments is None else _setting(suite, registry, judgments, companions, progress),
+        names,
+        written,
+        _setting(suite, registry, plain, companions, progress),
+    )
+
+
+def _preferences(suite: Suite, names: Names) -> Preferences | None:
+    file = suite.judgments.preferences if suite.judgments else None
+    if file is None:
+        return None
+    found = read_preferences(near(file.path))
+    return {query: [(names.called(a), names.called(b)) for a, b in pairs] for query, pairs in found.items()}
 
 
 def judgments_of_suite(
@@ -132,38 +159,83 @@ def judgments_of_suite(
     return as_judgments(near(path or file.path), registry.readers, file.format, how, *keys)
 
 
-def needs_subtopics(suite: Suite) -> bool:
-    """Tell whether a metric of the suite looks at subtopics."""
-    return any("subtopics" in metric.needs for metric in suite.metrics)
+FROM_FILES = ("run", "command")
+"""Sources that return nothing but rankings."""
 
 
-def refuse_missing_subtopics(suite: Suite, judgments: Judgments | None) -> None:
-    """Raise SuiteError if metrics need subtopics and the judgments have none."""
-    if judgments is None or judgments.subtopics is not None or not needs_subtopics(suite):
-        return
+def needs_columns(suite: Suite) -> bool:
+    """Tell whether a metric of the suite looks at columns of the queries."""
+    return any(metric.needs & {"queries", "sessions"} or metric.unit == "session" for metric in suite.metrics)
+
+
+def refuse_missing_needs(suite: Suite, judgments: Judgments | None, queries: Queries | None) -> None:
+    """Raise SuiteError for each metric that needs data which the suite does not name, or which its files lack.
+
+    ``judgments`` and ``queries`` are None where they have not been read.
+    """
     parts = [each for asked in suite.rules for each in zip(asked.parts, asked.places, strict=True)]
     places = {str(part.metric): str(place) for part, place in reversed(parts) if part.metric is not None}
-    raise SuiteError(
-        *(
-            Problem(
-                f"{metric} needs subtopics, and {judgments.origin} names none",
-                place=places.get(str(metric), str(suite.place)),
-                suggestion="if its second column is the subtopic, write judgments: {file: …, format: trec-diversity}",
-                allowed="a table has the subtopic in the column subtopic",
-            )
-            for metric in suite.metrics
-            if "subtopics" in metric.needs
+    problems = []
+    for metric in suite.metrics:
+        place = places.get(str(metric), str(suite.place))
+        needs = metric.needs | ({"sessions"} if metric.unit == "session" else set())
+        for need in sorted(needs):
+            lacks = _lacks(need, suite, judgments, queries)
+            if lacks is not None:
+                problems.append(Problem(f"{metric} needs {need}, {lacks[0]}", place, (), lacks[1], lacks[2]))
+    if problems:
+        raise SuiteError(*problems)
+
+
+def _lacks(
+    need: str, suite: Suite, judgments: Judgments | None, queries: Queries | None
+) -> tuple[str, str, str] | None:
+    """The lack, the remedy, and what is allowed; None if the data are there or only the source's answer can tell."""
+    source, judged_by = suite.source, suite.judgments
+    kind = source.kind.name if source else ""
+    lacks: dict[str, tuple[str, str, str]] = {}
+    if judgments is not None and judgments.subtopics is None:
+        remedy = "if its second column is the subtopic, write judgments: {file: …, format: trec-diversity}"
+        lacks["subtopics"] = (
+            f"and {judgments.origin} names none",
+            remedy,
+            "a table has the subtopic in the column subtopic",
         )
-    )
+    if queries is not None and not {"session", "position"} <= set(queries.columns):
+        columns = f"its columns: {', '.join(queries.columns) or 'only id and text'}"
+        lacks["sessions"] = f"and {queries.origin} lacks the column session or position", "add both columns", columns
+    if suite.queries is None:
+        lacks["sessions"] = lacks["queries"] = "and the suite names no queries", "write queries: FILE", ""
+    if judged_by is None or judged_by.preferences is None:
+        allowed = "the file has the columns query, better and worse"
+        lacks["preferences"] = "and the suite names none", "write judgments: {file: …, preferences: FILE}", allowed
+    if kind in FROM_FILES and suite.documents.fields is None:
+        allowed = "the file has the id of a document and its fields: CSV, TSV, JSON lines, Parquet"
+        lacks["fields"] = f"and the source {kind} returns only rankings", "write documents: {fields: FILE}", allowed
+    if kind in FROM_FILES and getattr(source and source.options, "timings", None) is None:
+        remedy = "write source: {run: …, timings: FILE}" if kind == "run" else "use a python source that returns them"
+        allowed = "the file has the columns query and seconds, or query and milliseconds"
+        lacks["timings"] = f"and the source {kind} returns only rankings", remedy, allowed
+    return lacks.get(need)
 
 
-def _setting(suite: Suite, registry: Registry, judgments: Judgments | None, progress: Progress) -> Setting | None:
-    metrics = [metric_of_suite(suite, metric) for metric in suite.metrics if metric.judged]
-    if judgments is None or not metrics:
+def _setting(
+    suite: Suite, registry: Registry, judgments: Judgments, companions: Companions, progress: Progress
+) -> Setting | None:
+    """The metrics that need judgments; for judgments without a judged document, those that need none."""
+    plain = not len(judgments)
+    metrics = [
+        metric_of_suite(suite, metric)
+        for metric in suite.metrics
+        if (not metric.judged if plain else metric.reads_judgments)
+    ]
+    if not metrics:
         return None
-    setting = set_up(judgments, metrics, suite.policies, registry, progress)
+    policies = replace(suite.policies, unjudged="irrelevant") if plain else suite.policies
+    setting = set_up(judgments, metrics, policies, registry, progress)
     keep_all = suite.policies.ties in ORDERS_BY_JUDGMENTS  # the order of equal scores needs all documents
-    return replace(setting, how=setting.how._replace(depth=None if keep_all else suite.depth))
+    how = setting.how._replace(depth=None if keep_all else suite.depth)
+    return replace(setting, how=how, companions=companions)
 
 
 def metric_of_suite(suite: Suite, metric: Metric) -> Metric:
@@ -228,8 +300,25 @@ def rankings_of_suite(
     found = answers(source, request)
     rankings = [material.names.in_rankings(answer.rankings) for answer in found]
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
+    described = dict(ChainMap(*(dict(each.fields or {}) for each in cut)))
+    cut = _with_fields(suite, cut)
     not_asked = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
-    return Answered(tuple(cut), not_asked, request.described)
+    about = {name: text for answer in reversed(found) for name, text in answer.about.items()}
+    return Answered(tuple(cut), not_asked, described, about)
+
+
+def _with_fields(suite: Suite, rankings: list[Rankings]) -> list[Rankings]:
+    """The rankings with the fields of their documents: those that the source returned, then those of the file."""
+    file = suite.documents.fields
+    if file is None or not any("fields" in metric.needs for metric in suite.metrics):
+        return rankings
+    known = read_fields(near(file.path), {document for each in rankings for document in each.documents.texts()})
+    found = []
+    for each in rankings:
+        returned = each.fields or {}
+        more = {document: {**known.get(document, {}), **fields} for document, fields in returned.items()}
+        found.append(replace(each, fields={**known, **more}))
+    return found
 
 
 def refuse_missing_queries(
@@ -237,7 +326,8 @@ def refuse_missing_queries(
 ) -> tuple[str, ...]:
     """Queries that count and have no ranking; they raise InputError unless ``missing_queries`` allows them."""
     population = material.population
-    queries = population.judgments.queries if population.judgments is not None else population.queries.ids
+    judged_alone = population.judgments is not None and material.plain is None
+    queries = population.judgments.queries if judged_alone and population.judgments else population.queries.ids
     wanted = [query for query in queries if query not in population.waived]
     missing: dict[str, str] = {}
     for each in rankings:
@@ -245,7 +335,7 @@ def refuse_missing_queries(
         missing |= {query: each.origin for query in wanted if query not in there}
     if missing and suite.policies.missing_queries == "error":
         origin, of = next(iter(missing.values())), len(wanted)
-        judged = "judged queries" if population.judgments is not None else "queries"
+        judged = "judged queries" if judged_alone else "queries"
         raise InputError(
             Problem(
                 f"{origin} ranks {of - len(missing)} of {of} {judged}; without a ranking: {some(list(missing))}",

@@ -50,7 +50,9 @@ class Material:
     registry: Registry
     population: Population
     setting: Setting | None
-    """Judgments and metrics; None for a suite without judgments."""
+    """Judgments and the metrics that need them; None for a suite without judgments."""
+    plain: Setting | None
+    """The metrics that look at no judgments, over all queries; None without such metrics."""
     now: Side
     counts: Counts
     fingerprints: Fingerprints
@@ -71,7 +73,9 @@ class Material:
     others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
     """The other references of single rules, by the rule's place in the suite."""
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Fields of documents that the source returned, by the ids that it returned."""
+    """Fields of documents that the source returned."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """Facts on the system that the source returned."""
     notes: tuple[str, ...] = ()
     strange: IrevalError | None = None
     """The error of rankings without any judged document."""
@@ -90,9 +94,9 @@ class Material:
     @property
     def document_texts(self) -> tuple[Mapping[str, Mapping[str, Any]], Path | None]:
         """The fields of documents that the source returned, and the file that has more of them."""
-        texts = self.suite.documents.texts
+        file = self.suite.documents.fields
         called = {self.population.called(document): fields for document, fields in self.described.items()}
-        return called, None if texts is None else texts.path
+        return called, None if file is None else file.path
 
     def now_beside(self, reference: Side | None) -> Side:
         """The current side, complete for a rule that compares with ``reference``."""

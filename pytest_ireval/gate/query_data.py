@@ -13,7 +13,6 @@ import numpy as np
 
 from pytest_ireval.errors import MetricError
 from pytest_ireval.evaluating.policy_views import found_in, interpolated, ranked_by_r
-from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.explaining.why import described_steps
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.scoring import relevant_from, seen_by_metrics
@@ -63,7 +62,7 @@ def _judged(material: Material, side: Side, shown: Sequence[str]) -> JudgedRanki
     known = np.array([query in wanted for query in setting.judgments.queries], bool)
     if not known.any() or not any(query.encode() in setting.judgments.position for query in few.queries):
         return None
-    found = setting.brought(few, Companions(), documents=True)
+    found = setting.brought(few, documents=True)
     return seen_by_metrics(found._replace(judged=only(found.judged, known)), setting.policies)
 
 
@@ -128,7 +127,12 @@ def _shares_of(
     place = {query: row for row, query in enumerate(now.queries)}
     for name, scored in material.now.scored.items():
         changed = [each for each in _changed(material, name, shown) if each.query in place]
-        if changed and scored.metric.unit == "query" and not scored.metric.needs & {"reference", "sessions"}:
+        if (
+            changed
+            and scored.metric.judged
+            and scored.metric.unit == "query"
+            and not scored.metric.needs & {"reference", "sessions"}
+        ):
             rows = np.array([place[each.query] for each in changed], np.int64)
             for each, moved in _moved(scored.metric, changed, rows, *sides):
                 found.setdefault(each.query, {})[name] = moved
@@ -264,4 +268,5 @@ def each_document_alone(judged: JudgedRankings) -> JudgedRankings:
         reference=None,
         _memory={},
         _memory_of_ideal={},
+        _judgments=None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -79,6 +79,20 @@ def needs_scores(suite: Suite) -> bool:
     return by_judgments or any(metric.needs & SCORES for metric in suite.metrics)
 
 
+def lacking_data(metrics: Iterable[Metric], stored: Baseline) -> Iterator[tuple[Metric, str]]:
+    """Timings and fields of documents that metrics need and a stored reference lacks."""
+    documents = any(len(rankings.documents) for rankings in stored.rankings)
+    names = {name for fields in stored.fields.values() for name in fields}
+    for metric in metrics if documents else ():
+        if "timings" in metric.needs and not stored.timings:
+            yield metric, "timings"
+        if "fields" in metric.needs:
+            wanted = metric.uses(metric.settings) if metric.uses else ()
+            missing = [repr(name) for name in wanted if name not in names]
+            if missing or not names:
+                yield metric, f"field {', '.join(missing)} of documents" if missing else "fields of documents"
+
+
 def _redefined(stored: Baseline, now: Mapping[str, tuple[int, str]], kept: _Kept) -> dict[str, IrevalError]:
     """Metrics that changed since this was accepted; ``now`` has version and origin."""
     errors: dict[str, IrevalError] = {}
@@ -130,6 +144,9 @@ def _shallow(suite: Suite, stored: Baseline, cause: Cause, kept: _Kept) -> Itera
         yield Problem(
             f"the {kept.noun} holds no scores, which {what} needs", suggestion=kept.remedy, allowed=kept.first
         )
+    for metric, what in lacking_data(suite.metrics, stored):
+        complaint = f"the {kept.noun} holds no {what}, which {metric} needs"
+        yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
     count = len(stored.rankings[0].queries)
     if len(cause.removed) > MOST_REMOVED * count:
         gone = f"{len(cause.removed)} of {counted(count, 'query')} of the {kept.noun} are gone: {some(cause.removed)}"
@@ -415,6 +432,8 @@ def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline
             )
         elif needs_scores(suite) and not baseline.scored:
             complaint = f"the baseline {where} holds no scores, which are needed now"
+        elif lacks := next(lacking_data([metric], baseline), None):
+            complaint = f"the baseline {where} holds no {lacks[1]}, which {metric} needs"
         else:
             continue
         raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))

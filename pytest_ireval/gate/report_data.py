@@ -72,9 +72,10 @@ def result_of(
         baseline=_baseline_info(material),
         chance_of_red=_chance(material, checks),
         source=material.source,
+        about=material.about,
         judgments=_shown_path(suite),
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},
-        notes=(*_without(material.registry), *material.notes, *diagnoses.complaints),
+        notes=(*_without(material.registry), *material.notes, *_without_lists(material), *diagnoses.complaints),
         waived=tuple(_waiver(waiver, material) for waiver in suite.waivers),
         to_judge=to_judge,
         curves=tuple(islice(_curves(material, checks), 12)),  # readers cannot tell more curves apart
@@ -187,6 +188,15 @@ def _without(registry: Registry) -> Iterator[str]:
         yield f"this run is without the plugin {plugin}, which was left out by name"
 
 
+def _without_lists(material: Material) -> Iterator[str]:
+    """Report why metrics that compare two lists have no value."""
+    side = material.now_beside(material.baseline)
+    names = [name for name in map(str, material.suite.metrics) if name not in side.scored and name not in side.errors]
+    if names:
+        why = "there is no baseline yet" if material.stored is None else "the baseline cannot be read"
+        yield f"{', '.join(names)}: no value, because it compares with the baseline, and {why}"
+
+
 def _waiver(waiver: Waiver, material: Material) -> str:
     ended = "" if waiver.query in material.population.waived else " (ended)"
     return f"{waiver.query} until {waiver.until}{ended}: {waiver.reason}"
@@ -238,7 +248,7 @@ def _figure(material: Material, scored: Scored) -> float | None:
 
 def _chance(material: Material, checks: Sequence[Check]) -> ChanceOfRed | None:
     """Return how often a harmless change would turn the suite red; None without a baseline."""
-    if material.stored is None or material.setting is None:
+    if material.stored is None or (material.setting or material.plain) is None:
         return None
     population = material.population
     queries = population.queries

@@ -20,12 +20,12 @@ from pytest_ireval.gate.inputs import (
     gathered,
     judgment_prints,
     judgments_of_suite,
-    needs_subtopics,
+    needs_columns,
     prints_of,
     queries_of_suite,
     rankings_of_suite,
+    refuse_missing_needs,
     refuse_missing_queries,
-    refuse_missing_subtopics,
 )
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
@@ -92,11 +92,12 @@ class Plan(NamedTuple):
 def plan_of(suite: Suite, registry: Registry, *, lowering: bool = False) -> Plan:
     """Make the plan, with ``lowering`` where a base is given.
 
-    Queries are read only if slices are made of them, judgments only if a metric needs their subtopics.
+    Queries are read only if slices are made of them or metrics need them, judgments only if a metric needs their
+    subtopics.
     """
-    queries = queries_of_suite(suite, registry) if needs_queries(suite) else None
-    if needs_subtopics(suite):
-        refuse_missing_subtopics(suite, judgments_of_suite(suite, registry))
+    queries = queries_of_suite(suite, registry) if needs_queries(suite) or needs_columns(suite) else None
+    subtopics = any("subtopics" in metric.needs for metric in suite.metrics)
+    refuse_missing_needs(suite, judgments_of_suite(suite, registry) if subtopics else None, queries)
     return Plan(planned(suite, queries, lowering=lowering), queries)
 
 
@@ -138,7 +139,7 @@ def material_of(
         reading = aside.submit(_stored, suite)
         printing = aside.submit(judgment_prints, base)
         beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
-        rankings, not_asked, described = rankings_of_suite(suite.source, suite, registry, base, progress)
+        rankings, not_asked, described, about = rankings_of_suite(suite.source, suite, registry, base, progress)
     judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
     source = described_source(suite.source, suite.path.parent)
@@ -160,12 +161,14 @@ def material_of(
         *_not_asked(not_asked),
         *_unranked(base, found),
         *notes_on_shares(counts),
+        *found.notes,
     )
     return Material(
         suite=suite,
         registry=registry,
         population=base.population,
         setting=base.setting,
+        plain=base.plain,
         now=found.side,
         counts=counts,
         fingerprints=prints,
@@ -182,6 +185,7 @@ def material_of(
         beside=beside(suite, base, found.side),
         strange=strange,
         described=described,
+        about=about,
         unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem
+from pytest_ireval.errors import InputError, IrevalError, MetricError
 from pytest_ireval.evaluating.evaluation import evaluated
 from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, ranked_by_r
 from pytest_ireval.evaluating.setting import Companions, Setting
@@ -21,8 +21,6 @@ from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.retrieval.doors import Brought
 from pytest_ireval.retrieval.join import unjudged
 from pytest_ireval.retrieval.judged import JudgedRankings
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import cut_to_depth, only
 from pytest_ireval.rules.side import Floats, Judgedness, Mask, Population, Scored, Side
@@ -44,6 +42,11 @@ class EvaluatedSide(NamedTuple):
     unjudged: int
     """Those of them without a judgment."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes of metrics: on queries without a value, and on what they left out."""
+        return tuple(note for metric in self.evaluation.metrics for note in metric.notes) if self.evaluation else ()
+
 
 def side_of(
     suite: Suite,
@@ -61,44 +64,83 @@ def side_of(
     Waived and ``excluded`` queries do not count, nor do those that were ``unknown`` when the rankings were made and
     have none. ``curves`` adds precision at levels of recall.
     """
-    side = Side(origin, tuple(rankings), suite.depth)
-    judgedness: Judgedness | None = None
-    setting = gathered.setting
+    made = EvaluatedSide(Side(origin, tuple(rankings), suite.depth), None, 0, 0)
     asked = [metric for metric in metrics or suite.metrics if "reference" not in metric.needs]
     wanted = {str(metric): metric_of_suite(suite, metric) for metric in asked}
-    if setting is None or not wanted:
-        return EvaluatedSide(side, None, 0, 0)
-    setting = replace(setting, metrics=list(wanted.values()))
-    companions = Companions(sessions=_sessions(gathered.population.queries, setting.judgments))
-    scored: dict[str, list[Scored]] = {}
-    errors: dict[str, IrevalError] = {}
-    first: Evaluation | None = None
-    listed, count = 0, 0
-    drawn = []
-    for each in rankings:
-        found = setting.brought(each, companions, documents=True)
-        counting = _counting(gathered, found, unknown, excluded)
-        results, failed = _results(setting, found, counting)
-        errors |= failed
-        if curves:
-            drawn.append(_recall_precision_of(suite, gathered, found, counting))
-        for name, metric in wanted.items():
-            if str(metric) in results.found:
-                scored.setdefault(name, []).append(_placed(metric, results.found[str(metric)], gathered))
-        if first is None:
-            first = results.evaluation
-            listed, count = _unjudged(found, suite.depth)
-            judgedness = _judgedness_of(found, _looked_at(suite))
-    told = {name: str(metric) for name, metric in wanted.items()}
-    broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
-    whole = {name: each for name, each in scored.items() if name not in broken}
-    values = {name: _mean(each) for name, each in whole.items()}
-    askings = {
-        name: np.array([one.values for one in each]) for name, each in whole.items() if each[0].metric.unit == "query"
-    }
-    side = replace(side, scored=values, errors=broken, askings=askings, judgedness=judgedness)
-    side = replace(side, recall_precision=np.mean(drawn, axis=0) if drawn else None)
-    return EvaluatedSide(side, first, listed, count)
+    for setting in (gathered.plain, gathered.setting):
+        own = {name: metric for name, metric in wanted.items() if metric.judged == (setting is not gathered.plain)}
+        if setting is not None and own:
+            scorer = _Scorer(suite, gathered, replace(setting, metrics=list(own.values())), unknown, excluded, curves)
+            made = scorer.added_to(made, own)
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Scorer:
+    """The metrics of one setting, and the queries that do not count."""
+
+    suite: Suite
+    gathered: Gathered
+    setting: Setting
+    unknown: Names
+    excluded: Names
+    curves: bool
+
+    def added_to(self, made: EvaluatedSide, wanted: Mapping[str, Metric]) -> EvaluatedSide:
+        """The side with the values of these metrics, of every asking; with judgments also judged shares and curves."""
+        side, judged = made.side, bool(len(self.setting.judgments))
+        scored: dict[str, list[Scored]] = {}
+        errors: dict[str, IrevalError] = {}
+        first: Evaluation | None = None
+        drawn = []
+        for each in side.rankings:
+            found = self.setting.brought(each, documents=True)
+            counting = self._counting(found)
+            results, failed = _results(self.setting, found, counting)
+            errors |= failed
+            if self.curves and judged:
+                drawn.append(_recall_precision_of(self.suite, self.gathered, found, counting))
+            for name, metric in wanted.items():
+                if str(metric) in results.found:
+                    scored.setdefault(name, []).append(_placed(metric, results.found[str(metric)], self.gathered))
+            if first is None:
+                first = results.evaluation
+                if judged:
+                    listed, count = _unjudged(found, self.suite.depth)
+                    made = made._replace(listed=listed, unjudged=count)
+                    side = replace(side, judgedness=_judgedness_of(found, _looked_at(self.suite)))
+        told = {name: str(metric) for name, metric in wanted.items()}
+        broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
+        whole = {name: each for name, each in scored.items() if name not in broken}
+        values = {name: _mean(each) for name, each in whole.items()}
+        askings = {
+            name: np.array([one.values for one in each])
+            for name, each in whole.items()
+            if each[0].metric.unit == "query"
+        }
+        side = replace(
+            side,
+            scored={**side.scored, **values},
+            errors={**side.errors, **broken},
+            askings={**side.askings, **askings},
+            recall_precision=np.mean(drawn, axis=0) if drawn else side.recall_precision,
+        )
+        return made._replace(side=side, evaluation=_together(made.evaluation, first))
+
+    def _counting(self, found: Brought) -> Mask | None:
+        """The queries that count; None for all."""
+        judged, out = found.judged, self.gathered.population.waived | self.excluded
+        ignored = self.setting.policies.missing_queries == "ignore"
+        excused = np.array([ignored or query in self.unknown for query in judged.queries], bool)
+        counting: Mask = np.array([query not in out for query in judged.queries], bool) & (judged.present | ~excused)
+        return None if counting.all() else counting
+
+
+def _together(one: Evaluation | None, other: Evaluation | None) -> Evaluation | None:
+    """The second evaluation, with the metrics of both."""
+    if one is None or other is None:
+        return other or one
+    return replace(other, metrics=(*one.metrics, *other.metrics))
 
 
 class _Results(NamedTuple):
@@ -125,18 +167,9 @@ def _one_by_one(setting: Setting, found: Brought, queries: Mask | None) -> tuple
         except MetricError as error:
             errors[str(metric)] = error
             continue
-        first = first or evaluation
+        first = _together(first, evaluation)
         results |= {result.name: result for result in evaluation.metrics}
     return _Results(first, results), errors
-
-
-def _counting(gathered: Gathered, found: Brought, unknown: Names, excluded: Names) -> Mask | None:
-    """The judged queries that count; None for all."""
-    judged, out = found.judged, gathered.population.waived | excluded
-    ignored = gathered.setting is not None and gathered.setting.policies.missing_queries == "ignore"
-    excused = np.array([ignored or query in unknown for query in judged.queries], bool)
-    counting: Mask = np.array([query not in out for query in judged.queries], bool) & (judged.present | ~excused)
-    return None if counting.all() else counting
 
 
 def _placed(metric: Metric, result: MetricResult, gathered: Gathered) -> Scored:
@@ -159,20 +192,6 @@ def _unjudged(found: Brought, depth: int) -> tuple[int, int]:
     return (0, 0) if documents is None else (documents.grade.size, int(np.count_nonzero(np.isnan(documents.grade))))
 
 
-def _sessions(queries: Queries, judgments: Judgments) -> dict[str, tuple[str, int]] | None:
-    """The session of each query and its place there, from two columns of the queries."""
-    if not {"session", "position"} <= set(queries.columns):
-        return None
-    places: dict[str, tuple[str, int]] = {}
-    rows = zip(queries.ids, queries.columns["session"], queries.columns["position"], strict=True)
-    for row, (query, session, position) in enumerate(rows):
-        if session and query.encode() in judgments.position:
-            if not position.isdigit() or int(position) < 1:
-                raise InputError(Problem(f"position is {position!r}, not a whole number from 1", queries.place(row)))
-            places[query] = (session, int(position))
-    return places
-
-
 def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) -> Side:
     """Add the metrics that compare the current lists with the reference's; a missing list gets the worst value."""
     metrics = {str(metric): metric for metric in suite.metrics if "reference" in metric.needs}
@@ -186,7 +205,7 @@ def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) 
         try:
             whole = metric_of_suite(suite, metric)
             scored[name] = _mean(
-                [_compared(whole, pair, gathered) for pair in (judged() if metric.judged else lists())]
+                [_compared(whole, pair, gathered) for pair in (judged() if metric.reads_judgments else lists())]
             )
         except IrevalError as error:
             errors[name] = error
@@ -204,8 +223,8 @@ def _judged_lists(gathered: Gathered, ours: Rankings, theirs: Rankings) -> Judge
     setting = gathered.setting
     assert setting is not None  # noqa: S101 - a suite with such a metric has judgments
     lenient = replace(setting, policies=replace(setting.policies, missing_queries="zero"))
-    sessions = _sessions(gathered.population.queries, setting.judgments)
-    found = lenient.brought(ours, Companions(sessions=sessions, reference=theirs), documents=True)
+    companions = (setting.companions or Companions())._replace(reference=theirs)
+    found = lenient.brought(ours, companions, documents=True)
     return seen_by_metrics(found, setting.policies)
 
 
@@ -318,9 +337,12 @@ def _orders(suite: Suite, gathered: Gathered, found: EvaluatedSide, metric: Metr
 
 
 def _values(suite: Suite, gathered: Gathered, found: EvaluatedSide, metric: Metric, ties: Ties) -> Floats:
-    assert gathered.setting is not None  # noqa: S101 - what was evaluated had a setting
-    setting = replace(gathered.setting, policies=replace(gathered.setting.policies, ties=ties))
-    side = side_of(suite, replace(gathered, setting=setting), found.side.rankings, found.side.origin, metrics=[metric])
+    setting, plain = (
+        each and replace(each, policies=replace(each.policies, ties=ties))
+        for each in (gathered.setting, gathered.plain)
+    )
+    told = replace(gathered, setting=setting, plain=plain)
+    side = side_of(suite, told, found.side.rankings, found.side.origin, metrics=[metric])
     return side.side.scored[str(metric)].values
 
 

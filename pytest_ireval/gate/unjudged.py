@@ -11,7 +11,6 @@ import numpy as np
 
 from pytest_ireval.errors import MetricError
 from pytest_ireval.evaluating.policy_views import BY_JUDGMENTS, as_told, worth_of
-from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.gate.asking import error_lines
 from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.reference import SCORES
@@ -45,7 +44,7 @@ from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
 
 T = TypeVar("T")
-WITH_DOCUMENTS = {"documents", "attributes"}
+WITH_DOCUMENTS = {"documents", "fields"}
 """Needs of metrics that look at ids."""
 TRIED_QUERIES, TRIED_LABELLINGS = 200, 32
 """Enough to learn what a metric is about."""
@@ -220,7 +219,7 @@ def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> Judg
         raise TypeError("the suite has no judgments")
 
     def told() -> JudgedRankings:
-        found = setting.brought(rankings, Companions(), documents=True)
+        found = setting.brought(rankings, documents=True)
         policies = replace(setting.policies, unjudged="irrelevant")
         by_judgments = policies.ties in BY_JUDGMENTS  # then the order, and the documents within the depth, are open
         judged = found.judged if by_judgments else as_told(found.judged, policies, found.origin)
@@ -230,7 +229,9 @@ def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> Judg
     return looking.once(("told", id(rankings), valued), told)
 
 
-NOT_OF_LABELS = {"reference", "unjudged", "judgments", "subtopics", "sessions", "preferences", "timings"}
+NOT_OF_LABELS = {
+    *("reference", "unjudged", "judgments", "subtopics", "sessions", "preferences", "timings", "unretrieved")
+}
 """Needs of metrics that look at other data than grades: no label of a document would reach them."""
 
 
@@ -272,7 +273,7 @@ def _left_open(looking: _Looking, reference: Side, metric: Metric) -> Unjudged |
     if now is None or before is None or name in reference.errors or looking.base.setting is None:
         return None
     metric = now.metric
-    if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS:
+    if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS or not metric.judged:
         return None
     undefined = np.isnan(now.values - before.values)
     valued = frozenset(query for query, no in zip(now.names, undefined.tolist(), strict=True) if not no)

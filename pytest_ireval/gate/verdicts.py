@@ -101,6 +101,9 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     asked = check.asked
     plain = replace(plain, compares=asked.kind.compares)
     reference = reference_of(check, material) if asked.kind.compares else None
+    broken = material.now.errors.get(plain.metric)
+    if broken is not None and reference is None:  # a first baseline without this metric must not be accepted
+        return _with(plain, error_ruling(broken))
     if asked.kind.compares and reference is None:
         return _lenient(asked, _without_baseline(plain, material))
     if isinstance(reference, MissingAnchorError):

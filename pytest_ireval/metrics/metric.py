@@ -133,12 +133,14 @@ Need = Literal[
     "documents",
     "collection",
     "unjudged",
-    "attributes",
     "judgments",
+    "fields",
     "subtopics",
     "sessions",
     "preferences",
     "timings",
+    "queries",
+    "unretrieved",
     "reference",
 ]
 
@@ -151,14 +153,21 @@ SOURCES: dict[str, str] = {
     "collection": "`judged.collection`: the number of documents in the collection; "
     "`collection=N` (command line: `--collection N`)",
     "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept if a metric needs it",
-    "attributes": "`judged.attributes`: attributes of each document; `evaluate(…, attributes={id: {…}})`",
     "judgments": "`judged.judgments`: ids of judged documents, and other columns of the judgments; there where a query "
     "is judged",
+    "fields": "`judged.fields`: fields of each document by name; `evaluate(…, fields={id: {…}})` or a file "
+    "(suite: `documents: {fields: FILE}`; command line: `--fields FILE`)",
     "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments with a column subtopic, or in format "
     "trec-diversity (command line: `--judgments-format trec-diversity`)",
-    "sessions": "`judged.sessions`: the queries of each session; `evaluate(…, sessions={query: (session, position)})`",
-    "preferences": "`judged.preferences`: the better document first; `evaluate(…, preferences={query: [(a, b)]})`",
-    "timings": "`judged.timings`: seconds each query took; `evaluate(…, timings={query: seconds})`",
+    "sessions": "`judged.sessions`: the queries of each session; `evaluate(…, sessions={query: (session, position)})`, "
+    "or columns session and position of the queries file (command line: `--queries FILE`)",
+    "preferences": "`judged.preferences`: the better document first; `evaluate(…, preferences={query: [(a, b)]})` or a "
+    "file (suite: `judgments: {preferences: FILE}`; command line: `--preferences FILE`)",
+    "timings": "`judged.timings`: seconds each query took; `evaluate(…, timings={query: seconds})` or a file (suite: "
+    "`source: {run: …, timings: FILE}`, or the source returns them; command line: `--timings FILE`)",
+    "queries": "`judged.query_texts` and `judged.columns`: the text and the other columns of each query; "
+    "`evaluate(…, queries=FILE)` (command line: `--queries FILE`)",
+    "unretrieved": "`judged.unretrieved`: the judged documents that were not retrieved; always available",
     "reference": "`judged.reference`: another judged ranking of the same queries; `evaluate(…, reference=rankings)`",
 }
 """For each need: the place where a metric finds it, and the argument that brings it."""
@@ -238,6 +247,14 @@ class Metric:
     by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     """Fields that the arguments decide: ``by_arguments(settings)`` returns all of them every time, as
     ``{"direction": "neither"}``."""
+    judged: bool = True
+    """False: it looks at no judgments. It then scores every query of a suite, also in suites without judgments."""
+    undefined: str = ""
+    """The reason why a query may have no value, in words; its value is then NaN, and it does not count."""
+    uses: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
+    """The fields of documents that it needs, as a function of the arguments; None: all."""
+    notes: Callable[..., Iterable[str]] | None = None
+    """``notes(judged, **arguments)``: sentences for reports about what it left out."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
     steps: StepsOf | None = None
@@ -323,9 +340,9 @@ class Metric:
         return self.range(self.settings) if callable(self.range) else self.range
 
     @property
-    def judged(self) -> bool:
-        """True unless it compares two lists, and ``no_relevant=None`` says that judgments do not matter to it."""
-        return "reference" not in self.needs or self.no_relevant is not None
+    def reads_judgments(self) -> bool:
+        """True unless it looks at none, or compares two lists for which judgments do not matter (no_relevant=None)."""
+        return self.judged and ("reference" not in self.needs or self.no_relevant is not None)
 
     @property
     def adds_up(self) -> bool:
@@ -362,6 +379,11 @@ class About(TypedDict, total=False):
     binary: bool
     tie_order: Callable[..., Any] | None
     by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None
+    dialects: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]
+    judged: bool
+    undefined: str
+    uses: Callable[[Mapping[str, Any]], tuple[str, ...]] | None
+    notes: Callable[..., Iterable[str]] | None
     version: int
     steps: StepsOf | None
     not_promised: Mapping[str, str]

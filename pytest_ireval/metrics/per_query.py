@@ -28,7 +28,7 @@ class Ranking:
 
     Everything is in order of rank. With a ``cutoff``, ``grades``, ``judged`` and ``subtopics`` hold that many places
     (places that no document fills have grade 0 and are not judged); without, one for each retrieved document, as
-    ``documents``, ``scores``, ``tied_from``, ``tied_to`` and ``attributes`` always do.
+    ``documents``, ``scores``, ``tied_from``, ``tied_to`` and ``fields`` always do.
     """
 
     query: str
@@ -49,8 +49,14 @@ class Ranking:
     """The first rank that has the same score."""
     tied_to: NDArray[np.int64] | None = None
     """The last rank that has the same score."""
-    attributes: Sequence[Mapping[str, Any]] | None = None
-    """The attributes of each retrieved document."""
+    fields: Sequence[Mapping[str, Any]] | None = None
+    """The fields of each retrieved document."""
+    text: str = ""
+    """The text of the query."""
+    columns: Mapping[str, str] | None = None
+    """The other columns of the query, by name."""
+    unretrieved: Mapping[str, float] | None = None
+    """The grades of the judged documents that were not retrieved, by id, highest first."""
     subtopics: Sequence[Mapping[str, float]] | None = None
     """For each rank, the grade for every subtopic the document is judged for."""
     session: tuple[str, int] | None = None
@@ -88,7 +94,7 @@ def per_query_metric(
 
             cutoff = arguments.get("cutoff")
             rankings = _rankings_in(judged, cutoff if isinstance(cutoff, int) else None, needs)
-            asked = _queries_asked(judged, empty, made.no_relevant, arguments.get("rel"))
+            asked = _queries_asked(judged, empty, made.no_relevant if made.judged else None, arguments.get("rel"))
             values = [
                 _number(function(ranking, **arguments), ranking.query) if ask else np.nan
                 for ranking, ask in zip(rankings, asked, strict=True)
@@ -98,7 +104,7 @@ def per_query_metric(
         described = metric(name=name, at=at, **about)(cast("Batch", function))  # it lends its docstring and parameters
         needs_of(name, needs)
         kept: tuple[Need, ...] = needs
-        if {"scores", "ties", "attributes", "preferences"} & set(needs) and "documents" not in needs:
+        if {"scores", "ties", "fields", "preferences"} & set(needs) and "documents" not in needs:
             kept = (*needs, "documents")
         batch.__module__ = function.__module__
         made = checked_metric(replace(described, batch=batch, empty=empty, needs=needs_of(name, kept)))
@@ -168,8 +174,15 @@ def _with_needs(
         ids = documents.ids.texts(np.arange(rows.start, rows.stop))
         added.update(documents=ids, scores=documents.score[rows])
         added.update(tied_from=documents.tied_from[rows], tied_to=documents.tied_to[rows])
-        if judged.attributes is not None:
-            added.update(attributes=[MappingProxyType(judged.attributes.get(document, {})) for document in ids])
+        if judged.fields is not None:
+            added.update(fields=[MappingProxyType(judged.fields.get(document, {})) for document in ids])
+    if judged.query_texts is not None and judged.columns is not None and "queries" in needs:
+        cells = {name: values[i] for name, values in judged.columns.items()}
+        added.update(text=judged.query_texts[i], columns=MappingProxyType(cells))
+    if judged.unretrieved is not None and "unretrieved" in needs:
+        left = judged.unretrieved
+        there = np.arange(*np.searchsorted(left.query, [i, i + 1]))
+        added.update(unretrieved=dict(zip(left.ids.texts(there), left.grade[there].tolist(), strict=True)))
     if judged.subtopics is not None and "subtopics" in needs:
         added.update(subtopics=_subtopics_by_rank(judged, judged.subtopics, i, ranking.grades.size))
     if judged.sessions is not None and judged.sessions.session[i] >= 0:

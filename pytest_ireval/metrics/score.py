@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from pytest_ireval.errors import MetricError, Problem
+from pytest_ireval.errors import MetricError, Problem, did_you_mean
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
@@ -50,15 +51,16 @@ class Scores:
 def score(metric: Metric, judged: JudgedRankings) -> Scores:
     """The values of one metric; raises MetricError if it cannot be computed or breaks its own promises.
 
-    A missing ranking gets the worst value: leaving queries out never improves a score.
+    A missing ranking gets the worst value: leaving queries out never improves a score. A metric whose queries may have
+    no value takes it for an empty list.
     """
     values = settled(metric, judged)
     units = units_of(metric, judged)
     lacking = _lacks_ranking(metric, judged)
-    if metric.direction != "neither" and lacking.any():
+    if metric.direction != "neither" and not metric.undefined and lacking.any():
         values = np.where(lacking, _finite_worst(metric, units, lacking), values)
     checked = _checked(metric, units, values)
-    return Scores(metric, units, checked, np.ones(len(units), bool), _without_relevant(metric, judged))
+    return Scores(metric, units, checked, ~np.isnan(checked), _without_relevant(metric, judged))
 
 
 def settled(metric: Metric, judged: JudgedRankings) -> Floats:
@@ -76,7 +78,7 @@ def settled(metric: Metric, judged: JudgedRankings) -> Floats:
         wanted = f"for {counted(len(units), metric.unit)}: it must be an array with one number for each"
         raise _broken(metric, f"returned {_shape(values)} {wanted}")
     if metric.unit == "query":
-        if metric.no_relevant is not None:
+        if metric.judged and metric.no_relevant is not None:
             values = np.where(_without_relevant(metric, judged), metric.no_relevant, values)
         if metric.empty is not None:
             values = np.where(judged.retrieved == 0, metric.empty, values)
@@ -134,10 +136,27 @@ def aggregated(values: Floats, how: str) -> float | None:
 def _check_needs(metric: Metric, judged: JudgedRankings) -> None:
     for need in sorted(metric.needs):
         there = {"scores": True, "ties": True, "unjudged": judged.documents is not None}
+        there["queries"] = judged.columns is not None
         if not there.get(need, getattr(judged, need, None) is not None):
             raise MetricError(Problem(f"needs {need}", place=str(metric), suggestion=SOURCES[need]))
+        if need == "fields" and judged.fields and metric.uses is not None:
+            _refuse_unknown_fields(metric, judged.fields)
     if metric.unit == "session" and judged.sessions is None:
         raise MetricError(Problem("scores sessions", place=str(metric), suggestion=SOURCES["sessions"]))
+
+
+def _refuse_unknown_fields(metric: Metric, fields: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse a field that no document has: its name is wrong, or the file is."""
+    for name in metric.uses(metric.settings) if metric.uses else ():
+        if not any(name in known for known in fields.values()):
+            there = list(dict.fromkeys(each for known in fields.values() for each in known))
+            problem = Problem(
+                f"no document has the field {name!r}",
+                place=str(metric),
+                suggestion=did_you_mean(name, there),
+                allowed=f"fields of documents: {some(there) or 'none'}",
+            )
+            raise MetricError(problem)
 
 
 def units_of(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
@@ -150,7 +169,7 @@ def units_of(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
 
 
 def _without_relevant(metric: Metric, judged: JudgedRankings) -> Mask:
-    if metric.unit != "query":
+    if metric.unit != "query" or not metric.judged:
         return np.zeros(len(units_of(metric, judged)), bool)
     rel = metric.settings.get("rel")
     without: Mask = judged.relevant_count(rel if isinstance(rel, int | float) else None) == 0
@@ -202,7 +221,7 @@ def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
     """Values without NaN and inside the declared range."""
     low, high = bounds_of(metric)
     undefined = np.flatnonzero(np.isnan(values))
-    if undefined.size:
+    if undefined.size and not metric.undefined:
         raise _broken(metric, "returned NaN", units[int(undefined[0])])
     slack = ROUNDING * max(1.0, *(abs(end) for end in (low, high) if math.isfinite(end)), 1.0)
     outside = np.flatnonzero((values < low - slack) | (values > high + slack))

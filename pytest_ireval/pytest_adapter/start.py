@@ -50,7 +50,7 @@ def start(config: pytest.Config) -> None:
     _keep_declared(config)
     if config.getoption("ireval_offline") and not os.environ.get(OFFLINE):
         os.environ[OFFLINE] = "1"
-        config.add_cleanup(lambda: os.environ.pop(OFFLINE, None))
+        config.add_cleanup(_back_online)
     try:
         if hasattr(config, "workerinput"):
             _start_worker(config, Handed(*config.workerinput[HANDED]))
@@ -73,6 +73,10 @@ def start(config: pytest.Config) -> None:
         config.pluginmanager.register(end, "ireval-end")
     except IrevalError as error:
         raise pytest.UsageError(str(error)) from error
+
+
+def _back_online() -> None:
+    os.environ.pop(OFFLINE, None)
 
 
 def _distributes(config: pytest.Config) -> bool:

@@ -71,8 +71,13 @@ def mixed_sides(one: Rankings, other: Rankings, marked: Mask) -> Rankings:
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
     rows = np.repeat(start - first[:-1], length) + np.arange(int(first[-1]))
     both = concatenated([one.documents, other.documents])
+    turned = {query for query, there in zip(one.queries, taken.tolist(), strict=True) if there}
+    times, others = one.timings or {}, other.timings or {}
+    timings = {**times, **{query: time for query, time in others.items() if query in turned}}
     return replace(
         one,
+        timings=timings or one.timings,
+        fields=one.fields and {**(other.fields or {}), **one.fields},
         retrieved=np.where(taken, other.retrieved[theirs], one.retrieved),
         first=first,
         documents=Ids(both.chunk, Span(both.span.start[rows], both.span.end[rows])),
@@ -146,7 +151,7 @@ class Stage:
     @property
     def gathered(self) -> Gathered:
         """Queries and judgments, as scoring takes them."""
-        return Gathered(self.material.population, self.material.setting, Names({}, {}))
+        return Gathered(self.material.population, self.material.setting, Names({}, {}), plain=self.material.plain)
 
 
 def stage_of(material: Material, checks: Iterable[Check], circumstances: Circumstances) -> Stage:

@@ -34,6 +34,8 @@ def _shell_path(path: str) -> str:
 def shell_word(text: str) -> str:
     """A text as one word; control characters spelled out as bash and zsh read them."""
     if text.isprintable():
+        if "'" in text and not set('"$`\\!') & set(text):
+            return f'"{text}"'  # easier to read than quotes in quotes
         return shlex.quote(text)
     escaped = text.encode("unicode_escape").decode().replace("'", "\\'")
     return f"$'{escaped}'"

@@ -185,6 +185,7 @@ def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
             "matrix": ", ".join(f"{key}={value}" for key, value in suite.matrix.items()),
             "tags": ", ".join(suite.tags),
             "source": suite.source,
+            **{f"source: {name}": text for name, text in suite.about.items()},
             "judgments": suite.judgments,
             "depth": f"{suite.depth} documents of each ranking" if suite.depth else "",
         }

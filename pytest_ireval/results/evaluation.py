@@ -57,6 +57,8 @@ class MetricResult:
     version: int
     origin: str
     ties: TieSpread | None = None
+    notes: tuple[str, ...] = ()
+    """Sentences about queries without a value, and about what the metric left out."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
     name_of_values = plural(metric.unit)
     del entry["name"], entry["values"]
     entry["ties"] = metric.ties and asdict(metric.ties)
+    entry["notes"] = list(metric.notes)
     return {**entry, name_of_values: dict(metric.values)} if per_query else entry
 
 
@@ -146,4 +149,5 @@ def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricResult:
     known = {each.name: entry[each.name] for each in fields(MetricResult) if each.name in entry}
     values = entry.get(plural(entry["unit"]), {})
     ties = entry["ties"] and TieSpread(**entry["ties"])
-    return MetricResult(**{**known, "name": name, "values": values, "ties": ties})
+    notes = tuple(entry.get("notes", ()))
+    return MetricResult(**{**known, "name": name, "values": values, "ties": ties, "notes": notes})

@@ -309,6 +309,8 @@ class SuiteResult:
     depth: int = 0
     source: str = ""
     """Where the rankings come from, in words."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """Facts on the system that the source returned, such as the version of its engine."""
     judgments: str = ""
     plugins: tuple[str, ...] = ()
     fingerprints: Mapping[str, str] = field(default_factory=dict)

@@ -1,16 +1,36 @@
-"""Data in addition to judgments and rankings: size of the collection, sessions, timings, attributes and the like."""
+"""Data in addition to judgments and rankings: size of the collection, queries, timings, fields and the like."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import json
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.retrieval.formats.delimited import delimited_table
+from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
+from pytest_ireval.retrieval.formats.json_text import json_lines
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Sessions
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.tables import COLUMN_NAMES, Table, Unfit, cell_text, column_for, id_in, named, plain_name
+from pytest_ireval.text_table import counted
+
+Fields: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""By document, its fields by name."""
+Preferences: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
+"""By query, pairs of documents, the better one first."""
+IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
+"""Names of the field of the id, the first has priority."""
+PARQUET = b"PAR1"
+MOST_FIELDS = 12
+"""The most fields of a document that are shown."""
 
 
 def with_companions(
@@ -18,30 +38,198 @@ def with_companions(
     *,
     collection: int | None = None,
     sessions: Mapping[str, tuple[str, int]] | None = None,
-    timings: Mapping[str, float] | None = None,
-    attributes: Mapping[str, Mapping[str, Any]] | None = None,
-    preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+    timings: FilePath | Mapping[str, float] | None = None,
+    fields: FilePath | Fields | None = None,
+    preferences: FilePath | Preferences | None = None,
+    queries: Queries | None = None,
     reference: JudgedRankings | None = None,
 ) -> JudgedRankings:
-    """The same with the given data, checked and in the order of the queries."""
-    for document, known in _entries(attributes, "attributes"):
+    """The same with the given data, checked and in the order of the queries; a path is read.
+
+    Of a file of fields only those of ranked documents are read. Sessions may be two columns of the queries.
+    """
+    if isinstance(fields, str | os.PathLike):
+        fields = None if judged.documents is None else read_fields(fields, set(judged.documents.ids.texts()))
+    if isinstance(preferences, str | os.PathLike):
+        preferences = read_preferences(preferences)
+    if isinstance(timings, str | os.PathLike):
+        timings = read_timings(timings)
+    for document, known in _entries(fields, "fields"):
         if not isinstance(known, Mapping):
-            raise _unfit("attributes", f"document {document!r} has {known!r}, not a mapping")
+            raise _unfit("fields", f"document {document!r} has {known!r}, not a mapping")
     for query, pairs in _entries(preferences, "preferences"):
         if isinstance(pairs, str) or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
             raise _unfit("preferences", f"query {query!r} has {pairs!r}, not pairs (better, worse)")
     if collection is not None:
         _check_collection(judged, collection)
+    if queries is not None:
+        judged = _with_queries(judged, queries)
+        sessions = _sessions_in(queries, set(judged.queries)) if sessions is None else sessions
     return replace(
         judged,
         collection=collection,
         sessions=None if sessions is None else _sessions(judged.queries, sessions),
         timings=None if timings is None else _timings(judged, timings),
-        attributes=attributes,
+        fields=fields,
         preferences=preferences,
         reference=reference and replace(reference, collection=collection),
         _memory={},
     )
+
+
+def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[str, Any]]:
+    """Read JSON lines, a table with a header (CSV, TSV) or Parquet; only the wanted documents are kept.
+
+    The first row of a document counts. Fields of an object in a field are put next to the others.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    with input_file(path) as file:
+        for fields in _rows(file):
+            by_name = {plain_name(name): name for name in fields}
+            name = next((by_name[name] for name in IDS if name in by_name), None)
+            if name is None:
+                some = ", ".join(map(shown, list(fields)[:MOST_FIELDS]))
+                complaint = f"no field is the id of a document: the fields are {some}"
+                allowed = f"a field {', '.join(dict.fromkeys(IDS))}"
+                raise InputError(Problem(complaint, file.name, allowed=allowed))
+            document = cell_text(fields[name]).strip()
+            if document in wanted and document not in found:
+                found[document] = dict(flat_fields({each: value for each, value in fields.items() if each != name}))
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def _rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+    if file.bytes.head(4) == PARQUET:
+        from pytest_ireval.retrieval.formats.parquet import parquet
+
+        columns = parquet(file).columns
+        yield from (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    elif file.head.lstrip().startswith("{"):
+        yield from _json_rows(file)
+    else:
+        yield from _table_rows(file)
+
+
+def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+    for number, line in enumerate(file.lines(), 1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line)
+            complaint = "" if isinstance(fields, dict) else "is not a JSON object"
+        except (ValueError, RecursionError) as error:
+            complaint = f"is not JSON: {error}"
+        if complaint:
+            raise InputError(Problem(complaint, f"{file.name}:{number}", allowed="one object a line"))
+        yield fields
+
+
+def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
+    if file.delimiter == "\t":
+        reader: Iterator[list[str]] = (line.rstrip("\r\n").split("\t") for line in file.lines())
+    else:
+        reader = csv.reader(file.lines(), delimiter=file.delimiter)
+    try:
+        names = next(reader, [])
+        for number, row in enumerate(reader, 2):
+            if len(row) != len(names) and any(row):
+                complaint = f"has {counted(len(row), 'cell')}, not {len(names)}"
+                raise InputError(Problem(complaint, f"{file.name}:{getattr(reader, 'line_num', number)}"))
+            if any(row):
+                yield dict(zip(names, row, strict=True))
+    except csv.Error as error:
+        raise InputError(Problem(f"is not CSV: {error}", file.name)) from None
+
+
+def flat_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """All fields; those of an object in a field, such as ``metadata``, are put next to the others."""
+    for name, value in fields.items():
+        yield from ((str(each), part) for each, part in (value if isinstance(value, dict) else {name: value}).items())
+
+
+def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
+    """The pairs of a file with the columns query, better and worse (TSV, CSV, JSON lines)."""
+    found: dict[str, list[tuple[str, str]]] = {}
+
+    def take(query: str, better: object, worse: object) -> None:
+        pair = (id_in(better), id_in(worse))
+        if pair[0] == pair[1]:
+            raise Unfit(f"document {pair[0]!r} is better than itself")
+        found.setdefault(query, []).append(pair)
+
+    _read_rows(_table(path), ("better", "worse"), take)
+    return found
+
+
+def read_timings(path: FilePath) -> dict[str, float]:
+    """The seconds of each query, of a file with the columns query and seconds, or query and milliseconds."""
+    found: dict[str, float] = {}
+    table = _table(path)
+    units = [unit for unit in ("seconds", "milliseconds") if named(table.columns, unit) is not None]
+    if len(units) != 1:
+        what = "the columns seconds and milliseconds are both there" if units else "no column says the unit of time"
+        complaint = f"{what}: the columns are {', '.join(map(repr, table.columns))}"
+        raise InputError(Problem(complaint, place=table.origin, allowed="one column: seconds, or milliseconds (ms)"))
+
+    def take(query: str, value: object) -> None:
+        try:
+            time = float(str(value))
+        except ValueError:
+            time = -1.0
+        if not isfinite(time) or time < 0 or isinstance(value, bool):
+            raise Unfit(f"the time of query {query!r} is {value!r}, not a number of {units[0]}")
+        if query in found:
+            raise Unfit(f"query {query!r} has two times")
+        found[query] = time / (1000 if units[0] == "milliseconds" else 1)
+
+    _read_rows(table, (units[0],), take)
+    return found
+
+
+def _table(path: FilePath) -> Table:
+    with input_file(path) as file:
+        return json_lines(file) if file.head.lstrip().startswith("{") else delimited_table(file)
+
+
+def _read_rows(table: Table, kinds: Sequence[str], take: Callable[..., None]) -> None:
+    """Call ``take(query, …)`` for each row; all rows that it refuses are one error."""
+    names = [column_for(table.columns, kind, table.origin) for kind in ("query", *kinds)]
+    if not table.rows:
+        raise InputError(Problem("it has no rows", place=table.origin))
+    mistakes = Mistakes()
+    for row in table.rows:
+        query, *cells = (table.columns[name][row] for name in names)
+        try:
+            take(id_in(query), *cells)
+        except Unfit as unfit:
+            mistakes.add(Problem(str(unfit), place=table.place(row), suggestion=unfit.suggestion))
+    mistakes.refuse()
+
+
+def _with_queries(judged: JudgedRankings, queries: Queries) -> JudgedRankings:
+    """The same with the text and the columns of each query."""
+    unknown = [query for query in judged.queries if query not in queries.position]
+    if unknown:
+        raise InputError(Problem(f"query {unknown[0]!r} is judged, but it is not in this file", place=queries.origin))
+    rows = [queries.position[query] for query in judged.queries]
+    columns = {name: tuple(cells[row] for row in rows) for name, cells in queries.columns.items()}
+    return replace(judged, query_texts=tuple(queries.text[row] for row in rows), columns=columns)
+
+
+def _sessions_in(queries: Queries, judged: set[str]) -> dict[str, tuple[str, int]] | None:
+    """The session of each judged query and its place there, from two columns of the queries."""
+    if not {"session", "position"} <= set(queries.columns):
+        return None
+    places: dict[str, tuple[str, int]] = {}
+    rows = zip(queries.ids, queries.columns["session"], queries.columns["position"], strict=True)
+    for row, (query, session, position) in enumerate(rows):
+        if session and query in judged:
+            if not position.isdigit() or int(position) < 1:
+                raise InputError(Problem(f"position is {position!r}, not a whole number from 1", queries.place(row)))
+            places[query] = (session, int(position))
+    return places
 
 
 def _check_collection(judged: JudgedRankings, size: int) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -12,29 +10,27 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.errors import InputError, Problem, shown
+from pytest_ireval.errors import InputError
 from pytest_ireval.results.outcome import DocumentText, Placed, QueryChange
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file, near
-from pytest_ireval.retrieval.tables import COLUMN_NAMES, cell_text, plain_name
+from pytest_ireval.retrieval.companions import MOST_FIELDS, flat_fields, read_fields
+from pytest_ireval.retrieval.formats.input_file import FilePath, near
+from pytest_ireval.retrieval.tables import cell_text, plain_name
 from pytest_ireval.text_table import counted
 
 TITLES = ("title", "name", "headline", "label", "text", "body", "content", "description")
 URLS = ("url", "link", "href", "uri")
 IMAGES = ("image", "imageurl", "img", "thumbnail", "picture")
-LONGEST_TITLE, LONGEST_FIELD, MOST_FIELDS = 120, 200, 12
-IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
-"""Names of the field of the id, the first has priority."""
-PARQUET = b"PAR1"
+LONGEST_TITLE, LONGEST_FIELD = 120, 200
 PICTURES = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 """Kinds of pictures by their first bytes."""
 LARGEST_PICTURE, LARGEST_PICTURES = 50_000, 3_000_000
-SHOWABLE = "give files of PNG, JPEG, GIF or WebP below the folder of texts, up to 50 kB each and 3 MB together"
+SHOWABLE = "give files of PNG, JPEG, GIF or WebP below the folder of fields, up to 50 kB each and 3 MB together"
 
 
 def document_text(fields: Mapping[str, Any]) -> DocumentText:
     """Title, address and image by their usual names; the other fields are kept, cut to one line each."""
-    fields = dict(_flat(fields))
+    fields = dict(flat_fields(fields))
     by_name = {plain_name(name): name for name in fields}
 
     def first(names: tuple[str, ...]) -> tuple[str, str]:
@@ -47,78 +43,14 @@ def document_text(fields: Mapping[str, Any]) -> DocumentText:
     return DocumentText(title[1][:LONGEST_TITLE], url[1], image[1], dict(list(others.items())[:MOST_FIELDS]))
 
 
-def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """All fields; those of an object in a field, such as ``metadata``, are put next to the others."""
-    for name, value in fields.items():
-        yield from ((str(each), part) for each, part in (value if isinstance(value, dict) else {name: value}).items())
-
-
 def _line(value: Any) -> str:
     whole = cell_text(value).encode("utf-8", "replace").decode()  # half a character cannot be written
     return " ".join(whole.split())
 
 
 def read_document_texts(path: FilePath, wanted: Collection[str]) -> dict[str, DocumentText]:
-    """Read JSON lines, a table with a header (CSV, TSV) or Parquet; only the wanted documents are kept.
-
-    The first row of a document counts.
-    """
-    found: dict[str, DocumentText] = {}
-    with input_file(path) as file:
-        for fields in _rows(file):
-            by_name = {plain_name(name): name for name in fields}
-            name = next((by_name[name] for name in IDS if name in by_name), None)
-            if name is None:
-                some = ", ".join(map(shown, list(fields)[:MOST_FIELDS]))
-                complaint = f"no field is the id of a document: the fields are {some}"
-                allowed = f"a field {', '.join(dict.fromkeys(IDS))}"
-                raise InputError(Problem(complaint, file.name, allowed=allowed))
-            document = cell_text(fields[name]).strip()
-            if document in wanted and document not in found:
-                found[document] = document_text({each: value for each, value in fields.items() if each != name})
-            if len(found) == len(wanted):
-                break
-    return found
-
-
-def _rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
-    if file.bytes.head(4) == PARQUET:
-        from pytest_ireval.retrieval.formats.parquet import parquet
-
-        columns = parquet(file).columns
-        yield from (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-    elif file.head.lstrip().startswith("{"):
-        yield from _json_rows(file)
-    else:
-        yield from _table_rows(file)
-
-
-def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
-    for number, line in enumerate(file.lines(), 1):
-        if not line.strip():
-            continue
-        try:
-            fields = json.loads(line)
-            complaint = "" if isinstance(fields, dict) else "is not a JSON object"
-        except (ValueError, RecursionError) as error:
-            complaint = f"is not JSON: {error}"
-        if complaint:
-            raise InputError(Problem(complaint, f"{file.name}:{number}", allowed="one object a line"))
-        yield fields
-
-
-def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
-    if file.delimiter == "\t":
-        reader: Iterator[list[str]] = (line.rstrip("\r\n").split("\t") for line in file.lines())
-    else:
-        reader = csv.reader(file.lines(), delimiter=file.delimiter)
-    try:
-        names = next(reader, [])
-        for row in reader:
-            if row:
-                yield dict(zip(names, row, strict=False))
-    except csv.Error as error:
-        raise InputError(Problem(f"is not CSV: {error}", file.name)) from None
+    """The titles, addresses and other fields of the wanted documents, to be shown."""
+    return {document: document_text(fields) for document, fields in read_fields(path, wanted).items()}
 
 
 def titles_of(

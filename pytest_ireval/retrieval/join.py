@@ -45,7 +45,7 @@ def judge(judgments: Judgments, rankings: Rankings, highest_grade: float | None 
     rows, query, first = _rows_by_query(len(judgments.queries), rankings, code)
     documents = _documents(rankings, rows, query, first)
     judgment = _judgment_of(judgments, query, documents.ids)
-    grade = np.where(judgment >= 0, judgments.grade[judgment], np.nan)
+    grade = _grades(judgments, judgment)
     rank = np.arange(rows.size) - first[query] + 1
     every = Hits(query, rank, grade, judgment, documents.score, documents.tied_from, documents.tied_to)
     hits, documents = every.at(np.flatnonzero(judgment >= 0)), documents._replace(grade=grade)
@@ -90,7 +90,14 @@ def grades_of(judgments: Judgments, rankings: Rankings) -> NDArray[np.float64]:
     rows = np.flatnonzero(query >= 0)
     judgment = _judgment_of(judgments, query[rows], rankings.documents.take(rows))
     grades = np.full(query.size, np.nan)
-    grades[rows] = np.where(judgment >= 0, judgments.grade[judgment], np.nan)
+    grades[rows] = _grades(judgments, judgment)
+    return grades
+
+
+def _grades(judgments: Judgments, judgment: Integers) -> NDArray[np.float64]:
+    """The grades of these rows of the judgments; NaN for -1."""
+    grades = np.full(judgment.size, np.nan)
+    grades[judgment >= 0] = judgments.grade[judgment[judgment >= 0]]
     return grades
 
 
@@ -150,4 +157,5 @@ def _assembled(
         documents=documents,
         judgments=judgments,
         subtopics=judgments.subtopics,
+        _judgments=judgments,
     )

@@ -65,6 +65,14 @@ class Documents(NamedTuple):
         )
 
 
+class Unretrieved(NamedTuple):
+    """The judged documents that were not retrieved, by query and grade descending; one entry each."""
+
+    query: Integers
+    ids: Ids
+    grade: Floats
+
+
 class Sessions(NamedTuple):
     """Sessions by name; for each query its session (-1: none) and its position there (from 1)."""
 
@@ -93,13 +101,17 @@ class JudgedRankings:
     judgments: Judgments | None = None
     """Their rows are ``hits.judgment`` and ``ideal.judgment``: ids, and facts about a judgment."""
     subtopics: Subtopics | None = None
-    attributes: Mapping[str, Mapping[str, Any]] | None = None
+    fields: Mapping[str, Mapping[str, Any]] | None = None
     sessions: Sessions | None = None
     preferences: Mapping[str, Sequence[tuple[str, str]]] | None = None
     timings: Floats | None = None
+    query_texts: tuple[str, ...] | None = None
+    columns: Mapping[str, tuple[str, ...]] | None = None
+    """Other columns of the queries file."""
     reference: JudgedRankings | None = None
     _memory: dict[Hashable, Any] = field(default_factory=dict, repr=False)
     _memory_of_ideal: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    _judgments: Judgments | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Make all arrays read-only: a metric that writes to them would change the values of others."""
@@ -133,6 +145,19 @@ class JudgedRankings:
         if reference.queries != self.queries:
             raise MetricError("the reference has other queries")
         return _frozen(ranks_in(reference.documents, self.documents))
+
+    @cached_property
+    def unretrieved(self) -> Unretrieved | None:
+        """The judged documents that are not among the hits, for metrics that need ``unretrieved``."""
+        if self._judgments is None:
+            return None
+        known, place = self._judgments, {query: i for i, query in enumerate(self.queries)}
+        query = np.array([place.get(name, -1) for name in known.queries], np.int64)[known.query]
+        left = query >= 0
+        left[self.hits.judgment] = False
+        rows = np.flatnonzero(left)
+        rows = rows[np.lexsort((-known.grade[rows], query[rows]))]
+        return Unretrieved(_frozen(query[rows]), known.documents.take(rows), _frozen(known.grade[rows]))
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make``, made once and shared by several metrics."""

@@ -108,6 +108,13 @@ class Judgments:
         return Ideal(query, np.arange(order.size) - first[query] + 1, self.grade[order], order)
 
 
+def no_judgments(queries: Sequence[str], origin: str) -> Judgments:
+    """Judgments of these queries without any judged document, for metrics that need none."""
+    none = np.zeros(0, np.int64)
+    table = PairTable(0, JudgedPairs(Ids.of([]).keys()))
+    return Judgments(tuple(queries), none, Ids.of([]), np.zeros(0), table, origin, numbered(origin))
+
+
 def numbered(origin: str) -> Place:
     """The places of rows in a source without lines."""
     return lambda row: f"{origin}, row {row + 1}"

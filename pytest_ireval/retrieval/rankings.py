@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ class Rankings:
     ``queries`` are in order of appearance, those with an empty ranking last; ``retrieved`` (int64) counts all documents
     of a query, kept or not. ``documents``, ``score`` (float64), ``tied_from`` and ``tied_to`` (int64; first and last
     rank with this score, ranks start at 1) have one entry a kept document. ``origin`` is the source, for messages.
+    ``timings`` (seconds by query) and ``fields`` (by document) are there if the source returned them.
     """
 
     queries: tuple[str, ...]
@@ -31,6 +33,8 @@ class Rankings:
     tied_from: NDArray[np.int64]
     tied_to: NDArray[np.int64]
     origin: str = "rankings"
+    timings: Mapping[str, float] | None = None
+    fields: Mapping[str, Mapping[str, Any]] | None = None
 
     def __len__(self) -> int:
         return len(self.queries)

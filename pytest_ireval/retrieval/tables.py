@@ -35,6 +35,10 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "from": (("from", "old", "old_id"),),
     "to": (("to", "new", "new_id"),),
     "group": (("group", "group_id", "variant_of"),),
+    "better": (("better", "preferred"),),
+    "worse": (("worse", "other"),),
+    "seconds": (("seconds",),),
+    "milliseconds": (("milliseconds", "ms"),),
 }
 """Names of columns by kind. Names of one group mean the same; a later group counts if the earlier ones are missing.
 Blanks, hyphens and letter case do not matter."""

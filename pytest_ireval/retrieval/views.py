@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import ChainMap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -85,6 +86,7 @@ def _perfect(judged: JudgedRankings) -> JudgedRankings:
         documents=None,
         reference=None,
         _memory={},
+        _judgments=None,
     )
 
 
@@ -130,6 +132,9 @@ def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
         subtopics=judged.subtopics and _subtopics_of(judged.subtopics, queries),
         sessions=judged.sessions and _sessions_of(judged.sessions, queries),
         timings=None if judged.timings is None else judged.timings[queries],
+        query_texts=judged.query_texts and tuple(itertools.compress(judged.query_texts, queries.tolist())),
+        columns=judged.columns
+        and {name: tuple(itertools.compress(cells, queries.tolist())) for name, cells in judged.columns.items()},
         reference=judged.reference and only(judged.reference, queries),
         _memory={},
         _memory_of_ideal={},
@@ -188,6 +193,8 @@ def side_by_side(parts: Sequence[Rankings], origin: str) -> Rankings:
     if len(parts) == 1:
         return replace(parts[0], origin=origin)
     length = np.concatenate([np.diff(part.first) for part in parts])
+    timings = [part.timings for part in parts if part.timings is not None]
+    fields = [part.fields for part in parts if part.fields is not None]
     order = np.argsort(length == 0, kind="stable")  # an empty ranking has no documents that would have to move along
     queries = [query for part in parts for query in part.queries]
     return Rankings(
@@ -199,4 +206,6 @@ def side_by_side(parts: Sequence[Rankings], origin: str) -> Rankings:
         tied_from=np.concatenate([part.tied_from for part in parts]),
         tied_to=np.concatenate([part.tied_to for part in parts]),
         origin=origin,
+        timings=dict(ChainMap(*map(dict, timings))) if timings else None,
+        fields=dict(ChainMap(*map(dict, fields))) if fields else None,
     )

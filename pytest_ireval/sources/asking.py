@@ -10,6 +10,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from queue import Empty, Queue, SimpleQueue
 from threading import Lock, Thread, current_thread
@@ -17,12 +21,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.companions import flat_fields
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.secrets import hidden
-from pytest_ireval.sources.foreign_text import Request, raised_at, told, within
+from pytest_ireval.sources.foreign_text import Answer, Request, raised_at, told, within
 from pytest_ireval.suites.suite import SourceAsked
 from pytest_ireval.text_table import counted
 
@@ -37,6 +42,8 @@ class _Answer(NamedTuple):
     """Rankings of the requested queries; at most ``depth`` documents of each, unless all are wanted."""
     not_asked: tuple[str, ...]
     """Other queries that it ranked; their rankings are left out."""
+    about: Mapping[str, str]
+    """Facts on the system."""
 
 
 def answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
@@ -47,11 +54,65 @@ def answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
 def _answer(source: SourceAsked, request: Request) -> _Answer:
     name = described_source(source, request.folder)
     with _blamed(source, request):
-        found = _rankings(_fetched(source, request), request)
+        fetched = _fetched(source, request)
+        answer = fetched if isinstance(fetched, Answer) else Answer(fetched)
+        found = _with_data(_rankings(answer.rankings, request), answer)
         rankings, others = of_queries(replace(found, origin=name), request.queries.position.__contains__)
         if not len(rankings):
             raise SourceError(_of_nothing_asked(others, request))
-        return _Answer(rankings if request.keep_all else first_documents(rankings, request.depth), others)
+        rankings = rankings if request.keep_all else first_documents(rankings, request.depth)
+        return _Answer(rankings, others, _facts(answer.about))
+
+
+def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
+    """The rankings with the timings and fields of the answer, checked and as plain values."""
+    timings, fields = answer.timings, answer.fields
+    for query, seconds in _entries(timings, "timings"):
+        number = _plain(seconds)
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
+            raise SourceError(f"timings: query {query!r} took {seconds!r}, which is not a number of seconds")
+    for document, known in _entries(fields, "fields"):
+        if not isinstance(known, Mapping):
+            raise SourceError(f"fields: document {document!r} has {known!r}, not a mapping of names and values")
+    if timings is not None:
+        rankings = replace(
+            rankings, timings={str(query): round(float(_plain(each)), 6) for query, each in timings.items()}
+        )
+    if fields is None:
+        return rankings
+    plain = {str(each): {name: _plain(value) for name, value in flat_fields(known)} for each, known in fields.items()}
+    return replace(rankings, fields=plain)
+
+
+def _entries(mapping: Any, what: str) -> list[tuple[Any, Any]]:
+    if mapping is not None and not isinstance(mapping, Mapping):
+        raise SourceError(f"{what} of the answer are {type(mapping).__name__}, not a mapping")
+    return [] if mapping is None else list(mapping.items())
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON can hold it: dates as text of ISO 8601, numbers of other kinds as numbers, NaN as None."""
+    if callable(item := getattr(value, "item", None)) and getattr(value, "ndim", None) == 0:
+        value = item()  # a number of numpy, or a tensor that holds one
+    if isinstance(value, float | Decimal | Fraction):
+        return float(value) if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(each) for each in value]
+    plain = value is None or isinstance(value, str | bool | int)
+    return value if plain else value.isoformat() if isinstance(value, date) else str(value)
+
+
+MOST_FACTS, LONGEST_FACT = 20, 200
+
+
+def _facts(about: Any) -> dict[str, str]:
+    """The facts as short lines; secrets are hidden."""
+    entries = [(str(name), " ".join(str(value).split())) for name, value in _entries(about, "about")]
+    if len(entries) > MOST_FACTS:
+        raise SourceError(Problem(f"about has {len(entries)} facts", allowed=f"at most {MOST_FACTS}"))
+    return {hidden(name)[:LONGEST_FACT]: hidden(text)[:LONGEST_FACT] for name, text in entries}
 
 
 def _fetched(source: SourceAsked, request: Request) -> Any:

@@ -11,10 +11,9 @@ from pydantic import Field, model_validator
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.sources.asking import LOGIN
 from pytest_ireval.sources.exchange import Exchange, JsonTree
-from pytest_ireval.sources.foreign_text import Request
+from pytest_ireval.sources.foreign_text import Answer, Request
 from pytest_ireval.sources.http import LiveOptions, asked_over_http
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import Text, Texts
@@ -73,18 +72,18 @@ class OpenSearchOptions(_LuceneOptions):
 
 
 @source(name="elasticsearch", options=ElasticsearchOptions)
-def elasticsearch(options: ElasticsearchOptions, request: Request) -> Rankings:
+def elasticsearch(options: ElasticsearchOptions, request: Request) -> Answer:
     """Rankings of Elasticsearch."""
     return _of_lucene(options.elasticsearch, options, request)
 
 
 @source(name="opensearch", options=OpenSearchOptions)
-def opensearch(options: OpenSearchOptions, request: Request) -> Rankings:
+def opensearch(options: OpenSearchOptions, request: Request) -> Answer:
     """Rankings of OpenSearch."""
     return _of_lucene(options.opensearch, options, request)
 
 
-def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Rankings:
+def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answer:
     """A search without what no ranking needs; a body is sent as it is, but for the number of hits and stored fields."""
     if options.template is not None:
         path, body = "_search/template", options.template
@@ -118,7 +117,7 @@ class SolrOptions(_EngineOptions):
 
 
 @source(name="solr", options=SolrOptions)
-def solr(options: SolrOptions, request: Request) -> Rankings:
+def solr(options: SolrOptions, request: Request) -> Answer:
     """Rankings of Solr, by its JSON request API."""
     more = options.body if isinstance(options.body, Mapping) else {}
     body = {
@@ -154,7 +153,7 @@ class VespaOptions(_EngineOptions):
 
 
 @source(name="vespa", options=VespaOptions)
-def vespa(options: VespaOptions, request: Request) -> Rankings:
+def vespa(options: VespaOptions, request: Request) -> Answer:
     """Rankings of Vespa, by its query API."""
     ranking = {"ranking.profile": options.ranking} if options.ranking else {}
     more: Mapping[str, Any] = options.body if isinstance(options.body, Mapping) else {}

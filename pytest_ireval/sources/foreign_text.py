@@ -102,5 +102,17 @@ class Request:
     repetition: int = 1
     """The number of this asking among several, from 1."""
     progress: Progress = SILENT
-    described: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By document, its title, url and other fields: a source that knows them adds them here, and reports show them."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a source: rankings, and data for metrics and reports. A source may also return rankings alone."""
+
+    rankings: Any
+    """In any form that ``evaluate`` takes."""
+    timings: Any = None
+    """Seconds by query; in a function that gets one query, the seconds of that query."""
+    fields: Mapping[str, Mapping[str, Any]] | None = None
+    """By document, its title, url, price and other fields."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Facts on the system, such as ``{"engine": "Lucene 9.11"}``; reports show them."""

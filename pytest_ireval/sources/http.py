@@ -7,11 +7,12 @@ import os
 import random
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
+from statistics import fmean
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -20,12 +21,12 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
 from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
+from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import Described, out_of_order
 from pytest_ireval.sources.exchange import Exchange, JsonTree, filled, holes, incomplete, json_path
-from pytest_ireval.sources.foreign_text import Request, tidy
+from pytest_ireval.sources.foreign_text import Answer, Request, tidy
 from pytest_ireval.sources.recording import OFFLINE, Answered, Recording
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.quantities import Amount
@@ -110,7 +111,7 @@ class HttpOptions(LiveOptions):
 
 
 @source(name="http", options=HttpOptions)
-def http(options: HttpOptions, request: Request) -> Rankings:
+def http(options: HttpOptions, request: Request) -> Answer:
     """Rankings of a live system that answers with JSON."""
     exchange = Exchange(
         options.http, options.method or ("GET" if options.body is None else "POST"), options.params, options.body,
@@ -139,6 +140,19 @@ class _Tally:
     failed: dict[str, str] = field(default_factory=dict)
     """By query, the reason why it has no answer."""
 
+    def facts(self, took: Sequence[float | None]) -> dict[str, str]:
+        """Lines about the answers, for reports."""
+        known = [each for each in took if isinstance(each, int | float)]
+        again = ", ".join(f"{why}: {count}" for why, count in sorted(self.repeated.items()))
+        without = ", ".join(f"{query} ({why})" for query, why in sorted(self.failed.items())[:3])
+        more = f", and {len(self.failed) - 3} more" if len(self.failed) > 3 else ""
+        lines = {
+            "asked again": again and f"{counted(sum(self.repeated.values()), 'query')} ({again})",
+            "without an answer": without and f"{counted(len(self.failed), 'query')}, counted as empty: {without}{more}",
+            "the system's own time": known and f"{fmean(known):.4g} ms for a query, as it says",
+        }
+        return {name: line for name, line in lines.items() if line}
+
 
 class _Ranked(NamedTuple):
     """The answer to one query."""
@@ -150,7 +164,7 @@ class _Ranked(NamedTuple):
     took: float | None
 
 
-def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) -> Rankings:
+def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) -> Answer:
     """The rankings of all queries of the request; the first that fails beyond the error budget is an error."""
     queries = request.queries
     known = {"id", "text", "depth", "size", "from", "page", *queries.columns}
@@ -174,11 +188,13 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
         if outcomes and outcomes[-1].overran:
             raise SourceError(f"no answer to query {shown(queries.ids[len(outcomes) - 1])} in {limit:g}s")
     found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
+    fields: Described = {}
     for ranked in found.values():
-        for document, more in ranked.described.items():
-            request.described.setdefault(document, more)
+        fields = {**ranked.described, **fields}
     lists = {query: ranked.documents for query, ranked in found.items()}
-    return rankings_of_lists(lists, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
+    rankings = rankings_of_lists(lists, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
+    timings = {query: ranked.seconds for query, ranked in found.items() if query not in asker.tally.failed}
+    return Answer(rankings, timings, fields or None, asker.tally.facts([each.took for each in found.values()]))
 
 
 def _client(options: LiveOptions) -> httpx.Client:

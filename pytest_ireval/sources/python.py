@@ -6,20 +6,22 @@ import asyncio
 import inspect
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
 from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
+from pytest_ireval.retrieval.doors import some
+from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.retrieval.tables import Unfit
 from pytest_ireval.sources.asking import CallOutcome
 from pytest_ireval.sources.callables import (
     QUERY_WORDS,
+    Described,
     Pairs,
     WantedArguments,
     function_named,
@@ -28,7 +30,7 @@ from pytest_ireval.sources.callables import (
     rankings_of_all,
     wanted_by,
 )
-from pytest_ireval.sources.foreign_text import Request, raised_at, told, within
+from pytest_ireval.sources.foreign_text import Answer, Request, raised_at, told, within
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole
@@ -57,7 +59,7 @@ class PythonOptions(SourceOptions):
 
 
 @source(name="python", options=PythonOptions)
-def python(options: PythonOptions, request: Request) -> Rankings:
+def python(options: PythonOptions, request: Request) -> Answer:
     """Rankings of a Python function, called with one query at a time or with all of them."""
     from pytest_ireval.sources.asking import in_loop, in_threads  # brings asyncio, which most suites can do without
 
@@ -70,10 +72,33 @@ def python(options: PythonOptions, request: Request) -> Rankings:
         outcomes = in_loop(search.awaited, *how) if _is_async(search.function) else in_threads(search.plainly, *how)
     if outcomes and outcomes[-1].failed:
         raise _failure(outcomes[-1], len(outcomes) - 1, options, request)
-    returned = [outcome.value for outcome in outcomes]
-    answers = returned[0] if options.mode == "all" else dict(zip(request.queries.ids, returned, strict=True))
+    returned: list[_Returned] = [outcome.value for outcome in outcomes]
+    lists = [each.lists for each in returned]
+    answers = lists[0] if options.mode == "all" else dict(zip(request.queries.ids, lists, strict=True))
     depth = None if request.keep_all else request.depth
-    return rankings_of_lists(_lists(answers, options.python), "rankings", depth, by_id=request.by_id)
+    rankings = rankings_of_lists(_lists(answers, options.python), "rankings", depth, by_id=request.by_id)
+    timings = _timings(options, request, [each.answer for each in returned])
+    fields: dict[str, Mapping[str, Any]] = {}
+    about: dict[str, Any] = {}
+    for each in returned:  # the first of several values counts
+        for document, known in each.described.items():
+            fields.setdefault(document, known)
+        about = {**dict(each.answer.about), **about}
+    return Answer(rankings, timings, fields, about)
+
+
+def _timings(options: PythonOptions, request: Request, answers: Sequence[Answer]) -> Any:
+    """The seconds by query; None if the function returns none."""
+    if options.mode == "all":
+        return answers[0].timings
+    given = [answer.timings for answer in answers]
+    if all(each is None for each in given):
+        return None
+    names = request.queries.ids
+    without = [query for query, each in zip(names, given, strict=True) if each is None]
+    if without:
+        raise SourceError(f"{options.python} returned timings, but none for {some(without)}")
+    return dict(zip(names, given, strict=True))
 
 
 def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> _Search:
@@ -127,6 +152,14 @@ def _lists(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pa
     return {query: answer for query, answer in answers.items() if not isinstance(answer, Unfit)}
 
 
+class _Returned(NamedTuple):
+    """The value of one call: its rankings, the fields of their documents, and the answer that it came in."""
+
+    lists: Any
+    described: Described
+    answer: Answer
+
+
 @dataclass(frozen=True)
 class _Search:
     """A function with its request."""
@@ -166,9 +199,11 @@ class _Search:
 
     def _read(self, returned: Any, number: int) -> Any:
         """Read the value in the thread that returned it, because its parts may be fetched while it is read."""
+        answer = returned if isinstance(returned, Answer) else Answer(returned)
+        described: Described = dict(answer.fields or {})
         if self.mode == "all":
-            return rankings_of_all(returned, self.request.described)
-        return ranking_of(returned, self.request.queries.ids[number], self.request.described)
+            return _Returned(rankings_of_all(answer.rankings, described), described, answer)
+        return _Returned(ranking_of(answer.rankings, self.request.queries.ids[number], described), described, answer)
 
 
 async def _awaited(returned: Any) -> Any:

@@ -6,12 +6,14 @@ import glob
 import itertools
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import Field
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.companions import read_timings
 from pytest_ireval.retrieval.doors import as_rankings
 from pytest_ireval.retrieval.formats.input_file import input_file, near
 from pytest_ireval.retrieval.formats.reader import Reading
@@ -19,13 +21,16 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import side_by_side
 from pytest_ireval.sources.foreign_text import Request, within
 from pytest_ireval.suites.options import SourceOptions
-from pytest_ireval.suites.values import PathTexts, Text
+from pytest_ireval.suites.values import PathText, PathTexts, Text
 
 
 class RunOptions(SourceOptions):
     """The options of rankings files."""
 
     run: PathTexts = Field(description="A rankings file, a pattern such as runs/*.trec.gz, or a list of both.")
+    timings: PathText | None = Field(
+        None, description="A file with the time of each query: columns query and seconds, or query and milliseconds."
+    )
     format: Text = Field("", description="Its format, if several formats fit: trec, table, jsonl, json, parquet, …")
 
 
@@ -37,7 +42,8 @@ def run(options: RunOptions, request: Request) -> Rankings:
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
     parts = [as_rankings(near(file), request.readers, options.format or None, how, "format: …") for file in files]
     _refuse_split(parts, files, request.folder)
-    return side_by_side(parts, "rankings")
+    timings = None if options.timings is None else read_timings(near(options.timings))
+    return replace(side_by_side(parts, "rankings"), timings=timings)
 
 
 def missing_files(options: SourceOptions, folder: Path) -> list[str] | None:

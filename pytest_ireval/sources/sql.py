@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,10 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
 from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.rankings import Rankings, rankings_of_lists
+from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.sources.asking import in_threads
-from pytest_ireval.sources.callables import IDS, out_of_order, ranking_of
-from pytest_ireval.sources.foreign_text import Request, tidy
+from pytest_ireval.sources.callables import IDS, Described, out_of_order, ranking_of
+from pytest_ireval.sources.foreign_text import Answer, Request, tidy
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, Text, Whole
@@ -49,7 +50,7 @@ class SqlOptions(SourceOptions):
 
 
 @source(name="sql", options=SqlOptions)
-def sql(options: SqlOptions, request: Request) -> Rankings:
+def sql(options: SqlOptions, request: Request) -> Answer:
     """Rankings of a database, by SQL with parameters such as :text."""
     import sqlalchemy
 
@@ -86,7 +87,8 @@ def sql(options: SqlOptions, request: Request) -> Rankings:
             raise failure
         raise SourceError(f"{_said(failure)}, {where}")
     found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
-    return rankings_of_lists(found, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
+    rankings = rankings_of_lists(found, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
+    return Answer(rankings, asking.seconds, asking.fields or None)
 
 
 class _Asking:
@@ -94,6 +96,8 @@ class _Asking:
 
     def __init__(self, engine: Engine, options: SqlOptions, request: Request, text: TextClause, used: set[str]) -> None:
         self.engine, self.options, self.request, self.text, self.used = engine, options, request, text, used
+        self.fields: Described = {}
+        self.seconds: dict[str, float] = {}
 
     def rows(self, number: int) -> list[tuple[str, float]]:
         """The documents of a query."""
@@ -101,13 +105,15 @@ class _Asking:
         values: dict[str, Any] = {name: column[number] for name, column in queries.columns.items()}
         values |= {"id": queries.ids[number], "text": queries.text[number], "depth": self.request.depth}
         with self.engine.connect() as connection:
+            began = time.monotonic()
             found = connection.execute(self.text, {name: values[name] for name in self.used})
             columns = list(found.keys())
             if not {*columns} & {*IDS}:
                 said = f"the rows have no id: their columns are {', '.join(columns)}"
                 raise SourceError(Problem(said, suggestion=f"name one of them {', '.join(IDS)}"))
             rows = [dict(row) for row in found.mappings()]
-        ranked = ranking_of(rows, queries.ids[number], self.request.described)
+            self.seconds[queries.ids[number]] = time.monotonic() - began
+        ranked = ranking_of(rows, queries.ids[number], self.fields)
         if not isinstance(ranked, list):
             raise SourceError(Problem(f"query {shown(queries.ids[number])}: {ranked}", suggestion=ranked.suggestion))
         if wrong := out_of_order(ranked):

@@ -135,8 +135,13 @@ def _position(metric: Metric, listed: list[Any]) -> int:
 def _judgments(read: Read) -> Iterator[Problem]:
     if read.has("judgments"):
         return
-    metrics = [str(metric) for metric in read.values.get("metrics", ()) if metric.judged]
-    rules = [placed for placed in read.rules if placed.asked.kind.judged]
+    metrics = [str(metric) for metric in read.values.get("metrics", ()) if metric.reads_judgments]
+    rules = [
+        placed
+        for placed in read.rules
+        if placed.asked.kind.judged
+        and not (placed.asked.parts and all(part.metric and not part.metric.judged for part in placed.asked.parts))
+    ]
     if metrics:
         complaint = f"metrics need judgments, but the suite names none: {', '.join(metrics)}"
         yield problem_at(read.tree, ("metrics", KEY), complaint)

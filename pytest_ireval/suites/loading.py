@@ -303,7 +303,7 @@ def _with_parts(kind: RuleKind, options: Any, value: Keys, start: Spot, problems
         return None
     metrics = [part.metric for part in parts]
     if not kind.compares and metrics and all(metric is not None and "reference" in metric.needs for metric in metrics):
-        judged = any(metric is not None and metric.judged for metric in metrics)
+        judged = any(metric is not None and metric.reads_judgments for metric in metrics)
         kind = replace(kind, compares=True, lists=True, judged=judged)  # it looks at the baseline, as its metrics do
     return RuleAsked(kind, options, place_of(key), parts, places)
 
@@ -334,14 +334,16 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
         weight=given["weight"],
         cluster=given["cluster"],
         population=_population(given["population"], read),
-        judgments=JudgmentsAsked(_file(judgments), judgments.relevant_from, judgments.scale, judgments.lock)
+        judgments=JudgmentsAsked(
+            _file(judgments), judgments.relevant_from, judgments.scale, judgments.lock, judgments.preferences
+        )
         if judgments
         else None,
         documents=DocumentsAsked(
             documents.aliases,
             documents.collapse,
             documents.size,
-            documents.texts,
+            documents.fields,
             documents.pictures,
             documents.keep_titles,
         ),

@@ -46,6 +46,8 @@ class JudgmentsAsked:
     """Labels of grades."""
     lock: bool = False
     """True if judgments that differ from those of the baseline are an error."""
+    preferences: FileAsked | None = None
+    """A file of pairs of documents, the better one named."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class DocumentsAsked:
     """A table with the columns document and group: only the first variant in a ranking counts."""
     size: int | None = None
     """The number of documents in the collection."""
-    texts: FileAsked | None = None
+    fields: FileAsked | None = None
     """A file of titles and other fields of documents."""
     pictures: bool = False
     """True if pages show their pictures."""

@@ -166,6 +166,12 @@ class JudgmentsKeys(FileKeys):
         False, description="If true, judgments that differ from those of the baseline are an error.", examples=["true"]
     )
     grades: Grades = Field("integer", description="The type of the grades.", examples=["float"])
+    preferences: ExistingFile | None = Field(
+        None,
+        description="A file with the columns query, better and worse (TSV, CSV or JSON lines): pairs of documents, for "
+        "metrics that need preferences.",
+        examples=["data/pairs.tsv"],
+    )
 
 
 class DocumentsKeys(Options):
@@ -179,16 +185,16 @@ class DocumentsKeys(Options):
         description="A table with the columns document and group: only the first of the variants in a group counts.",
         examples=["data/variants.tsv"],
     )
-    texts: ExistingFile | None = Field(
+    fields: ExistingFile | None = Field(
         None,
         description="A file with an id, a title, a url and other fields of documents (JSON lines, CSV, TSV, Parquet, "
-        "or a BEIR corpus): messages and pages show titles beside ids.",
+        "or a BEIR corpus): messages and pages show titles beside ids, and metrics may use any field.",
         examples=["data/products.jsonl"],
     )
     pictures: Flag = Field(
         False,
-        description="With true, pages show pictures of documents: small files beside texts, named in its image field. "
-        "Addresses are never loaded.",
+        description="With true, pages show pictures of documents: small files beside that file, named in its image "
+        "field. Addresses are never loaded.",
         examples=["true"],
     )
     keep_titles: Flag = Field(

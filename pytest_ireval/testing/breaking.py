@@ -23,7 +23,7 @@ from pytest_ireval.testing.changes import (
     perfected,
     promotions,
 )
-from pytest_ireval.testing.scoring import Attributes, MetricValues, contents, judged_of, values, values_of
+from pytest_ireval.testing.scoring import Fields, MetricValues, contents, judged_of, values, values_of
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Broken:
     complaint: str = ""
 
 
-Breaks: TypeAlias = Callable[[Metric, Data, Attributes | None], Broken | None]
+Breaks: TypeAlias = Callable[[Metric, Data, Fields | None], Broken | None]
 
 
-def without_a_value(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def without_a_value(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """Raises, or returns NaN or infinity."""
-    found = values_of(metric, data, attributes)
+    found = values_of(metric, data, fields)
     if found.raised and not found.wrote:
         return Broken((SeenBreak("", data, "", "none"),), found.raised)
     for unit, value in found.by_unit.items():
@@ -60,11 +60,11 @@ def without_a_value(metric: Metric, data: Data, attributes: Attributes | None) -
     return None
 
 
-def out_of_range(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def out_of_range(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """A finite value is outside the declared range."""
     low, high = bounds_of(metric)
     slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
-    for unit, value in values_of(metric, data, attributes).by_unit.items():
+    for unit, value in values_of(metric, data, fields).by_unit.items():
         if math.isfinite(value) and not low - slack <= value <= high + slack:
             return Broken((SeenBreak("", data, unit, f"{value:g}, outside {low:g} to {high:g}"),))
     return None
@@ -73,12 +73,12 @@ def out_of_range(metric: Metric, data: Data, attributes: Attributes | None) -> B
 def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
     """A test that finds a value which a change of the data changes."""
 
-    def breaks(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+    def breaks(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
         other = changed(change, data)
         names = ([q.name for q in sorted(each.queries, key=lambda q: q.number)] for each in (data, other))
         new = dict(zip(*names, strict=True))
-        before, after = values_of(metric, data, attributes), values_of(metric, other, attributes)
-        broken = _difference(metric, (data, before), (other, after), how, attributes, new)
+        before, after = values_of(metric, data, fields), values_of(metric, other, fields)
+        broken = _difference(metric, (data, before), (other, after), how, fields, new)
         return broken and Broken(tuple(replace(seen, scored=scored) for seen in broken.seen))
 
     return breaks
@@ -87,40 +87,40 @@ def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
 def either(*ways: Breaks) -> Breaks:
     """A test that takes the first finding of several tests."""
 
-    def breaks(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
-        return next((broken for way in ways if (broken := way(metric, data, attributes))), None)
+    def breaks(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+        return next((broken for way in ways if (broken := way(metric, data, fields))), None)
 
     return breaks
 
 
-def changed_below_the_cutoff(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def changed_below_the_cutoff(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """Documents below the cutoff change a value."""
     deep = deep_enough(data, metric.settings["cutoff"])
     if not deep.queries:
         return None
     longer = lengthened(deep)
-    before, after = values_of(metric, deep, attributes), values_of(metric, longer, attributes)
-    return _difference(metric, (deep, before), (longer, after), "with two more documents after the others", attributes)
+    before, after = values_of(metric, deep, fields), values_of(metric, longer, fields)
+    return _difference(metric, (deep, before), (longer, after), "with two more documents after the others", fields)
 
 
-def differs_alone(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def differs_alone(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """A query that comes before others has another score by itself."""
     for together, alone in zip(each_first(data), each_alone(data), strict=True):
-        before, after = values_of(metric, together, attributes), values_of(metric, alone, attributes)
+        before, after = values_of(metric, together, fields), values_of(metric, alone, fields)
         if before.raised:
             continue
         query = alone.queries[0].name
         before = MetricValues({query: before.by_unit[query]})
-        if broken := _difference(metric, (together, before), (alone, after), "alone", attributes):
+        if broken := _difference(metric, (together, before), (alone, after), "alone", fields):
             return broken
     return None
 
 
-def differs_the_second_time(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def differs_the_second_time(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """A second call gives other values: on data of its own, or on the data of the first call."""
-    judged = judged_of(metric, data, attributes)
+    judged = judged_of(metric, data, fields)
     kept = contents(judged)
-    first, again = values(metric, judged), values_of(metric, data, attributes)
+    first, again = values(metric, judged), values_of(metric, data, fields)
     second = values(metric, judged) if contents(judged) == kept else again
     for other in (again, second):
         if (unit := _unit_that_differs(first, other, {})) is not None:
@@ -128,21 +128,21 @@ def differs_the_second_time(metric: Metric, data: Data, attributes: Attributes |
     return None
 
 
-def differs_after_other_arguments(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def differs_after_other_arguments(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """Remembered values of other arguments change a value."""
-    judged = judged_of(metric, data, attributes)
+    judged = judged_of(metric, data, fields)
     kept = contents(judged)
     for other in siblings(metric):
         values(other, judged)
     if contents(judged) != kept:  # it writes, which is another promise
         return None
-    before, after = values_of(metric, data, attributes), values(metric, judged)
-    return _difference(metric, (data, before), (data, after), "after other arguments", attributes)
+    before, after = values_of(metric, data, fields), values(metric, judged)
+    return _difference(metric, (data, before), (data, after), "after other arguments", fields)
 
 
-def writes(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def writes(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """Something that it may only read is different afterwards, or it tried to change it."""
-    judged = judged_of(metric, data, attributes)
+    judged = judged_of(metric, data, fields)
     before = contents(judged)
     found = values(metric, judged)
     if found.wrote:
@@ -152,7 +152,7 @@ def writes(metric: Metric, data: Data, attributes: Attributes | None) -> Broken 
     return None
 
 
-def misread(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:  # noqa: ARG001 - as the others
+def misread(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:  # noqa: ARG001 - as the others
     """Its name is read as something else, or not at all."""
     try:
         read = Vocabulary({metric.name: replace(metric, arguments={})}).parse(str(metric))
@@ -163,7 +163,7 @@ def misread(metric: Metric, data: Data, attributes: Attributes | None) -> Broken
     return Broken((), f"is read as {', '.join(map(repr, map(str, read)))}")
 
 
-def better_than_perfect(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def better_than_perfect(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """A ranking is better than the perfect one; queries without relevant documents have none."""
     perfect = perfected(data, _relevant_from(metric))
     with_relevant = [i for i, query in enumerate(perfect.queries) if query.ranking]
@@ -171,13 +171,13 @@ def better_than_perfect(metric: Metric, data: Data, attributes: Attributes | Non
     perfect = replace(perfect, queries=tuple(perfect.queries[i] for i in with_relevant))
     if not data.queries:
         return None
-    return _worse(metric, data, perfect, "with all relevant documents in order of grade", attributes)
+    return _worse(metric, data, perfect, "with all relevant documents in order of grade", fields)
 
 
-def harmed_by_promotion(metric: Metric, data: Data, attributes: Attributes | None) -> Broken | None:
+def harmed_by_promotion(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     """A promoted document makes a value worse."""
     for better in promotions(data, _relevant_from(metric)):
-        if broken := _worse(metric, data, better, "with a relevant document one place higher", attributes):
+        if broken := _worse(metric, data, better, "with a relevant document one place higher", fields):
             return broken
     return None
 
@@ -188,14 +188,14 @@ def _relevant_from(metric: Metric) -> float | None:
     return float(rel) if isinstance(rel, int | float) else None
 
 
-def _worse(metric: Metric, data: Data, better: Data, how: str, attributes: Attributes | None) -> Broken | None:
+def _worse(metric: Metric, data: Data, better: Data, how: str, fields: Fields | None) -> Broken | None:
     """The first unit that is worse although it should be at least as good."""
-    before, after = values_of(metric, data, attributes), values_of(metric, better, attributes)
+    before, after = values_of(metric, data, fields), values_of(metric, better, fields)
     sign = -1 if metric.direction == "lower" else 1
     for unit, value in before.by_unit.items():
         other = after.by_unit.get(unit, math.nan)
         if sign * other < sign * value and not same(value, other):
-            steady = _steady(metric, data, before, attributes)
+            steady = _steady(metric, data, before, fields)
             return Broken(_two((data, before), (better, after), how, unit, {})) if steady else None
     return None
 
@@ -205,19 +205,19 @@ def _difference(
     old: tuple[Data, MetricValues],
     new: tuple[Data, MetricValues],
     how: str,
-    attributes: Attributes | None,
+    fields: Fields | None,
     names: Mapping[str, str] | None = None,
 ) -> Broken | None:
     """The first unit whose value differs; a metric with other values at each call breaks another promise."""
     names = names or {}
     unit = _unit_that_differs(old[1], new[1], names)
-    if unit is None or not _steady(metric, old[0], old[1], attributes):
+    if unit is None or not _steady(metric, old[0], old[1], fields):
         return None
     return Broken(_two(old, new, how, unit, names))
 
 
-def _steady(metric: Metric, data: Data, before: MetricValues, attributes: Attributes | None) -> bool:
-    again = values_of(metric, data, attributes)
+def _steady(metric: Metric, data: Data, before: MetricValues, fields: Fields | None) -> bool:
+    again = values_of(metric, data, fields)
     return all(same(value, again.by_unit.get(unit, math.nan)) for unit, value in before.by_unit.items())
 
 

@@ -16,7 +16,7 @@ from pytest_ireval.plugins.registry import load_registry
 from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
 from pytest_ireval.testing.changes import Data, Query, up_to
 from pytest_ireval.testing.promises import PROMISES, Promise
-from pytest_ireval.testing.scoring import Attributes
+from pytest_ireval.testing.scoring import Fields
 from pytest_ireval.text_table import counted
 
 APPLIES = "something_applies"
@@ -40,14 +40,14 @@ class Finding:
 
 
 def metric_contract(
-    metrics: str | Metric | Iterable[str | Metric], *, attributes: Attributes | None = None
+    metrics: str | Metric | Iterable[str | Metric], *, fields: Fields | None = None
 ) -> Callable[..., None]:
     """A test with one case for each metric and promise, to be assigned to ``test_contract``.
 
     ``metrics`` are metrics, or names of installed ones. One without arguments is tried with several; one with
-    arguments, as ``top_grade @ 10``, with those. ``attributes`` says for metrics that need attributes which values
-    each has: ``{"price": [1, 2.5], "brand": ["a", "b"]}``; for metrics that need judgments, these are columns there. A
-    promise that does not apply is skipped with the reason.
+    arguments, as ``top_grade @ 10``, with those. ``fields`` says for metrics that need fields which values each has:
+    ``{"price": [1, 2.5], "brand": ["a", "b"]}``; for metrics that need judgments, these are columns there. A promise
+    that does not apply is skipped with the reason.
     """
     import pytest
 
@@ -59,7 +59,7 @@ def metric_contract(
 
     @pytest.mark.parametrize(("metric", "promise"), cases)
     def test_contract(metric: Metric, promise: str) -> None:
-        finding = _finding(metric, promise, attributes)
+        finding = _finding(metric, promise, fields)
         if finding.broken:
             pytest.fail(finding.broken, pytrace=False)
         if finding.spared:
@@ -68,11 +68,11 @@ def metric_contract(
     return test_contract
 
 
-def check_metric(metric: str | Metric, *, attributes: Attributes | None = None) -> list[Finding]:
+def check_metric(metric: str | Metric, *, fields: Fields | None = None) -> list[Finding]:
     """The result of every promise; raises MetricError with all the evidence if one is broken."""
     (one,) = _metrics([metric])
-    findings = [_finding(one, promise.name, attributes) for promise in PROMISES]
-    findings += [_finding(one, APPLIES, attributes)]
+    findings = [_finding(one, promise.name, fields) for promise in PROMISES]
+    findings += [_finding(one, APPLIES, fields)]
     broken = [finding.broken for finding in findings if finding.broken]
     if broken:
         raise MetricError(*map(Problem, broken))
@@ -99,16 +99,16 @@ def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
     return found
 
 
-def _finding(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
+def _finding(metric: Metric, name: str, fields: Fields | None) -> Finding:
     """The result of one promise; a metric that raises an error before it can be tried breaks it."""
     try:
-        return _found(metric, name, attributes)
+        return _found(metric, name, fields)
     except MetricError as error:
         return Finding(str(metric), name, broken=str(error))
 
 
-def _found(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
-    reason = _unfit(metric, attributes)
+def _found(metric: Metric, name: str, fields: Fields | None) -> Finding:
+    reason = _unfit(metric, fields)
     if name == APPLIES:
         return _something_applies(metric, reason)
     promise = next(promise for promise in PROMISES if promise.name == name)
@@ -117,16 +117,16 @@ def _found(metric: Metric, name: str, attributes: Attributes | None) -> Finding:
         return Finding(str(metric), name, spared=spared)
     every = {str(variant): (variant, promise.spares(variant)) for variant in variants(metric)}
     for variant, spares in every.values():
-        if not spares and (broken := _broken(variant, promise, attributes, metric)):
+        if not spares and (broken := _broken(variant, promise, fields, metric)):
             return Finding(str(metric), name, broken=broken)
     spared = next((spares for _, spares in every.values()), "") if all(s for _, s in every.values()) else ""
     return Finding(str(metric), name, spared=spared)
 
 
-def _unfit(metric: Metric, attributes: Attributes | None) -> str:
+def _unfit(metric: Metric, fields: Fields | None) -> str:
     """The reason why nothing can be tried at all."""
-    if "attributes" in metric.needs and not attributes:
-        return "it needs attributes: give their values, as attributes={'price': [1, 2.5]}"
+    if "fields" in metric.needs and not fields:
+        return "it needs fields: give their values, as fields={'price': [1, 2.5]}"
     try:
         variants(metric)
     except MetricError as error:
@@ -153,14 +153,14 @@ def _something_applies(metric: Metric, reason: str) -> Finding:
     return Finding(str(metric), APPLIES)
 
 
-def _broken(metric: Metric, promise: Promise, attributes: Attributes | None, asked: Metric) -> str:
+def _broken(metric: Metric, promise: Promise, fields: Fields | None, asked: Metric) -> str:
     """The evidence on the smallest data; empty if the promise is kept on all data.
 
     ``asked`` is the metric as its author passed it, maybe without arguments.
     """
 
     def attempt(data: Data) -> Broken | None:
-        return promise.breaks(metric, data, attributes)
+        return promise.breaks(metric, data, fields)
 
     for data in _on_its_scale(metric, promise.data(metric)):
         if broken := attempt(data):

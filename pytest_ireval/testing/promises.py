@@ -81,6 +81,10 @@ class Promise:
     """True if a metric may declare in ``not_promised`` that its definition forbids it."""
 
 
+def _may_lack_a_value(metric: Metric) -> str:
+    return f"a query may have no value: {metric.undefined}" if metric.undefined else ""
+
+
 def _endless(metric: Metric) -> str:
     low, high = bounds_of(metric)
     return "its range is unbounded" if math.isinf(low) and math.isinf(high) else ""
@@ -92,7 +96,7 @@ def _no_order_is_best(metric: Metric) -> str:
     for need, decides in {
         "reference": "the reference decides which ranking is good",
         "subtopics": "the grades for subtopics decide which ranking is good",
-        "attributes": "attributes of documents decide which ranking is good",
+        "fields": "fields of documents decide which ranking is good",
     }.items():
         if need in metric.needs:
             return decides
@@ -120,6 +124,7 @@ PROMISES = (
         "0 / 0; and declare in needs= the data that it uses in addition to grades",
         without_a_value,
         _all,
+        _may_lack_a_value,
     ),
     Promise(
         "within_its_range",

@@ -17,14 +17,15 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.testing.changes import AN_IRRELEVANT, AN_UNJUDGED, Data, Query
 
-DOCUMENT_NEEDS = {"documents", "unjudged", "attributes", "preferences"}
+DOCUMENT_NEEDS = {"documents", "unjudged", "fields", "preferences"}
 SUBTOPICS = ("s1", "s2", "s3")
 COLLECTION = 1_000_000
 """The number of documents in the collection."""
 
-Attributes = Mapping[str, Sequence[Any]]
+Fields = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -50,28 +51,28 @@ def values(metric: Metric, judged: JudgedRankings) -> MetricValues:
     return MetricValues(dict(zip(units_of(metric, judged), found.tolist(), strict=True)))
 
 
-def values_of(metric: Metric, data: Data, attributes: Attributes | None) -> MetricValues:
+def values_of(metric: Metric, data: Data, fields: Fields | None) -> MetricValues:
     """The metric's values of data without anything remembered of earlier calls."""
-    return values(metric, judged_of(metric, data, attributes))
+    return values(metric, judged_of(metric, data, fields))
 
 
-def judged_of(metric: Metric, data: Data, attributes: Attributes | None) -> JudgedRankings:
+def judged_of(metric: Metric, data: Data, fields: Fields | None) -> JudgedRankings:
     """The data as the metric gets them: only what it needs, and nothing remembered."""
     needs = metric.needs | ({"sessions"} if metric.unit == "session" else set())
-    return _copied(_judged(data, frozenset(needs), _Same(attributes)))
+    return _copied(_judged(data, frozenset(needs), _Same(fields)))
 
 
 class _Same:
     """A mapping as the key of a cache, compared by identity."""
 
-    def __init__(self, attributes: Attributes | None) -> None:
-        self.attributes = attributes
+    def __init__(self, fields: Fields | None) -> None:
+        self.fields = fields
 
     def __hash__(self) -> int:
-        return id(self.attributes)
+        return id(self.fields)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.attributes is self.attributes
+        return isinstance(other, _Same) and other.fields is self.fields
 
 
 @lru_cache(maxsize=1000)
@@ -79,7 +80,7 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
     graded = {query.name: _grades(query, "subtopics" in needs) for query in data.queries}
     judgments = judgments_from(graded, grades="float")
     numbers = [query.numbers[document] for query in data.queries for document in query.grades]
-    columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.attributes or {}).items()}
+    columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.fields or {}).items()}
     judgments = replace(judgments, columns=columns if "judgments" in needs else {})
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
@@ -90,11 +91,19 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
         collection=COLLECTION,  # always there: some metrics ask for it under some arguments only
         sessions={q.name: _place(q) for q in data.queries} if "sessions" in needs else None,
         timings={q.name: 0.01 * q.number for q in data.queries} if "timings" in needs else None,
+        queries=_queries(data, judged.queries) if "queries" in needs else None,
         preferences={q.name: _preferences(q) for q in data.queries} if "preferences" in needs else None,
-        attributes=_attributes(data, same.attributes or {}) if "attributes" in needs else None,
+        fields=_fields(data, same.fields or {}) if "fields" in needs else None,
         reference=reference if "reference" in needs else None,
     )
     return brought if needs & DOCUMENT_NEEDS else replace(brought, documents=None)
+
+
+def _queries(data: Data, names: Sequence[str]) -> Queries:
+    """Texts of one to three words, and a column segment."""
+    number = {query.name: query.number for query in data.queries}
+    texts = tuple(" ".join(["words"] * (number[name] % 3 + 1)) for name in names)
+    return Queries(tuple(names), texts, {"segment": tuple("tail" if number[name] % 2 else "head" for name in names)})
 
 
 def _grades(query: Query, subtopics: bool) -> dict[str, Any]:
@@ -124,9 +133,9 @@ def _preferences(query: Query) -> list[tuple[str, str]]:
     return [(a, b) for a, x in query.grades.items() for b, y in query.grades.items() if x > y]
 
 
-def _attributes(data: Data, attributes: Attributes) -> dict[str, dict[str, Any]]:
+def _fields(data: Data, fields: Fields) -> dict[str, dict[str, Any]]:
     return {
-        document: {name: allowed[number % len(allowed)] for name, allowed in attributes.items()}
+        document: {name: allowed[number % len(allowed)] for name, allowed in fields.items()}
         for query in data.queries
         for document, number in query.numbers.items()
     }
@@ -144,7 +153,7 @@ def _copied(judged: JudgedRankings) -> JudgedRankings:
         subtopics=judged.subtopics and Subtopics(*map(_copy, judged.subtopics)),
         sessions=judged.sessions and Sessions(*map(_copy, judged.sessions)),
         timings=None if judged.timings is None else judged.timings.copy(),
-        attributes=judged.attributes and {d: dict(known) for d, known in judged.attributes.items()},
+        fields=judged.fields and {d: dict(known) for d, known in judged.fields.items()},
         preferences=judged.preferences and {q: list(pairs) for q, pairs in judged.preferences.items()},
         reference=judged.reference and _copied(judged.reference),
         _memory={},
@@ -161,5 +170,5 @@ def contents(judged: JudgedRankings) -> list[object]:
     parts = [judged.retrieved, judged.present, *judged.hits, *judged.ideal, judged.timings]
     parts += [*(judged.documents or ()), *(judged.sessions or ()), *(judged.subtopics or ())]
     arrays = [part.tobytes() for part in parts if isinstance(part, np.ndarray)]
-    plain = [repr(judged.attributes), repr(judged.preferences)]
+    plain = [repr(judged.fields), repr(judged.preferences)]
     return [*arrays, *plain, *(contents(judged.reference) if judged.reference else [])]

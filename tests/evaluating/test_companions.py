@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval import InputError, evaluate, per_query_metric
+from pytest_ireval import InputError, evaluate, metric, per_query_metric
 
 JUDGMENTS = {"q1": {"a": 1}, "q2": {"a": 1}}
 RANKINGS = {"q1": ["a"], "q2": ["b", "a"]}
@@ -37,7 +37,7 @@ RANKINGS = {"q1": ["a"], "q2": ["b", "a"]}
         ({"timings": {"q1": 0.1}}, "timings\n  query 'q2' has no timing"),
         ({"timings": {"q1": "x", "q2": 1}}, "timings\n  query 'q1' took 'x', which is not a number of seconds"),
         ({"timings": {"q1": -1, "q2": 1}}, "timings\n  query 'q1' took -1, which is not a number of seconds"),
-        ({"attributes": {"a": 3}}, "attributes\n  document 'a' has 3, not a mapping"),
+        ({"fields": {"a": 3}}, "fields\n  document 'a' has 3, not a mapping"),
         ({"preferences": {"q1": ["ab"]}}, "preferences\n  query 'q1' has ['ab'], not pairs (better, worse)"),
     ],
 )
@@ -46,6 +46,97 @@ def test_what_cannot_be_right_is_an_input_error(companions, message):
         evaluate(JUDGMENTS, RANKINGS, "RR", **companions)
 
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("query\tseconds\nq1\t0.5\nq2\t1\n", {"q1": 0.5, "q2": 1}),
+        ("qid,ms\nq1,500\nq2,1000\n", {"q1": 0.5, "q2": 1}),
+        ('{"query": "q1", "milliseconds": 500}\n{"query": "q2", "milliseconds": 1e3}\n', {"q1": 0.5, "q2": 1}),
+        ("query\ttook\nq1\t0.5\n", "no column says the unit of time: the columns are 'query', 'took'"),
+        ("query\tseconds\tms\nq1\t1\t1\n", "the columns seconds and milliseconds are both there"),
+        ("query\tseconds\nq1\t0.5\nq1\t1\n", ":3\n  query 'q1' has two times"),
+        ("query\tseconds\nq1\t5ms\n", ":2\n  the time of query 'q1' is '5ms', not a number of seconds"),
+        ("query\tseconds\nq1\t0.5\n", "query 'q2' has no timing"),
+        ("query\tseconds\n", "it has no rows"),
+    ],
+)
+def test_times_are_read_from_a_file_that_says_their_unit(tmp_path, text, found):
+    path = tmp_path / "times"
+    path.write_text(text)
+    try:
+        assert evaluate(JUDGMENTS, RANKINGS, "Latency", timings=path)["Latency"].values == found
+    except InputError as error:
+        assert str(found) in str(error)
+
+
+@per_query_metric(name="Agreed", needs=("preferences",))
+def agreed(ranking):
+    """Share of the pairs that the ranking has in the right order."""
+    place = {document: rank for rank, document in enumerate(ranking.documents)}
+    pairs = [place[a] < place[b] for a, b in ranking.preferences if {a, b} <= set(place)]
+    return sum(pairs) / len(pairs) if pairs else 0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("query\tbetter\tworse\nq2\ta\tb\nq2\tb\ta\n", {"q1": 0, "q2": 0.5}),
+        ("query,worse,better\nq2,a,b\n", {"q1": 0, "q2": 1}),
+        ('{"query": "q2", "better": "b", "worse": "a"}\n', {"q1": 0, "q2": 1}),
+        ("query\tbetter\nq2\ta\n", "there is no column for the worse: the columns are 'query', 'better'"),
+        ("query\tbetter\tworse\nq2\ta\ta\n", ":2\n  document 'a' is better than itself"),
+        ("query\tbetter\tworse\nq2\ta\t\n", ":2\n  '' is not an id"),
+        ("query\tbetter\tworse\nq2\ta\n", ":2\n  has 2 cells, not 3"),
+    ],
+)
+def test_preferences_are_read_from_a_file(tmp_path, text, found):
+    path = tmp_path / "pairs"
+    path.write_text(text)
+    try:
+        assert evaluate(JUDGMENTS, RANKINGS, agreed, preferences=path)["Agreed"].values == found
+    except InputError as error:
+        assert str(found) in str(error)
+
+
+def test_queries_bring_their_text_columns_and_sessions(tmp_path):
+    (tmp_path / "queries.tsv").write_text(
+        "id\ttext\tsegment\tsession\tposition\nq2\tblue mug\ttail\ts\t1\nq1\tmug\thead\ts\t2\n"
+    )
+
+    @per_query_metric(name="Words", needs=("queries", "sessions"), range=(0, 9))
+    def words(ranking):
+        """The number of words, more for the head, and the place in the session."""
+        return len(ranking.text.split()) + (ranking.columns["segment"] == "head") * 4 + ranking.session[1] / 10
+
+    @metric(name="Tail", needs=("queries",))
+    def tail(judged):
+        """1 for queries of the tail."""
+        return [float(each == "tail") for each in judged.columns["segment"]]
+
+    found = evaluate(JUDGMENTS, {**RANKINGS, "q1": []}, [words, tail], queries=tmp_path / "queries.tsv")
+
+    assert found["Words"].values == {"q1": 0, "q2": 2.1}
+    assert found["Tail"].values == {"q1": 0, "q2": 1}
+    with pytest.raises(InputError, match="query 'q1' is judged, but it is not in this file"):
+        evaluate(JUDGMENTS, RANKINGS, tail, queries={"q2": "x"})
+
+
+def test_judged_documents_that_were_not_retrieved(tmp_path):
+    judgments = {"q1": {"a": 1, "b": 3, "c": 2}, "q2": {"a": 1, "b": 0}}
+
+    @per_query_metric(name="Left", needs=("unretrieved",), range=(0, 99), no_relevant=None, empty=None)
+    def left(ranking):
+        """The grades as digits."""
+        return float("".join(f"{grade:g}" for grade in ranking.unretrieved.values()) or 0)
+
+    def found(rankings, **options):
+        return evaluate(judgments, rankings, left, **options)["Left"].values
+
+    assert found({"q1": ["a", "x"], "q2": ["b", "a"]}) == {"q1": 32, "q2": 0}
+    assert found({"q1": ["a", "b"], "q2": ["b", "a"]}, depth=1) == {"q1": 32, "q2": 1}
+    assert found({"q2": ["x"]}, missing_queries="ignore") == {"q2": 10}
 
 
 def test_a_reference_of_other_queries_is_refused():
@@ -61,13 +152,13 @@ def test_queries_that_a_reference_lacks_are_an_error_unless_told_otherwise():
 
 
 def test_a_metric_cannot_change_the_attributes_it_is_shown():
-    @per_query_metric(name="Bad", needs=("attributes",))
+    @per_query_metric(name="Bad", needs=("fields",))
     def bad(ranking):
         """Clears what is not its own."""
-        ranking.attributes[0].clear()
+        ranking.fields[0].clear()
         return 0.0
 
-    attributes = {"a": {"stock": 1}}
+    fields = {"a": {"stock": 1}}
     with pytest.raises(Exception, match="has no attribute 'clear'"):
-        evaluate(JUDGMENTS, RANKINGS, [bad], attributes=attributes)
-    assert attributes == {"a": {"stock": 1}}
+        evaluate(JUDGMENTS, RANKINGS, [bad], fields=fields)
+    assert fields == {"a": {"stock": 1}}

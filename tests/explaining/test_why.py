@@ -305,12 +305,12 @@ def _two_queries():
 
 
 def test_companions_are_brought():
-    @per_query_metric(name="Dear", needs=("attributes",))
+    @per_query_metric(name="Dear", needs=("fields",))
     def dear(ranking):
         """Highest price."""
-        return max(known.get("price", 0) for known in ranking.attributes)
+        return max(known.get("price", 0) for known in ranking.fields)
 
-    explained = why(dear, JUDGMENTS, RANKINGS, "mug", attributes={"a": {"price": 0.7}}).first
+    explained = why(dear, JUDGMENTS, RANKINGS, "mug", fields={"a": {"price": 0.7}}).first
 
     assert explained.value == 0.7
 

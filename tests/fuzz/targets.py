@@ -16,6 +16,7 @@ from pytest_ireval.gate.last_run import last_run
 from pytest_ireval.history.trends import known, rows
 from pytest_ireval.reports.data_files import refuse_contradictions, run_of
 from pytest_ireval.retrieval.aliases import read_aliases, read_groups
+from pytest_ireval.retrieval.companions import read_fields, read_preferences, read_timings
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
 from pytest_ireval.suites.finding import is_suite
 
@@ -69,6 +70,14 @@ def aliases(data):
     for read in (read_aliases, read_groups):
         try:
             read(file_of(data, "mutated.tsv"))
+        except IrevalError as error:
+            told(error)
+
+
+def companions(data):
+    for read in (lambda path: read_fields(path, {"a", "b"}), read_timings, read_preferences):
+        try:
+            read(file_of(data, "mutated"))
         except IrevalError as error:
             told(error)
 
@@ -141,6 +150,7 @@ TARGETS = {
     "rankings": rankings,
     "queries": queries,
     "aliases": aliases,
+    "companions": companions,
     "results": results,
     "journal": journal,
     "history": history,

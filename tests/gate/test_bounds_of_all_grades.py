@@ -47,7 +47,7 @@ VARIANTS = {
     "F": ["F(beta=2)@3"],
 }
 PLAIN = {"IPrec": "IPrec@0.5"}
-WITHOUT_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences", "timings", "collection"}
+WITHOUT_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences", "timings", "collection", "fields"}
 
 
 def names_of(metric):

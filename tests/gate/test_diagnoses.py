@@ -56,9 +56,9 @@ class Search:
     def documents(self):
         if not self.titles:
             return ""
-        rows = (f"{document},{title}\n" for document, title in self.titles.items())
+        rows = (f'{document},"{title}"\n' for document, title in self.titles.items())
         (self.folder / "titles.csv").write_text("id,title\n" + "".join(rows))
-        return "documents: {texts: titles.csv}\n"
+        return "documents: {fields: titles.csv}\n"
 
     def diagnoses(self):
         self.write()

@@ -54,6 +54,7 @@ def test_without_a_title_the_text_is_the_title_and_long_ones_are_cut(tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
+        ("id,title\n1,x\n2,a mug, red\n", ":3\n.*has 3 cells, not 2"),
         ('{"title": "x"}\n', "no field is the id of a document: the fields are 'title'"),
         ('{"id": 1}\n{"id": \n', ":2\n.*is not JSON"),
         ('{"id": 1}\n[1]\n', ":2\n.*is not a JSON object"),
@@ -77,7 +78,7 @@ def titled(shop):
     (shop.path / "products.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for query in ("q07", "q08"):
         shop.rankings[query].reverse()
-    shop.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {texts: products.jsonl}"))
+    shop.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {fields: products.jsonl}"))
     return shop
 
 
@@ -119,7 +120,7 @@ def test_documents_to_judge_have_them(shop):
     shop.rankings["q08"] = ["new-2", *shop.rankings["q08"]]
     (shop.path / "products.csv").write_text("id,title\nnew-1,=SUM(A1)\n")
     shop.change(
-        ("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {texts: products.csv}"),
+        ("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {fields: products.csv}"),
         ("tolerance: 5%}", "tolerance: 0.1%}"),
     )
     shop.run()
@@ -252,7 +253,7 @@ def pictured(titled):
 
 
 def test_pictures_are_shown_if_asked_for_and_nothing_else_is(pictured):
-    pictured.change(("texts: products.jsonl", "texts: products.jsonl, pictures: true"))
+    pictured.change(("fields: products.jsonl", "fields: products.jsonl, pictures: true"))
     pictured.run()
     (suite,) = pictured.results()["suites"]
 
@@ -276,7 +277,7 @@ def test_without_being_asked_a_page_has_no_picture(pictured):
 def keeping(titled, monkeypatch):
     """The titles are in the accepted baseline; then every document leaves the file of titles."""
     monkeypatch.delenv("CI", raising=False)
-    titled.change(("texts: products.jsonl", "texts: products.jsonl, keep_titles: true"))
+    titled.change(("fields: products.jsonl", "fields: products.jsonl, keep_titles: true"))
     assert titled.run("--ireval-update", "--ireval-reason", "titles are kept").ret == 0
     return titled
 

@@ -22,6 +22,7 @@ FILES = (
         "data/ids.tsv",
         "data/variants.tsv",
         "data/products.jsonl",
+        "data/pairs.tsv",
         "shop.trec",
         "shop.qrels",
     ),

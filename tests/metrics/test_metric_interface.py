@@ -134,14 +134,14 @@ class TestNeeds:
         assert only(holes).values == {"q1": 1, "q2": 1, "q3": 1}
 
     def test_attributes_of_documents(self):
-        @per_query_metric(name="InStock", needs=("attributes",), no_relevant=None)
+        @per_query_metric(name="InStock", needs=("fields",), no_relevant=None)
         def in_stock(ranking):
             """Share of documents in stock."""
-            return sum(attributes.get("stock", 0) > 0 for attributes in ranking.attributes) / ranking.retrieved
+            return sum(fields.get("stock", 0) > 0 for fields in ranking.fields) / ranking.retrieved
 
         stock = {"a": {"stock": 3}, "b": {"stock": 0}, "z": {"stock": 1}}
 
-        assert only(in_stock, attributes=stock).values == {"q1": 1 / 3, "q2": 2 / 3, "q3": 0}
+        assert only(in_stock, fields=stock).values == {"q1": 1 / 3, "q2": 2 / 3, "q3": 0}
 
     def test_sessions_of_a_query(self):
         @per_query_metric(name="Place", needs=("sessions",), range=(0, 9), no_relevant=None)
@@ -213,7 +213,9 @@ class TestNeeds:
 
         assert [m.value for m in found.metrics] == pytest.approx([1 / 3, 2 / 3, 1])
 
-    @pytest.mark.parametrize("need", ["attributes", "subtopics", "sessions", "preferences", "timings", "reference"])
+    @pytest.mark.parametrize(
+        "need", ["fields", "subtopics", "sessions", "preferences", "timings", "queries", "reference"]
+    )
     def test_what_nobody_brought_is_an_error_that_says_how(self, need):
         @metric(name="Needy", needs=(need,))
         def needy(judged):

@@ -44,7 +44,8 @@ def test_every_parameter_has_a_meaning(metric):
 
 @each_metric
 def test_canonical_name_round_trips(metric, registry):
-    required = {p.name: 0.5 if p.name == "recall" else 10 for p in metric.parameters if p.required}
+    given = {"recall": 0.5, "field": "price", "value": "it's"}
+    required = {p.name: given.get(p.name, 10) for p in metric.parameters if p.required}
     whole = metric(**required)
 
     assert registry.parse_metrics([str(whole)]) == [whole]

@@ -62,7 +62,7 @@ def test_only_utility_has_a_better_and_a_worse(model):
 @each_model
 def test_only_a_given_cost_needs_attributes(model):
     assert model.needs == model(cost="price")(cost=None).needs == frozenset()
-    assert model(cost="price").needs == {"attributes", "documents"}
+    assert model(cost="price").needs == {"fields", "documents"}
 
 
 @each_model
@@ -88,24 +88,24 @@ def test_a_dear_document_ends_the_search():
     model = "BPMD(K=5, T=9, cost='price', hb=0, hc=0, measure='{}')"
     names = [model.format(each) for each in ("ED", "ETC", "EC", "EU")]
 
-    found = evaluate({"q": {"c": 1}}, {"q": ["a", "b", "c"]}, names, attributes=prices)
+    found = evaluate({"q": {"c": 1}}, {"q": ["a", "b", "c"]}, names, fields=prices)
 
     assert [each.mean for each in found.metrics] == [2, 6, 3, 0]
 
 
 def test_places_below_the_list_cost_as_much_as_its_dearest_document():
     found = evaluate(
-        {"q": {"a": 1}}, {"q": ["a", "b"]}, "SDCG(cost='p', measure='EC')@4", attributes={"a": {"p": 3}, "b": {"p": 1}}
+        {"q": {"a": 1}}, {"q": ["a", "b"]}, "SDCG(cost='p', measure='EC')@4", fields={"a": {"p": 3}, "b": {"p": 1}}
     )
     weights = 1 / np.log2(np.arange(2, 6))
 
     assert found.metrics[0].mean == pytest.approx((weights * [3, 1, 3, 3]).sum() / weights.sum())
 
 
-@pytest.mark.parametrize("cost", [None, 0, -1, "2", float("nan"), True])
+@pytest.mark.parametrize("cost", [None, 0, -1, "two", "nan", float("nan"), True])
 def test_a_cost_is_a_number_above_0(cost):
-    with pytest.raises(MetricError, match=r"the attribute 'p' of document 'a' is .*; a cost is a number above 0"):
-        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "TBG(cost='p')", attributes={"a": {"p": cost}})
+    with pytest.raises(MetricError, match=r"the field 'p' of document 'a' is .*; a cost is a number above 0"):
+        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "TBG(cost='p')", fields={"a": {"p": cost}})
 
 
 def test_the_lowest_gain_is_below_the_highest():

@@ -53,7 +53,7 @@ def test_values_are_numbers_within_the_range(metric):
         try:
             judgments, rankings = judged_rankings
             needed = companions(metric, judgments, rankings)
-            evaluate(as_needed(metric, judgments), rankings, [whole], collection=100, attributes=PRICES, **needed)
+            evaluate(as_needed(metric, judgments), rankings, [whole], collection=100, fields=PRICES, **needed)
         except MetricError as error:
             complaint = error.problems[0].complaint
             assert not complaint.startswith(("returned", "raised", "has no range")), str(error)

@@ -340,7 +340,7 @@ class TestCwlEval:
             base = load_registry().parse_metrics([made])[0](cost="price", max_grade=4)
             judged = {"1": dict(zip(names, grades, strict=True)) | {"m": 4}}
             prices = {name: {"price": cost} for name, cost in zip(names, costs, strict=True)}
-            ours = evaluate(judged, {"1": names}, [base(measure=each) for each in expected], attributes=prices)
+            ours = evaluate(judged, {"1": names}, [base(measure=each) for each in expected], fields=prices)
             assert [each.mean for each in ours.metrics] == pytest.approx(list(expected.values()), abs=1e-9)
 
 

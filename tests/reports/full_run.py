@@ -94,6 +94,7 @@ def full_suite(name, seed, queries, metrics, documents):
         policies=Policies("trec", "error", "zero", "irrelevant", DEPTH),
         depth=DEPTH,
         source="run: runs/candidate.trec",
+        about={"engine": "Lucene 9.11"},
         judgments="data/qrels.txt",
         plugins=("pytest-ireval 0.1.0", "acme-ireval 1.2"),
         fingerprints={"queries": "a1b2c3d4e5f60718", "judgments": "1122334455667788"},

@@ -241,7 +241,7 @@ def test_without_a_baseline_it_ends_in_the_command_that_accepts():
 shop.ireval.yaml:12: there is no baseline yet
 Nothing can be compared until somebody accepts what is measured now.
 
-  accept:   pytest --ireval 'my suites/shop'"'"'s.ireval.yaml' --ireval-update-new
+  accept:   pytest --ireval "my suites/shop's.ireval.yaml" --ireval-update-new
 """
     )
 
@@ -382,7 +382,7 @@ def test_commands_quote_ids_for_a_shell():
     text = text_of(replace(HIDDEN_TAIL, queries=(query,), metric="nDCG(gain='exp')@10"))
 
     assert (
-        """  why:      ireval why 'nDCG(gain='"'"'exp'"'"')@10' --suite suites/product-search.ireval.yaml """
+        """  why:      ireval why "nDCG(gain='exp')@10" --suite suites/product-search.ireval.yaml """
         r"""--query $'it\'s $HOME\n'""" in text.splitlines()
     )
 

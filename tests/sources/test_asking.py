@@ -5,10 +5,11 @@ import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from pydantic import Field, SecretStr
 
-from pytest_ireval import InputError, IrevalError, Rankings, SourceError, hookimpl, source
+from pytest_ireval import Answer, InputError, IrevalError, Rankings, SourceError, hookimpl, source
 from pytest_ireval.options import SourceOptions
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import Plugins
@@ -54,6 +55,32 @@ def test_a_source_is_asked_as_often_as_the_suite_says(shop):
     found = answers(shop.source({"acme": "x", "repeat": 3}, registry), shop.request())
 
     assert [each.rankings.ranking("q1") for each in found] == [["answer-1", "x"], ["answer-2", "x"], ["answer-3", "x"]]
+
+
+def test_a_source_may_answer_with_times_fields_and_facts(shop):
+    def fetch(options, request):
+        fields = {"a": {"price": np.float64(2), "tags": {"x"}, "more": {"brand": "acme"}, "gone": float("nan")}}
+        return Answer({"q1": ["a"]}, {"q1": 0.1234567}, fields, {"engine": "Lucene\n9.11"})
+
+    (found,) = answers(shop.source({"acme": "x"}, acme(fetch)), shop.request())
+
+    assert found.rankings.timings == {"q1": 0.123457}
+    assert found.rankings.fields == {"a": {"price": 2, "tags": ["x"], "brand": "acme", "gone": None}}
+    assert found.about == {"engine": "Lucene 9.11"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        (Answer({"q1": ["a"]}, timings=[1]), "timings of the answer are list, not a mapping"),
+        (Answer({"q1": ["a"]}, timings={"q1": -1}), "query 'q1' took -1, which is not a number of seconds"),
+        (Answer({"q1": ["a"]}, fields={"a": "mug"}), "document 'a' has 'mug', not a mapping of names and values"),
+        (Answer({"q1": ["a"]}, about="9.11"), "about of the answer are str, not a mapping"),
+        (Answer({"q1": ["a"]}, about=dict.fromkeys(range(21))), "about has 21 facts"),
+    ],
+)
+def test_an_answer_that_cannot_be_right_is_an_error(shop, answer, complaint):
+    assert complaint in refused(shop, lambda options, request: answer)
 
 
 def test_a_source_may_return_any_form_that_evaluate_takes(shop):

@@ -449,3 +449,43 @@ def test_an_async_client_that_a_module_keeps_serves_one_asking_after_the_other(s
     first, second = shop.answers({"python": "client:search", "repeat": 2, "concurrency": 2})
 
     assert first.rankings.ranking("q1") == second.rankings.ranking("q2")
+
+
+def test_a_function_may_answer_with_more_than_a_ranking(shop):
+    shop.write(
+        "timed.py",
+        """
+from datetime import date
+from decimal import Decimal
+
+from pytest_ireval import Answer
+
+
+def search(text, query_id):
+    found = [{"id": each, "price": Decimal("2.5"), "sold": date(2026, 11, 1)} for each in text.split()]
+    return Answer(found, timings=0.25, fields={"mug": {"price": 3}}, about={"engine": "toy 1.2", "key": query_id})
+
+
+def all_at_once(queries):
+    return Answer({query: text.split() for query, text in queries.items()}, timings={query: 1 for query in queries})
+
+
+def in_milliseconds(text):
+    return Answer(text.split(), timings="250ms")
+
+
+def untimed(text):
+    return Answer(text.split(), timings=1 if text == "red mug" else None)
+""",
+    )
+    (answer,) = shop.answers({"python": "timed:search"})
+
+    assert answer.rankings.timings == {"q1": 0.25, "q2": 0.25}
+    assert answer.rankings.fields["red"] == {"price": 2.5, "sold": "2026-11-01"}
+    assert answer.rankings.fields["mug"] == {"price": 3}
+    assert answer.about == {"engine": "toy 1.2", "key": "q1"}
+    assert shop.answers({"python": "timed:all_at_once", "mode": "all"})[0].rankings.timings == {"q1": 1, "q2": 1}
+    assert "query 'q1' took '250ms', which is not a number of seconds" in shop.refused(
+        {"python": "timed:in_milliseconds"}
+    )
+    assert "timed:untimed returned timings, but none for 'q2'" in shop.refused({"python": "timed:untimed"})

@@ -107,7 +107,7 @@ rules:
             "shop.yaml:4:34: judgments\n"
             "  unknown key 'locked'\n"
             "  did you mean 'lock'?\n"
-            "  allowed: file, format, relevant_from, scale, unjudged, lock, grades",
+            "  allowed: file, format, relevant_from, scale, unjudged, lock, grades, preferences",
         ),
         (
             BEGINNING + "judgments: {format: trec}\n",

@@ -15,9 +15,21 @@ from pytest_ireval.testing import Finding, check_metric, metric_contract, promis
 ROOT = Path(__file__).parents[2]
 THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
 
-test_contract_of_installed_metrics = metric_contract(
-    load_registry().metrics.values(), attributes={"known": ["yes", "no", "no"]}
+INSTALLED = load_registry()
+FIELDS = {"stock": ["yes", "no", ""], "price": [1, "2.5", 7], "day": ["2026-11-01", "2026-11-03"]}
+GUARDRAILS = (
+    "Share(field='stock', value='no', better='lower')@3",
+    "Exposure(field='stock', value='no')@10",
+    "Mean(field='price', better='higher')@3",
+    "Age(field='day', on='2026-11-05')@3",
+    "Repeats(field='price')@3",
 )
+
+test_contract_of_installed_metrics = metric_contract(
+    [metric for metric in INSTALLED.metrics.values() if "fields" not in metric.needs],
+    fields={"known": ["yes", "no", "no"]},
+)
+test_contract_of_guardrails = metric_contract(INSTALLED.parse_metrics(GUARDRAILS), fields=FIELDS)
 
 
 def spared(findings):
@@ -178,15 +190,29 @@ def test_what_a_metric_needs_is_brought_and_what_does_not_apply_is_said(toy, exp
     assert spared(check_metric(toy)) == expected
 
 
-@per_query_metric(name="Cheap", needs=("attributes",))
+@per_query_metric(
+    name="Long",
+    needs=("queries", "unretrieved"),
+    no_relevant=None,
+    not_promised={"perfect_is_best": "a list of relevant documents lacks those that are judged irrelevant"},
+)
+def long(ranking):
+    """1 for a query of several words in the head whose judged documents were all retrieved."""
+    return len(ranking.text.split()) > 1 and ranking.columns["segment"] == "head" and not ranking.unretrieved
+
+
+test_contract_of_queries = metric_contract([long])
+
+
+@per_query_metric(name="Cheap", needs=("fields",))
 def cheap(ranking):
     """Share of documents that cost less than 2."""
-    return sum(known["price"] < 2 for known in ranking.attributes) / ranking.retrieved
+    return sum(known["price"] < 2 for known in ranking.fields) / ranking.retrieved
 
 
 def test_attributes_are_what_the_author_says():
-    assert spared(check_metric(cheap, attributes={"price": [1, 2.5]}))["perfect_is_best"] == (
-        "attributes of documents decide which ranking is good"
+    assert spared(check_metric(cheap, fields={"price": [1, 2.5]}))["perfect_is_best"] == (
+        "fields of documents decide which ranking is good"
     )
 
 
@@ -199,7 +225,7 @@ def failure(toy, **options):
 def test_a_metric_of_which_nothing_can_be_checked_fails():
     assert failure(cheap) == (
         "Cheap: nothing was checked\n"
-        "  it needs attributes: give their values, as attributes={'price': [1, 2.5]}\n"
+        "  it needs fields: give their values, as fields={'price': [1, 2.5]}\n"
         "  the metric comes from test_contract (not registered)"
     )
 

@@ -1,0 +1,319 @@
+"""Guardrails need no judgments: a queries file, a source, metrics of fields of documents, and rules."""
+
+import csv
+import json
+import subprocess
+
+import pytest
+from monorepo import hermetic
+
+from pytest_ireval import load_registry, load_suite, run_gate
+from pytest_ireval.errors import SuiteError
+
+SHARE = "Share(better='lower', field='in_stock', value='false')@10"
+MARGIN = "Mean(better='higher', discount='log2', field='margin')@10"
+SUITE = f"""\
+ireval: 1
+suite: log
+source: {{run: rankings.json}}
+depth: 10
+queries: queries.tsv
+documents: {{fields: products.csv}}
+rules:
+  - threshold: {{Empty: "<= 0.01"}}
+  - threshold: {{"{SHARE}": "<= 0.01"}}
+  - no_regression: {{metric: "{SHARE}", tolerance: {{absolute: 0.01}}}}
+  - no_regression: {{metric: "{MARGIN}", tolerance: {{absolute: 0.01}}}}
+"""
+
+
+class Log:
+    """Queries of a log, products, and the search that a shop has."""
+
+    def __init__(self, shop, queries):
+        self.path = shop.path
+        self.run = shop.run
+        for name in ("judgments.txt", "shop.ireval.yaml"):
+            (self.path / name).unlink()
+        self.queries = [f"q{number:04}" for number in range(queries)]
+        self.filtered, self.order, self.empty = True, 1, 0
+        self.fields = {f"p{n}": {"in_stock": n % 5 != 0, "margin": n % 7 / 10} for n in range(1, 1000)}
+        self.suite = SUITE
+        self.write()
+
+    def ranking(self, number):
+        found = [f"p{(number * 37 + rank * 101) % 999 + 1}" for rank in range(20)]
+        found = [each for each in found if int(each[1:]) % 5 or not self.filtered][:10]
+        return [] if number < self.empty else [*found[: -self.order], *reversed(found[-self.order :])]
+
+    def write(self):
+        rows = "".join(f"{query}\twords of {query}\n" for query in self.queries)
+        (self.path / "queries.tsv").write_text(f"id\ttext\n{rows}")
+        lists = {query: self.ranking(number) for number, query in enumerate(self.queries)}
+        (self.path / "rankings.json").write_text(json.dumps(lists))
+        with (self.path / "products.csv").open("w", newline="") as file:
+            names = dict.fromkeys(name for fields in self.fields.values() for name in fields)
+            table = csv.DictWriter(file, ["id", *names])
+            table.writeheader()
+            table.writerows({"id": document, **fields} for document, fields in self.fields.items())
+        (self.path / "log.ireval.yaml").write_text(self.suite)
+
+    def gate(self):
+        self.write()
+        return run_gate(load_suite(self.path / "log.ireval.yaml"))
+
+    def outcomes(self):
+        """Those of rules."""
+        inputs, *others = self.gate().outcomes
+        assert inputs.id == "inputs"
+        return others
+
+    def accept(self):
+        result = self.run("--ireval-update-new")
+        assert result.ret == 0, result.stdout.str()
+
+
+@pytest.fixture
+def log(shop):
+    return Log(shop, 40)
+
+
+def verdicts(result):
+    return [outcome.verdict for outcome in result.outcomes]
+
+
+def test_a_change_that_drops_the_stock_filter_is_red_and_names_the_queries(shop):
+    log = Log(shop, 2000)
+    log.accept()
+    log.order = 3
+    assert set(verdicts(log.gate())) == {"pass"}  # other documents at the ranks 8 to 10
+
+    log.filtered = False
+    log.write()
+    red = log.run()
+    text = " ".join(red.stdout.str().split())
+
+    assert red.ret == 1
+    assert f"1 {SHARE} is 0.2" in text
+    assert "rose by 0.2" in text
+    assert 'q0007 "words of q0007" 0.000 -> 0.300' in text
+    assert "log.ireval.yaml: 2 of 5 checks failed." in text
+
+
+def test_empty_results_are_counted_and_queries_that_lose_their_value_are_an_error(log):
+    log.accept()
+    log.empty = 1
+    assert "Empty is 0.0250" in log.outcomes()[0].headline
+
+    log.empty = 4
+    share = log.outcomes()[2]
+
+    assert share.verdict == "error"
+    assert f"4 of 40 queries have no {SHARE} any more" in share.headline
+
+
+def test_a_file_that_leaves_out_queries_without_results(log):
+    lists = {query: log.ranking(number) for number, query in enumerate(log.queries) if number}
+    log.write()
+    (log.path / "rankings.json").write_text(json.dumps(lists))
+    (log.path / "log.ireval.yaml").write_text(SUITE.replace("depth: 10", "depth: 10\nmissing_queries: zero"))
+    result = run_gate(load_suite(log.path / "log.ireval.yaml"))
+
+    assert "Empty is 0.0250" in result.outcomes[1].headline
+    assert f"{SHARE} is 0.0000" in result.outcomes[2].headline
+    assert f"{SHARE} has no value for 1 of 40 queries: none of its first documents has the field" in result.notes
+
+
+def test_documents_without_the_field_are_an_error_unless_a_share_of_them_is_allowed(log):
+    for document in log.ranking(0)[:3]:
+        log.fields[document]["margin"] = ""
+    log.fields[log.ranking(1)[0]]["in_stock"] = None
+    margin = log.outcomes()[3]
+
+    assert margin.verdict == "error"
+    assert "6 of 400 documents at ranks 1 to 10 have no field 'margin' (1.5%)" in margin.headline
+    assert "write lacking=0.015 to leave them out" in margin.headline
+
+    log.suite = (
+        SUITE.replace("@10", "@10")
+        .replace("'margin')", "'margin', lacking=0.015)")
+        .replace("'false')", "'false', lacking=0.01)")
+    )
+    result = log.gate()
+
+    assert "error" not in verdicts(result)
+    notes = " ".join(result.notes)
+    assert "6 of 400 documents at ranks 1 to 10 have no field 'margin'; they are left out" in notes
+    assert "2 of 400 documents at ranks 1 to 10 have no field 'in_stock'; they are left out" in notes
+    assert "no document has 'false' in the field 'in_stock'; values there: 'true'" in notes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("field='margin'", "field='margn'", "no document has the field 'margn'"),
+        ("documents: {fields: products.csv}\n", "", "needs fields, and the source run returns only rankings"),
+        (MARGIN, "Latency", "needs timings, and the source run returns only rankings"),
+        ("better='higher', ", "", "no value of Mean(discount='log2', field='margin')@10 is better than another"),
+        (MARGIN, "nDCG@10", "this rule needs judgments, but the suite names none"),
+    ],
+)
+def test_what_is_missing_is_named(log, old, new, complaint):
+    log.suite = SUITE.replace(old, new)
+
+    try:
+        text = " ".join(outcome.headline for outcome in log.gate().outcomes)
+    except SuiteError as error:
+        text = str(error)
+    assert complaint in text
+
+
+def test_the_baseline_keeps_the_fields_and_is_scored_with_its_own(log):
+    log.accept()
+    for fields in log.fields.values():
+        fields["in_stock"] = False  # of today's products none is in stock
+    change = log.outcomes()[2]
+    kept = (log.path / "baselines" / "log.fields.jsonl").read_text().splitlines()
+
+    assert "rose by 1.0000" in change.headline
+    assert kept == sorted(kept)
+    assert '["p1", {"in_stock": "True", "margin": "0.1"}]' in kept
+
+    log.fields = {document: {**fields, "price": 3} for document, fields in log.fields.items()}
+    log.suite = SUITE.replace("field='margin'", "field='price'")
+    assert "the baseline holds no field 'price' of documents, which Mean(better='higher'" in log.outcomes()[3].headline
+
+
+def test_times_of_stored_rankings_are_kept_too(log):
+    times = "".join(f"{query}\t{20 + number}\n" for number, query in enumerate(log.queries))
+    (log.path / "times.tsv").write_text(f"query\tms\n{times}")
+    log.suite = SUITE.replace("rankings.json}", "rankings.json, timings: times.tsv}") + (
+        "  - threshold: {Latency(percentile=95): '<= 0.06'}\n  - no_regression: {metric: Latency, tolerance: 5%}\n"
+    )
+    log.write()
+    log.accept()
+    (log.path / "times.tsv").write_text(
+        f"query\tmilliseconds\n{times}".replace("\t", "\t1").replace("\t1milli", "\tmilli")
+    )
+    slow = log.outcomes()
+
+    assert [outcome.verdict for outcome in slow[-2:]] == ["fail", "fail"]
+    assert "Latency rose 253.2%" in slow[-1].headline
+    assert (log.path / "baselines" / "log.timings.jsonl").read_text().startswith('["q0000", 0.02]\n["q0001", 0.021]\n')
+
+
+def test_a_branch_that_lowers_its_baseline_is_seen_with_the_fields_of_both(log, monkeypatch):
+    hermetic(monkeypatch, log.path)
+    log.suite = "".join(line for line in SUITE.splitlines(keepends=True) if "threshold" not in line)
+    log.write()
+
+    def git(*arguments):
+        subprocess.run(["git", *arguments], cwd=log.path, check=True, capture_output=True)
+
+    git("init", "--quiet", "--initial-branch=main", "--template=")
+    log.accept()
+    git("add", "--all")
+    git("commit", "--quiet", "-m", "the first baseline")
+    git("checkout", "--quiet", "-b", "change")
+    log.filtered = False
+    log.write()
+    log.run("--ireval-update", "--ireval-reason", "meant")
+    for fields in log.fields.values():
+        fields["in_stock"] = True  # today everything is in stock
+    result = run_gate(load_suite(log.path / "log.ireval.yaml"), base="main", lowering_fails=True)
+    (lowering,) = (outcome for outcome in result.outcomes if outcome.id == "lowering")
+
+    assert lowering.verdict == "fail"
+    assert f"{SHARE} 0.0000 -> 0.2" in lowering.headline
+
+
+def test_other_rankings_of_a_rule_have_fields_too(log):
+    log.suite = SUITE.replace("absolute: 0.01}}", "absolute: 0.01}, against: {run: old.json}}")
+    (log.path / "old.json").write_text(json.dumps({query: log.ranking(n) for n, query in enumerate(log.queries)}))
+    log.filtered = False
+
+    assert verdicts(log.gate()) == ["pass", "pass", "fail", "fail", "pass"]
+
+
+def test_metrics_of_two_lists_say_why_they_have_no_value(log):
+    log.suite = SUITE.replace("rules:", "metrics: [RBO]\nrules:")
+
+    assert "RBO: no value, because it compares with the baseline, and there is no baseline yet" in log.gate().notes
+
+
+def test_guardrails_beside_judgments_score_every_query(log):
+    (log.path / "judgments.txt").write_text(f"q0001 0 {log.ranking(1)[0]} 1\n")
+    log.suite = SUITE.replace("rules:", "judgments: judgments.txt\nmetrics: [RR]\nrules:")
+    log.filtered = False
+    result = log.gate()
+    figures = {metric.name: metric.now for metric in result.metrics}
+
+    assert figures["RR"] is not None
+    assert figures[SHARE] == pytest.approx(0.2, abs=0.05)
+    assert sum(value is not None for value in result.queries.now[SHARE]) == 40
+
+
+NEEDY = """
+from pytest_ireval import hookimpl, per_query_metric
+
+
+@per_query_metric(name="Needy", needs=("preferences", "queries", "sessions"), no_relevant=None)
+def needy(ranking):
+    \'\'\'1 if the better document is first, and the query is of the tail.\'\'\'
+    (better, _), = ranking.preferences
+    return ranking.documents[0] == better and ranking.columns["segment"] == "tail" and ranking.session == ("s", 1)
+
+
+@hookimpl
+def ireval_metrics():
+    return [needy]
+"""
+
+
+def test_a_metric_of_a_plugin_gets_preferences_and_columns_of_queries(log):
+    first, second = log.ranking(0)[:2]
+    (log.path / "conftest.py").write_text(NEEDY)
+    (log.path / "judgments.txt").write_text(f"q0000 0 {first} 1\n")
+    (log.path / "pairs.csv").write_text(f"query,better,worse\nq0000,{first},{second}\n")
+    log.queries = ["q0000"]
+    log.suite = """\
+ireval: 1
+suite: log
+source: {run: rankings.json}
+queries: queries.tsv
+judgments: {file: judgments.txt, preferences: pairs.csv}
+rules: [{threshold: {Needy: "= 1"}}]
+""".replace("= 1", ">= 1")
+    log.write()
+    lacking = log.run().stdout.str()
+    (log.path / "queries.tsv").write_text("id\ttext\tsegment\tsession\tposition\nq0000\tx\ttail\ts\t1\n")
+    fine = log.run()
+    (log.path / "log.ireval.yaml").write_text(
+        log.suite.replace(", preferences: pairs.csv", "").replace("queries: queries.tsv\n", "")
+    )
+    without = log.run().stdout.str()
+
+    assert "Needy needs sessions, and queries.tsv lacks the column session or position" in lacking
+    assert fine.ret == 0
+    assert "Needy needs preferences, and the suite names none" in without
+    assert "Needy needs queries, and the suite names no queries" in without
+
+
+def test_exposure_is_a_share_of_attention():
+    (exposure,) = load_registry().parse_metrics(["Exposure(field='seller', value='acme')@10"])
+
+    assert str(exposure) == "Share(discount='log2', field='seller', value='acme')@10"
+
+
+def test_why_explains_a_value_of_the_suite(log, monkeypatch):
+    from click.testing import CliRunner
+
+    from pytest_ireval.cli.why_command import command
+
+    log.filtered = False
+    log.write()
+    monkeypatch.chdir(log.path)
+    shown = CliRunner().invoke(command, [SHARE, "--suite", "log.ireval.yaml", "--query", "q0002"]).output
+
+    assert "what the source returns now; a run keeps no fields" in shown
+    assert f"{SHARE} = 2 / 10 = 0.2000" in shown
