@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from pytest_ireval import JudgedRankings, MetricError, Param, Steps, listing, me
 from pytest_ireval_metrics.gains import by_nothing
 from pytest_ireval_metrics.vocabulary import Floats, shown_number
 
-timed_metric = partial(metric, needs=("timings",), no_relevant=None, tie_order=by_nothing)
+timed_metric = partial(metric, needs=("timings",), judged=False, no_relevant=None, tie_order=by_nothing)
 
 
 def _milliseconds(judged: JudgedRankings) -> Floats:
@@ -28,17 +28,29 @@ def _latency_steps(judged: JudgedRankings, **_: Any) -> Steps:
 
 
 def _aggregate(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {"aggregate": settings["figure"]}
+    percentile = settings["p"]
+    return {"aggregate": "mean" if percentile is None else f"p{percentile:g}"}
 
 
-@timed_metric(name="Latency", direction="lower", range=(0, np.inf), steps=_latency_steps, by_arguments=_aggregate)
+@timed_metric(
+    name="Latency",
+    direction="lower",
+    range=(0, np.inf),
+    undefined="it has no ranking",
+    steps=_latency_steps,
+    by_arguments=_aggregate,
+)
 def latency(
     judged: JudgedRankings,
     *,
-    figure: Annotated[  # noqa: ARG001 - it decides how queries are summed up
-        Literal["mean", "p50", "p90", "p95", "p99"],
-        Param("the figure for all queries: p95 is the time in which 95% of them are answered"),
-    ] = "mean",
+    p: Annotated[  # noqa: ARG001 - it decides how queries are summed up
+        float | None,
+        Param(
+            "the figure for all queries: with 95, the time in which 95% of them are answered; else the mean",
+            low=1,
+            below=100,
+        ),
+    ] = None,
 ) -> Floats:
     """Milliseconds that a query takes.
 

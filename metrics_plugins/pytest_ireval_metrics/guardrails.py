@@ -303,42 +303,4 @@ def repeats(judged: JudgedRankings, *, cutoff: Cutoff, field: Field, lacking: La
     """
 
 
-def _percentile(settings: Settings) -> Mapping[str, Any]:
-    percentile = settings["percentile"]
-    return {"aggregate": "mean" if percentile is None else f"p{percentile:g}"}
-
-
-def _latency_steps(judged: JudgedRankings, **_: Any) -> Steps:
-    seconds = math.nan if judged.timings is None else float(judged.timings[0])
-    return steps_of(listing(judged), {}, arithmetic=shown_number(seconds), value=seconds, facts=["seconds"])
-
-
-@metric(
-    name="Latency",
-    steps=_latency_steps,
-    needs=("timings",),
-    judged=False,
-    direction="lower",
-    range=(0.0, np.inf),
-    no_relevant=None,
-    undefined="it has no ranking",
-    tie_order=by_nothing,
-    by_arguments=_percentile,
-)
-def latency(
-    judged: JudgedRankings,
-    *,
-    percentile: Annotated[  # noqa: ARG001 - it decides what becomes of the values
-        float | None, Param("the figure of all queries: this percentile; the mean, unless given", low=1, below=100)
-    ] = None,
-) -> Floats:
-    """Seconds that a query took.
-
-    Formula: Latency = seconds of a query; Latency(percentile=95) is exceeded by 5% of the queries
-    Reference: the response times of a service.
-    Example: Latency where seconds is 0.25 = 0.25
-    """
-    return np.zeros(judged.count) if judged.timings is None else judged.timings
-
-
-METRICS = [empty, share_with_value, mean, age, repeats, latency]
+METRICS = [empty, share_with_value, mean, age, repeats]

@@ -22,6 +22,7 @@ from pytest_ireval.metrics.metric import PACKAGES, Elsewhere, Metric, altered
 from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
 
 LONGEST_NAME = 1000
+_MOST_LISTED = 30
 TOKEN = re.compile(
     r"""(?P<blank>\s+)
       | (?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
@@ -251,8 +252,10 @@ class Vocabulary:
 
     @property
     def known(self) -> str:
-        """The line that lists all metrics."""
+        """The line that lists all metrics, or says what lists them."""
         every = [*self.metrics, *(f"{each.prefix}:…" for each in self.prefixes)]
+        if len(every) > _MOST_LISTED:
+            return f"ireval metrics lists all {len(every)} metrics"
         return "available: " + ", ".join(sorted(every, key=str.lower))
 
 

@@ -66,7 +66,8 @@ def test_times_are_read_from_a_file_that_says_their_unit(tmp_path, text, found):
     path = tmp_path / "times"
     path.write_text(text)
     try:
-        assert evaluate(JUDGMENTS, RANKINGS, "Latency", timings=path)["Latency"].values == found
+        values = evaluate(JUDGMENTS, RANKINGS, "Latency", timings=path)["Latency"].values
+        assert values == {query: 1000 * seconds for query, seconds in found.items()}
     except InputError as error:
         assert str(found) in str(error)
 

@@ -14,17 +14,14 @@ def timed(metrics, seconds=SECONDS, **options):
 
 
 def test_times_are_summed_up_as_asked():
-    assert timed(["Latency", "Latency(figure='p50')", "Instant", "Instant(below=1000)"]) == pytest.approx(
-        [300, 125, 0.5, 1]
-    )
+    assert timed(["Latency", "Latency(p=50)", "Instant", "Instant(below=1000)"]) == pytest.approx([300, 125, 0.5, 1])
     assert timed("Throughput") == pytest.approx([4 / 1.2])
 
 
 def test_a_query_without_an_answer_is_not_fast():
     assert timed("Instant", unranked=["q5"], missing_queries="zero") == pytest.approx([0.4])
     assert timed("Throughput", unranked=["q5"], missing_queries="zero") == pytest.approx([4 / 1.2])
-    with pytest.raises(MetricError, match="1 query without a ranking cannot be scored"):
-        timed("Latency", unranked=["q5"], missing_queries="zero")
+    assert timed("Latency", unranked=["q5"], missing_queries="zero") == pytest.approx([300])  # it took no known time
 
 
 def test_no_time_at_all_is_an_error():

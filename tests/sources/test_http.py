@@ -74,12 +74,11 @@ def test_texts_are_filled_in_and_then_encoded(shop, server):
 def test_scores_and_fields_by_path(shop, server):
     server.respond = lambda _: {"r": [{"d": {"key": 7}, "s": 2.5, "t": "Red mug"}, {"d": {"key": "x"}, "s": 2.5}]}
     asked = source(server, hits="r[?s > `1`]", id="d.key", score="s", fields={"title": "t"})
-    described = {}
-
-    rankings = shop.ask(asked, by_id=False, described=described)
+    rankings = shop.ask(asked, by_id=False)
 
     assert rankings.ranking("q1") == ["7", "x"]
-    assert described == {"7": {"title": "Red mug"}}
+    assert rankings.fields == {"7": {"title": "Red mug"}}
+    assert rankings.timings.keys() == {"q1", "q2"}
 
 
 def test_pages_until_the_depth(shop, server):
@@ -105,7 +104,10 @@ def test_a_short_page_is_the_last_one(shop, server):
 def test_what_may_pass_is_asked_again(shop, server, waits, status):
     failing(server, 2, status)
 
-    assert shop.lists(source(server))["q1"] == ["red", "mug"]
+    (answer,) = shop.answers(source(server))
+
+    assert answer.rankings.ranking("q1") == ["red", "mug"]
+    assert answer.about == {"asked again": f"1 query (status {status}: 1)"}
     assert len(waits) == 2
     assert 0.2 < waits[0] < waits[1] * 2 < 3
 
@@ -181,7 +183,12 @@ def test_a_condition_of_the_suite_says_what_is_complete(shop, server):
 def test_a_query_within_the_error_budget_counts_as_answered_with_nothing(shop, server):
     failing(server, 99)
 
-    assert shop.lists(source(server, error_budget="50%")) == {"q1": [], "q2": ["blue", "mug"]}
+    (answer,) = shop.answers(source(server, error_budget="50%"))
+
+    assert answer.rankings.ranking("q1") == []
+    assert answer.rankings.timings.keys() == {"q2"}
+    assert answer.about["without an answer"] == "1 query, counted as empty: q1 (status 503 (asked 4 times))"
+    assert answer.about["asked again"] == "1 query (status 503: 1)"
 
 
 @pytest.mark.usefixtures("waits")
@@ -358,10 +365,11 @@ def test_the_sources_of_the_page_speak_to_servers_that_answer_like_the_engine(sh
         code.replace("https://search.example:9200", server.url).replace("https://search.example", server.url)
     )
     server.respond = lambda _: answer(["m2", "m1"])
-    described = {}
 
-    assert shop.ask(asked["source"], by_id=False, described=described).ranking("q1") == ["m2", "m1"]
-    assert described.get("m1", {"title": "M1"}) == {"title": "M1"}
+    rankings = shop.ask(asked["source"], by_id=False)
+
+    assert rankings.ranking("q1") == ["m2", "m1"]
+    assert (rankings.fields or {"m1": {"title": "M1"}})["m1"] == {"title": "M1"}
     assert {request.path for request in server.requests} == {path}
     assert "red mug" in json.dumps([(request.params, request.body) for request in server.requests])
 
