@@ -88,6 +88,7 @@ assert evaluation["AP"].values == {"q1": 0.5}  # iter_calc
 Metrics can be written as values, too: `registry = load_registry()`, then `registry.metrics["nDCG"] @ 10`. It asks
 different programs for different metrics, which order equal scores differently; here there is one order for all. A
 judged query that the run lacks counts 0 there; `evaluate` refuses it unless told `missing_queries="zero"`.
+[An example](../examples/ir_measures_provider/) has ir_measures itself compute its measures, as in `irm:nDCG@10`.
 """,
     "ranx": """\
 `ranx.evaluate(qrels, run, ["map", "ndcg@10"])` is `evaluate(judgments, rankings, ["map", "nDCG@10"])`; dictionaries are

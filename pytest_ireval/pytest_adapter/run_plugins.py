@@ -89,8 +89,8 @@ class RunPlugins:
     @property
     def places(self) -> tuple[Path, ...]:
         """Modules and packages of the plugins that serve the whole run; conftest.py files are known by their places."""
-        modules = [plugin for plugin in self.plugins.origins if isinstance(plugin, ModuleType)]
-        names = [module.__name__ for module in modules if _home_of(module) is None]
+        plugins = [self.plugins.late.get(plugin, plugin) for plugin in self.plugins.origins]
+        names = [each.__name__ for each in plugins if isinstance(each, ModuleType) and _home_of(each) is None]
         return tuple(dict.fromkeys(place for name in names for place in _places_of(name.partition(".")[0])))
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """Imports point one way: a module uses only its own layer and lower ones, and only the third parties allowed there."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 import pytest_ireval
 import pytest_ireval_metrics
+from pytest_ireval.plugins import hookspecs
 
 PACKAGE = Path(pytest_ireval.__file__).parent
 BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
@@ -132,6 +134,14 @@ def test_built_in_metrics_use_only_what_is_public():
 
     assert private == []
     assert public <= set(pytest_ireval.__all__)
+
+
+def test_every_type_that_a_hook_names_is_public():
+    hooks = (hook for name, hook in vars(hookspecs).items() if name.startswith("ireval_"))
+    named = {word for hook in hooks for text in hook.__annotations__.values() for word in re.findall(r"[A-Z]\w+", text)}
+
+    assert {"Metric", "RunResult", "SuiteResult"} <= named
+    assert named - set(pytest_ireval.__all__) == {"Iterable", "None", "Path"}
 
 
 def test_every_public_name_can_be_imported():

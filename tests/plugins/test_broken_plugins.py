@@ -58,6 +58,21 @@ def test_left_out_by_name_the_report_says_so(shop, monkeypatch, how):
     assert "this run is without the plugin acme-metrics 1.2, which was left out by name" in suite["notes"]
 
 
+def test_one_that_only_suites_need_stops_these(shop, ireval):
+    (text,) = shop.path.glob("lib/*/entry_points.txt")
+    text.write_text("[pytest_ireval_suites]\nacme = acme_metrics\n")
+    result = shop.runpytest("--ireval", "-n0")
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "plugin 'acme' (acme_metrics) of acme-metrics 1.2 cannot be loaded: ModuleNotFound" in flat(result.stdout)
+    assert shop.runpytest("--ireval", "-n0", "--ireval-without", "acme").ret == 0
+    assert ireval("evaluate", "judgments.txt", "now.txt", "-m", "nDCG@3").err == ""
+    assert ireval("check", "shop.ireval.yaml").code == 1
+    listed = ireval("plugins")
+    assert "warning: nothing of this plugin is shown: plugin 'acme'" in flat(listed.err)
+    assert "acme-metrics 1.2 (acme)" in listed.out
+
+
 def test_a_misspelt_name_is_an_error(shop):
     result = shop.runpytest("--ireval", "-n0", "--ireval-without", "acne")
 

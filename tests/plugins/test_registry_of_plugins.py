@@ -1,6 +1,8 @@
 """Plugins are found, named with version, and refused when they clash or misspell a hook."""
 
+import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from pytest_ireval.options import RuleOptions, SourceOptions, Text
 from pytest_ireval.plugins import registry as manager_module
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, OF_SUITES, Plugins, registered
+from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.suites.reading import source_asked
 from pytest_ireval.suites.scalars import UnfitError
 
@@ -603,6 +606,16 @@ def test_all_registries_of_a_run_share_it(installed):
 
     assert [list(each.rules) for each in (one, plugins.registry(), plugins.registry([conftest]))] == [["fresh"]] * 3
     assert late.loads == 1
+
+
+def test_a_change_of_its_files_concerns_suites_as_any_plugin_does(installed, monkeypatch, tmp_path):
+    rules = module("acme_rules", ireval_rules=kinds_of(fresh))
+    monkeypatch.setitem(sys.modules, "acme_rules", rules)
+    installed(Late("acme", "acme-metrics", rules))
+    plugins = RunPlugins(tmp_path)
+    _ = plugins.registry_for(tmp_path / "shop.ireval.yaml").rules
+
+    assert (plugins.places, str(plugins)) == ((Path("/somewhere/acme_rules.py"),), "acme-metrics 1.0")
 
 
 def test_a_module_of_both_groups_brings_its_rules_once(installed):
