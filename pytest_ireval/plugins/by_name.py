@@ -42,7 +42,7 @@ Thing = TypeVar("Thing")
 
 
 def _together(owner: str, other: str) -> bool:
-    """Tell whether two plugins cannot share a name: only names of two distributions can be told apart."""
+    """Tell whether two plugins cannot share a name; two distributions can."""
     return owner == other or not owner or not other
 
 
