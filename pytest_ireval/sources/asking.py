@@ -75,13 +75,12 @@ def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
         if not isinstance(known, Mapping):
             raise SourceError(f"fields: document {document!r} has {known!r}, not a mapping of names and values")
     if timings is not None:
-        rankings = replace(
-            rankings, timings={str(query): round(float(_plain(each)), 6) for query, each in timings.items()}
-        )
-    if fields is None:
-        return rankings
-    plain = {str(each): {name: _plain(value) for name, value in flat_fields(known)} for each, known in fields.items()}
-    return replace(rankings, fields=plain)
+        timings = {str(query): round(float(_plain(each)), 6) for query, each in timings.items()}
+    if fields is not None:
+        named = {str(each): flat_fields(known) for each, known in fields.items()}
+        fields = {each: {name: _plain(value) for name, value in known} for each, known in named.items()}
+    timings = rankings.timings if timings is None else timings
+    return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
 
 
 def _entries(mapping: Any, what: str) -> list[tuple[Any, Any]]:
@@ -99,7 +98,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
+        return [_plain(each) for each in (sorted(value, key=repr) if isinstance(value, set | frozenset) else value)]
     plain = value is None or isinstance(value, str | bool | int)
     return value if plain else value.isoformat() if isinstance(value, date) else str(value)
 

@@ -80,10 +80,9 @@ def python(options: PythonOptions, request: Request) -> Answer:
     timings = _timings(options, request, [each.answer for each in returned])
     fields: dict[str, Mapping[str, Any]] = {}
     about: dict[str, Any] = {}
-    for each in returned:  # the first of several values counts
-        for document, known in each.described.items():
-            fields.setdefault(document, known)
-        about = {**dict(each.answer.about), **about}
+    for each in reversed(returned):  # the first of several values counts
+        fields |= each.described
+        about |= each.answer.about
     return Answer(rankings, timings, fields, about)
 
 
