@@ -154,9 +154,10 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
     found: dict[str, str] = {}
     for query in change.moved:
         answers = change.now(query)[:TOP]
-        if len(answers) < FEW or change.baseline(query)[:TOP] == answers:
+        if len(answers) < FEW or _is_its_own(change, query):
             continue
-        alike = [each for each in (*owners[answers], *asked[answers]) if each != query]
+        others = (each for each in asked[answers] if _is_its_own(change, each))
+        alike = [each for each in (*owners[answers], *others) if each != query]
         other = next((each for each in alike if change.baseline(each)[:TOP] != change.baseline(query)[:TOP]), None)
         if other is not None:
             found[query] = other
@@ -169,6 +170,12 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
         f"return the answers of other queries: {change.named(query)} has those of {change.named(found[query])}",
         "look for answers that are cached under a wrong key, or mixed up in a batch.",
     )
+
+
+def _is_its_own(change: RankingChange, query: str) -> bool:
+    """Tell whether at least half of a query's first documents were in its list before."""
+    answers = change.now(query)[:TOP]
+    return 2 * len({*answers} & {*change.baseline(query)}) >= len(answers)
 
 
 @diagnosis(name="ascending_scores")
@@ -352,6 +359,28 @@ def missing_part(change: RankingChange) -> Symptom | None:
     return None
 
 
+@diagnosis(name="gone_documents")
+def gone_documents(change: RankingChange) -> Symptom | None:
+    """Documents are in no list any more, and what is left is in the former order: a lost shard, a new filter."""
+    there = {document for query in change.queries for document in change.now(query)}
+    found, gone = [], set[str]()
+    for query in change.moved:
+        before, now = change.baseline(query), change.now(query)
+        lost = {*before[: TOP // 2]} - there
+        left = [document for document in before if document in there][: TOP // 2]
+        if lost and len(left) >= FEW and len({*left} & {*now[: len(left)]}) >= ALIKE * len(left):
+            found.append(query)
+            gone |= lost
+    if len(found) < len(change.moved) / 2:
+        return None
+    return _symptom(
+        change,
+        found,
+        f"lost documents that no query finds any more, such as {shown(min(gone))} ({counted(len(gone), 'document')})",
+        "check that the whole index was loaded, that every shard answers, and which filters are new.",
+    )
+
+
 def _group(document: str) -> str:
     """The first part of an id that has parts; else its letters."""
     found = re.match(r"[^-_:./#@|]+[-_:./#@|]", document) or re.match(r"[^\W\d]+(?=\d)", document)
@@ -426,6 +455,7 @@ DIAGNOSES: list[DiagnosisKind] = [
     reversed_order,
     exchanged_ranks,
     missing_part,
+    gone_documents,
     fewer_answers,
     one_document,
     crowded_top,

@@ -128,7 +128,7 @@ def solr(options: SolrOptions, request: Request) -> Answer:
         "params": {"ireval_text": "{text}", **more.get("params", {})},
     }
     exchange = Exchange(
-        f"{options.solr.rstrip('/')}/query",
+        f"{options.solr.rstrip('/')}/select",
         "POST",
         options.params,
         body,

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from statistics import fmean
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from pydantic import Field, model_validator
 
@@ -243,7 +243,7 @@ class _Asker:
         queries = self.request.queries
         address = LOGIN.sub("", self.exchange.url.partition("?")[0])
         where = f"query {shown(queries.ids[number])} ({shown(queries.text[number])})"
-        more = len(self.tally.failed) - 1
+        more = min(len(self.tally.failed) - 1, int(self.allowed))
         also = f"; {counted(more, 'query')} before it failed, which error_budget allowed" if more else ""
         text = f"{self.exchange.method} {address}: {failure.complaint}, for {where}{also}"
         return Problem(text, suggestion=failure.shows)
@@ -270,10 +270,11 @@ class _Asker:
     def _answered(self, place: tuple[int, int], values: Mapping[str, Any]) -> Answered:
         """The answer to one request, recorded or from the system."""
         exchange = self.exchange
+        url = filled(exchange.url, values, lambda value: quote(str(value), safe=""))
+        params = urlencode({name: str(filled(text, values)) for name, text in exchange.params.items()})
         sent = {
             "method": exchange.method,
-            "url": filled(exchange.url, values, lambda value: quote(str(value), safe="")),
-            "params": {name: str(filled(text, values)) for name, text in exchange.params.items()},
+            "url": f"{url}{'&' if '?' in url else '?'}{params}" if params else url,
             "json": None if exchange.body is None else filled(exchange.body, values),
         }
         headers = {name: str(filled(text, values)) for name, text in self.options.headers.items()}
@@ -342,7 +343,7 @@ class _Asker:
         self, what: Mapping[str, Any], headers: Mapping[str, str], until: float
     ) -> tuple[int, bytes, Mapping[str, str]]:
         """Status, body and headers of one answer; redirects are followed if they stay on the host."""
-        sent = self.client.build_request(**{**what, "params": what["params"] or None}, headers=headers)
+        sent = self.client.build_request(**what, headers=headers)
         for _ in range(5):
             answer = self.client.send(sent, stream=True)
             try:

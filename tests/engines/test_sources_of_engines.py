@@ -1,0 +1,265 @@
+"""Suites that ask real engines: the rankings are the engine's own, and what goes wrong in life makes them red."""
+
+import json
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from engines import collection, indexing
+
+from pytest_ireval import load_suite, run_gate
+
+pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
+
+FIELDS = [f"{name}^{weight}" for name, weight in indexing.WEIGHTS.items()]
+MATCH = {"query": "{text}", "fields": FIELDS, "type": "most_fields"}
+EDISMAX = {"qf": " ".join(FIELDS), "tie": "1", "q.op": "OR"}
+GROONGA = "/d/select?table=Products&output_columns=_key&sort_keys=-_score,_key&limit={depth}"
+GROONGA += "&match_columns=" + "||".join(f"{name}*{weight}" for name, weight in indexing.WEIGHTS.items())
+POSTGRESQL = """
+select id, title from products, websearch_to_tsquery('english', replace(:text, ' ', ' or ')) as query
+where words @@ query order by ts_rank('{0.33, 0.33, 0.67, 1.0}', words, query) desc, id limit :depth
+"""
+SOURCES = {
+    "opensearch": lambda url: {"opensearch": f"{url}/products", "query": {"multi_match": MATCH}, "fields": ["title"]},
+    "elasticsearch": lambda url: {"elasticsearch": f"{url}/products", "body": {"query": {"multi_match": MATCH}}},
+    "solr": lambda url: {"solr": f"{url}/products", "body": {"params": EDISMAX}, "fields": ["title"]},
+    "groonga": lambda url: {"http": url + GROONGA, "params": {"query": "{text}"}, "hits": "[1][0][2:]", "id": "[0]"},
+    "postgresql": lambda url: {"sql": POSTGRESQL, "database": url.replace("postgresql:", "postgresql+psycopg:")},
+}
+RULES = """
+metrics: [Latency]
+rules:
+  - no_regression: {metric: nDCG@10, tolerance: 2%}
+  - no_regression: {metric: nDCG@10, per: segment, tolerance: 5%}
+  - threshold: {Latency(p=50): "<= 400"}
+"""
+
+
+@pytest.fixture
+def folder(shop, tmp_path, monkeypatch):
+    """The shop's queries and judgments, and a suite for a source."""
+    collection.write(shop, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
+    return tmp_path
+
+
+def suite(folder, source, rules=RULES, queries="queries.tsv"):
+    head = {
+        "ireval": 1,
+        "suite": "shop",
+        "source": source,
+        "queries": queries,
+        "judgments": "judgments.txt",
+        "depth": 20,
+    }
+    path = folder / "shop.ireval.yaml"
+    path.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in head.items()) + rules, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_rankings_of_a_source_are_those_of_the_engine(name, request, shop, folder):
+    if name == "postgresql":
+        pytest.importorskip("psycopg", reason="needs psycopg")
+    engine = request.getfixturevalue(name)
+    some = [query for query in shop.queries[::12] if query.segment != "model"]
+    lines = ("\t".join((query.id, query.text)) for query in some)
+    (folder / "some.tsv").write_text("id\ttext\n" + "".join(f"{line}\n" for line in lines), encoding="utf-8")
+    churn = "missing_queries: ignore\nrules:\n  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 10%}\n"
+    path = suite(folder, SOURCES[name](engine.url) | {"repeat": 2}, churn, queries="some.tsv")
+
+    loaded = load_suite(path)
+    (answer, again) = asked(loaded)
+
+    for query in some:
+        if name != "groonga":  # it joins words by AND, which the other search of the tests does not
+            assert answer.rankings.ranking(query.id) == indexing.SEARCH[name](engine.url, query.text, size=20)
+    assert answer.rankings.ranking(some[0].id)
+    assert answer.rankings.queries == again.rankings.queries
+    assert set(answer.rankings.timings) == {query.id for query in some}
+
+
+def asked(loaded):
+    from pytest_ireval import Request, load_registry, read_queries
+    from pytest_ireval.sources.asking import answers
+
+    queries = read_queries(loaded.queries.path)
+    request = Request(
+        queries,
+        loaded.depth,
+        loaded.path.parent,
+        loaded.name,
+        load_registry().readers,
+        by_id=loaded.policies.ties != "input",
+    )
+    return answers(loaded.source, request)
+
+
+@pytest.fixture
+def accepted(folder, opensearch, pytester):
+    """The suite of a healthy OpenSearch, whose rankings are the baseline."""
+    path = suite(folder, SOURCES["opensearch"](opensearch.url))
+    done = pytester.runpytest("--ireval", str(path), "--ireval-update-new", "-p", "no:cacheprovider", "-p", "no:xdist")
+    assert done.ret == 0, done.stdout.str()
+    return folder
+
+
+def verdict(folder, source):
+    return run_gate(load_suite(suite(folder, source)))
+
+
+def red(result):
+    return [outcome for outcome in result.outcomes if outcome.verdict in ("fail", "error")]
+
+
+def test_a_second_run_and_a_new_index_of_the_same_documents_are_green(accepted, opensearch, shop):
+    documents = collection.documents(shop)
+    indexing.index_elastic(opensearch.url, documents[::-1], index="reindexed")
+    source = SOURCES["opensearch"](opensearch.url)
+
+    assert red(verdict(accepted, source)) == []
+    assert red(verdict(accepted, source | {"opensearch": f"{opensearch.url}/reindexed"})) == []
+
+
+def analyzed(url, documents):
+    indexing.index_elastic(url, documents, analyzer="standard", index="standard")
+    return {"opensearch": f"{url}/standard"}
+
+
+def without_half(url, documents):
+    indexing.index_elastic(url, documents[::2], index="half")
+    return {"opensearch": f"{url}/half"}
+
+
+def renamed(url, documents):
+    indexing.index_elastic(url, [{**each, "id": f"sku-{each['id']}"} for each in documents], index="renamed")
+    return {"opensearch": f"{url}/renamed"}
+
+
+CHANGES = {
+    "another analyzer": (analyzed, ""),
+    "another boost": (
+        lambda *_: {"query": {"multi_match": {**MATCH, "fields": ["description^9", "title", "brand"]}}},
+        "",
+    ),
+    "stopwords count": (lambda *_: {"query": {"multi_match": {**MATCH, "analyzer": "simple"}}}, "return nothing now"),
+    "a lost shard": (without_half, "lost documents that no query finds any more"),
+    "queries that find nothing": (
+        lambda *_: {"query": {"multi_match": {**MATCH, "operator": "and"}}},
+        "return fewer documents",
+    ),
+    "renamed ids": (renamed, "'sku-"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_that_harms_is_red(accepted, opensearch, shop, name):
+    change, says = CHANGES[name]
+    other = change(opensearch.url, collection.documents(shop))
+
+    result = verdict(accepted, {**SOURCES["opensearch"](opensearch.url), **other})
+
+    causes = " ".join(each.headline for each in result.diagnoses)
+
+    assert red(result)
+    assert says in causes
+    assert bool(causes) == bool(says)
+
+
+def test_a_page_that_comes_twice_is_red(accepted, opensearch):
+    pages = {
+        "http": f"{opensearch.url}/products/_search?page={{page}}",
+        "hits": "hits.hits",
+        "id": "_id",
+        "page_size": 10,
+    }
+    body = {"query": {"multi_match": MATCH}, "size": "{size}"}  # without from, each page is the first
+
+    (wrong, *_) = red(verdict(accepted, {**pages, "body": body}))
+
+    assert wrong.verdict == "error"
+    assert "twice" in wrong.headline or "twice" in str(wrong)
+
+
+def test_slower_answers_are_red(accepted, opensearch):
+    delayed = ThreadingHTTPServer(("127.0.0.1", 0), slow(opensearch.url, 0.45))
+    threading.Thread(target=delayed.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{delayed.server_address[1]}"
+    try:
+        late = red(verdict(accepted, SOURCES["opensearch"](url) | {"concurrency": 16}))
+    finally:
+        delayed.shutdown()
+        delayed.server_close()
+
+    assert [outcome.id for outcome in late] == ["threshold::Latency-50"] or "Latency" in late[0].id
+
+
+def slow(url, seconds):
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["content-length"]))
+            time.sleep(seconds)
+            answer = json.dumps(indexing.ask(url, self.path, body.decode())).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
+
+
+class Killing:
+    """A progress that kills a node when some queries have been answered."""
+
+    def __init__(self, node, after):
+        self.node, self.after = node, after
+
+    def expect(self, amount, what):
+        pass
+
+    def advance(self, amount):
+        self.after -= amount
+        if self.after <= 0 and self.node.process.poll() is None:
+            self.node.kill()
+
+
+def test_a_shard_that_stops_in_the_middle_of_a_run_is_never_scored(folder, opensearch_nodes):
+    first, second = opensearch_nodes
+    source = SOURCES["opensearch"](first.url) | {"concurrency": 1, "attempts": 2, "timeout": "10s"}
+    path = suite(folder, source)
+    assert not [each for each in run_gate(load_suite(path)).outcomes if each.verdict == "error"]
+
+    result = run_gate(load_suite(path), progress=Killing(second, 40))
+
+    assert second.process.poll() is not None
+    assert result.verdict == "error"
+    assert "the answer is incomplete: 1 of 2 shards answered" in str(result.outcomes[0]) or "shards failed" in str(
+        result.outcomes[0]
+    )
+    assert all(metric.value is None for metric in result.metrics)
+
+
+def test_fts5_of_sqlite(folder, shop):
+    indexing.index_sqlite(folder / "shop.db", collection.documents(shop))
+    sql = (
+        "select id, title from products where products match :text order by bm25(products, 0, 3, 1, 2), id limit :depth"
+    )
+    (folder / "one.tsv").write_text("id\ttext\nq000\ttent\n", encoding="utf-8")
+    source = {"sql": sql, "database": f"sqlite:///{folder}/shop.db"}
+    path = suite(folder, source, "missing_queries: ignore\nrules:\n  - threshold: {P@1: '>= 0'}\n", queries="one.tsv")
+
+    (answer,) = asked(load_suite(path))
+
+    assert answer.rankings.ranking("q000") == indexing.search_sqlite(folder / "shop.db", "tent", size=20)
+    with closing(sqlite3.connect(folder / "shop.db")) as database:
+        assert database.execute("select count(*) from products").fetchone() == (3000,)
