@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
     from pytest_ireval.rules.figures import slice_figures
-    from pytest_ireval.sources.foreign_text import Request
+    from pytest_ireval.sources.request import Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
     from pytest_ireval.suites.suite import Suite
@@ -75,7 +75,7 @@ _HOMES = {
     "rules.context": ("Ruling", "Seen"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
     "rules.figures": ("slice_figures",),
-    "sources.foreign_text": ("Request",),
+    "sources.request": ("Request",),
     "suites.loading": ("load_suite", "load_suites"),
     "statistics.mean_evidence": ("mean_evidence", "MeanEvidence"),
     "suites.suite": ("Suite",),

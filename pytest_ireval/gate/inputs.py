@@ -33,8 +33,9 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents
 from pytest_ireval.rules.planning import drawing_of, drawing_problems
 from pytest_ireval.rules.side import Floats, Population
+from pytest_ireval.secrets import hidden_in
 from pytest_ireval.sources.asking import answers
-from pytest_ireval.sources.foreign_text import Request
+from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.suite import SourceAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
@@ -229,7 +230,7 @@ def rankings_of_suite(
     rankings = [material.names.in_rankings(answer.rankings) for answer in found]
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
     not_asked = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
-    return Answered(tuple(cut), not_asked, request.described)
+    return Answered(tuple(cut), not_asked, hidden_in(request.described))
 
 
 def refuse_missing_queries(

@@ -6,9 +6,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pytest_ireval.errors import PluginError
+from pytest_ireval.errors import PluginError, Problem, raised
 
 if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
@@ -117,7 +118,7 @@ class SourceKind:
     options: type[Any]
     """A subclass of ``SourceOptions`` with a field of the kind's name."""
     fetch: Callable[..., Any]
-    """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.foreign_text.Request`."""
+    """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.request.Request`."""
     summary: str
     """One sentence, for documentation and editors."""
     origin: str = ""
@@ -143,6 +144,14 @@ class DiagnosisKind:
     def source(self) -> str:
         """The plugin that brings it, for messages."""
         return self.origin or f"{self.diagnose.__module__} (not registered)"
+
+
+class Kinds(NamedTuple):
+    """Kinds of sources and of rules, each by the key that names it in a suite; and diagnoses by name."""
+
+    sources: Mapping[str, SourceKind] = MappingProxyType({})
+    rules: Mapping[str, RuleKind] = MappingProxyType({})
+    diagnoses: Mapping[str, DiagnosisKind] = MappingProxyType({})
 
 
 def diagnosis(*, name: str, certain: bool = False) -> Callable[[Callable[[Any], Any]], DiagnosisKind]:
@@ -211,3 +220,22 @@ def _checked(name: str, options: type[Any], function: Callable[..., Any], wanted
 def from_origin(kind: Any, origin: str) -> Any:
     """The kind, with the plugin that brought it."""
     return replace(kind, origin=origin)
+
+
+def refuse_wrong_defaults(kinds: Kinds, registry: Any) -> None:
+    """Refuse options of plugins with a default that their own type refuses; tests do it for ours."""
+    problems, every = [], list[Any]([*kinds.sources.values(), *kinds.rules.values()])
+    for kind in every:
+        if kind.options.__module__.startswith("pytest_ireval."):
+            continue
+        named, source = f"the options of {kind.name}", f"it comes from {kind.source}"
+        try:
+            wrong = kind.options.wrong_defaults(registry)
+        except Exception as error:  # a plugin's types may raise anything
+            raise PluginError(raised(f"{named}: reading their defaults", error, source)) from error
+        problems += [
+            Problem(f"{named} have a wrong default for {option!r}: {why}", allowed=source)
+            for option, why in wrong.items()
+        ]
+    if problems:
+        raise PluginError(*problems)

@@ -11,17 +11,25 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pluggy
 
-from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean
+from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.metric import Metric, altered
 from pytest_ireval.metrics.names import Vocabulary, plain_distribution, vocabulary_of
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import DiagnosisKind, KindsByName, RuleKind, SourceKind, from_origin
+from pytest_ireval.plugins.kinds import (
+    DiagnosisKind,
+    Kinds,
+    KindsByName,
+    RuleKind,
+    SourceKind,
+    from_origin,
+    refuse_wrong_defaults,
+)
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
 
 
@@ -39,14 +47,6 @@ class Origin:
 
 WITHOUT = "IREVAL_WITHOUT"
 """The variable with names of plugins that are left out, separated by commas; ``--ireval-without`` does the same."""
-
-
-class Kinds(NamedTuple):
-    """Kinds of sources and of rules, each by the key that names it in a suite; and diagnoses by name."""
-
-    sources: Mapping[str, SourceKind] = MappingProxyType({})
-    rules: Mapping[str, RuleKind] = MappingProxyType({})
-    diagnoses: Mapping[str, DiagnosisKind] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,19 +154,18 @@ def registered(
 
     def kinds_when_asked() -> Kinds:
         sources, rules, diagnoses = kinds()
-        return Kinds(
+        brought = Kinds(
             _by_key(sources, SourceKind, "source"),
             _by_key(rules, RuleKind, "rule"),
             _by_key(diagnoses, DiagnosisKind, "diagnosis"),
         )
+        refuse_wrong_defaults(brought, Registry(vocabulary))
+        return brought
 
-    found = [
-        (plain_distribution(origin.distribution), _metric(value, origin))
-        for origin, values in metrics
-        for value in values
-    ]
+    found = [(plain_distribution(by.distribution), _metric(each, by)) for by, values in metrics for each in values]
+    vocabulary = vocabulary_of(found)
     return Registry(
-        vocabulary_of(found),
+        vocabulary,
         tuple(_named_readers(readers)),
         tuple(plugins),
         kinds_when_asked,
@@ -275,8 +274,8 @@ class Plugins:
             plugin = entry.load()
         except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
             way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT}={entry.name})"
-            problem = Problem(f"{named} cannot be loaded: {type(error).__name__}: {error}", suggestion=way_out)
-            raise PluginError(problem) from error
+            complaint = f"{named} cannot be loaded: {told(error)}"
+            raise PluginError(Problem(complaint, suggestion=raised_at(error), allowed=way_out)) from error
         _refuse_unmarked(plugin, origin)
         self._register(plugin, origin)
         if not self.manager.get_hookcallers(plugin):
@@ -320,9 +319,8 @@ class Plugins:
         try:
             returned = [list(values) for values in call()]
         except Exception as error:  # a plugin may raise anything; the message names it
-            raise PluginError(
-                f"{hook} of {self.origins[plugin]} must return a list of {things}: {type(error).__name__}: {error}"
-            ) from error
+            complaint = f"{hook} of {self.origins[plugin]} must return a list of {things}: {told(error)}"
+            raise PluginError(Problem(complaint, suggestion=raised_at(error))) from error
         if not returned and hook in {caller.name for caller in self.manager.get_hookcallers(plugin) or ()}:
             raise PluginError(f"{hook} of {self.origins[plugin]} returned None; is a return statement missing?")
         return [value for values in returned for value in values]

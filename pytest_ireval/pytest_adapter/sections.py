@@ -10,14 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.errors import IrevalError, PluginError, one_line
+from pytest_ireval.errors import IrevalError, PluginError, one_line, raised
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.reports.templates import SectionTemplate, Templates, settled_sections, templates
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.results.suite_result import RunResult, Section
-from pytest_ireval.sources.foreign_text import raised_at, tidy, told
 
 MENTIONED = b"ireval_report_sections"
 """Conftest.py files that only workers have imported are imported here, too, if they contain this."""
@@ -88,8 +87,7 @@ def _asked(kind: ReportSection, run: dict[str, Any], root: Path) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything, skips and exits among it
-        said = " ".join(tidy(told(error)))
-        raise PluginError(f"raised {said} {raised_at(error, root)}".rstrip()) from error
+        raise PluginError(raised("", error, folder=root)) from error
 
 
 DEEPEST = 50

@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_you_mean
+from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_you_mean, raised
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind
 from pytest_ireval.plugins.registry import Registry, installed
@@ -299,10 +300,9 @@ def _with_parts(kind: RuleKind, options: Any, value: Keys, start: Spot, problems
 
 
 def _raised(kind: RuleKind, error: Exception, key: Scalar, start: Spot) -> Problem:
-    complaint = f"rule {kind.name} of {kind.source} raised {type(error).__name__}: {error}"
-    if isinstance(error, IrevalError):
-        complaint = str(error)
-    return Problem(complaint, str(place_of(key)), (*start.path, str(key)))
+    ours = isinstance(error, IrevalError)
+    problem = Problem(str(error)) if ours else raised(f"rule {kind.name} of {kind.source}", error)
+    return replace(problem, place=str(place_of(key)), path=(*start.path, str(key)))
 
 
 def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Path]) -> Suite:
