@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.views import condensed, perfect
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+    from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence
     from pytest_ireval.rules.figures import slice_figures
     from pytest_ireval.sources.request import Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
@@ -74,6 +75,7 @@ _HOMES = {
     "retrieval.views": ("condensed", "perfect"),
     "rules.context": ("Ruling", "Seen"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
+    "rules.evidence": ("Chances", "Tries", "TryEvidence"),
     "rules.figures": ("slice_figures",),
     "sources.request": ("Request",),
     "suites.loading": ("load_suite", "load_suites"),
@@ -84,6 +86,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "BaselineError",
+    "Chances",
     "Comparison",
     "Elsewhere",
     "Evaluation",
@@ -115,6 +118,8 @@ __all__ = [
     "SuiteError",
     "SuiteResult",
     "Symptom",
+    "Tries",
+    "TryEvidence",
     "compare",
     "condensed",
     "diagnosis",

@@ -95,8 +95,8 @@ class RuleKind:
     for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
     chances: Callable[[Any, Any], Any] | None = None
-    """``chances(options, tries)``: its verdicts on drawn changes, or None if these cannot tell. Without it, a run says
-    that its rate of false alarms does not count this rule."""
+    """``chances(options, tries) -> Chances``: its verdicts on drawn changes, or None if these cannot tell. Without
+    it, a run says that its rate of false alarms does not count this rule."""
     origin: str = ""
 
     @property
