@@ -22,5 +22,6 @@ __all__ = [
 
 def promises(of: str = "metric") -> list[tuple[str, str]]:
     """The name of every promise of a metric, rule, source or reader, and its text."""
-    every = {"metric": PROMISES, "rule": RULES, "source": SOURCES, "reader": READERS}
-    return [(promise.name, promise.says) for promise in every[of]]
+    if of == "metric":
+        return [(promise.name, promise.says) for promise in PROMISES]
+    return [(promise.name, promise.says) for promise in {"rule": RULES, "source": SOURCES, "reader": READERS}[of]]

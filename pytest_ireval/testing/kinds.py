@@ -56,7 +56,7 @@ def seen_from(
     columns: Mapping[str, Mapping[str, str]] | None = None,
     asked: Any = None,
 ) -> Seen:
-    """What a rule sees of plain Python: grades and lists by query; ``columns`` have a value for each query.
+    """The view of a rule, made of plain Python: grades and lists by query; ``columns`` have a value for each query.
 
     ``RankingChange(seen.population, seen.now, seen.baseline, seen.metric)`` is what a diagnosis gets.
     """
@@ -329,7 +329,7 @@ def check_source(
     problems: list[Problem] = []
     asked = read_source(dict(options), _registry_with(sources=[kind]), Spot((), NOWHERE), problems)
     if asked is None:
-        raise PluginError(*problems)
+        raise PluginError(*(replace(each, place=kind.name) for each in problems))
     return findings_of(kind.name, kind.source, SOURCES, _SourceCase(asked, request), not_promised or {})
 
 

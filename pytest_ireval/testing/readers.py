@@ -100,20 +100,22 @@ def _unrecognised(case: _ReaderCase) -> str:
 
 
 def _swallowed(case: _ReaderCase) -> str:
+    whole = case.read(case.example)
     for number, line in enumerate(case.lines, 1):
-        if case.read("".join(case.lines[: number - 1] + case.lines[number:])) == case.content:
+        if case.read("".join(case.lines[: number - 1] + case.lines[number:])) == whole:
             return f"without line {number} the content is the same: {line.rstrip()!r}"
     return ""
 
 
 def _skipped(case: _ReaderCase) -> str:
     """A damaged line that reads as if it were missing, or as if it were whole."""
+    whole = case.read(case.example)
     for number, line in enumerate(case.lines, 1):
         before, after = "".join(case.lines[: number - 1]), "".join(case.lines[number:])
         without = case.read(before + after)
         for broken in (line.rstrip()[: len(line.rstrip()) // 2] + "\n", "?" + "\n"):
             found = case.read(before + broken + after)
-            if found is not None and found in (without, case.content):
+            if found is not None and found in (without, whole):
                 return (
                     f"line {number} damaged, {broken.rstrip()!r}: read as if it were missing or whole, without an error"
                 )
@@ -146,7 +148,7 @@ def _with_name(content: Any, name: str, other: str, *, queries: bool) -> Any:
 
 
 def _by_line_ends(case: _ReaderCase) -> str:
-    ends = {
+    ends: dict[str, str | bytes] = {
         "without the last line end": case.example.rstrip("\n"),
         "with line ends of Windows": case.example.replace("\n", "\r\n"),
         "with a byte order mark": "\ufeff" + case.example,
