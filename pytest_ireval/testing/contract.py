@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_ireval.errors import IrevalError, MetricError, PluginError, Problem, did_you_mean
+from pytest_ireval.errors import IrevalError, MetricError, PluginError, Problem, did_you_mean, raised
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
@@ -207,8 +207,8 @@ def findings_of(
             broken = "" if spared else promise.breaks(case)
         except Spared as reason:
             spared = str(reason)
-        except IrevalError as error:
-            broken = str(error)
+        except Exception as error:  # noqa: BLE001 - an author's code may raise anything: that is the evidence
+            broken = str(error if isinstance(error, IrevalError) else raised("it", error))
         found.append(Finding(name, promise.name, broken and _evidence(name, source, promise, broken), spared))
     if wrong := [Problem(each.broken) for each in found if each.broken]:
         raise PluginError(*wrong)

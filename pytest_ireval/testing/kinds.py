@@ -75,11 +75,8 @@ def seen_from(
     ]
     reference = sides[1] if len(sides) > 1 else None
     seen = Seen(population, sides[0], reference, Part(metric=one, asked=asked))
-    return (
-        seen
-        if reference is None
-        else replace(seen, unjudged=partial(unjudged_of(suite, gathered, sides[0]), reference))
-    )
+    look = unjudged_of(suite, gathered, sides[0])
+    return seen if reference is None else replace(seen, unjudged=partial(look, reference))
 
 
 def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
@@ -88,15 +85,12 @@ def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = "."
     return Request(as_queries(queries, readers), depth, Path(folder).absolute(), "test", readers)
 
 
-def _registry_with(rules: Sequence[RuleKind] = (), sources: Sequence[SourceKind] = ()) -> Registry:
-    """The installed kinds, and these."""
+def _registry_with(kind: RuleKind | SourceKind) -> Registry:
+    """The installed kinds, and this one."""
     ours = installed()
-    kinds = Kinds(
-        {**ours.sources, **{each.name: each for each in sources}},
-        {**ours.rules, **{each.name: each for each in rules}},
-        ours.diagnoses,
-    )
-    return replace(ours, kinds_when_asked=lambda: kinds)
+    sources = {**ours.sources, kind.name: kind} if isinstance(kind, SourceKind) else ours.sources
+    rules = {**ours.rules, kind.name: kind} if isinstance(kind, RuleKind) else ours.rules
+    return replace(ours, kinds_when_asked=lambda: Kinds(sources, rules, ours.diagnoses))
 
 
 def check_rule(
@@ -173,7 +167,7 @@ class _RuleCase:
             "rules": [{self.kind.name: self.options}],
         }
         (folder / "test.ireval.yaml").write_text(json.dumps(suite, default=str))
-        registry = _registry_with(rules=[self.kind])
+        registry = _registry_with(self.kind)
         loaded = load_suite(folder / "test.ireval.yaml", registry, shown="the suite of the test")
         plan, circumstances = plan_of(loaded, registry), Circumstances(date(2000, 1, 1))
         return stage_of(
@@ -235,13 +229,12 @@ CLOSE = 0.02
 
 def _wrong_chances(case: _RuleCase) -> str:
     """A change that chances and verdict disagree about; every change is one try."""
-    checks = [check for check in case.stage.checks if check.part.metric is not None and check.asked is not None]
-    if case.kind.chances is None or not case.kind.compares or not checks:
-        raise Spared("it has no chances, or does not compare a metric with a baseline")
-    for check in checks:
+    if case.kind.chances is None or not case.kind.compares:
+        raise Spared("it has no chances, or does not compare with a baseline")
+    for check in case.stage.checks:
         asked, metric = check.asked, check.part.metric
-        assert asked is not None  # noqa: S101 - filtered above
-        assert metric is not None  # noqa: S101 - as above
+        if asked is None or metric is None:
+            continue
         readers = case.stage.material.registry.readers
         sides = [scored(case.stage, [as_rankings(lists, readers)]) for lists in case.changes.values()]
         seen = [replace(seen_of(check, as_now(case.stage, side)), unjudged=lambda _: None) for side in sides]
@@ -327,7 +320,7 @@ def check_source(
     if len(request.queries) < 2:
         raise PluginError(Problem("give at least two queries", kind.name))
     problems: list[Problem] = []
-    asked = read_source(dict(options), _registry_with(sources=[kind]), Spot((), NOWHERE), problems)
+    asked = read_source(dict(options), _registry_with(kind), Spot((), NOWHERE), problems)
     if asked is None:
         raise PluginError(*(replace(each, place=kind.name) for each in problems))
     return findings_of(kind.name, kind.source, SOURCES, _SourceCase(asked, request), not_promised or {})

@@ -115,6 +115,7 @@ class VaultOptions(SourceOptions):
     vault: Text
     password: SecretText = Field("", description="The password of the service.")
     headers: dict[str, SecretText] = {}
+    token: SecretText = Field(default_factory=lambda: "made-by-code-9x")
 @source(name="vault", options=VaultOptions)
 def vault(options, request):
     '''A service with a password.'''
@@ -162,6 +163,8 @@ def test_a_secret_option_of_a_plugin_is_in_no_file_and_in_no_text(shop, ireval, 
         assert [path for path in made for each in pieces(PASSWORD) if each.encode() in path.read_bytes()] == []
         joined = [re.sub(r"\n\s*", "", each) for each in found]  # a terminal breaks lines
         assert [(i, each) for i, text in enumerate(joined) for each in pieces(PASSWORD) if each in text] == []
+
+        assert "made-by-code" not in "".join(found)
 
     assert "asked with ${password}" in " ".join(printed[0])
     assert "login with ${password}" in printed[0][0]

@@ -16,8 +16,8 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 50_900,
-    "modules": 250,
+    "lines": 51_700,
+    "modules": 252,
     "modules with one importer": 49,
     "names with one caller, in percent": 50,
     "public names defined twice": 13,

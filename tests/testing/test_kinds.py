@@ -79,6 +79,14 @@ def test_the_evidence_against_a_rule_is_a_change_and_its_verdict():
     )
 
 
+def test_what_the_code_of_an_author_raises_is_evidence_with_its_line():
+    with pytest.raises(PluginError) as caught:
+        check_rule(loss(lambda gain: gain.mean() < -0.01, lambda options, tries: 1 / 0), {"metric": "nDCG@10"})
+
+    shown = re.sub(r"at \S+(test_kinds\.py):\d+", r"at \1", str(caught.value))
+    assert "\n  it raised ZeroDivisionError: division by zero\n    at test_kinds.py\n" in shown
+
+
 def test_an_exception_is_declared_with_its_reason():
     kind = loss(lambda gain: gain.mean() <= 0)
     findings = check_rule(kind, {"metric": "nDCG@10"}, not_promised={"minds_no_equal_rankings": "it asks for progress"})
