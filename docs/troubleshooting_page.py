@@ -34,6 +34,7 @@ CARRIERS = {
     "Unfit": ("complaint", "suggestion"),
     "UnfitError": ("complaint", "suggestion"),
     "Damage": ("complaint",),
+    "raised": ("complaint",),
     "problem_at": ("", "", "complaint", "suggestion", "allowed"),
 }
 """What becomes a Problem later, and what is said of it in order."""
@@ -81,9 +82,10 @@ def errors_in(text: str, file: str) -> Iterator[Told]:
         for call in [node for node in _own(scope) if isinstance(node, ast.Call)]:
             said = _said(call, passing)
             texts = {name: list(_texts(said[name], assigned)) if name in said else [""] for name in TOLD}
+            raised = " raised <error>" if _called(call.func) == "raised" else ""
             for complaint in texts["complaint"] if "complaint" in said else ():
-                if _says_something(complaint):
-                    yield Told(complaint, _first(texts["suggestion"]), _first(texts["allowed"]), file)
+                if _says_something(complaint + raised):
+                    yield Told(complaint + raised, _first(texts["suggestion"]), _first(texts["allowed"]), file)
     if "/pytest_adapter/" in file and not file.endswith("/plugin.py"):
         yield from (Told(text, "", "", file) for text in _sentences(tree))
 

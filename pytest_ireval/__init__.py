@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.views import condensed, perfect
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+    from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence
     from pytest_ireval.rules.figures import slice_figures
-    from pytest_ireval.sources.foreign_text import Answer, Request
+    from pytest_ireval.sources.request import Answer, Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
     from pytest_ireval.suites.suite import Suite
@@ -78,8 +79,9 @@ _HOMES = {
     "retrieval.views": ("condensed", "perfect"),
     "rules.context": ("Ruling", "Seen"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
+    "rules.evidence": ("Chances", "Tries", "TryEvidence"),
     "rules.figures": ("slice_figures",),
-    "sources.foreign_text": ("Answer", "Request"),
+    "sources.request": ("Answer", "Request"),
     "suites.loading": ("load_suite", "load_suites"),
     "statistics.mean_evidence": ("mean_evidence", "MeanEvidence"),
     "suites.suite": ("Suite",),
@@ -90,6 +92,7 @@ __all__ = [
     "Acceptance",
     "Answer",
     "BaselineError",
+    "Chances",
     "Comparison",
     "DiagnosisKind",
     "Elsewhere",
@@ -127,6 +130,8 @@ __all__ = [
     "SuiteError",
     "SuiteResult",
     "Symptom",
+    "Tries",
+    "TryEvidence",
     "compare",
     "condensed",
     "diagnosis",

@@ -1,9 +1,12 @@
-"""The error family: every error that a user can cause gives the place, the problem, and what is allowed."""
+"""The error family, and what foreign code raises in its words: the place, the problem, and what is allowed."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 
 from pytest_ireval.secrets import hidden
 
@@ -162,3 +165,88 @@ def shown(text: str) -> str:
     """``text`` quoted for a message, cut when it is very long."""
     text = hidden(text)
     return repr(text) if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]!r}…"
+
+
+LONGEST_LINE = 300
+LAST_LINES = 10
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[^\S \n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+"""Colours and cursor movements of terminals, tabs, and every other control character except line ends."""
+HOUSE = str(Path(__file__).parent) + os.sep
+HOMES = ("site-packages", "dist-packages")
+"""Folders of installed packages."""
+CALLED_BETWEEN = {"pluggy", "pydantic", "jinja2", "numpy", "click", "_pytest"}
+"""Packages by which we call the code of a plugin."""
+
+
+def tidy(text: str) -> list[str]:
+    """Its lines that are not blank, each cut when it is very long."""
+    lines = CONTROL.sub(" ", hidden(text).replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    return [line.rstrip()[:LONGEST_LINE] for line in lines if line.strip()]
+
+
+def told(error: BaseException) -> str:
+    """The class and the text of an exception."""
+    try:
+        lines = tidy(str(error))
+    except Exception:  # noqa: BLE001 - the text of a foreign exception may fail
+        lines = ["(its text cannot be shown)"]
+    name = type(error).__name__
+    return f"{name}: " + "\n  ".join(lines[:LAST_LINES]) if lines else name
+
+
+def raised(what: str, error: BaseException, source: str = "", folder: Path | None = None) -> Problem:
+    """The problem of foreign code that raised an exception: the text, the place in that code, the plugin."""
+    return Problem(f"{what} raised {told(error)}".lstrip(), suggestion=raised_at(error, folder), allowed=source)
+
+
+def raised_at(error: BaseException, folder: Path | None = None) -> str:
+    """The last place in the user's own code that led to an exception, or else in the installed plugin.
+
+    Paths are relative to ``folder``; unless given, to the working folder if they are inside.
+    """
+    import traceback
+
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"at {_shown_file(error.filename, folder)}:{error.lineno}"
+    places = [
+        (frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    foreign = [(_installed(place[0])[:1], place) for place in places if _is_foreign(place[0])]
+    packages = [package for package, _ in foreign if not {*package} & CALLED_BETWEEN]
+    if not packages:
+        return ""
+    whose = () if () in packages else packages[0]
+    file, line, name = next(place for package, place in reversed(foreign) if package == whose)
+    where = f"at {_shown_file(file, folder)}:{line}"
+    return where if name.startswith("<") else f"{where}, in {name}"
+
+
+def _installed(file: str) -> tuple[str, ...]:
+    """The parts of the path of an installed package, from its name on; none for a user's own file."""
+    parts = PurePath(file).parts
+    home = max((place for place, part in enumerate(parts) if part in HOMES), default=len(parts))
+    return parts[home + 1 :]
+
+
+def _is_foreign(file: str) -> bool:
+    """True for a file that belongs neither to this package nor to Python."""
+    import sysconfig
+
+    standard = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib"))
+    return not file.startswith((HOUSE, "<")) and (bool(_installed(file)) or not file.startswith(standard))
+
+
+def _shown_file(file: str, folder: Path | None) -> str:
+    """The path relative to the folder; for installed packages relative to their home."""
+    if _installed(file):
+        return PurePath(*_installed(file)).as_posix()
+    shown_path = within(file, folder or Path.cwd())
+    return file if folder is None and shown_path.startswith("..") else shown_path
+
+
+def within(file: str | os.PathLike[str], folder: Path) -> str:
+    """A path relative to a folder; unchanged if there is no relative path."""
+    try:
+        return Path(os.path.relpath(file, folder)).as_posix()
+    except ValueError:  # another drive
+        return os.fspath(file)

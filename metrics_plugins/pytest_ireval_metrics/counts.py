@@ -92,6 +92,7 @@ def _judged_first(grade: Floats, **_: Any) -> Floats:
     aggregate="sum",
     direction="neither",
     no_relevant=None,
+    not_promised={"tells_rankings_apart": "it counts queries, whatever their rankings are"},
     spellings={"num_q": {}},
 )
 def queries(judged: JudgedRankings) -> Floats:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.errors import InputError, MetricError, Problem
+from pytest_ireval.errors import InputError, MetricError, Problem, raised
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
@@ -108,10 +108,8 @@ def worth_of(metric: Metric, judged: JudgedRankings) -> _Worth | None:
     try:
         known = None if metric.tie_order is None else metric.tie_order(grades, **metric.settings)
     except Exception as error:  # whatever a plugin's code raises, the message names it
-        complaint = f"its tie_order raised {type(error).__name__}: {error}"
-        raise MetricError(
-            Problem(complaint, place=str(metric), suggestion=f"the metric comes from {metric.source}")
-        ) from error
+        problem = raised("its tie_order", error, f"the metric comes from {metric.source}")
+        raise MetricError(replace(problem, place=str(metric))) from error
     if known is None:
         return None
     values = np.asarray(known, np.float64)

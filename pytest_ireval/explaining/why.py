@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, shown
+from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, raised, shown
 from pytest_ireval.evaluating.policy_views import as_told
 from pytest_ireval.evaluating.setting import Companions, set_up
 from pytest_ireval.metrics.metric import Metric
@@ -254,7 +254,8 @@ def described_steps(metric: Metric, judged: JudgedRankings) -> Steps:
     except MetricError as error:
         raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
     except Exception as error:  # whatever a plugin's code raises, the message names it
-        raise _untrue(metric, f"its steps raised {type(error).__name__}: {error}") from error
+        problem = raised("its steps", error, f"the metric comes from {metric.source}")
+        raise MetricError(replace(problem, place=str(metric))) from error
     if not isinstance(steps, Steps):
         raise _untrue(metric, f"its steps returned {type(steps).__name__}, not the Steps that steps_of returns")
     return steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pytest_ireval.errors import BaselineMisfitError, InputError, IrevalError
+from pytest_ireval.errors import BaselineMisfitError, InputError, IrevalError, PluginError, raised
 from pytest_ireval.results.outcome import VERDICTS
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import Ruling, Seen
@@ -118,7 +118,7 @@ def errors_told(asked: RuleAsked, judge: Callable[[], object]) -> Told:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
-        return Told(Ruling("error", f"{rule} raised {type(error).__name__}: {error}"))
+        return Told(error_ruling(PluginError(raised(rule, error))))
     if not isinstance(ruling, Ruling):
         return Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
     if ruling.verdict not in VERDICTS:

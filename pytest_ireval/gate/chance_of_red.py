@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.errors import PluginError, one_line, raised
 from pytest_ireval.gate.sensitivity import Known, usual_spread
 from pytest_ireval.gate.verdicts import groups_of
 from pytest_ireval.plugins.kinds import MeanTest
@@ -47,11 +48,12 @@ def chance_of_red(known: Known) -> ChanceOfRed:
         tries = _tries(check, known, values, changes, spreads)
         if tries is not None and _never_judged(check, tries):
             continue
-        chances = None if tries is None else _asked_of(check, tries)
-        if tries is not None and chances is not None:
+        chances = "" if tries is None else _asked_of(check, tries)
+        if tries is not None and isinstance(chances, Chances):
             told.append(_Told(tries, chances, check in asked))
         elif check in asked:
-            left_out[f"{check.family} {check.part.metric}" if check.part.metric else check.family] = None
+            name = f"{check.family} {check.part.metric}" if check.part.metric else check.family
+            left_out[f"{name}{chances}"] = None
     if not any(each.blocks for each in told):
         return _unknown(asked, NO_MEAN) if left_out else ChanceOfRed(0.0, ())
     failed = [each.chances.failed(p) for each, p in zip(told, _adjusted(told), strict=True) if each.blocks]
@@ -77,15 +79,19 @@ def _never_judged(check: Check, tries: Tries) -> bool:
     return not (check.asked.options.judges_few or itself)
 
 
-def _asked_of(check: Check, tries: Tries) -> Chances | None:
-    """Return what the rule makes of the tries; None where its code cannot tell."""
+def _asked_of(check: Check, tries: Tries) -> Chances | str:
+    """Return what the rule makes of the tries; or the reason why it is left out, empty where it cannot tell."""
     if check.asked is None or check.asked.kind.chances is None:
-        return None
+        return ""
     try:
         found: Chances | None = check.asked.kind.chances(check.asked.options, tries)
-    except Exception:  # noqa: BLE001 - a plugin's code: the figure is for information, the verdict stays
-        return None
-    return found
+    except Exception as error:  # noqa: BLE001 - a plugin's code: the figure is for information, the verdict stays
+        return f" ({one_line(PluginError(raised('its chances', error)))})"
+    if found is None:
+        return ""
+    arrays = (found.red, *(found.evidence or ())[:3]) if isinstance(found, Chances) else ((),)
+    fits = all(np.shape(each) == (len(tries.changes),) for each in arrays)
+    return found if fits else " (its chances are not Chances with one entry for each try)"
 
 
 def _values(known: Known, asked: Sequence[Check]) -> Mapping[str, Floats]:
@@ -170,10 +176,11 @@ def _tries(
 def _adjusted(told: Sequence[_Told]) -> list[Floats]:
     """Return for each rule the p of every try, corrected as the gate corrects those of a run."""
     none = np.ones(len(told[0].tries.changes))
-    tested = [n for n, each in enumerate(told) if each.chances.shown is not None and each.chances.shown.p.min() < 1]
+    every = [each.chances.evidence for each in told]
+    tested = [place for place, each in enumerate(every) if each is not None and each.p.min() < 1]
     if not tested:
         return [none] * len(told)
-    shown = [each for place in tested if (each := told[place].chances.shown) is not None]
+    shown = [each for place in tested if (each := every[place]) is not None]
     example = [
         MeanTest(1.0, told[place].tries.changes[0], None if each.alone else told[place].tries.units)
         for place, each in zip(tested, shown, strict=True)

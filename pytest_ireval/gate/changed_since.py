@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.baselines.files import is_file_of
 from pytest_ireval.baselines.writing import anchor_name
-from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.errors import IrevalError, Problem, within
 from pytest_ireval.repositories.changed_files import Changes, Files, changes_since, known_files
 from pytest_ireval.repositories.git import places_of, root_of
 from pytest_ireval.sources.command import CommandOptions
-from pytest_ireval.sources.foreign_text import within
 from pytest_ireval.sources.python import PythonOptions
 from pytest_ireval.suites.finding import ANY, fitting, pattern_of, watched
 from pytest_ireval.suites.suite import Pattern, SourceAsked, Suite, Watch

@@ -11,7 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError
+from pytest_ireval.errors import (
+    BaselineError,
+    BaselineMisfitError,
+    IrevalError,
+    MissingAnchorError,
+    PluginError,
+    raised,
+)
 from pytest_ireval.gate.asking import error_ruling, errors_told, is_new, judges, too_few
 from pytest_ireval.gate.inputs import time_left
 from pytest_ireval.gate.lowering import lowering, with_weaker
@@ -160,7 +167,7 @@ def _without_baseline(plain: Outcome, material: Material) -> Outcome:
 
 def _ruling(check: Check, asked: RuleAsked, material: Material, family: _Family) -> Ruling:
     if check.id in family.broken:
-        return Ruling("error", family.broken[check.id])
+        return family.broken[check.id]
     seen = seen_of(check, material)
     if check.id in family.adjusted:
         seen = replace(seen, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
@@ -290,14 +297,14 @@ class _Family:
 
     adjusted: Mapping[str, float] = field(default_factory=dict)
     """By id: the corrected p, over all rules of the suite, whatever was selected."""
-    broken: Mapping[str, str] = field(default_factory=dict)
+    broken: Mapping[str, Ruling] = field(default_factory=dict)
     """By id: the error of a plugin's code that was asked for a p."""
 
 
 def family_of(checks: Sequence[Check], material: Material) -> _Family:
     """The corrected verdicts of all checks of a suite."""
     tested: dict[str, MeanTest] = {}
-    broken: dict[str, str] = {}
+    broken: dict[str, Ruling] = {}
     for check in checks:
         if check.asked is None or check.asked.kind.tested is None or reference_of(check, material) is None:
             continue
@@ -307,7 +314,7 @@ def family_of(checks: Sequence[Check], material: Material) -> _Family:
             continue  # what cannot be compared is an error when the rule is asked
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
             rule = f"rule {check.asked.kind.name} of {check.asked.kind.source}"
-            broken[check.id] = f"{rule} raised {type(error).__name__}: {error}"
+            broken[check.id] = error_ruling(PluginError(raised(rule, error)))
             continue
         if test is not None:
             tested[check.id] = test

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_ireval.errors import MetricError, Problem, did_you_mean
+from pytest_ireval.errors import MetricError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
@@ -187,7 +187,7 @@ def _values(metric: Metric, judged: JudgedRankings) -> Floats:
         raise
     except BaseException as error:  # whatever a plugin's code raises, skips and exits too: the message names it
         query = _first_query_that_raises(metric, judged, type(error))
-        raise _broken(metric, f"raised {type(error).__name__}: {error}", query) from error
+        raise _broken(metric, f"raised {told(error)}", query, raised_at(error)) from error
     if values is None:
         raise _broken(metric, "returned None: a return statement is missing")
     array = np.asarray(values)
@@ -240,14 +240,15 @@ def bounds_of(metric: Metric) -> tuple[float, float]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin's range may be a function that raises anything
-        raise _broken(metric, f"its range failed for these arguments: {type(error).__name__}: {error}") from error
+        complaint = f"its range failed for these arguments: {told(error)}"
+        raise _broken(metric, complaint, at=raised_at(error)) from error
     return low, high
 
 
-def _broken(metric: Metric, complaint: str, unit: str = "") -> MetricError:
+def _broken(metric: Metric, complaint: str, unit: str = "", at: str = "") -> MetricError:
     where = f" for {metric.unit} {unit!r}" if unit else ""
-    suggestion = f"the metric comes from {metric.source}"
-    return MetricError(Problem(f"{complaint}{where}", place=str(metric), suggestion=suggestion))
+    source = f"the metric comes from {metric.source}"
+    return MetricError(Problem(f"{complaint}{where}", place=str(metric), suggestion=at, allowed=source))
 
 
 def counting(scores: Scores, counted: Mask) -> Scores:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from pytest_ireval.errors import PluginError
+from pytest_ireval.errors import PluginError, Problem, raised_at, told
 from pytest_ireval.plugins.registry import Plugins, Registry
 
 MENTIONED = b"ireval"
@@ -62,5 +62,6 @@ def imported(file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a conftest.py may raise anything
-        raise PluginError(f"{file}: cannot be imported: {type(error).__name__}: {error}") from error
+        problem = Problem(f"{file}: cannot be imported: {told(error)}", suggestion=raised_at(error))
+        raise PluginError(problem) from error
     return module

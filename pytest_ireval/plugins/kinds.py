@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
-from pytest_ireval.errors import PluginError
+from pytest_ireval.errors import PluginError, Problem, raised
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
     from pytest_ireval.rules.evidence import Chances, Tries
-    from pytest_ireval.sources.foreign_text import Request
+    from pytest_ireval.sources.request import Request
     from pytest_ireval.suites.options import RuleOptions, SourceOptions
 
     OfRule = TypeVar("OfRule", bound=RuleOptions, default=Any)
@@ -86,8 +87,8 @@ class RuleKind(Generic[OfRule]):
     for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
     chances: Callable[[OfRule, Tries], Chances | None] | None = None
-    """``chances(options, tries)``: its verdicts on drawn changes, or None if these cannot tell. Without it, a run says
-    that its rate of false alarms does not count this rule."""
+    """``chances(options, tries) -> Chances``: its verdicts on drawn changes, or None if these cannot tell. Without
+    it, a run says that its rate of false alarms does not count this rule."""
     origin: str = ""
 
     @property
@@ -109,7 +110,7 @@ class SourceKind(Generic[OfSource]):
     options: type[OfSource]
     """A subclass of ``SourceOptions`` with a field of the kind's name."""
     fetch: Callable[[OfSource, Request], object]
-    """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.foreign_text.Request`."""
+    """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.request.Request`."""
     summary: str
     """One sentence, for documentation and editors."""
     origin: str = ""
@@ -135,6 +136,14 @@ class DiagnosisKind:
     def source(self) -> str:
         """The plugin that brings it, for messages."""
         return self.origin or f"{self.diagnose.__module__} (not registered)"
+
+
+class Kinds(NamedTuple):
+    """Kinds of sources and of rules, each by the key that names it in a suite; and diagnoses by name."""
+
+    sources: Mapping[str, SourceKind] = MappingProxyType({})
+    rules: Mapping[str, RuleKind] = MappingProxyType({})
+    diagnoses: Mapping[str, DiagnosisKind] = MappingProxyType({})
 
 
 def diagnosis(
@@ -202,3 +211,22 @@ def _checked(name: str, options: type[object], function: Callable[..., object], 
     if not summary and sys.flags.optimize < 2:  # python -OO and PYTHONOPTIMIZE=2 drop docstrings
         raise PluginError(f"{name}: its function needs a docstring; editors and documentation show it")
     return summary
+
+
+def refuse_wrong_defaults(kinds: Kinds, registry: Any) -> None:
+    """Refuse options of plugins with a default that their own type refuses; tests do it for ours."""
+    problems, every = [], list[Any]([*kinds.sources.values(), *kinds.rules.values()])
+    for kind in every:
+        if kind.options.__module__.startswith("pytest_ireval."):
+            continue
+        named, source = f"the options of {kind.name}", f"it comes from {kind.source}"
+        try:
+            wrong = kind.options.wrong_defaults(registry)
+        except Exception as error:  # a plugin's types may raise anything
+            raise PluginError(raised(f"{named}: reading their defaults", error, source)) from error
+        problems += [
+            Problem(f"{named} have a wrong default for {option!r}: {why}", allowed=source)
+            for option, why in wrong.items()
+        ]
+    if problems:
+        raise PluginError(*problems)

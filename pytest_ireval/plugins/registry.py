@@ -12,30 +12,22 @@ from functools import cache, cached_property
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import pluggy
 
-from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean
+from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary, plain_distribution
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.by_name import Brought, Origin, kinds_by_name, readers_by_name, vocabulary_of
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+from pytest_ireval.plugins.kinds import DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
 from pytest_ireval.retrieval.formats.reader import Reader
 
 WITHOUT = "IREVAL_WITHOUT"
 """The variable with names of plugins that are left out, separated by commas; ``--ireval-without`` does the same."""
-
-
-class Kinds(NamedTuple):
-    """Kinds of sources and of rules, each by the key that names it in a suite; and diagnoses by name."""
-
-    sources: Mapping[str, SourceKind] = MappingProxyType({})
-    rules: Mapping[str, RuleKind] = MappingProxyType({})
-    diagnoses: Mapping[str, DiagnosisKind] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,14 +133,17 @@ def registered(
 
     def kinds_when_asked() -> Kinds:
         sources, rules, diagnoses = kinds()
-        return Kinds(
+        brought = Kinds(
             kinds_by_name(sources, SourceKind, "source"),
             kinds_by_name(rules, RuleKind, "rule"),
             kinds_by_name(diagnoses, DiagnosisKind, "diagnosis"),
         )
+        refuse_wrong_defaults(brought, Registry(vocabulary))
+        return brought
 
+    vocabulary = vocabulary_of(metrics, resolvers)
     return Registry(
-        vocabulary_of(metrics, resolvers),
+        vocabulary,
         readers_by_name(readers),
         tuple(plugins),
         kinds_when_asked,
@@ -266,9 +261,8 @@ class Plugins:
         try:
             returned = [list(values) for values in call()]
         except Exception as error:  # a plugin may raise anything; the message names it
-            raise PluginError(
-                f"{hook} of {origin} must return a list of {things}: {type(error).__name__}: {error}"
-            ) from error
+            complaint = f"{hook} of {origin} must return a list of {things}: {told(error)}"
+            raise PluginError(Problem(complaint, suggestion=raised_at(error))) from error
         if not returned and hook in self._hooks_of(plugin):
             raise PluginError(f"{hook} of {origin} returned None; is a return statement missing?")
         return [value for values in returned for value in values]
@@ -343,8 +337,8 @@ def _imported(entry: Installed) -> object:
         return entry.load()
     except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
         way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT}={entry.name})"
-        complaint = f"{_named(entry)} cannot be loaded: {type(error).__name__}: {error}"
-        raise PluginError(Problem(complaint, suggestion=way_out)) from error
+        complaint = f"{_named(entry)} cannot be loaded: {told(error)}"
+        raise PluginError(Problem(complaint, suggestion=raised_at(error), allowed=way_out)) from error
 
 
 def _is_built_in(entry: Installed) -> bool:

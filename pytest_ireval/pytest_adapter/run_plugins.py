@@ -10,11 +10,10 @@ from typing import TypeVar
 
 import pytest
 
-from pytest_ireval.errors import IrevalError, PluginError, one_line
+from pytest_ireval.errors import IrevalError, PluginError, one_line, raised_at, tidy, told
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.conftests import MENTIONED, conftests_for, imported
 from pytest_ireval.plugins.registry import Plugins, Registry
-from pytest_ireval.sources.foreign_text import raised_at, tidy, told
 
 Answer = TypeVar("Answer")
 

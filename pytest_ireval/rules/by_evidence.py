@@ -14,8 +14,8 @@ from pytest_ireval.rules.evidence import (
     Decision,
     Mask,
     Robustness,
-    Shown,
     Tries,
+    TryEvidence,
     decided,
     decided_by_ties,
     factor_of,
@@ -141,7 +141,7 @@ def undecided(options: AlwaysEvidenceOptions, *, over: bool, tolerance: str) -> 
 
 def shown_of_mean(
     options: AlwaysEvidenceOptions, tries: Tries, tolerance: Tolerance, weights: Floats | None, over: Mask
-) -> Shown:
+) -> TryEvidence:
     """Test drawn changes; with t tests alone, because exact ones of every try take too long."""
     weigh, gains = weighting(weights, tries.before.size), tries.sign * tries.changes
     toward = 1.0 if mean_of(tries.before, weights) >= 0 else -1.0
@@ -155,7 +155,7 @@ def shown_of_mean(
         p = for_tries(options, tries) * p_below(estimated(counted, weigh))
         safe = p_above(estimated(counted + allowed, weigh)) < options.alpha
     safe |= ~gains.any(axis=1)  # nothing changed
-    return Shown(p, safe, undecided_red(options, over), options.alpha)
+    return TryEvidence(p, safe, undecided_red(options, over), options.alpha)
 
 
 def undecided_red(options: AlwaysEvidenceOptions, over: Mask) -> Mask:

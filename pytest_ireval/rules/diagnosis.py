@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.errors import PluginError, shown
+from pytest_ireval.errors import PluginError, one_line, raised, shown
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import DiagnosisKind, Part
 from pytest_ireval.results.outcome import Diagnosis
@@ -161,7 +161,7 @@ def diagnosed(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, cert
         try:
             symptom = _asked(kind, change)
         except PluginError as error:
-            complaints.append(str(error))
+            complaints.append(one_line(error))
             continue
         if symptom is not None:
             explained = change.explained(symptom.queries)
@@ -191,7 +191,7 @@ def _asked(kind: DiagnosisKind, change: RankingChange) -> Symptom | None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin's code may raise anything; the message names it
-        raise PluginError(f"diagnosis {kind.name!r} of {kind.source} raised {type(error).__name__}: {error}") from error
+        raise PluginError(raised(f"diagnosis {kind.name!r} of {kind.source}", error)) from error
     if found is not None and not isinstance(found, Symptom):
         raise PluginError(f"diagnosis {kind.name!r} of {kind.source} returned {type(found).__name__}, not a Symptom")
     return found

@@ -216,16 +216,17 @@ class Tries:
         return weighting(self.weights if weighted else None, self.before.size).worth
 
 
-class Shown(NamedTuple):
+class TryEvidence(NamedTuple):
     """The evidence of each try; ``p`` is corrected with those of the suite's other rules."""
 
     p: Floats
-    """Of a fall."""
+    """The p of a fall."""
     safe: Mask
     """True if evidence rules out a fall beyond the tolerance."""
     undecided: Mask
     """True if it fails where evidence cannot tell."""
     alpha: float
+    """The level: the try fails below it, unless it is safe."""
     alone: bool = False
     """True if the gate corrects it as a test of its own."""
 
@@ -235,13 +236,13 @@ class Chances(NamedTuple):
 
     red: Mask
     """True if it fails in any case."""
-    shown: Shown | None = None
+    evidence: TryEvidence | None = None
     """None where evidence does not decide."""
 
     def failed(self, adjusted: Floats) -> Mask:
         """Return the tries that it fails, by their corrected p."""
-        if self.shown is None:
+        if self.evidence is None:
             return self.red
-        worse: Mask = adjusted < self.shown.alpha
-        failed: Mask = self.red | (~self.shown.safe & (worse | self.shown.undecided))
+        worse: Mask = adjusted < self.evidence.alpha
+        failed: Mask = self.red | (~self.evidence.safe & (worse | self.evidence.undecided))
         return failed

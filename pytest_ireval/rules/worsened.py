@@ -15,8 +15,8 @@ from pytest_ireval.rules.by_evidence import few_words, undecided, undecided_red
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.evidence import (
     Chances,
-    Shown,
     Tries,
+    TryEvidence,
     decided_by_ties,
     factor_of,
     for_looks,
@@ -118,7 +118,8 @@ def _chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
         )
     bounds = {losses: rate_bound(losses, queries) * queries for losses in set(lost)}
     safe = np.array([bounds[losses] <= allowed for losses in lost]) if allowed is not None else ~over
-    return Chances(np.zeros(len(lost), bool), Shown(p, safe, undecided_red(options, over), options.alpha, alone=True))
+    evidence = TryEvidence(p, safe, undecided_red(options, over), options.alpha, alone=True)
+    return Chances(np.zeros(len(lost), bool), evidence)
 
 
 @rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened, chances=_chances_of_worsened)

@@ -19,7 +19,7 @@ from queue import Empty, Queue, SimpleQueue
 from threading import Lock, Thread, current_thread
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_ireval.errors import IrevalError, Problem, SourceError
+from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.companions import flat_fields
 from pytest_ireval.retrieval.doors import as_rankings, some
@@ -27,7 +27,7 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.secrets import hidden
-from pytest_ireval.sources.foreign_text import Answer, Request, raised_at, told, within
+from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.suite import SourceAsked
 from pytest_ireval.text_table import counted
 
@@ -159,8 +159,7 @@ def _blamed(source: SourceAsked, request: Request) -> Iterator[None]:
         raise
     # A foreign function may raise anything; sys.exit() and a test's skip are no Exceptions, and would end a run green.
     except BaseException as error:
-        problem = Problem(f"it raised {told(error)}", suggestion=raised_at(error, request.folder))
-        raise SourceError(_placed(problem, source)) from error
+        raise SourceError(_placed(raised("it", error, folder=request.folder), source)) from error
 
 
 def _placed(problem: Problem, source: SourceAsked) -> Problem:

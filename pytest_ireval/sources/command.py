@@ -17,13 +17,13 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError
+from pytest_ireval.errors import LAST_LINES, InputError, IrevalError, Problem, SourceError, tidy, within
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.doors import as_rankings
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.writers import encoded_queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.sources.foreign_text import Request, last_lines, tidy, within
+from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, Flag, PathText, Text, Texts
@@ -163,7 +163,7 @@ def _refuse_failure(job: _Job, ended: _Ended) -> None:
 
 
 def _failed(job: _Job, complaint: str, ended: _Ended, suggestion: str = "") -> Problem:
-    lines = last_lines(ended.complaint)
+    lines = "\n  ".join(tidy(ended.complaint.decode("utf-8", "replace"))[-LAST_LINES:])
     return Problem(
         f"{_line(job)} {complaint}",
         suggestion=suggestion,

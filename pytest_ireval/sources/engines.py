@@ -13,8 +13,8 @@ from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
 from pytest_ireval.sources.exchange import Exchange, JsonTree
-from pytest_ireval.sources.foreign_text import Answer, Request
 from pytest_ireval.sources.http import LiveOptions, asked_over_http
+from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import Text, Texts
 

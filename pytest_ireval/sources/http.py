@@ -19,15 +19,15 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
+from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown, tidy
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import Described, out_of_order
 from pytest_ireval.sources.exchange import Exchange, JsonTree, filled, holes, incomplete, json_path
-from pytest_ireval.sources.foreign_text import Answer, Request, tidy
 from pytest_ireval.sources.recording import OFFLINE, Answered, Recording
+from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.scalars import UnfitError

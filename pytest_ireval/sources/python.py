@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from pytest_ireval.errors import Mistakes, Problem, SourceError, shown
+from pytest_ireval.errors import Mistakes, Problem, SourceError, raised_at, shown, told, within
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.rankings import rankings_of_lists
@@ -30,7 +30,7 @@ from pytest_ireval.sources.callables import (
     rankings_of_all,
     wanted_by,
 )
-from pytest_ireval.sources.foreign_text import Answer, Request, raised_at, told, within
+from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole

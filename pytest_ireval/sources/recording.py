@@ -12,10 +12,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from pytest_ireval.errors import InputError, Problem, SourceError
+from pytest_ireval.errors import InputError, Problem, SourceError, within
 from pytest_ireval.retrieval.formats.input_file import input_file
 from pytest_ireval.secrets import hidden_in
-from pytest_ireval.sources.foreign_text import Request, within
+from pytest_ireval.sources.request import Request
 
 OFFLINE = "IREVAL_OFFLINE"
 """The variable that closes the network: answers come from recordings alone."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, shown, within
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.companions import read_timings
 from pytest_ireval.retrieval.doors import as_rankings
@@ -19,7 +19,7 @@ from pytest_ireval.retrieval.formats.input_file import input_file, near
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import side_by_side
-from pytest_ireval.sources.foreign_text import Request, within
+from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.values import PathText, PathTexts, Text
 

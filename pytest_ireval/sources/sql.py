@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
+from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown, tidy
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.sources.asking import in_threads
 from pytest_ireval.sources.callables import IDS, Described, out_of_order, ranking_of
-from pytest_ireval.sources.foreign_text import Answer, Request, tidy
+from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import DurationText, Text, Whole

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_you_mean, name_in_full
+from pytest_ireval.errors import IrevalError, Problem, SuiteError, closest, did_you_mean, name_in_full, raised
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind
 from pytest_ireval.plugins.registry import Registry, installed
@@ -309,10 +309,9 @@ def _with_parts(kind: RuleKind, options: Any, value: Keys, start: Spot, problems
 
 
 def _raised(kind: RuleKind, error: Exception, key: Scalar, start: Spot) -> Problem:
-    complaint = f"rule {kind.name} of {kind.source} raised {type(error).__name__}: {error}"
-    if isinstance(error, IrevalError):
-        complaint = str(error)
-    return Problem(complaint, str(place_of(key)), (*start.path, str(key)))
+    ours = isinstance(error, IrevalError)
+    problem = Problem(str(error)) if ours else raised(f"rule {kind.name} of {kind.source}", error)
+    return replace(problem, place=str(place_of(key)), path=(*start.path, str(key)))
 
 
 def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Path]) -> Suite:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
 from pytest_ireval.suites.quantities import Amount, Tolerance, Tolerances
 from pytest_ireval.suites.reading import STORED, Reference
@@ -138,6 +138,27 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
+class OptionsOfKinds(Options):
+    """The options of a rule or a source. A default is read like a value of a suite: ``"30s"`` are 30 seconds."""
+
+    model_config = ConfigDict(validate_default=True)
+
+    @classmethod
+    def wrong_defaults(cls, registry: Any) -> dict[str, str]:
+        """By name, the options whose own type refuses their default, and why; ``registry`` knows the metrics."""
+        known = ((name, each) for name, each in cls.model_fields.items() if each.default_factory is None)
+        fields: Any = {name: (each.annotation, each) for name, each in known if not each.is_required()}
+        defaults = create_model("Defaults", __base__=OptionsOfKinds, **fields)
+        try:
+            defaults.model_validate({}, context={"registry": registry})
+        except ValidationError as error:
+            return {
+                str(each["loc"][0]): each["msg"].removeprefix("Value error, ").partition("\n")[0]
+                for each in error.errors()
+            }
+        return {}
+
+
 @dataclass(frozen=True)
 class RuleFacts:
     """Facts about a rule for the checks, the plan and the report, whatever the names of its options."""
@@ -167,7 +188,7 @@ class RuleFacts:
         return self.tolerance.by_value if isinstance(self.tolerance, Tolerances) else {}
 
 
-class RuleOptions(Options):
+class RuleOptions(OptionsOfKinds):
     """The options of every rule."""
 
     name: Text = Field("", description="A name that becomes part of the ids of its tests.")
@@ -281,7 +302,7 @@ class WeightedOptions(RuleOptions):
     )
 
 
-class SourceOptions(Options):
+class SourceOptions(OptionsOfKinds):
     """The options of every source."""
 
     keeps_order: ClassVar[bool] = False

@@ -5,20 +5,21 @@ from __future__ import annotations
 import glob
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
 
-from pytest_ireval.errors import MetricNameError, Problem, did_you_mean, name_in_full
+from pytest_ireval.errors import MetricNameError, Problem, did_you_mean, name_in_full, raised
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.secrets import SHORTEST, keep
 from pytest_ireval.suites import quantities
 from pytest_ireval.suites.checks import Spot, problems_of
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
-from pytest_ireval.suites.scalars import Scalar, UnfitError, number_in_scalar, place_of, plain_value, unfit
+from pytest_ireval.suites.scalars import Keys, Scalar, UnfitError, number_in_scalar, place_of, plain_value, unfit
 from pytest_ireval.suites.suite import SourceAsked
 
 FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -61,6 +62,15 @@ def text(value: Any) -> str:
     return str(value) if isinstance(value, str) else plain_value(value, "text")
 
 
+def secret(value: Any, info: ValidationInfo) -> str:
+    """Text that no output shows from now on: there is the name of the option in its place."""
+    found = text(value)
+    if 0 < len(found) < SHORTEST:
+        raise UnfitError(f"this secret has fewer than {SHORTEST} characters, so it cannot be hidden")
+    keep(info.field_name or "secret", found)
+    return found
+
+
 def read_list(value: Any) -> Any:
     """The list, or a list of the one value."""
     return value if isinstance(value, (list, tuple)) else [value]
@@ -92,7 +102,7 @@ def read_number(value: Any) -> float:
 
 def a_filter(value: Any) -> Any:
     """A mapping that is not empty; its content is read by its type."""
-    if not isinstance(value, dict) or not value:
+    if not isinstance(value, dict) or (isinstance(value, Keys) and not value):
         raise UnfitError("a filter is a mapping of columns and values: {segment: tail} or {segment: [head, tail]}")
     return value
 
@@ -108,11 +118,11 @@ def path(value: Any) -> Path:
     return Path(os.path.abspath(os.path.join(folder, text)))
 
 
-def read_some(value: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The same values; at least one."""
-    if not value:
+def read_some(value: Any) -> Any:
+    """The same list, or a list of the one value; a suite writes at least one."""
+    if isinstance(value, list) and not value:
         raise UnfitError("an empty list has no effect: name at least one")
-    return value
+    return read_list(value)
 
 
 def metrics_of(value: Any, info: ValidationInfo) -> list[Metric]:
@@ -152,6 +162,8 @@ def flat(value: tuple[list[Metric], ...]) -> tuple[Metric, ...]:
 
 def duration(value: Any) -> float:
     """Seconds."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
+        return float(value)
     match = DURATION.fullmatch(plain_value(value, A_DURATION))
     seconds = number_in_scalar(match[1], A_DURATION) * SECONDS[match[2]] if match else 0.0
     if not seconds:
@@ -265,8 +277,8 @@ def read_source(value: Any, registry: Registry, start: Spot, problems: list[Prob
         problems += problems_of(error, value, start, registry.sources[_kind_key(value, registry)].options)
     except Exception as error:  # noqa: BLE001 - a plugin's options may raise anything
         kind = registry.sources[_kind_key(value, registry)]
-        complaint = f"source {kind.name} of {kind.source} raised {type(error).__name__}: {error}"
-        problems.append(Problem(complaint, str(start.place), start.path))
+        problem = raised(f"source {kind.name} of {kind.source}", error)
+        problems.append(replace(problem, place=str(start.place), path=start.path))
     else:
         problems += _absent(asked, value, _kind_key(value, registry), start)
         return asked

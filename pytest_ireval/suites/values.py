@@ -33,6 +33,8 @@ def _read_as(kind: Any, schema: editor_types.Schema) -> GetPydanticSchema:
 
 Text = Annotated[str, BeforeValidator(reading.text), WithJsonSchema(editor_types.TEXT)]
 """Any text."""
+SecretText = Annotated[Text, BeforeValidator(reading.secret)]
+"""Text that no output shows: a password, a token. At least 8 characters, or empty."""
 Texts = Annotated[tuple[Text, ...], BeforeValidator(reading.read_list), WithJsonSchema(editor_types.TEXTS)]
 """One text or a list of them."""
 Flag = Annotated[bool, BeforeValidator(reading.flag), WithJsonSchema(editor_types.FLAG)]
@@ -45,17 +47,11 @@ Filter = Annotated[dict[Text, Texts], BeforeValidator(reading.a_filter), WithJso
 """Columns, each with the values that count."""
 PathText = Annotated[Path, BeforeValidator(reading.path), WithJsonSchema(editor_types.PATH)]
 """An absolute path; a suite writes it relative to its file."""
-PathTexts = Annotated[
-    tuple[PathText, ...],
-    BeforeValidator(reading.read_list),
-    AfterValidator(reading.read_some),
-    WithJsonSchema(editor_types.PATHS),
-]
+PathTexts = Annotated[tuple[PathText, ...], BeforeValidator(reading.read_some), WithJsonSchema(editor_types.PATHS)]
 """One path or a list of them."""
 Watches = Annotated[
     tuple[Annotated[Any, BeforeValidator(finding.watch)], ...],
-    BeforeValidator(reading.read_list),
-    AfterValidator(reading.read_some),
+    BeforeValidator(reading.read_some),
     WithJsonSchema(editor_types.GLOBS),
 ]
 """Globs of files that a suite depends on; ``!`` before one takes files out again."""
@@ -66,8 +62,7 @@ MetricTexts = Annotated[
     _read_as(
         Annotated[
             tuple[Annotated[Any, BeforeValidator(reading.metrics_of)], ...],
-            BeforeValidator(reading.read_list),
-            AfterValidator(reading.read_some),
+            BeforeValidator(reading.read_some),
             AfterValidator(reading.flat),
         ],
         editor_types.METRICS,

@@ -16,12 +16,17 @@ from pytest_ireval.testing.changes import (
     Change,
     Data,
     changed,
+    corner_cases,
     deep_enough,
+    documents_renamed_at_length,
     each_alone,
     each_first,
+    fractions,
     lengthened,
     perfected,
     promotions,
+    queries_renamed_at_length,
+    random_data,
 )
 from pytest_ireval.testing.scoring import Fields, MetricValues, contents, judged_of, values, values_of
 
@@ -150,6 +155,16 @@ def writes(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     if contents(judged) != before:
         return Broken((SeenBreak("", data, "", "none"),), "changed what it was given")
     return None
+
+
+def gives_one_value(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:  # noqa: ARG001 - as below
+    """Every unit of data that differ has the same value."""
+    renamed = changed(documents_renamed_at_length, changed(queries_renamed_at_length, random_data(8)))
+    several = (random_data(8), random_data(30), corner_cases(), fractions(), renamed)
+    judged = [tuple(q for q in each.queries if q.ranking and max(q.grades.values()) > 0) for each in several]
+    every = [values_of(metric, replace(each, queries=few), fields) for each, few in zip(several, judged, strict=True)]
+    found = {round(value, 9) for each in every for value in each.by_unit.values()}
+    return Broken((), f"has the value {found.pop():g} for all rankings, good or bad") if len(found) == 1 else None
 
 
 def misread(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:  # noqa: ARG001 - as the others

@@ -1,14 +1,14 @@
-"""Checks of a metric's promises: as pytest cases, or by one call in a notebook."""
+"""Checks of promises: of a metric as pytest cases or by one call, of other kinds by one call."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from pytest_ireval.errors import MetricError, PluginError, Problem, did_you_mean
+from pytest_ireval.errors import IrevalError, MetricError, PluginError, Problem, did_you_mean, raised
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
@@ -25,9 +25,10 @@ APPLIES = "something_applies"
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one promise of one metric."""
+    """The result of one promise of a metric, rule, source or reader."""
 
-    metric: str
+    name: str
+    """Of the metric, rule, source or reader."""
     promise: str
     broken: str = ""
     """The evidence; empty if the promise is kept, or does not apply."""
@@ -36,7 +37,7 @@ class Finding:
 
     def __str__(self) -> str:
         result = self.broken or (f"does not apply: {self.spared}" if self.spared else "kept")
-        return f"{self.metric}: {self.promise}: {result}"
+        return f"{self.name}: {self.promise}: {result}"
 
 
 def metric_contract(
@@ -116,9 +117,13 @@ def _found(metric: Metric, name: str, fields: Fields | None) -> Finding:
     if spared:
         return Finding(str(metric), name, spared=spared)
     every = {str(variant): (variant, promise.spares(variant)) for variant in variants(metric)}
-    for variant, spares in every.values():
-        if not spares and (broken := _broken(variant, promise, fields, metric)):
-            return Finding(str(metric), name, broken=broken)
+    broken = ""
+    for variant in (variant for variant, spares in every.values() if not spares):
+        broken = _broken(variant, promise, fields, metric)
+        if bool(broken) != promise.by_some:
+            break
+    if broken:
+        return Finding(str(metric), name, broken=broken)
     spared = next((spares for _, spares in every.values()), "") if all(s for _, s in every.values()) else ""
     return Finding(str(metric), name, spared=spared)
 
@@ -174,9 +179,49 @@ def _on_its_scale(metric: Metric, every: tuple[Data, ...]) -> tuple[Data, ...]:
     return tuple(up_to(float(top), data) for data in every) if isinstance(top, int | float) and top > 0 else every
 
 
-def promises() -> list[tuple[str, str]]:
-    """The name of every promise, and its text."""
-    return [(promise.name, promise.says) for promise in PROMISES]
+class Spared(Exception):  # noqa: N818 - not an error: the reason why a promise does not apply
+    """A promise does not apply; the text is the reason."""
+
+
+class PromiseOfKind(NamedTuple):
+    """One promise of a kind; ``breaks`` returns the evidence against it, "" if there is none, or raises Spared."""
+
+    name: str
+    says: str
+    advice: str
+    breaks: Callable[[Any], str]
+
+
+def findings_of(
+    name: str, source: str, promises: Sequence[PromiseOfKind], case: Any, not_promised: Mapping[str, str]
+) -> list[Finding]:
+    """The result of each promise; raises PluginError with all the evidence if one is broken."""
+    known = [promise.name for promise in promises]
+    for each in not_promised:
+        if each not in known:
+            allowed = f"promises: {', '.join(known)}"
+            raise PluginError(Problem(f"not_promised names {each!r}", name, (), did_you_mean(each, known), allowed))
+    found = []
+    for promise in promises:
+        broken, spared = "", not_promised.get(promise.name, "")
+        try:
+            broken = "" if spared else promise.breaks(case)
+        except Spared as reason:
+            spared = str(reason)
+        except Exception as error:  # noqa: BLE001 - an author's code may raise anything: that is the evidence
+            broken = str(error if isinstance(error, IrevalError) else raised("it", error))
+        found.append(Finding(name, promise.name, broken and _evidence(name, source, promise, broken), spared))
+    if wrong := [Problem(each.broken) for each in found if each.broken]:
+        raise PluginError(*wrong)
+    return found
+
+
+def _evidence(name: str, source: str, promise: PromiseOfKind, broken: str) -> str:
+    seen = broken.replace("\n", "\n  ")
+    return (
+        f"{name} breaks the promise {promise.name}\n  promised: {promise.says}\n  {seen}\n"
+        f"  what to do: {promise.advice}\n  it comes from {source}"
+    )
 
 
 WIDTH = 110

@@ -17,6 +17,7 @@ from pytest_ireval.testing.breaking import (
     differs_alone,
     differs_the_second_time,
     either,
+    gives_one_value,
     harmed_by_promotion,
     misread,
     out_of_range,
@@ -79,6 +80,8 @@ class Promise:
     """The reason why it does not apply to a metric; empty if it does."""
     optional: bool = False
     """True if a metric may declare in ``not_promised`` that its definition forbids it."""
+    by_some: bool = False
+    """True if it is enough that the metric keeps it under some of the arguments that are tried."""
 
 
 def _may_lack_a_value(metric: Metric) -> str:
@@ -133,6 +136,15 @@ PROMISES = (
         out_of_range,
         _all,
         _endless,
+    ),
+    Promise(
+        "tells_rankings_apart",
+        "rankings that differ do not all have the same value",
+        "correct the formula; or pass arguments with which it tells good rankings from bad ones",
+        gives_one_value,
+        lambda metric: (Data(()),),  # noqa: ARG005 - as above
+        optional=True,
+        by_some=True,
     ),
     Promise(
         "perfect_is_best",

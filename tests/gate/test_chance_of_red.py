@@ -271,10 +271,32 @@ def test_a_rule_of_a_plugin_that_cannot_tell_its_chance_is_named_and_judged_as_e
 
     found = share_of(moving)
 
-    assert found["left_out"] == ["odd nDCG@10"]
+    broken = "its chances raised RuntimeError: no table of chances; at conftest.py:10, in broken"
+    assert found["left_out"] == [f"odd nDCG@10 ({broken})"]
     assert 0 < found["share"] < 1
     assert set(moving.verdicts().values()) == {"pass"}
     assert any(each.startswith("odd") for each in moving.verdicts())
+
+
+def test_chances_that_do_not_fit_the_tries_are_named(moving):
+    moving.change(("rules:\n", "rules:\n  - odd: {metric: nDCG@10}\n"))
+    one = BREAKS.replace('raise RuntimeError("no table of chances")', "return Chances([True])")
+    (moving.path / "conftest.py").write_text(one.replace("import Ruling", "import Chances, Ruling"))
+
+    assert share_of(moving)["left_out"] == ["odd nDCG@10 (its chances are not Chances with one entry for each try)"]
+
+
+def test_a_rule_of_a_plugin_that_tells_its_chances_is_counted(moving):
+    moving.change(("rules:\n", "rules:\n  - odd: {metric: nDCG@10}\n"))
+    half = BREAKS.replace(
+        'raise RuntimeError("no table of chances")', "return Chances(tries.means(weighted=False) < 0)"
+    )
+    (moving.path / "conftest.py").write_text(half.replace("import Ruling", "import Chances, Ruling"))
+
+    found = share_of(moving)
+
+    assert found["left_out"] == []
+    assert 0.3 < found["share"] < 1
 
 
 def test_of_changes_that_move_no_query_no_rule_fails(chance):

@@ -66,10 +66,10 @@ def test_drawn_changes_fail_as_real_ones_do(kind, options):
 
     chances = rule.chances(asked, tries)
 
-    p = np.zeros(len(changes)) if chances.shown is None else chances.shown.p
+    p = np.zeros(len(changes)) if chances.evidence is None else chances.evidence.p
     expected = chances.failed(p).tolist()
     verdicts = [rule.judge(asked, seen_of(before, before + each)).verdict for each in changes]
-    sure = [i for i in range(len(changes)) if chances.shown is None or abs(p[i] - asked.alpha) > CLOSE]
+    sure = [i for i in range(len(changes)) if chances.evidence is None or abs(p[i] - asked.alpha) > CLOSE]
     assert len(sure) > 50
     assert [expected[i] for i in sure] == [verdicts[i] == "fail" for i in sure]
     assert {expected[i] for i in sure} == {False, True}

@@ -58,9 +58,9 @@ def test_a_section_is_in_the_results_and_on_the_page(add):
 @pytest.mark.parametrize(
     ("body", "template", "says"),
     [
-        ("return 1 / 0", TEMPLATE, "raised ZeroDivisionError: division by zero at conftest.py:5, in latency"),
-        ("import pytest; pytest.skip('no')", TEMPLATE, "raised Skipped: no at conftest.py:5, in latency"),
-        ("raise SystemExit(0)", TEMPLATE, "raised SystemExit: 0 at conftest.py:5, in latency"),
+        ("return 1 / 0", TEMPLATE, "raised ZeroDivisionError: division by zero; at conftest.py:5, in latency"),
+        ("import pytest; pytest.skip('no')", TEMPLATE, "raised Skipped: no; at conftest.py:5, in latency"),
+        ("raise SystemExit(0)", TEMPLATE, "raised SystemExit: 0; at conftest.py:5, in latency"),
         ("pass", TEMPLATE, "returned None, where a dict is expected"),
         ("return {'p95': float('nan')}", TEMPLATE, "did not return plain data: p95 is nan"),
         (

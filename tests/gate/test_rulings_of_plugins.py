@@ -142,3 +142,12 @@ def test_what_a_plugins_test_raises_is_an_error_of_its_rule(shop):
 
     assert outcome["verdict"] == "error"
     assert outcome["headline"].endswith("conftest.py raised LookupError: no p today")
+    assert outcome["facts"] == ["at conftest.py:10, in p"]
+
+
+def test_what_a_plugins_rule_raises_is_shown_with_its_line(odd):
+    result, outcome = odd("np.array([[1.0]]) @ np.ones(3)")
+
+    assert outcome["headline"].startswith("rule odd of below/conftest.py raised ValueError: matmul")
+    assert outcome["facts"] == ["at below/conftest.py:24, in odd"]
+    assert "at below/conftest.py:24, in odd" in result.stdout.str()

@@ -105,6 +105,85 @@ def shown(shop, monkeypatch, *arguments, secret=SECRET):
     return given_away, result
 
 
+PASSWORD = 'tr0ub&4dor <"ü"> \\k/3+'
+VAULT = """\
+from pathlib import Path
+from pydantic import Field
+from pytest_ireval import hookimpl, rule, source, Ruling
+from pytest_ireval.options import RuleOptions, SecretText, SourceOptions, Text
+class VaultOptions(SourceOptions):
+    vault: Text
+    password: SecretText = Field("", description="The password of the service.")
+    headers: dict[str, SecretText] = {}
+    token: SecretText = Field(default_factory=lambda: "made-by-code-9x")
+@source(name="vault", options=VaultOptions)
+def vault(options, request):
+    '''A service with a password.'''
+    print("login with", options.password)
+    if "fail" in options.vault:
+        raise ConnectionError(f"login as {options!r} with {options.password} {options.headers} refused")
+    for query in request.queries.ids:
+        request.described[f"{query}-d0"] = {"title": f"{options.password} d0", "url": f"https://a:{options.password}@h/"}
+    return request.folder / options.vault
+class GuardOptions(RuleOptions):
+    key: SecretText
+@rule(name="guard", options=GuardOptions, judged=False)
+def guard(options, seen):
+    '''Asks a service.'''
+    return Ruling("pass", f"asked with {options.key}", f"{options.key}!", facts=(f"key {options.key}",))
+@hookimpl
+def ireval_sources():
+    return [vault]
+@hookimpl
+def ireval_rules():
+    return [guard]
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n2",), marks=pytest.mark.ci)], ids=["alone", "workers"])
+def test_a_secret_option_of_a_plugin_is_in_no_file_and_in_no_text(shop, ireval, arguments):
+    """The secret is written in the suite itself: no variable of the environment declares it."""
+    (shop.path / "conftest.py").write_text(VAULT)
+    quoted = "'" + PASSWORD.replace("'", "''") + "'"
+    asks(shop, f"{{vault: FILE, password: {quoted}, headers: {{Key: {quoted}}}}}")
+    shop.change(("rules:\n", f"rules:\n  - guard: {{key: {quoted}}}\n"))
+    shop.suite = shop.suite.replace("FILE", "rankings.txt")
+    suite = shop.suite
+    printed = []
+    for text in (suite, suite.replace("rankings.txt", "fail"), suite.replace("timeout", "x") + "nonsense: 1\n"):
+        shop.suite = text
+        shop.write()
+        update = ("--ireval-update-new",) if text == suite else ()
+        result = shop.run("--junit-xml=ireval-report/junit.xml", "-rA", "-vv", "--showlocals", *update, *arguments)
+        found = [result.stdout.str() + result.stderr.str(), *(text for _, text in texts(shop.path))]
+        found += [ireval("baseline", "log", "shop.ireval.yaml").out if text == suite else ""]
+        found += [said for each in (("check",), ("plan",), ("history", "list")) for said in ireval(*each)[1:]]
+        printed.append(found)
+        made = [path for path in shop.path.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc", ".yaml")]
+        assert [path for path in made for each in pieces(PASSWORD) if each.encode() in path.read_bytes()] == []
+        joined = [re.sub(r"\n\s*", "", each) for each in found]  # a terminal breaks lines
+        assert [(i, each) for i, text in enumerate(joined) for each in pieces(PASSWORD) if each in text] == []
+
+        assert "made-by-code" not in "".join(found)
+
+    assert "asked with ${password}" in " ".join(printed[0])
+    assert "login with ${password}" in printed[0][0]
+    described = '"source": "vault: rankings.txt, password: ${password}, headers: {Key: ${password}}"'
+    assert any(described in each for each in printed[0])
+    assert "raised ConnectionError: login as" in printed[1][0]
+
+
+def test_a_secret_option_that_is_too_short_to_be_hidden_is_a_mistake_of_the_suite(shop):
+    (shop.path / "conftest.py").write_text(VAULT)
+    asks(shop, "{vault: rankings.txt, password: 'pa55'}")
+
+    result = shop.run()
+
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["*source > password", "*this secret has fewer than 8 characters*"])
+    result.stdout.no_fnmatch_line("*pa55*")
+
+
 def asks(shop, source):
     shop.change(("{run: rankings.txt}", source))
 

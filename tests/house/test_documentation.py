@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
 import pytest_ireval
-from pytest_ireval import Request, load_registry
+from pytest_ireval import Request, evaluate, load_registry, metric, per_query_metric
 from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.cli.compare_command import command as compare_command
 from pytest_ireval.cli.evaluate_command import command as evaluate_command
@@ -25,7 +26,7 @@ from pytest_ireval.metrics.metric import NEEDS, Metric
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.reports.templates import template_folder
 from pytest_ireval.sources.http import LiveOptions
-from pytest_ireval.testing import promises
+from pytest_ireval.testing import promises, seen_from
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -125,16 +126,59 @@ def test_the_package_on_the_page_about_plugins_is_the_example():
     assert blocks(ROOT / "docs" / "plugins.md", "toml") == [example.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("name", ["metrics", "coming_from", "architecture"])
+@pytest.mark.parametrize("name", ["metrics", "coming_from", "architecture", "plugins"])
 def test_a_page_that_is_written_from_the_code_is_what_the_code_says(name):
     if name == "architecture" and not (ROOT / "pytest_ireval").is_dir():
         pytest.skip("this page is drawn from the sources, which are not here")
-    script = ROOT / "docs" / f"{name}_page.py"
-    spec = importlib.util.spec_from_file_location(f"{name}_page", script)
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+    assert text == module_of(f"{name}_page").page(), f"run docs/{name}_page.py"
+
+
+def module_of(script):
+    spec = importlib.util.spec_from_file_location(script, ROOT / "docs" / f"{script}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
 
-    assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == module.page(), f"run docs/{name}_page.py"
+
+def test_arrays_have_the_numbers_and_the_shapes_of_the_page_about_plugins():
+    """Of three queries; sizes that differ from each other would show a shape that is mixed up."""
+    grades = {"q1": {"a": {"s": 1}, "b": {"s": 2, "t": 1}}, "q2": {"c": {"t": 1}}, "q3": {"d": {"s": 1}}}
+    rankings = {"q1": ["b", "x", "a", "y"], "q2": ["c", "z"], "q3": []}
+    seen = {}
+
+    @metric(name="Looks", needs=("documents", "subtopics", "sessions", "timings", "reference"))
+    def looks(judged):
+        """Looks at everything."""
+        seen["judged"] = judged
+        return np.zeros(judged.count)
+
+    @per_query_metric(name="LooksAtOne", needs=("documents", "scores", "ties"))
+    def looks_at_one(ranking, *, cutoff: int):
+        """Looks at one ranking."""
+        seen.setdefault("ranking", ranking)
+        return 0.0
+
+    more = {"sessions": {q: ("s", i) for i, q in enumerate(grades, 1)}, "timings": dict.fromkeys(grades, 1.0)}
+    evaluate(grades, rankings, [looks, looks_at_one @ 3], reference=rankings, **more)
+    before = {query: ids[::-1] for query, ids in rankings.items()}
+    seen["seen"] = seen_from({q: dict.fromkeys(d, 1) for q, d in grades.items()}, rankings, before, metric="P@2")
+    sizes = {"queries": 3, "queries + 1": 4, "hits": 3, "documents": 6, "judged documents": 4, "cutoff": 2, "places": 3}
+    sizes |= {"judgments of a subtopic": 5, "judged documents of the query": 2, "retrieved": 4, "queries that count": 3}
+    sizes["queries of the slice on both sides"] = 3
+    page, checked = module_of("plugins_page"), 0
+    for name in ("judged", "ranking", "seen"):
+        rows = [row for prefix, kind in page.TABLES[name].items() for row in page.rows_of(prefix, kind) if row.array]
+        for row in rows:
+            if row.name.startswith(("seen.now.", "seen.population.", "seen.unjudged")) or row.array == "any":
+                continue
+            call = {"(cutoff)": "(2)", "(rel)": "(1)", "(values, where)": "(judged.hits.grade)"}.get(row.call, row.call)
+            array = eval(row.name + call.replace("(values)", "(judged.hits.grade)"), {}, seen)
+            wanted = tuple(sizes[size] for size in row.shape.split(", "))
+            assert (row.name, str(array.dtype), array.shape) == (row.name, row.array, wanted)
+            checked += 1
+    assert checked > 40
 
 
 @pytest.mark.parametrize("name", sorted(load_registry().metrics))
@@ -217,7 +261,7 @@ def test_every_option_of_a_source_is_documented(kind, option):
 
 @pytest.mark.parametrize("field", Request.__dataclass_fields__)
 def test_everything_that_a_source_is_told_is_documented(field):
-    assert f"| `{field}` |" in (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    assert f"| `request.{field}` |" in (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -237,7 +281,9 @@ def test_every_hook_is_documented(name):
     assert "Since" in docstring
 
 
-@pytest.mark.parametrize(("name", "says"), promises())
+@pytest.mark.parametrize(
+    ("name", "says"), [each for of in ("metric", "rule", "source", "reader") for each in promises(of)]
+)
 def test_every_promise_is_documented(name, says):
     assert re.search(rf"\| `{name}` \*? ?\| {says} \|", (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8"))
 

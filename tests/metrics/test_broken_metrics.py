@@ -1,5 +1,9 @@
 """A metric that breaks its promises is an error that names metric, query and distribution."""
 
+import re
+import sys
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -19,14 +23,20 @@ def message(toy):
     return str(caught.value)
 
 
+def placeless(text):
+    """The text with the name of this file in place of its path and line."""
+    return re.sub(r"\S*?(test_broken_metrics\.py):\d+", r"\1", text)
+
+
 def test_a_function_of_one_ranking_that_raises():
     @per_query_metric(name="Bad")
     def bad(ranking):
         """Works for one query."""
         return 1 / (2 - ranking.retrieved)
 
-    assert message(bad) == (
-        "Bad\n  raised ZeroDivisionError: division by zero for query 'q2'\n  the metric comes from acme-metrics 2.1"
+    assert placeless(message(bad)) == (
+        "Bad\n  raised ZeroDivisionError: division by zero for query 'q2'\n  at test_broken_metrics.py, in bad\n"
+        "  the metric comes from acme-metrics 2.1"
     )
 
 
@@ -38,9 +48,38 @@ def test_a_batch_metric_that_raises():
             raise KeyError("no such thing")
         return np.zeros(judged.count)
 
-    assert message(bad) == (
-        "Bad\n  raised KeyError: 'no such thing' for query 'q2'\n  the metric comes from acme-metrics 2.1"
+    assert placeless(message(bad)) == (
+        "Bad\n  raised KeyError: 'no such thing' for query 'q2'\n  at test_broken_metrics.py, in bad\n"
+        "  the metric comes from acme-metrics 2.1"
     )
+
+
+MODULE = """\
+import numpy as np
+from pytest_ireval import metric
+
+def solved(judged):
+    return np.linalg.inv(np.zeros((2, 2)))
+
+@metric(name="Bad")
+def bad(judged):
+    '''Fails inside of numpy.'''
+    return judged.remember("solved", lambda: solved(judged))
+"""
+
+
+@pytest.mark.parametrize("home", ["site-packages", "src"])
+def test_the_place_is_in_the_plugin_not_in_what_it_calls(tmp_path, monkeypatch, home):
+    (tmp_path / home / "acme_bad").mkdir(parents=True)
+    (tmp_path / home / "acme_bad/maths.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path / home)
+    monkeypatch.delitem(sys.modules, "acme_bad", raising=False)
+    monkeypatch.delitem(sys.modules, "acme_bad.maths", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    shown = message(import_module("acme_bad.maths").bad)
+
+    assert f"\n  at {'src/' if home == 'src' else ''}acme_bad/maths.py:5, in solved\n" in shown
 
 
 def test_nan():

@@ -66,4 +66,4 @@ def test_a_conftest_that_cannot_be_imported_is_named(folders):
     with pytest.raises(PluginError) as caught:
         Conftests().registry_for(folders / "a" / "shop.yaml")
 
-    assert str(caught.value) == f"{file}: cannot be imported: ZeroDivisionError: division by zero"
+    assert str(caught.value) == f"{file}: cannot be imported: ZeroDivisionError: division by zero\n  at a/conftest.py:2"

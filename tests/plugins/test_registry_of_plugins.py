@@ -1,5 +1,6 @@
 """Plugins are found, named with version, and refused when they clash or misspell a hook."""
 
+import re
 import sys
 import types
 from pathlib import Path
@@ -113,8 +114,9 @@ def test_a_plugin_that_cannot_be_imported_is_named(installed):
     with pytest.raises(PluginError) as caught:
         load_registry()
 
-    assert str(caught.value) == (
+    assert re.sub(r"at \S+py:\d+", "at …", str(caught.value)) == (
         "plugin 'acme' (acme-metrics:plugin) of acme-metrics 2.1 cannot be loaded: ImportError: no module named gone\n"
+        "  at …, in load\n"
         "  repair it, or run without it: --ireval-without acme (or IREVAL_WITHOUT=acme)"
     )
 

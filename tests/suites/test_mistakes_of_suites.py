@@ -1,11 +1,15 @@
 """All mistakes of a suite are said at once, each once, with its place and what would be right."""
 
+import re
+from datetime import date
+
 import pytest
 from pydantic import Field, model_validator
 from toy_kinds import BEGINNING, with_kinds
 
 from pytest_ireval import load_registry
-from pytest_ireval.options import RuleOptions
+from pytest_ireval.errors import PluginError
+from pytest_ireval.options import AmountText, DayText, DurationText, MetricText, PathTexts, RuleOptions, SecretText
 from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
@@ -312,9 +316,65 @@ def test_a_plugin_whose_options_raise_is_named(mistakes, toys):
 
     registry = with_kinds(toys, [broken], toys.sources.values())
 
-    assert mistakes(BEGINNING + "rules: [{broken: {}}]\n", registry=registry) == (
-        "shop.yaml:4:10: rules > 1 > broken\n  rule broken of toys 1.0 raised KeyError: 'oops'"
-    )
+    shown = mistakes(BEGINNING + "rules: [{broken: {}}]\n", registry=registry)
+
+    assert shown.startswith("shop.yaml:4:10: rules > 1 > broken\n  rule broken of toys 1.0 raised KeyError: 'oops'\n")
+    assert re.search(r"\n  at \S+test_mistakes_of_suites\.py:\d+, in _break$", shown)
+
+
+class DefaultOptions(RuleOptions):
+    metric: MetricText = "nDCG@10"
+    wait: DurationText = "30s"
+    since: DayText = Field("2027-04-01")
+    most: AmountText | None = None
+    files: PathTexts = ()
+    name_of: SecretText = ""
+
+
+def rule_with(options):
+    @rule(name="waits", options=options, judged=False)
+    def waits(options, seen):
+        """Waits."""
+
+    return waits
+
+
+def test_a_default_is_read_like_a_value_of_a_suite(toys):
+    registry = with_kinds(toys, [rule_with(DefaultOptions)], ())
+    options = registry.rules["waits"].options.model_validate({}, context={"registry": registry})
+
+    assert (str(options.metric), options.wait, options.since) == ("nDCG@10", 30.0, date(2027, 4, 1))
+    assert (options.most, options.files, options.name_of) == (None, (), "")
+
+
+def test_a_default_that_its_own_type_refuses_names_the_option_and_the_plugin(mistakes, toys):
+    class WrongOptions(RuleOptions):
+        wait: DurationText = "soon"
+        most: AmountText = None
+        at_least: int = Field(1, ge=2)
+        metric: MetricText = "nDGC@10"
+
+    registry = with_kinds(toys, [rule_with(WrongOptions)], ())
+    with pytest.raises(PluginError) as caught:
+        dict(registry.rules)
+
+    shown = [line for line in str(caught.value).splitlines() if not line.startswith("  ")]
+    assert "  it comes from toys 1.0" in str(caught.value).splitlines()
+    assert sorted(shown) == [
+        "the options of waits have a wrong default for 'at_least': Input should be greater than or equal to 2",
+        "the options of waits have a wrong default for 'metric': unknown metric 'nDGC'",
+        "the options of waits have a wrong default for 'most': 'None' is not a valid amount: write 2 (a number) or "
+        "5% (of all)",
+        "the options of waits have a wrong default for 'wait': 'soon' is not a valid duration: write 30s, 500ms or 2m",
+    ]
+
+
+def test_the_defaults_of_built_in_kinds_fit_their_types():
+    registry = load_registry()
+    kinds = (*registry.rules.values(), *registry.sources.values())
+
+    assert len(kinds) >= 10
+    assert {kind.name: wrong for kind in kinds if (wrong := kind.options.wrong_defaults(registry))} == {}
 
 
 def test_types_of_other_people_are_explained_too(mistakes, toys):

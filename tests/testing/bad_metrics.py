@@ -163,7 +163,7 @@ def ascii_names(ranking):
 @metric(name="HundredQueries")
 def hundred_queries(judged):
     """Has room for 100 queries."""
-    return np.zeros(100)[: judged.count][np.arange(judged.count)]
+    return (judged.top(1)[:, 0] > 0)[:100][np.arange(judged.count)]
 
 
 remembered = {}
@@ -198,7 +198,14 @@ def cost(ranking):
     return float((ranking.grades <= 0).mean()) / 2 + 0.1
 
 
+@per_query_metric(name="AlwaysHalf")
+def always_half(ranking):
+    """Forgot to look at the ranking."""
+    return 0.5
+
+
 METRICS = {
+    "tells_rankings_apart": [always_half],
     "names_of_documents": [biased, short_names, ascii_names],
     "names_of_queries": [name_reader, remembers],
     "order_of_queries": [carries_over],

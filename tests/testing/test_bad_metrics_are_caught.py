@@ -267,6 +267,15 @@ HundredQueries breaks the promise a_value_for_every_query
     ratio(…) does for 0 / 0; and declare in needs= the data that it uses in addition to grades
   the metric comes from bad_metrics (not registered)
 """,
+    "AlwaysHalf": """\
+AlwaysHalf breaks the promise tells_rankings_apart
+  promised: rankings that differ do not all have the same value
+  it has the value 0.5 for all rankings, good or bad
+  what to do: correct the formula; or pass arguments with which it tells good rankings from bad ones; or, if
+    its definition makes that impossible, declare it in the metric:
+    not_promised={'tells_rankings_apart': 'the reason'}
+  the metric comes from bad_metrics (not registered)
+""",
     "NoReturn": """\
 NoReturn breaks the promise a_value_for_every_query
   promised: every query gets a number, whatever was judged or retrieved

@@ -1,5 +1,6 @@
 """Every installed metric keeps its promises, and the kit says plainly what it could not check."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def test_three_lines_hold_a_third_party_to_its_promises(pytester):
 
     result = pytester.runpytest_subprocess("-rs", "-p", "no:cacheprovider")
 
-    result.assert_outcomes(passed=32, skipped=1)
+    result.assert_outcomes(passed=34, skipped=1)
     result.stdout.fnmatch_lines(["*does not apply to FirstBad: unjudged documents are not bad, so a longer*"])
 
 
@@ -78,7 +79,7 @@ def test_a_failing_case_is_the_evidence_without_a_traceback(pytester):
 
     result = pytester.runpytest("-p", "no:cacheprovider")
 
-    result.assert_outcomes(failed=1, passed=13, skipped=2)
+    result.assert_outcomes(failed=2, passed=13, skipped=2)
     result.stdout.fnmatch_lines(["Two breaks the promise within_its_range", "  value of q?: 2, outside 0 to 1"])
     result.stdout.no_fnmatch_line("*contract.py*")
 
@@ -88,7 +89,7 @@ def test_a_notebook_gets_findings():
 
     assert findings[0] == Finding("SetP", "a_value_for_every_query")
     assert str(findings[0]) == "SetP: a_value_for_every_query: kept"
-    assert str(findings[9]) == "SetP: below_the_cutoff: does not apply: it has no cutoff"
+    assert str(findings[10]) == "SetP: below_the_cutoff: does not apply: it has no cutoff"
     assert [finding.promise for finding in findings] == [*(name for name, _ in promises()), "something_applies"]
 
 
@@ -99,14 +100,14 @@ def test_a_notebook_needs_neither_pytest_nor_hypothesis():
         "print(len(check_metric('AP@10')))"
     )
 
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "16\n"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "17\n"
 
 
 def test_a_metric_with_arguments_is_tried_with_those_alone():
     @per_query_metric(name="Picky")
     def picky(ranking, *, cutoff: int):
         """Wrong but for cutoff 7."""
-        return 1.0 if cutoff == 7 else 2.0
+        return (ranking.grades > 0).mean() if cutoff == 7 else 2.0
 
     check_metric(picky @ 7)
     with pytest.raises(MetricError, match="Picky@1 breaks the promise within_its_range"):
@@ -234,7 +235,7 @@ def test_a_required_parameter_that_nobody_can_guess_fails():
     @metric(name="Texted")
     def texted(judged, *, language: str):
         """By language."""
-        return np.zeros(judged.count)
+        return judged.top(1)[:, 0] > 0
 
     assert failure(texted) == (
         "Texted: nothing was checked\n"
@@ -248,15 +249,15 @@ def test_a_required_parameter_that_nobody_can_guess_fails():
 def excused(name):
     @metric(name="Excused", not_promised={name: "because"})
     def toy(judged):
-        """Nothing."""
-        return np.zeros(judged.count)
+        """The first document is relevant."""
+        return judged.top(1)[:, 0] > 0
 
     return toy
 
 
 OPTIONAL = (
-    "these promises may be excluded: perfect_is_best, promotion_never_harms, names_of_documents, alone_or_together, "
-    "below_the_cutoff"
+    "these promises may be excluded: tells_rankings_apart, perfect_is_best, promotion_never_harms, names_of_documents, "
+    "alone_or_together, below_the_cutoff"
 )
 
 
@@ -342,11 +343,12 @@ def test_what_is_no_metric_is_refused():
 def test_a_range_that_cannot_be_said_is_the_metrics_own_error():
     @metric(name="Rangeless", range=lambda settings: settings["nothing"])
     def rangeless(judged):
-        """Zero."""
-        return np.zeros(judged.count)
+        """The first document is relevant."""
+        return judged.top(1)[:, 0] > 0
 
-    assert failure(rangeless) == (
-        "Rangeless\n  its range failed for these arguments: KeyError: 'nothing'\n"
+    shown = re.sub(r"at \S+test_contract\.py:\d+", "at …", failure(rangeless))
+    assert shown == (
+        "Rangeless\n  its range failed for these arguments: KeyError: 'nothing'\n  at …\n"
         "  the metric comes from test_contract (not registered)"
     )
 

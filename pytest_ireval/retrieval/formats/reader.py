@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from pytest_ireval.errors import IrevalError, PluginError, Problem
+from pytest_ireval.errors import IrevalError, PluginError, raised
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.input_file import InputFile
@@ -81,5 +82,5 @@ def _blamed(reader: Reader, file: InputFile) -> Iterator[None]:
     except (IrevalError, OSError):
         raise
     except Exception as error:  # a plugin may raise anything
-        complaint = f"reader {reader.name} of {reader.source} raised {type(error).__name__}: {error}"
-        raise PluginError(Problem(complaint, place=file.name)) from error
+        problem = raised(f"reader {reader.name} of {reader.source}", error)
+        raise PluginError(replace(problem, place=file.name)) from error

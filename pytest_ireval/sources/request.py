@@ -1,0 +1,48 @@
+"""The request that a source gets, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.formats.reader import Reader
+from pytest_ireval.retrieval.queries import Queries
+
+
+@dataclass(frozen=True)
+class Request:
+    """The request to a source. ``queries.text`` is the text to search for, "" if it is unknown."""
+
+    queries: Queries
+    """All of the queries file; without one, the judged queries."""
+    depth: int
+    """The number of documents wanted of each ranking; more are allowed."""
+    folder: Path
+    """The folder of the suite file."""
+    suite: str
+    readers: Sequence[Reader] = ()
+    """Readers of files in all installed formats."""
+    by_id: bool = True
+    """True if equal scores are ordered by document id, else by their place in the input."""
+    keep_all: bool = False
+    """True if documents below ``depth`` are needed as well, to order equal scores across it."""
+    repetition: int = 1
+    """The number of this asking among several, from 1."""
+    progress: Progress = SILENT
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a source: rankings, and data for metrics and reports. A source may also return rankings alone."""
+
+    rankings: Any
+    """In any form that ``evaluate`` takes."""
+    timings: Any = None
+    """Seconds by query; in a function that gets one query, the seconds of that query."""
+    fields: Mapping[str, Mapping[str, Any]] | None = None
+    """By document, its title, url, price and other fields."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Facts on the system, such as ``{"engine": "Lucene 9.11"}``; reports show them."""
