@@ -9,12 +9,14 @@ from pytest_ireval.errors import MetricNameError
 
 REGISTRY = load_registry()
 AVAILABLE = (
-    "available: Accuracy, alpha_DCG, alpha_nDCG, AP, AP_IA, AWP, binG, BPM, BPMD, Bpref, CappedR, CG, Compat, "
-    "D_nDCG, DCG, Dsharp_nDCG, ERR, ERR_IA, F, FallOut, G, GAP, GMAP, GMBpref, IDCG, IFT, infAP, INSQ, INST, "
-    "IPrec, IPrecAvg, Jaccard, Judged, NCU, nDCG, nDCGRel, nERR, NERR10, NERR11, NERR8, NERR9, nERR_IA, nNRBP, "
-    "NPV, NRBP, NumNonRelRet, NumQ, NumRel, NumRelRet, NumRet, OMeasure, Overlap, P, P_IA, PMeasure, PPlus, Q, R, "
-    "RBO, RBP, RBPResidual, RMeasure, RnDCG, Rprec, RR, SDCG, SET, SetAP, SetF, SetP, SetR, StRecall, Success, "
-    "TBG, U, Unjudged, Utility, YAAP"
+    "available: Accuracy, alpha_DCG, alpha_nDCG, AP, AP_IA, AverageOverlap, AWP, binG, BPM, BPMD, Bpref, "
+    "CappedR, CG, Compat, CoverageRatio, D_nDCG, DCG, Dsharp_nDCG, ERR, ERR_IA, ESL, F, FallOut, G, GAP, GMAP, "
+    "GMBpref, IDCG, IFT, infAP, INSQ, INST, Instant, IPrec, IPrecAvg, Jaccard, Judged, KendallTau, Latency, "
+    "LexiPrecision, LexiRecall, NCU, nDCG, nDCGRel, nERR, NERR10, NERR11, NERR8, NERR9, nERR_IA, nNRBP, "
+    "NoveltyRatio, NPV, NRBP, nSessionDCG, NumNonRelRet, NumQ, NumRel, NumRelRet, NumRet, OMeasure, Overlap, "
+    "P, P_IA, PMeasure, PPlus, PPref, Q, R, RBO, RBP, RBPResidual, RecallEffort, RelativeRecall, RMeasure, "
+    "RnDCG, RPP, Rprec, RPref, RR, SDCG, SessionDCG, SessionRBP, SET, SetAP, SetF, SetP, SetR, SpearmanRho, "
+    "StRecall, Success, TauAP, TBG, Throughput, U, Unjudged, Utility, WeightedTau, YAAP"
 )
 
 
