@@ -75,7 +75,8 @@ known_metric = partial(
 def coverage_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, column: Column = "known") -> Floats:
     """Share of the relevant documents that the user knew before which are found.
 
-    Formula: CoverageRatio = known relevant documents found (at ranks 1 to k) / known relevant documents
+    Formula: CoverageRatio = known relevant documents found (at ranks 1 to k) / known relevant documents; 0 if she
+        knew none
     Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
         retrieval, 2011.
     Example: CoverageRatio of A b - | C = 1 / 2 = 0.5
@@ -91,7 +92,8 @@ def coverage_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1
 def novelty_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, column: Column = "known") -> Floats:
     """Share of the relevant documents found that are new to the user.
 
-    Formula: NoveltyRatio = relevant documents found (at ranks 1 to k) that the user did not know / relevant ones found
+    Formula: NoveltyRatio = relevant documents found (at ranks 1 to k) that the user did not know / relevant ones found;
+        0 if none is found
     Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
         retrieval, 2011.
     Example: NoveltyRatio of A b - | C = 1 / 2 = 0.5

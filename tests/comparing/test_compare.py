@@ -233,13 +233,13 @@ class TestMetricsOfOtherKinds:
         assert (metric.untested, metric.best) == ("neither higher nor lower values are better", ())
 
     def test_one_value_for_the_whole_has_nothing_to_pair(self):
-        @metric(name="Throughput", unit="run", range=(0, math.inf), needs=("timings",))
+        @metric(name="Speed", unit="run", range=(0, math.inf), needs=("timings",))
         def throughput(judged):
             """Queries a second."""
             return np.array([judged.count / judged.timings.sum()])
 
         timings = {name: dict.fromkeys(QUERIES, seconds) for name, seconds in (("mixed", 0.1), ("first", 0.2))}
-        found = compare(JUDGMENTS, {"mixed": MIXED, "first": FIRST}, [throughput], timings=timings)["Throughput"]
+        found = compare(JUDGMENTS, {"mixed": MIXED, "first": FIRST}, [throughput], timings=timings)["Speed"]
 
         assert found.values == {"mixed": pytest.approx(10), "first": pytest.approx(5)}
         assert found.best == ("mixed",)

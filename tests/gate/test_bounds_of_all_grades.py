@@ -46,8 +46,10 @@ VARIANTS = {
     "Utility": ["Utility(hit=-1, noise=2, miss=0.5)"],
     "F": ["F(beta=2)@3"],
 }
-PLAIN = {"IPrec": "IPrec@0.5"}
-WITHOUT_LABELS = {"reference", "unjudged", "subtopics", "sessions", "preferences", "timings", "collection", "fields"}
+PLAIN = {"IPrec": "IPrec@0.5", "RelativeRecall": "RelativeRecall(wanted=2)@3", "RecallEffort": "RecallEffort(wanted=2)"}
+WITHOUT_LABELS = {
+    *("reference", "unjudged", "judgments", "subtopics", "sessions", "preferences", "timings", "collection", "fields"),
+}
 
 
 def names_of(metric):
