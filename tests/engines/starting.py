@@ -217,23 +217,26 @@ def _postgresql(folder, port):
         shutil.chown(folder, "postgres", "postgres")
         as_user = ["--reuid=postgres", "--regid=postgres", "--init-groups"]
     make = "-D data -U postgres --auth=trust --no-sync --encoding=UTF8 --locale=C"
-    _run([*_WITH_US, *as_user, programs / "initdb", *make.split()], cwd=folder)
+    _run([*_with_us(), *as_user, programs / "initdb", *make.split()], cwd=folder)
     run = f"-D data -F -p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
-    command = [*_WITH_US, *as_user, programs / "postgres", *run.split()]
+    command = [*_with_us(), *as_user, programs / "postgres", *run.split()]
     database = Engine("postgresql", f"postgresql://postgres@127.0.0.1:{port}/postgres", command, folder, signal.SIGINT)
     ready = [programs / "pg_isready", "-q", "-d", database.url]
     return database, lambda: subprocess.run(ready, check=False).returncode == 0
 
 
 def _groonga(folder, port):
+    program = _need("groonga", "groonga-bin")
     run = f"-s --protocol http --bind-address 127.0.0.1 --port {port} --log-path log -n db"
-    command = [*_WITH_US, _need("groonga", "groonga-bin"), *run.split()]
+    command = [*_with_us(), program, *run.split()]
     groonga = Engine("groonga", f"http://127.0.0.1:{port}", command, folder)
     return groonga, lambda: _answers(groonga, "/d/status")
 
 
-_WITH_US = ["setpriv", "--pdeathsig=INT"]
-"""Ends a program if ours is killed. Those in Java end when their standard input does."""
+def _with_us():
+    """Ends a program if ours is killed. Those in Java end when their standard input does."""
+    return [_need("setpriv", "util-linux"), "--pdeathsig=INT"]
+
 
 STARTERS = {
     "opensearch": functools.partial(_single_node, "opensearch"),

@@ -48,7 +48,7 @@ VARIANTS = {
 }
 PLAIN = {"IPrec": "IPrec@0.5", "RelativeRecall": "RelativeRecall(wanted=2)@3", "RecallEffort": "RecallEffort(wanted=2)"}
 WITHOUT_LABELS = {
-    *("reference", "unjudged", "judgments", "subtopics", "sessions", "preferences", "timings", "collection", "fields"),
+    *("reference", "unjudged", "judgments", "subtopics", "sessions", "preferences", "timings", "collection", "fields")
 }
 
 
