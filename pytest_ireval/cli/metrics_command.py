@@ -122,8 +122,8 @@ def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], l
     for name in names:
         try:
             family = registry.vocabulary.family(name)
-            bare = family.missing and name.strip().lower() in registry.vocabulary.heads  # a bare name lacks its cutoff
-            asked = [_with_usual_arguments(family)] if bare else registry.vocabulary.parse(name)
+            head = registry.vocabulary.heads.get(name.strip().lower())  # a bare name may lack its cutoff
+            asked = [_with_usual_arguments(head[0](**head[1]))] if head else registry.vocabulary.parse(name)
             lines = [*_metric_text(family, width), *(line for each in asked for line in _behaviour_text(each))]
             blocks.append("\n".join(lines))
         except MetricNameError as error:

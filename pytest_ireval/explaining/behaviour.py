@@ -107,7 +107,7 @@ _BEFORE = _List(_placed({2: "fair", 5: "good", 20: "other"}), _GRADES)
 _CHANGES = {
     _TO_THE_TOP: _List(_placed({2: "fair", 1: "good", 20: "other"}), _GRADES),
     "a relevant document moves from rank 20 to rank 4": _List(_placed({2: "fair", 5: "good", 4: "other"}), _GRADES),
-    "of two relevant documents, the better one changes places with the one above it": _List(
+    "the better of two relevant documents changes places with the one above it": _List(
         _placed({2: "good", 5: "fair", 20: "other"}), _GRADES
     ),
     "the relevant document at rank 2 gets the top grade": _BEFORE._replace(grades=_GRADES | {"fair": 3}),

@@ -135,7 +135,7 @@ KNOWN: Mapping[str, type[Any] | tuple[type[Any], ...]] = {
 class Options(BaseModel):
     """A mapping of a suite: frozen, and a key it does not know is a mistake."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
 class OptionsOfKinds(Options):

@@ -142,7 +142,8 @@ def test_sessions_come_from_columns_of_the_queries(shop):
 def test_without_these_columns_a_metric_of_sessions_is_an_error(shop):
     with_rules(shop, SESSIONS)
 
-    assert "needs sessions" in outcomes(shop)["threshold::nSessionDCG_3"].headline
+    with pytest.raises(SuiteError, match=r"nSessionDCG@3 needs sessions, and queries.tsv lacks the column session"):
+        outcomes(shop)
 
 
 def test_what_users_knew_comes_from_a_column_of_the_judgments(shop):
