@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from pytest_ireval.errors import IrevalError, PluginError, one_line, raised_at, tidy, told
+from pytest_ireval.errors import IrevalError, PluginError, one_line, raised
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.conftests import MENTIONED, conftests_for, imported
 from pytest_ireval.plugins.registry import Plugins, Registry
@@ -104,8 +104,7 @@ def answer_of(call: Callable[[], Answer], root: Path) -> Answer:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything, skips and exits among it
-        said = " ".join(tidy(told(error)))
-        raise PluginError(f"raised {said} {raised_at(error, root)}".rstrip()) from error
+        raise PluginError(raised("", error, folder=root)) from error
 
 
 def _places_of(name: str) -> Iterator[Path]:

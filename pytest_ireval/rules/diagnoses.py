@@ -361,14 +361,13 @@ def missing_part(change: RankingChange) -> Symptom | None:
 
 @diagnosis(name="gone_documents")
 def gone_documents(change: RankingChange) -> Symptom | None:
-    """Documents are in no list any more, and what is left is in the former order: a lost shard, a new filter."""
+    """Documents are in no list any more, and those below them moved up: a lost shard, a new filter."""
     there = {document for query in change.queries for document in change.now(query)}
     found, gone = [], set[str]()
     for query in change.moved:
         before, now = change.baseline(query), change.now(query)
         lost = {*before[: TOP // 2]} - there
-        left = [document for document in before if document in there][: TOP // 2]
-        if lost and len(left) >= FEW and len({*left} & {*now[: len(left)]}) >= ALIKE * len(left):
+        if lost and len(now) >= FEW and {*now[: TOP // 2]} <= {*before}:  # nothing new took their places
             found.append(query)
             gone |= lost
     if len(found) < len(change.moved) / 2:

@@ -131,7 +131,7 @@ HOOKS = {"ireval_verdict_reached": "outcome", "ireval_run_ended": "run", "ireval
 def test_one_that_raises_is_an_error_of_the_run_with_its_file_and_line(shop, hook):
     (shop.path / "conftest.py").write_text(RAISES.format(hook=hook, arguments=HOOKS[hook]))
     result = shop.run("--ireval-update", "--ireval-reason", "fine")
-    said = f"{hook} of conftest.py raised RuntimeError: no network at conftest.py:6, in {hook}"
+    said = f"{hook} of conftest.py raised RuntimeError: no network; at conftest.py:6, in {hook}"
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines([f"*problem: {said}"])

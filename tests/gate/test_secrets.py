@@ -109,7 +109,7 @@ PASSWORD = 'tr0ub&4dor <"ü"> \\k/3+'
 VAULT = """\
 from pathlib import Path
 from pydantic import Field
-from pytest_ireval import hookimpl, rule, source, Ruling
+from pytest_ireval import Answer, hookimpl, rule, source, Ruling
 from pytest_ireval.options import RuleOptions, SecretText, SourceOptions, Text
 class VaultOptions(SourceOptions):
     vault: Text
@@ -122,9 +122,8 @@ def vault(options, request):
     print("login with", options.password)
     if "fail" in options.vault:
         raise ConnectionError(f"login as {options!r} with {options.password} {options.headers} refused")
-    for query in request.queries.ids:
-        request.described[f"{query}-d0"] = {"title": f"{options.password} d0", "url": f"https://a:{options.password}@h/"}
-    return request.folder / options.vault
+    fields = {"title": f"{options.password} d0", "url": f"https://a:{options.password}@h/"}
+    return Answer(request.folder / options.vault, fields={f"{query}-d0": fields for query in request.queries.ids})
 class GuardOptions(RuleOptions):
     key: SecretText
 @rule(name="guard", options=GuardOptions, judged=False)
