@@ -35,7 +35,6 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents
 from pytest_ireval.rules.planning import drawing_of, drawing_problems
 from pytest_ireval.rules.side import Floats, Population
-from pytest_ireval.secrets import hidden_in
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.suite import SourceAsked, Suite, Waiver
@@ -305,7 +304,7 @@ def rankings_of_suite(
     cut = _with_fields(suite, cut)
     not_asked = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
     about = {name: text for answer in reversed(found) for name, text in answer.about.items()}
-    return Answered(tuple(cut), not_asked, hidden_in(described), about)
+    return Answered(tuple(cut), not_asked, described, about)
 
 
 def _with_fields(suite: Suite, rankings: list[Rankings]) -> list[Rankings]:

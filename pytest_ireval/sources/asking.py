@@ -26,7 +26,7 @@ from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents, of_queries
-from pytest_ireval.secrets import hidden
+from pytest_ireval.secrets import hidden, hidden_in
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.suite import SourceAsked
 from pytest_ireval.text_table import counted
@@ -78,7 +78,7 @@ def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
         timings = {str(query): round(float(_plain(each)), 6) for query, each in timings.items()}
     if fields is not None:
         named = {str(each): flat_fields(known) for each, known in fields.items()}
-        fields = {each: {name: _plain(value) for name, value in known} for each, known in named.items()}
+        fields = hidden_in({each: {name: _plain(value) for name, value in known} for each, known in named.items()})
     timings = rankings.timings if timings is None else timings
     return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
 

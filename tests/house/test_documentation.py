@@ -148,7 +148,7 @@ def test_arrays_have_the_numbers_and_the_shapes_of_the_page_about_plugins():
     rankings = {"q1": ["b", "x", "a", "y"], "q2": ["c", "z"], "q3": []}
     seen = {}
 
-    @metric(name="Looks", needs=("documents", "subtopics", "sessions", "timings", "reference"))
+    @metric(name="Looks", needs=("documents", "subtopics", "sessions", "timings", "reference", "unretrieved"))
     def looks(judged):
         """Looks at everything."""
         seen["judged"] = judged
@@ -166,7 +166,7 @@ def test_arrays_have_the_numbers_and_the_shapes_of_the_page_about_plugins():
     seen["seen"] = seen_from({q: dict.fromkeys(d, 1) for q, d in grades.items()}, rankings, before, metric="P@2")
     sizes = {"queries": 3, "queries + 1": 4, "hits": 3, "documents": 6, "judged documents": 4, "cutoff": 2, "places": 3}
     sizes |= {"judgments of a subtopic": 5, "judged documents of the query": 2, "retrieved": 4, "queries that count": 3}
-    sizes["queries of the slice on both sides"] = 3
+    sizes |= {"queries of the slice on both sides": 3, "unretrieved documents": 1}
     page, checked = module_of("plugins_page"), 0
     for name in ("judged", "ranking", "seen"):
         rows = [row for prefix, kind in page.TABLES[name].items() for row in page.rows_of(prefix, kind) if row.array]
