@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+import pytest_ireval
 from pytest_ireval.cli.options import registry_at, suites_option
+from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, OF_SUITES, Registry
 from pytest_ireval.retrieval.formats.reader import CONTENTS
 
 
 @click.command(name="plugins")
 @suites_option
-def command(suites: Path | None) -> None:
+@click.option("--new", metavar="NAME", help="Write a plugin into a new folder NAME: metrics, a rule, their tests.")
+def command(suites: Path | None, new: str | None) -> None:
     """List the installed plugins, with version and everything that they add.
 
-    A conftest.py serves the suites of its folder; with --suites those of that folder are listed, too.
+    A conftest.py serves the suites of its folder; with --suites those of that folder are listed, too. --new writes the
+    files of a plugin to begin with, which pass its tests.
     """
+    if new is not None:
+        click.echo("\n".join(_written(new)))
+        return
     registry = registry_at(suites, kinds=True)
     for distribution in registry.distributions:
         plugins = ", ".join(dict.fromkeys(p.name for p in registry.plugins if str(p) == distribution))
@@ -28,6 +36,32 @@ def command(suites: Path | None) -> None:
     for origin in registry.without:
         click.echo(f"{origin}: left out by name")
     click.echo(f"\nFound through the entry-point groups {ENTRY_POINT_GROUP} and {OF_SUITES}.")
+
+
+def _written(name: str) -> Iterator[str]:
+    """Write the example of a plugin under another name, and say what to do next."""
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise click.UsageError(f"--new {name}: a name has lower-case letters, digits and hyphens, as search-metrics")
+    package, folder = Path(pytest_ireval.__file__).parent, Path(name)
+    source = package / "plugin_template"
+    source = source if source.is_dir() else package.parent / "examples" / "third_party_metrics"  # in a checkout
+    if folder.exists():
+        raise IrevalError(Problem("already exists, and is not overwritten", name))
+    module = name.replace("-", "_")
+    words = {"acme-ireval-metrics": name, "acme_ireval_metrics": module, "the Acme search team": "our search team"}
+    words |= {'acme = "': f'{module} = "', 'version = "2.1.0"': 'version = "0.1.0"'}
+    words |= {"Acme's": "our", "acme_": f"{module}_", "acme-": f"{name}-"}  # what is left
+    for path in sorted(source.rglob("*")):
+        if path.is_dir() or "__pycache__" in path.parts:
+            continue
+        texts = [path.relative_to(source).as_posix(), path.read_text(encoding="utf-8")]
+        for old, new in words.items():
+            texts = [text.replace(old, new) for text in texts]
+        made = folder / texts[0]
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(texts[1], encoding="utf-8")
+        yield f"wrote {made.as_posix()}"
+    yield f"\nnext:\n  pip install -e {name} && pytest {name}"
 
 
 def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]:

@@ -1,6 +1,8 @@
 """``ireval metrics`` and ``ireval plugins``."""
 
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -234,3 +236,26 @@ def test_a_shell_completes_commands_metrics_and_queries(ireval, monkeypatch, wor
     monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
 
     assert [line.partition(",")[2] for line in ireval().out.splitlines() if line] == found
+
+
+def test_a_new_plugin_passes_its_tests(tmp_path, monkeypatch, ireval):
+    monkeypatch.chdir(tmp_path)
+
+    assert (
+        "pip install -e search-metrics && pytest search-metrics\n" in ireval("plugins", "--new", "search-metrics").out
+    )
+
+    made = [path for path in (tmp_path / "search-metrics").rglob("*") if path.is_file()]
+    assert not [path for path in made if "acme" in f"{path} {path.read_text('utf-8')}".lower()]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", "--rootdir", "."]
+    done = subprocess.run(command, cwd=tmp_path / "search-metrics", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "already exists, and is not overwritten" in ireval("plugins", "--new", "search-metrics").err
+
+
+@pytest.mark.parametrize("name", ["Search", "../search", "search_metrics", ""])
+def test_a_new_plugin_has_a_plain_name(tmp_path, monkeypatch, ireval, name):
+    monkeypatch.chdir(tmp_path)
+
+    assert "a name has lower-case letters, digits and hyphens" in ireval("plugins", "--new", name).err
+    assert list(tmp_path.iterdir()) == []

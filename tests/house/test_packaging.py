@@ -155,6 +155,7 @@ def test_the_wheel_has_every_file_of_the_sources(built):
     names = {name for name in zipfile.ZipFile(built["whl"]).namelist() if ".dist-info/" not in name}
     roots = {"pytest_ireval": "pytest_ireval", "metrics_plugins/pytest_ireval_metrics": "pytest_ireval_metrics"}
     roots["templates"] = "pytest_ireval/templates"
+    roots["examples/third_party_metrics"] = "pytest_ireval/plugin_template"
     files = [(path, root) for root in roots for path in (ROOT / root).rglob("*") if path.is_file()]
 
     assert names == {

@@ -54,7 +54,8 @@ def flat(text):
     return " ".join(str(text).split())
 
 
-def test_the_gate_keeps_it_in_the_baseline_and_compares_with_it(shop):
+def test_the_gate_keeps_it_in_the_baseline_and_compares_with_it(shop, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
     assert shop.runpytest("--ireval", "-n0", "--ireval-update").ret == 0
     assert "acme:Good@2" in json.loads((shop.path / "baselines/shop.json").read_text())["metrics"]
     (shop.path / "now.txt").write_text("q1 Q0 a 1 9 x\nq1 Q0 c 2 8 x\n")

@@ -43,7 +43,7 @@ def test_three_lines_hold_a_third_party_to_its_promises(pytester):
 
     result = pytester.runpytest_subprocess("-rs", "-p", "no:cacheprovider")
 
-    result.assert_outcomes(passed=34, skipped=1)
+    result.assert_outcomes(passed=35, skipped=1)
     result.stdout.fnmatch_lines(["*does not apply to FirstBad: unjudged documents are not bad, so a longer*"])
 
 

@@ -4,13 +4,13 @@ from pydantic import Field
 
 from acme_ireval_metrics.metrics import first_bad
 from pytest_ireval import Part, Ruling, Seen, hookimpl, rule
-from pytest_ireval.options import RuleOptions, Whole
+from pytest_ireval.options import Number, RuleOptions
 
 
 class NoneBadFirstOptions(RuleOptions):
     """The options below the key none_bad_first."""
 
-    at_most: Whole = Field(0, description="The number of queries that may show a bad document first.")
+    at_most: Number = Field(0, description="The number of queries that may show a bad document first.")
 
 
 def parts(_options: NoneBadFirstOptions) -> list[Part]:
@@ -26,7 +26,7 @@ def none_bad_first(options: NoneBadFirstOptions, seen: Seen) -> Ruling:
     counts = f"{len(bad)} of {len(values.now)} queries of {seen.slice}"
     return Ruling(
         "pass" if len(bad) <= options.at_most else "fail",
-        f"{counts} show a bad document first (at most {options.at_most})",
+        f"{counts} show a bad document first (at most {options.at_most:g})",
         queries=seen.changes(values, bad[:3]),
     )
 
