@@ -193,7 +193,7 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
         fields = {**ranked.described, **fields}
     lists = {query: ranked.documents for query, ranked in found.items()}
     rankings = rankings_of_lists(lists, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
-    timings = {query: ranked.seconds for query, ranked in found.items() if query not in asker.tally.failed}
+    timings = {query: ranked.seconds for query, ranked in found.items()}
     return Answer(rankings, timings, fields or None, asker.tally.facts([each.took for each in found.values()]))
 
 
@@ -228,7 +228,7 @@ class _Asker:
 
     def answer(self, number: int) -> _Ranked:
         """The ranking of a query; an empty one if it failed and the error budget allows that."""
-        queries = self.request.queries
+        queries, began = self.request.queries, time.monotonic()
         try:
             return self._pages(number)
         except _Failed as failure:
@@ -237,7 +237,7 @@ class _Asker:
                 beyond = len(self.tally.failed) > self.allowed
             if beyond:
                 raise SourceError(self._problem(number, failure)) from failure.__cause__
-            return _Ranked([], {}, 0.0, None)
+            return _Ranked([], {}, time.monotonic() - began, None)  # so long a user would have waited for nothing
 
     def _problem(self, number: int, failure: _Failed) -> Problem:
         queries = self.request.queries
