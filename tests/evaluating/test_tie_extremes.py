@@ -70,7 +70,7 @@ VARIANTS = {
 }
 """Arguments under which a metric takes another order for the best."""
 PLAIN = {"IPrec": "IPrec@0.5", "RelativeRecall": "RelativeRecall(wanted=2)@2", "RecallEffort": "RecallEffort(wanted=2)"}
-NOT_OF_ONE_ORDER = {"ties", "judgments", "preferences", "timings"}
+NOT_OF_ONE_ORDER = {"ties", "judgments", "preferences", "timings", "fields"}
 """Needs of metrics that average over all orders themselves, or whose data these tests do not make."""
 POLICIES = [{}, {"depth": 3}, {"depth": 4, "unjudged": "removed"}]
 

@@ -320,7 +320,8 @@ def test_a_broken_metric_that_no_rule_is_about_is_told_in_one_line(shop):
 
     (suite,) = shop.results()["suites"]
     odd = next(metric for metric in suite["metrics"] if metric["name"] == "Odd")
-    assert odd["error"].startswith("Odd: raised ZeroDivisionError: division by zero for query 'q01'; the metric comes")
+    said = "Odd: raised ZeroDivisionError: division by zero for query 'q01'; at conftest.py:5, in odd; the metric comes"
+    assert odd["error"].startswith(said)
     assert odd["verdict"] is None
 
 
