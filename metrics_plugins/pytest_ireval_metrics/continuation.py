@@ -213,7 +213,7 @@ def _common(
     cost: Cost = None,
     measure: Measured = "EU",
 ) -> Floats:
-    """Parameters of every model."""
+    """Parameters of every model; only the signature is used."""
     raise NotImplementedError
 
 

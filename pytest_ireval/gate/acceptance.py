@@ -75,6 +75,8 @@ def _only_by_force(material: Material) -> tuple[str, str]:
         return "its baseline cannot be read", str(material.baseline_error)
     if material.deleted:
         return "the last commit has a baseline of this suite, but this folder does not", bring_back(material.deleted)
+    if material.failed:
+        return "empty rankings would be stored for queries that were not answered", material.failed[0]
     return "", ""
 
 

@@ -94,6 +94,9 @@ class Answered(NamedTuple):
     """Fields of documents, if the source returns some."""
     about: Mapping[str, str]
     """Facts on the system, if the source returns some."""
+    failed: Mapping[str, str]
+    """Queries without an answer, with the reason; their rankings are empty."""
+    notes: tuple[str, ...]
 
 
 def queries_of_suite(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
@@ -304,7 +307,9 @@ def rankings_of_suite(
     cut = _with_fields(suite, cut)
     not_asked = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
     about = {name: text for answer in reversed(found) for name, text in answer.about.items()}
-    return Answered(tuple(cut), not_asked, described, about)
+    failed = {query: why for answer in reversed(found) for query, why in answer.failed.items()}
+    notes = tuple(dict.fromkeys(note for answer in found for note in answer.notes))
+    return Answered(tuple(cut), not_asked, described, about, failed, notes)
 
 
 def _with_fields(suite: Suite, rankings: list[Rankings]) -> list[Rankings]:

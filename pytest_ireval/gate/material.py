@@ -76,6 +76,8 @@ class Material:
     """Fields of documents that the source returned."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Facts on the system that the source returned."""
+    failed: tuple[str, ...] = ()
+    """Notes about queries that the source did not answer, whose rankings are empty."""
     notes: tuple[str, ...] = ()
     strange: IrevalError | None = None
     """The error of rankings without any judged document."""

@@ -16,7 +16,14 @@ from pytest_ireval.baselines.files import JudgmentPrints
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.baselines.writing import anchor_name, anchor_words
-from pytest_ireval.errors import BaselineError, BaselineMisfitError, IrevalError, MissingAnchorError, Problem
+from pytest_ireval.errors import (
+    BaselineError,
+    BaselineMisfitError,
+    IrevalError,
+    MissingAnchorError,
+    Problem,
+    SourceError,
+)
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, rankings_of_suite, refuse_missing_queries
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
@@ -287,7 +294,12 @@ def _other(
     source: SourceAsked, suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress
 ) -> Side:
     """Score another source; a missing query is an error or is not compared, so that the source does not lose by it."""
-    rankings = rankings_of_suite(source, suite, registry, gathered, progress).rankings
+    answered = rankings_of_suite(source, suite, registry, gathered, progress)
+    if answered.failed:  # empty lists of the reference would hide a loss
+        query, why = next(iter(answered.failed.items()))
+        complaint = f"{counted(len(answered.failed), 'query')} without an answer, such as {query!r} ({why})"
+        raise SourceError(Problem(complaint, str(source.place), suggestion="a reference has no error_budget"))
+    rankings = answered.rankings
     refuse_missing_queries(suite, source, gathered, rankings)
     there = set(rankings[0].queries).intersection(*(each.queries for each in rankings))
     unknown = frozenset(query for query in gathered.population.queries.ids if query not in there)

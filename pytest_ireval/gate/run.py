@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date
@@ -139,7 +139,8 @@ def material_of(
         reading = aside.submit(_stored, suite)
         printing = aside.submit(judgment_prints, base)
         beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
-        rankings, not_asked, described, about = rankings_of_suite(suite.source, suite, registry, base, progress)
+        answered = rankings_of_suite(suite.source, suite, registry, base, progress)
+    rankings = answered.rankings
     judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
     source = described_source(suite.source, suite.path.parent)
@@ -153,12 +154,15 @@ def material_of(
         against = compared(suite, base, found.side, stored, prints, judged_by)
     anchored = anchored_by(suite, base, found.side, prints, judged_by)
     counts = with_judged_shares(_counts_of(base, found, missing), suite, base.population, found.side, against.side)
+    failed = tuple(_failed(answered.failed))
     notes = (
         *against.notes,
         *_same_rankings(against.cause, source),
         *anchored.notes,
         *_truncated(suite, found),
-        *_not_asked(not_asked),
+        *_not_asked(answered.not_asked),
+        *failed,
+        *answered.notes,
         *_unranked(base, found),
         *notes_on_shares(counts),
         *found.notes,
@@ -184,8 +188,9 @@ def material_of(
         notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),
         strange=strange,
-        described=described,
-        about=about,
+        described=answered.described,
+        about=answered.about,
+        failed=failed,
         unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
@@ -234,6 +239,14 @@ def _unranked(base: Gathered, found: EvaluatedSide) -> Iterator[str]:
 def _not_asked(queries: tuple[str, ...]) -> Iterator[str]:
     if queries:
         yield f"{counted(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}"
+
+
+def _failed(queries: Mapping[str, str]) -> Iterator[str]:
+    if queries:
+        query, why = next(iter(queries.items()))
+        yield f"{counted(len(queries), 'query')} without an answer of the source, counted as empty: {query} ({why})" + (
+            f", and {len(queries) - 1} more" if len(queries) > 1 else ""
+        )
 
 
 def _counts_of(base: Gathered, found: EvaluatedSide, missing: tuple[str, ...]) -> Counts:

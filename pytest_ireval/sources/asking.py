@@ -44,6 +44,9 @@ class _Answer(NamedTuple):
     """Other queries that it ranked; their rankings are left out."""
     about: Mapping[str, str]
     """Facts on the system."""
+    failed: Mapping[str, str]
+    """Queries without an answer, with the reason; their rankings are empty."""
+    notes: tuple[str, ...]
 
 
 def answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
@@ -61,7 +64,8 @@ def _answer(source: SourceAsked, request: Request) -> _Answer:
         if not len(rankings):
             raise SourceError(_of_nothing_asked(others, request))
         rankings = rankings if request.keep_all else first_documents(rankings, request.depth)
-        return _Answer(rankings, others, _facts(answer.about))
+        failed = {query: _one_line(why) for query, why in _entries(answer.failed, "failed")}
+        return _Answer(rankings, others, _facts(answer.about), failed, tuple(map(_one_line, answer.notes)))
 
 
 def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
@@ -108,10 +112,14 @@ MOST_FACTS, LONGEST_FACT = 20, 200
 
 def _facts(about: Any) -> dict[str, str]:
     """The facts as short lines; secrets are hidden."""
-    entries = [(str(name), " ".join(str(value).split())) for name, value in _entries(about, "about")]
+    entries = _entries(about, "about")
     if len(entries) > MOST_FACTS:
         raise SourceError(Problem(f"about has {len(entries)} facts", allowed=f"at most {MOST_FACTS}"))
-    return {hidden(name)[:LONGEST_FACT]: hidden(text)[:LONGEST_FACT] for name, text in entries}
+    return {_one_line(name): _one_line(text) for name, text in entries}
+
+
+def _one_line(text: object) -> str:
+    return hidden(" ".join(str(text).split()))[:LONGEST_FACT]
 
 
 def _fetched(source: SourceAsked, request: Request) -> Any:

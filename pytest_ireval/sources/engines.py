@@ -190,6 +190,11 @@ def proposed_source(address: str) -> dict[str, Any]:
             ) from None
 
     parts, index = urlsplit(address), address.rstrip("/")
+    if parts.username is not None:
+        complaint = f"{LOGIN.sub('', address)}: the login in this address would be written into the suite"
+        raise SourceError(
+            Problem(complaint, suggestion="leave it out, and add headers: {Authorization: 'Basic ${LOGIN}'}")
+        )
     if "/solr/" in parts.path:
         fields = answer(f"{index}/schema/fields")["fields"]
         texts = [

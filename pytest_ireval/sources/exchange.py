@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.suites.scalars import NUMBER, Scalar, UnfitError
 
 
@@ -73,6 +74,15 @@ def filled(tree: Any, values: Mapping[str, Any], encode: Encode = str) -> Any:
     if isinstance(tree, Mapping):
         return {key: filled(each, values, encode) for key, each in tree.items()}
     return [filled(each, values, encode) for each in tree] if isinstance(tree, list) else tree
+
+
+def refuse_unknown(used: Iterable[str], known: Collection[str], queries: Queries, written: str) -> None:
+    """Refuse the name of a column that the queries do not have; ``written`` is the form of a name in the suite."""
+    unknown = next((name for name in sorted(used) if name not in known), None)
+    if unknown is not None:
+        complaint = f"{written % unknown} is not a column of the queries ({queries.origin})"
+        allowed = f"allowed: {', '.join(sorted(known))}"
+        raise SourceError(Problem(complaint, suggestion=did_you_mean(unknown, known), allowed=allowed))
 
 
 _PLAIN_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")

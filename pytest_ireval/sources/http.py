@@ -7,7 +7,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -19,14 +19,14 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown, tidy
+from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import Described, out_of_order
-from pytest_ireval.sources.exchange import Exchange, JsonTree, filled, holes, incomplete, json_path
-from pytest_ireval.sources.recording import OFFLINE, Answered, Recording
+from pytest_ireval.sources.exchange import Exchange, JsonTree, filled, holes, incomplete, json_path, refuse_unknown
+from pytest_ireval.sources.recording import OFFLINE, Recording, Reply
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.quantities import Amount
@@ -136,22 +136,14 @@ class _Tally:
     next_at: float = 0.0
     """The earliest moment of the next request, if there is a rate."""
     repeated: dict[str, int] = field(default_factory=dict)
-    """The number of queries that were asked again, by the reason."""
+    """The number of requests that were made again, by the reason."""
     failed: dict[str, str] = field(default_factory=dict)
     """By query, the reason why it has no answer."""
 
-    def facts(self, took: Sequence[float | None]) -> dict[str, str]:
-        """Lines about the answers, for reports."""
-        known = [each for each in took if isinstance(each, int | float)]
-        again = ", ".join(f"{why}: {count}" for why, count in sorted(self.repeated.items()))
-        without = ", ".join(f"{query} ({why})" for query, why in sorted(self.failed.items())[:3])
-        more = f", and {len(self.failed) - 3} more" if len(self.failed) > 3 else ""
-        lines = {
-            "asked again": again and f"{counted(sum(self.repeated.values()), 'query')} ({again})",
-            "without an answer": without and f"{counted(len(self.failed), 'query')}, counted as empty: {without}{more}",
-            "the system's own time": known and f"{fmean(known):.4g} ms for a query, as it says",
-        }
-        return {name: line for name, line in lines.items() if line}
+    def notes(self) -> list[str]:
+        """A sentence about requests that were made again."""
+        reasons = ", ".join(f"{why}: {count}" for why, count in sorted(self.repeated.items()))
+        return [f"{counted(sum(self.repeated.values()), 'request')} made again ({reasons})"] if reasons else []
 
 
 class _Ranked(NamedTuple):
@@ -169,9 +161,7 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
     queries = request.queries
     known = {"id", "text", "depth", "size", "from", "page", *queries.columns}
     used = list(holes([exchange.url, exchange.params, exchange.body, options.headers]))
-    if unknown := next((name for name in used if name not in known), None):
-        complaint = f"{{{unknown}}} is not a column of the queries ({queries.origin})"
-        raise SourceError(Problem(complaint, suggestion=did_you_mean(unknown, known), allowed=", ".join(sorted(known))))
+    refuse_unknown(used, known, queries, "{%s}")
     if "text" in used and not all(queries.text):
         query = next(query for query, text in zip(queries.ids, queries.text, strict=True) if not text)
         raise SourceError(f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}")
@@ -180,6 +170,7 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
         if os.environ.get(OFFLINE) and recording is None:
             said = f"{OFFLINE} closes the network, and this source has no recording"
             raise SourceError(Problem(said, suggestion="add record: FOLDER, and run once with the network"))
+        request.progress.expect(len(queries), "queries")
         asker = _Asker(stack.enter_context(_client(options)), exchange, options, request, recording)
         limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2
         outcomes = in_threads(asker.answer, len(queries), options.concurrency, limit, request.progress)
@@ -194,7 +185,9 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
     lists = {query: ranked.documents for query, ranked in found.items()}
     rankings = rankings_of_lists(lists, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
     timings = {query: ranked.seconds for query, ranked in found.items()}
-    return Answer(rankings, timings, fields or None, asker.tally.facts([each.took for each in found.values()]))
+    took = [ranked.took for ranked in found.values() if isinstance(ranked.took, int | float)]
+    about = {"the system's own time": f"{fmean(took):.4g} ms for a query, as it says"} if took else {}
+    return Answer(rankings, timings, fields or None, about, asker.tally.failed, asker.tally.notes())
 
 
 def _client(options: LiveOptions) -> httpx.Client:
@@ -267,7 +260,7 @@ class _Asker:
                 break
         return _Ranked(self._in_order(documents), described, seconds, took)
 
-    def _answered(self, place: tuple[int, int], values: Mapping[str, Any]) -> Answered:
+    def _answered(self, place: tuple[int, int], values: Mapping[str, Any]) -> Reply:
         """The answer to one request, recorded or from the system."""
         exchange = self.exchange
         url = filled(exchange.url, values, lambda value: quote(str(value), safe=""))
@@ -285,7 +278,7 @@ class _Asker:
         except LookupError as error:
             raise _Failed(str(error), f"unset {OFFLINE} to record it") from None
 
-    def _attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Answered:
+    def _attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         """The answer of the system to one request, and its seconds: another attempt follows one that may pass."""
         for attempt in range(1, self.options.attempts + 1):
             try:
@@ -300,7 +293,7 @@ class _Asker:
                 time.sleep(failure.after or min(LONGEST_WAIT, 0.25 * 2**attempt * random.uniform(0.5, 1)))  # noqa: S311
         raise AssertionError("there is at least one attempt")
 
-    def _once(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Answered:
+    def _once(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         import httpx
 
         self._wait_for_turn()
@@ -327,7 +320,7 @@ class _Asker:
             raise _Failed(
                 f"the answer is incomplete: {self.exchange.complete} is not true", _start_of(data), again=True
             )
-        return Answered(answer, seconds)
+        return Reply(answer, seconds)
 
     def _wait_for_turn(self) -> None:
         """Wait as long as the rate says."""

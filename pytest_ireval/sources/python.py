@@ -80,10 +80,14 @@ def python(options: PythonOptions, request: Request) -> Answer:
     timings = _timings(options, request, [each.answer for each in returned])
     fields: dict[str, Mapping[str, Any]] = {}
     about: dict[str, Any] = {}
+    failed: dict[str, str] = {}
+    notes: dict[str, None] = {}
     for each in reversed(returned):  # the first of several values counts
         fields |= each.described
         about |= each.answer.about
-    return Answer(rankings, timings, fields, about)
+        failed |= each.answer.failed
+        notes = dict.fromkeys(each.answer.notes) | notes
+    return Answer(rankings, timings, fields, about, failed, tuple(notes))
 
 
 def _timings(options: PythonOptions, request: Request, answers: Sequence[Answer]) -> Any:

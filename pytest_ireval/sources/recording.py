@@ -24,7 +24,7 @@ RUN_KEYS = ("IREVAL_RUN_KEY", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILD_TAG")
 FORMAT = 1
 
 
-class Answered(NamedTuple):
+class Reply(NamedTuple):
     """An answer, and the seconds that it took."""
 
     answer: Any
@@ -41,7 +41,7 @@ class Recording:
         number = f"-{request.repetition}" if request.repetition > 1 else ""
         self.path = folder / f"{request.suite}.{digest}{number}.jsonl.gz"
         self._begun = self.path.with_suffix(".part")
-        self._known: dict[str, Answered] = {}
+        self._known: dict[str, Reply] = {}
         self._lines: dict[tuple[int, int], str] = {}
         self._lock = Lock()
         self._writes: io.TextIOWrapper | None = None
@@ -81,7 +81,7 @@ class Recording:
             os.replace(made, self.path)
             self._begun.unlink()
 
-    def answered(self, place: tuple[int, int], sent: Mapping[str, Any], ask: Callable[[], Answered]) -> Answered:
+    def answered(self, place: tuple[int, int], sent: Mapping[str, Any], ask: Callable[[], Reply]) -> Reply:
         """The recorded answer to what is ``sent``, or the one that ``ask`` gets; ``place`` is its query and page."""
         key = _line(hidden_in(sent))
         found = self._known.get(key)
@@ -103,7 +103,7 @@ class Recording:
     def _shown(self) -> str:
         return within(self.path, self.request.folder)
 
-    def _read(self, path: Path, head: str = "") -> Iterator[tuple[str, Answered, str]]:
+    def _read(self, path: Path, head: str = "") -> Iterator[tuple[str, Reply, str]]:
         """The answers in a file; those after another ``head`` are not of this run, and a last line may be cut off."""
         try:
             with input_file(path) as file:
@@ -113,7 +113,7 @@ class Recording:
                             return
                         continue
                     found = json.loads(line)
-                    answered = Answered(found["answer"], float(found["seconds"]))
+                    answered = Reply(found["answer"], float(found["seconds"]))
                     yield _line(found["request"]), answered, line.rstrip("\n")
         except (InputError, ValueError, KeyError, TypeError) as error:
             if head:  # an interruption cuts its last line anywhere

@@ -46,3 +46,7 @@ class Answer:
     """By document, its title, url, price and other fields."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """Facts on the system, such as ``{"engine": "Lucene 9.11"}``; reports show them."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """By query that the system did not answer, the reason. Its ranking is empty; a note counts these queries."""
+    notes: Sequence[str] = ()
+    """Sentences that every report shows beside the verdict."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown, tidy
+from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.sources.asking import in_threads
 from pytest_ireval.sources.callables import IDS, Described, out_of_order, ranking_of
+from pytest_ireval.sources.exchange import refuse_unknown
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
@@ -57,11 +58,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
     queries = request.queries
     used = set(PARAMETER.findall(options.sql))
     known = {"id", "text", "depth", *queries.columns}
-    if unknown := sorted(used - known):
-        complaint = f":{unknown[0]} is not a column of the queries ({queries.origin})"
-        raise SourceError(
-            Problem(complaint, suggestion=did_you_mean(unknown[0], known), allowed=", ".join(sorted(known)))
-        )
+    refuse_unknown(used, known, queries, ":%s")
     try:
         engine = sqlalchemy.create_engine(options.database, pool_size=options.concurrency, max_overflow=0)
     except (sqlalchemy.exc.ArgumentError, sqlalchemy.exc.NoSuchModuleError, ImportError) as error:
@@ -70,6 +67,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
         ) from None
     if options.setup:
         sqlalchemy.event.listen(engine, "connect", lambda connection, _: connection.cursor().execute(options.setup))
+    request.progress.expect(len(queries), "queries")
     asking = _Asking(engine, options, request, sqlalchemy.text(options.sql), used)
     try:
         outcomes = in_threads(asking.rows, len(queries), options.concurrency, options.timeout, request.progress)

@@ -41,7 +41,7 @@ class Engine:
     def __init__(self, name, url, command, folder, stop_by=signal.SIGTERM):
         self.name, self.url, self.folder, self._stop_by = name, url, folder, stop_by
         with (folder / "log").open("ab") as log:  # Groonga writes to it, too
-            # A session of its own: Ctrl-C in a terminal is for whoever started it, who then stops it.
+            # In a session of its own, Ctrl-C does not reach the engine: the program that started it stops it.
             self.process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=folder, start_new_session=True
             )

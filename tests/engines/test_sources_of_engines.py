@@ -1,6 +1,7 @@
 """Suites that ask real engines: the rankings are the engine's own, and what goes wrong in life makes them red."""
 
 import json
+import re
 import sqlite3
 import threading
 import time
@@ -183,7 +184,7 @@ def test_a_page_that_comes_twice_is_red(accepted, opensearch):
     (wrong, *_) = red(verdict(accepted, {**pages, "body": body}))
 
     assert wrong.verdict == "error"
-    assert "twice" in wrong.headline or "twice" in str(wrong)
+    assert "twice" in wrong.headline
 
 
 def test_slower_answers_are_red(accepted, opensearch):
@@ -196,7 +197,7 @@ def test_slower_answers_are_red(accepted, opensearch):
         delayed.shutdown()
         delayed.server_close()
 
-    assert [outcome.id for outcome in late] == ["threshold::Latency-50"] or "Latency" in late[0].id
+    assert [outcome.id.partition("-")[0] for outcome in late] == ["threshold::Latency_p_50"]
 
 
 def slow(url, seconds):
@@ -243,9 +244,7 @@ def test_a_shard_that_stops_in_the_middle_of_a_run_is_never_scored(folder, opens
 
     assert second.process.poll() is not None
     assert result.verdict == "error"
-    assert "the answer is incomplete: 1 of 2 shards answered" in str(result.outcomes[0]) or "shards failed" in str(
-        result.outcomes[0]
-    )
+    assert re.search(r"incomplete: 1 of 2 shards (answered|failed)", result.outcomes[0].headline)
     assert all(metric.value is None for metric in result.metrics)
 
 

@@ -44,8 +44,8 @@ def test_the_values_of_the_drawing():
 def test_what_raises_and_what_lowers_it(name, rises, falls):
     found = behaviour_of(metric(name))
 
-    assert any(rises in each for each in found.rises) or not (rises or found.rises)
-    assert any(falls in each for each in found.falls) or not (falls or found.falls)
+    assert [rises in each for each in found.rises].count(True) == (1 if rises else len(found.rises))
+    assert [falls in each for each in found.falls].count(True) == (1 if falls else len(found.falls))
     assert len(found.rises) + len(found.falls) + len(found.ignores) == 7
 
 

@@ -56,7 +56,7 @@ WORSE = (1 + 0.5 / math.log2(3) + 1 / 2) / (1 + 1 / math.log2(3) + 0.5 / 2)
 
 
 def figures(topics):
-    """Of the baseline and of now."""
+    """The subtopics of the baseline, and those of the current run."""
     (suite,) = topics.shop.results()["suites"]
     (metric,) = suite["metrics"]
     return metric["baseline"], metric["now"]

@@ -361,3 +361,54 @@ def test_json_has_the_same_verdict_as_the_exit_code(accepted):
 
     assert accepted.run().ret == pytest.ExitCode.TESTS_FAILED
     assert json.loads((accepted.path / "ireval-report/results.json").read_text())["verdict"] == "fail"
+
+
+ANSWERING = """
+from pytest_ireval import Answer
+
+def now(queries):
+    lists = {query: [f"{query}-d0", f"{query}-d1"] for query in queries}
+    return Answer(lists | {"q02": []}, failed={"q02": "status 503"}, notes=["1 request made again"])
+
+def whole(queries):
+    return {query: [f"{query}-d0", f"{query}-d1"] for query in queries}
+"""
+
+
+def test_queries_that_a_source_could_not_answer_are_told_beside_the_verdict(shop):
+    shop.path.joinpath("answering.py").write_text(ANSWERING)
+    shop.change(("{run: rankings.txt}", "{python: 'answering:now', mode: all}"))
+
+    text = " ".join(shop.run().stdout.str().split())
+
+    assert "1 query without an answer of the source, counted as empty: q02 (status 503)" in text
+    assert "1 request made again" in text
+    assert "counted as empty: q02 (status 503)" in (shop.path / "ireval-report/summary.md").read_text()
+
+
+def test_empty_rankings_of_queries_that_were_not_answered_are_stored_by_force_only(shop):
+    shop.path.joinpath("answering.py").write_text(ANSWERING)
+    shop.change(("{run: rankings.txt}", "{python: 'answering:now', mode: all}"))
+
+    refused = shop.run("--ireval-update-new")
+
+    assert refused.ret == 1
+    said = "empty rankings would be stored for queries that were not answered"
+    assert said in " ".join(refused.stdout.str().split())
+    assert shop.baseline_files() == {}
+    shop.run("--ireval-update-new", "--ireval-force", "--ireval-reason", "the index is down")
+    assert shop.baseline_files()
+
+
+def test_a_reference_that_could_not_answer_is_an_error(shop):
+    """Its empty lists would make the current ones look better."""
+    shop.path.joinpath("answering.py").write_text(ANSWERING)
+    shop.change(("{run: rankings.txt}", "{python: 'answering:whole', mode: all}"))
+    rule = "  - no_regression: {metric: P@3, tolerance: 5%, against: {python: 'answering:now', mode: all}}\n"
+    shop.change(("rules:\n", f"rules:\n{rule}"))
+
+    result = shop.run()
+
+    assert result.ret == 1
+    assert next(verdict for name, verdict in shop.verdicts().items() if "P_3" in name) == "error"
+    assert "1 query without an answer, such as 'q02' (status 503)" in " ".join(result.stdout.str().split())

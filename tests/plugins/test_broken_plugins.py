@@ -1,4 +1,4 @@
-"""A plugin that cannot be loaded is an error of a gate, until somebody leaves it out by name; others only look."""
+"""A plugin that cannot be loaded is an error of a gate, unless it is left out by name; commands that look go on."""
 
 import json
 import os

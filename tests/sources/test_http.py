@@ -107,7 +107,7 @@ def test_what_may_pass_is_asked_again(shop, server, waits, status):
     (answer,) = shop.answers(source(server))
 
     assert answer.rankings.ranking("q1") == ["red", "mug"]
-    assert answer.about == {"asked again": f"1 query (status {status}: 1)"}
+    assert answer.notes == (f"1 request made again (status {status}: 1)",)
     assert len(waits) == 2
     assert 0.2 < waits[0] < waits[1] * 2 < 3
 
@@ -192,8 +192,8 @@ def test_a_query_within_the_error_budget_counts_as_answered_with_nothing(shop, s
 
     assert answer.rankings.ranking("q1") == []
     assert answer.rankings.timings.keys() == {"q1", "q2"}  # the time until it failed counts, too
-    assert answer.about["without an answer"] == "1 query, counted as empty: q1 (status 503 (asked 4 times))"
-    assert answer.about["asked again"] == "1 query (status 503: 1)"
+    assert answer.failed == {"q1": "status 503 (asked 4 times)"}
+    assert answer.notes == ("1 request made again (status 503: 1)",)
 
 
 @pytest.mark.usefixtures("waits")
@@ -270,7 +270,7 @@ def test_a_server_that_does_not_answer(shop, server):
 
 
 @pytest.mark.usefixtures("waits")
-def test_nobody_listens(shop, server):
+def test_an_address_at_which_no_server_runs(shop, server):
     server.close()
 
     assert "ConnectError" in shop.refused(source(server))
