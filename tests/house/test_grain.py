@@ -109,14 +109,17 @@ def test_no_module_imports_itself_by_way_of_others():
 TOUCHED = """\
 import sys
 import pytest_ireval
+def work():
+    {code}
+work()  # the first time, modules are imported and built-in names are registered: another test lists these modules
 calls = set()
 sys.setprofile(lambda frame, event, argument: calls.add(frame.f_code.co_filename) if event == "call" else None)
-{code}
+work()
 sys.setprofile(None)
 print("touched:", len({{name for name in calls if "pytest_ireval" in name}}))
 """
 EVALUATE = "assert pytest_ireval.evaluate({'q': {'a': 1}}, {'q': ['a']}, ['AP'])['AP'].value == 1"
-GATE = "suite = pytest_ireval.load_suite('shop.ireval.yaml')\nassert pytest_ireval.run_gate(suite).verdict == 'pass'"
+GATE = "suite = pytest_ireval.load_suite('shop.ireval.yaml'); assert pytest_ireval.run_gate(suite).verdict == 'pass'"
 SUITE = """\
 ireval: 1
 suite: shop
@@ -127,7 +130,7 @@ rules:
 """
 
 
-@pytest.mark.parametrize(("code", "most"), [(EVALUATE, 73), (GATE, 173)], ids=["evaluate", "run_gate"])
+@pytest.mark.parametrize(("code", "most"), [(EVALUATE, 25), (GATE, 73)], ids=["evaluate", "run_gate"])
 def test_few_files_take_part(tmp_path, code, most):
     (tmp_path / "shop.ireval.yaml").write_text(SUITE)
     (tmp_path / "judgments.txt").write_text("q 0 a 1\n")
