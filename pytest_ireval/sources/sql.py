@@ -66,7 +66,12 @@ def sql(options: SqlOptions, request: Request) -> Answer:
             Problem(f"database: {_said(error)}", suggestion="write dialect+driver://user@host/name")
         ) from None
     if options.setup:
-        sqlalchemy.event.listen(engine, "connect", lambda connection, _: connection.cursor().execute(options.setup))
+
+        @sqlalchemy.event.listens_for(engine, "connect")
+        def set_up(connection: Any, _: object) -> None:
+            connection.cursor().execute(options.setup)
+            connection.commit()  # what is set in a transaction that does not end well is not set
+
     request.progress.expect(len(queries), "queries")
     asking = _Asking(engine, options, request, sqlalchemy.text(options.sql), used)
     try:

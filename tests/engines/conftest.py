@@ -50,6 +50,7 @@ opensearch = _fixture("opensearch")
 elasticsearch = _fixture("elasticsearch")
 solr = _fixture("solr")
 postgresql = _fixture("postgresql")
+pgvector = _fixture("pgvector")
 groonga = _fixture("groonga")
 
 

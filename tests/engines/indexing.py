@@ -11,6 +11,7 @@ import json
 import sqlite3
 import subprocess
 import urllib.parse
+import zlib
 
 FIELDS = ("id", "title", "description", "brand", "price", "stock", "date")
 WEIGHTS = {"title": 3, "description": 1, "brand": 2}
@@ -104,6 +105,33 @@ def search_postgresql(url, text, size=10):
     return _psql(url, statement, words=" or ".join(text.split()), size=size).split()
 
 
+def vector(text, size=32):
+    """A made-up embedding, as pgvector writes it: texts that share words and parts of words are near each other."""
+    counts = [0] * size
+    for word in text.lower().split():
+        for part in {word, *(word[start : start + 3] for start in range(len(word) - 2))}:
+            counts[zlib.crc32(part.encode()) % size] += 1
+    return json.dumps(counts)
+
+
+def index_pgvector(url, products):
+    """A table that is searched as a whole, and its copy with an approximate index."""
+    lines = (f"{product['id']}\t{product['title']}\t{vector(product['title'])}\n" for product in products)
+    _psql(
+        url,
+        "CREATE EXTENSION vector;\nCREATE TABLE products (id text PRIMARY KEY, title text, embedding vector(32));\n"
+        "COPY products FROM STDIN;",
+        "".join(lines) + "\\.\n"
+        "CREATE TABLE indexed AS SELECT * FROM products;\n"
+        "CREATE INDEX ON indexed USING hnsw (embedding vector_cosine_ops);\n",
+    )
+
+
+def search_pgvector(url, text, size=10):
+    statement = "SELECT id FROM products ORDER BY embedding <=> (:'near')::vector, id LIMIT :size;"
+    return _psql(url, statement, near=vector(text), size=size).split()
+
+
 def index_groonga(url, products):
     for command in (
         "table_create?name=Products&flags=TABLE_HASH_KEY&key_type=ShortText",
@@ -169,6 +197,7 @@ INDEX = {
     "elasticsearch": index_elastic,
     "solr": index_solr,
     "postgresql": index_postgresql,
+    "pgvector": index_pgvector,
     "groonga": index_groonga,
 }
 SEARCH = {
@@ -176,5 +205,6 @@ SEARCH = {
     "elasticsearch": search_elastic,
     "solr": search_solr,
     "postgresql": search_postgresql,
+    "pgvector": search_pgvector,
     "groonga": search_groonga,
 }

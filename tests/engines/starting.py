@@ -9,6 +9,7 @@ import contextlib
 import functools
 import hashlib
 import http.client
+import importlib.util
 import os
 import shutil
 import signal
@@ -207,11 +208,26 @@ def _solr(folder, port):
     return solr, lambda: _answers(solr, "/products/select?q=id:0")
 
 
-def _postgresql(folder, port):
-    """Any user of this machine may log in as postgres. Nothing is synced to disk."""
+def _postgresql_of_debian(folder, port):
     _need("psql", "postgresql")
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    programs = found[-1].parent if found else Path(_need("initdb", "postgresql")).parent
+    return _postgresql(folder, port, found[-1].parent if found else Path(_need("initdb", "postgresql")).parent)
+
+
+def _pgvector(folder, port):
+    """PostgreSQL with pgvector, as a package of Python brings it; Debian's release has none."""
+    found = importlib.util.find_spec("pgserver")
+    if found is None:
+        raise MissingError("needs the package pgserver (pip install pgserver)")
+    # A copy, because another user than ours runs it, who may not look into our folders.
+    package = Path(found.origin).parent
+    for part in ("pgserver/pginstall", "pgserver.libs"):
+        shutil.copytree(package.parent / part, folder / part, symlinks=True)
+    return _postgresql(folder, port, folder / "pgserver" / "pginstall" / "bin")
+
+
+def _postgresql(folder, port, programs):
+    """Any user of this machine may log in as postgres. Nothing is synced to disk."""
     as_user = []
     if os.geteuid() == 0:  # PostgreSQL refuses to run as root
         shutil.chown(folder, "postgres", "postgres")
@@ -242,6 +258,7 @@ STARTERS = {
     "opensearch": functools.partial(_single_node, "opensearch"),
     "elasticsearch": functools.partial(_single_node, "elasticsearch"),
     "solr": _solr,
-    "postgresql": _postgresql,
+    "postgresql": _postgresql_of_debian,
+    "pgvector": _pgvector,
     "groonga": _groonga,
 }

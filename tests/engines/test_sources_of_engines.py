@@ -24,12 +24,20 @@ POSTGRESQL = """
 select id, title from products, websearch_to_tsquery('english', replace(:text, ' ', ' or ')) as query
 where words @@ query order by ts_rank('{0.33, 0.33, 0.67, 1.0}', words, query) desc, id limit :depth
 """
+NEAREST = "select id, title from products order by embedding <=> cast(:vector as vector), id limit :depth"
+
+
+def database(url):
+    return url.replace("postgresql:", "postgresql+psycopg:")
+
+
 SOURCES = {
     "opensearch": lambda url: {"opensearch": f"{url}/products", "query": {"multi_match": MATCH}, "fields": ["title"]},
     "elasticsearch": lambda url: {"elasticsearch": f"{url}/products", "body": {"query": {"multi_match": MATCH}}},
     "solr": lambda url: {"solr": f"{url}/products", "body": {"params": EDISMAX}, "fields": ["title"]},
     "groonga": lambda url: {"http": url + GROONGA, "params": {"query": "{text}"}, "hits": "[1][0][2:]", "id": "[0]"},
-    "postgresql": lambda url: {"sql": POSTGRESQL, "database": url.replace("postgresql:", "postgresql+psycopg:")},
+    "postgresql": lambda url: {"sql": POSTGRESQL, "database": database(url)},
+    "pgvector": lambda url: {"sql": NEAREST, "database": database(url)},
 }
 RULES = """
 metrics: [Latency]
@@ -65,12 +73,11 @@ def suite(folder, source, rules=RULES, queries="queries.tsv"):
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_rankings_of_a_source_are_those_of_the_engine(name, request, shop, folder):
-    if name == "postgresql":
+    if name in ("postgresql", "pgvector"):
         pytest.importorskip("psycopg", reason="needs psycopg")
     engine = request.getfixturevalue(name)
     some = [query for query in shop.queries[::12] if query.segment != "model"]
-    lines = ("\t".join((query.id, query.text)) for query in some)
-    (folder / "some.tsv").write_text("id\ttext\n" + "".join(f"{line}\n" for line in lines), encoding="utf-8")
+    vectors(folder / "some.tsv", some)
     churn = "missing_queries: ignore\nrules:\n  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 10%}\n"
     path = suite(folder, SOURCES[name](engine.url) | {"repeat": 2}, churn, queries="some.tsv")
 
@@ -83,6 +90,26 @@ def test_the_rankings_of_a_source_are_those_of_the_engine(name, request, shop, f
     assert answer.rankings.ranking(some[0].id)
     assert answer.rankings.queries == again.rankings.queries
     assert set(answer.rankings.timings) == {query.id for query in some}
+
+
+def vectors(path, queries):
+    lines = (f"{query.id}\t{query.text}\t{indexing.vector(query.text)}\n" for query in queries)
+    path.write_text("id\ttext\tvector\n" + "".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize(("breadth", "verdict"), [(400, "pass"), (1, "fail")])
+def test_an_approximate_search_is_compared_with_the_exact_one(breadth, verdict, pgvector, shop, folder):
+    pytest.importorskip("psycopg", reason="needs psycopg")
+    vectors(folder / "all.tsv", shop.queries)
+    exact = SOURCES["pgvector"](pgvector.url)
+    sql = "select id from indexed order by embedding <=> cast(:vector as vector) limit :depth"
+    setup = f"SET enable_seqscan = off; SET hnsw.ef_search = {breadth}"
+    recall = {"overlap": "Overlap@20", "below": 0.8, "at_most": "10%", "against": {"source": exact}}
+    rules = f"rules: {json.dumps([{'churn': recall}])}\n"
+
+    result = run_gate(load_suite(suite(folder, exact | {"sql": sql, "setup": setup}, rules, queries="all.tsv")))
+
+    assert [outcome.verdict for outcome in result.outcomes] == ["pass", verdict], result.outcomes
 
 
 def asked(loaded):
