@@ -368,6 +368,3 @@ def lists_of(judged: JudgedRankings) -> Both:
 
 def _within(both: Both, cutoff: int) -> NDArray[np.bool_]:
     return (both.rank <= cutoff) & (both.other_rank <= cutoff)
-
-
-METRICS = [compatibility, rank_biased_overlap, overlap, average_overlap, jaccard]

@@ -461,6 +461,3 @@ def u_measure(
     left = np.maximum(L - reader.spent, 0.0)
     above = np.maximum(left + reader.cost, np.finfo(np.float64).tiny)
     return np.where(left > 0, left / above, 0.0)
-
-
-METRICS = [bpm, bpmd, ift, npv, search_economy, time_biased_gain, u_measure]

@@ -370,6 +370,3 @@ def weighted_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missi
     found = _compared(judged, cutoff, missing)
     net, own, other = _weighted(found)
     return _defined(ratio(net, np.sqrt(own * other)).mean(axis=0), found, (np.minimum(*(own * other)) > 0))
-
-
-METRICS = [kendall_tau, tau_ap, spearman_rho, weighted_tau]

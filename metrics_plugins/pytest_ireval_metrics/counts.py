@@ -8,21 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import (
-    JudgedRankings,
-    Listing,
-    MetricError,
-    Param,
-    Steps,
-    condensed,
-    listing,
-    metric,
-    ratio,
-    steps_of,
-)
-from pytest_ireval_metrics.gains import by_nothing, by_relevance, relevance_metric
-from pytest_ireval_metrics.sets_and_ranks import found_columns, listed_as, relevance_facts, relevant_within
-from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, JudgedOnly, Rel, quotient, shown_number
+from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval_metrics.gains import RELEVANCE, by_nothing, by_relevance, condensable_metric, found_within, listed_as
+from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
+from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, quotient, shown_number
 
 
 def _number_of_queries_steps(judged: JudgedRankings) -> Steps:
@@ -127,13 +116,14 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.relevant_count(rel).astype(np.float64)
 
 
-@relevance_metric(
+@metric(
     name="NumRelRet",
     steps=_number_found_steps,
     range=(0, np.inf),
     aggregate="sum",
     spellings={"num_rel_ret": {}},
     additive=True,
+    **RELEVANCE,
 )
 def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """Number of relevant documents that were retrieved (within the cutoff).
@@ -143,20 +133,6 @@ def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel
     Example: NumRelRet of 1 0 0 1 | 1 = 2
     """
     return relevant_within(judged, cutoff, rel)
-
-
-@metric(name="Judged", tie_order=_judged_first, steps=_judged_steps, no_relevant=None)
-def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
-    """Share of the first documents that are judged, relevant or not.
-
-    Formula: Judged@k = #(judged documents at ranks 1 to k) / min(k, n)
-    Reference: ir_measures Judged. trec_eval's unj_k is about unjudged documents, and divides by k.
-    Example: Judged@4 of 1 - 0 = 2/3 = 0.6667
-    """
-    hits = judged.hits
-    if cutoff is None:
-        return ratio(judged.sum(np.ones(hits.rank.size, bool)), judged.retrieved)
-    return ratio(judged.sum(hits.rank <= cutoff), np.minimum(judged.retrieved, cutoff))
 
 
 @_number_metric(
@@ -171,6 +147,20 @@ def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """
     grade = judged.hits.grade
     return judged.sum((grade >= 0) & (grade < rel))
+
+
+@metric(name="Judged", tie_order=_judged_first, steps=_judged_steps, no_relevant=None)
+def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
+    """Share of the first documents that are judged, relevant or not.
+
+    Formula: Judged@k = #(judged documents at ranks 1 to k) / min(k, n)
+    Reference: ir_measures Judged. trec_eval's unj_k is about unjudged documents, and divides by k.
+    Example: Judged@4 of 1 - 0 = 2/3 = 0.6667
+    """
+    hits = judged.hits
+    if cutoff is None:
+        return ratio(judged.sum(np.ones(hits.rank.size, bool)), judged.retrieved)
+    return ratio(judged.sum(hits.rank <= cutoff), np.minimum(judged.retrieved, cutoff))
 
 
 @metric(
@@ -257,7 +247,7 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
     return judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
 
 
-@relevance_metric(
+@metric(
     name="FallOut",
     steps=_fall_out_steps,
     direction="lower",
@@ -265,6 +255,7 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
     empty=0.0,
     needs=("collection",),
     spellings={"fallout": {}},
+    **RELEVANCE,
 )
 def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Share of the collection's documents that are not relevant, yet among the first.
@@ -328,13 +319,13 @@ def utility(
     return worth + rest * (judged.collection - retrieved - relevant + found)
 
 
-@metric(
+@condensable_metric(
     name="Accuracy",
     binary=True,
     not_promised={"promotion_never_harms": "a document that enters at the cutoff ranks below all others"},
     steps=_accuracy_steps,
 )
-def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """The share of pairs of retrieved documents in which the relevant one is above the other one.
 
     Formula: Accuracy = 1 - sum over relevant d of #(not relevant above d) / (a b), where a of the documents at ranks 1
@@ -342,25 +333,8 @@ def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judg
     Reference: ir_measures Accuracy, which leaves queries with a = 0 out. It says nothing of documents not retrieved.
     Example: Accuracy of 0 1 - 1 = 1 - (1 + 2) / (2 * 2) = 0.25
     """
-    judged = condensed(judged) if judged_only else judged
-    counts = judged.relevant(rel)
-    if cutoff is not None:
-        counts = counts & (judged.hits.rank <= cutoff)
+    counts = found_within(judged, rel, cutoff)
     found = judged.sum(counts)
     pairs = found * (_shown(judged, cutoff) - found)
     misplaced = judged.sum(judged.hits.rank - judged.relevant_so_far(rel), counts)
     return np.where(found > 0, 1.0 - ratio(misplaced, pairs), 0.0)
-
-
-METRICS = [
-    queries,
-    retrieved,
-    relevant,
-    relevant_retrieved,
-    not_relevant_retrieved,
-    judged_share,
-    unjudged_share,
-    fall_out,
-    utility,
-    accuracy,
-]

@@ -8,9 +8,16 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Param, Steps, condensed, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import by_gain, by_nothing, discount_at, gain_of, gain_range
-from pytest_ireval_metrics.sets_and_ranks import listed_as
+from pytest_ireval import JudgedRankings, Listing, Param, Steps, metric, ratio, steps_of
+from pytest_ireval_metrics.gains import (
+    by_gain,
+    by_nothing,
+    condensable_metric,
+    discount_at,
+    gain_of,
+    gain_range,
+    listed_as,
+)
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Depth,
@@ -18,7 +25,6 @@ from pytest_ireval_metrics.vocabulary import (
     Floats,
     Gain,
     Gains,
-    JudgedOnly,
     LogBase,
     quotient,
     shown_number,
@@ -172,26 +178,20 @@ def _by_gain_over_judged(grade: Floats, *, ideal: str, **settings: Any) -> Float
     return by_gain(grade, **settings) if ideal == "judged" else None
 
 
-@metric(name="CG", tie_order=by_gain, steps=_cumulated_gain_steps, range=_dcg_range, no_relevant=None, additive=True)
-def cumulated_gain(
-    judged: JudgedRankings,
-    *,
-    cutoff: Cutoff,
-    gain: Gain = "linear",
-    gains: Gains = None,
-    judged_only: JudgedOnly = False,
-) -> Floats:
+@condensable_metric(
+    name="CG", tie_order=by_gain, steps=_cumulated_gain_steps, range=_dcg_range, no_relevant=None, additive=True
+)
+def cumulated_gain(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", gains: Gains = None) -> Floats:
     """Sum of the gains of the first documents, whatever their order.
 
     Formula: CG@k = sum of gain(grade) at ranks 1 to k
     Reference: K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 20, 2002.
     Example: CG@5 of 5 2 4 0 1 = 5 + 2 + 4 + 0 + 1 = 12
     """
-    judged = condensed(judged) if judged_only else judged
     return judged.sum(gain_of(judged.hits.grade, gain, gains), judged.hits.rank <= cutoff)
 
 
-@metric(
+@condensable_metric(
     name="DCG",
     tie_order=by_gain,
     steps=_dcg_steps,
@@ -208,7 +208,6 @@ def dcg(
     discount: Discount = "log2",
     log_base: LogBase = 2,
     gains: Gains = None,
-    judged_only: JudgedOnly = False,
 ) -> Floats:
     """Sum of the gains of the documents, each discounted by its rank.
 
@@ -216,7 +215,6 @@ def dcg(
     Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002 (discount='jarvelin'); C. Burges et al., 2005 (gain='exp').
     Example: DCG@4 of 3 0 0 2 = 3/1 + 2/2.3219 = 3.8614
     """
-    judged = condensed(judged) if judged_only else judged
     hits = judged.hits
     gain_at = gain_of(hits.grade, gain, gains)
     return discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
@@ -250,7 +248,7 @@ def ideal_dcg(
     return discounted(*best[:3], judged.count, cutoff, discount, log_base)
 
 
-@metric(
+@condensable_metric(
     name="nDCG",
     tie_order=_by_gain_over_judged,
     steps=_ndcg_steps,
@@ -274,7 +272,6 @@ def ndcg(
             "(two rankings of one query then have different ideals: do not compare them)"
         ),
     ] = "judged",
-    judged_only: JudgedOnly = False,
 ) -> Floats:
     """DCG as a share of the DCG of the best order of all judged documents.
 
@@ -282,13 +279,9 @@ def ndcg(
     Reference: K. Järvelin, J. Kekäläinen, TOIS 20, 2002; trec_eval ndcg and ndcg_cut.
     Example: nDCG@3 of 0 3 | 2 = (3/1.585) / (3/1 + 2/1.585) = 0.4441
     """
-    judged = condensed(judged) if judged_only else judged
     hits = judged.hits
     gain_at = gain_of(hits.grade, gain, gains)
     reached = discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
     retrieved = ideal == "retrieved"
     best = best_order(hits.query, gain_at, judged.count) if retrieved else best_of_judged(judged, gain, gains)
     return ratio(reached, discounted(*best[:3], judged.count, cutoff, discount, log_base))
-
-
-METRICS = [cumulated_gain, dcg, ideal_dcg, ndcg]

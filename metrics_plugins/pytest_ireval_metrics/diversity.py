@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, MetricError, Param, Steps, condensed, metric, ratio, steps_of
 from pytest_ireval_metrics.cumulated_gain import best_order, discounted
-from pytest_ireval_metrics.gains import discount_at, gain_of
-from pytest_ireval_metrics.sets_and_ranks import listed_as
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, JudgedOnly, Rel, quotient, shown_number
+from pytest_ireval_metrics.gains import condensable_metric, discount_at, gain_of, listed_as
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, Rel, quotient, shown_number
 
 Columns = dict[str, NDArray[Any]]
 Discount = Callable[[Integers], Floats]
@@ -239,10 +238,8 @@ def _discounted(gain: Floats, discount: Discount) -> Columns:
     return {"rank": rank, "gain": gain, "adds": adds, "sum": np.cumsum(adds)}
 
 
-@metric(name="ERR_IA", steps=_cascade_steps("/ rank", _by_rank), **DIVERSE)
-def err_ia(
-    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
-) -> Floats:
+@condensable_metric(name="ERR_IA", steps=_cascade_steps("/ rank", _by_rank), **DIVERSE)
+def err_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """ERR of each subtopic, averaged over subtopics, divided by the value of documents about every subtopic.
 
     Formula: ERR_IA@k = sum over ranks i to k, subtopics s of i of (1 - alpha)^seen(s, i) / i, divided by S sum of
@@ -250,35 +247,29 @@ def err_ia(
     Reference: O. Chapelle et al., Intent-based diversification of web search results, Information Retrieval 14, 2011.
     Example: ERR_IA@2 of ab a = (2 + 0.5/2) / (2 * (1 + 0.5/2)) = 0.9
     """
-    judged = condensed(judged) if judged_only else judged
     reached = _added(judged, rel, _novelty(_by_rank, alpha), cutoff)
     return ratio(reached, _subtopics(judged, rel).known * _most(_by_rank, alpha, cutoff))
 
 
-@metric(name="nERR_IA", steps=_cascade_steps("/ rank", _by_rank, normalized=True), **GREEDY)
-def nerr_ia(
-    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
-) -> Floats:
+@condensable_metric(name="nERR_IA", steps=_cascade_steps("/ rank", _by_rank, normalized=True), **GREEDY)
+def nerr_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """ERR_IA divided by that of the best order, which is found greedily: a value can be slightly above 1.
 
     Formula: nERR_IA@k = ERR_IA@k / ERR_IA@k of the order in which each next document has the most new gain
     Reference: C. Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011.
     Example: nERR_IA@2 of a a | ab = (1 + 0.5/2) / (2 + 0.5/2) = 0.5556
     """
-    judged = condensed(judged) if judged_only else judged
     reached = _added(judged, rel, _novelty(_by_rank, alpha), cutoff)
     return ratio(reached, _best(judged, _by_rank, alpha, rel, cutoff))
 
 
-@metric(
+@condensable_metric(
     name="alpha_DCG",
     steps=_cascade_steps("/ log2(rank + 1)", _by_log),
     spellings={"\N{GREEK SMALL LETTER ALPHA}_DCG": {}},
     **DIVERSE,
 )
-def alpha_dcg(
-    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
-) -> Floats:
+def alpha_dcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """DCG in which each repetition of a subtopic counts less, divided by the value of documents about every subtopic.
 
     Formula: alpha_DCG@k = sum over ranks i to k, subtopics s of i of (1 - alpha)^seen(s, i) / log2(i + 1), divided by
@@ -286,27 +277,23 @@ def alpha_dcg(
     Reference: C. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval.
     Example: alpha_DCG@2 of ab a = (2 + 0.5/1.585) / (2 * (1 + 0.5/1.585)) = 0.8801
     """
-    judged = condensed(judged) if judged_only else judged
     reached = _added(judged, rel, _novelty(_by_log, alpha), cutoff)
     return ratio(reached, _subtopics(judged, rel).known * _most(_by_log, alpha, cutoff))
 
 
-@metric(
+@condensable_metric(
     name="alpha_nDCG",
     steps=_cascade_steps("/ log2(rank + 1)", _by_log, normalized=True),
     spellings={"\N{GREEK SMALL LETTER ALPHA}_nDCG": {}},
     **GREEDY,
 )
-def alpha_ndcg(
-    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
-) -> Floats:
+def alpha_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """alpha_DCG divided by that of the best order, which is found greedily: a value can be slightly above 1.
 
     Formula: alpha_nDCG@k = alpha_DCG@k / alpha_DCG@k of the order in which each next document has the most new gain
     Reference: C. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval.
     Example: alpha_nDCG@2 of a a | ab = (1 + 0.5/1.585) / (2 + 0.5/1.585) = 0.5681
     """
-    judged = condensed(judged) if judged_only else judged
     reached = _added(judged, rel, _novelty(_by_log, alpha), cutoff)
     return ratio(reached, _best(judged, _by_log, alpha, rel, cutoff))
 
@@ -368,27 +355,25 @@ PRECISION_STEPS = _counting_steps(_one_each, "the number of its subtopics", "cut
 RECALL_STEPS = _counting_steps(_first_of_each, "the number of its subtopics that no document above is about")
 
 
-@metric(name="AP_IA", steps=AVERAGE_STEPS, spellings={"MAP_IA": {}}, **DIVERSE)
-def ap_ia(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+@condensable_metric(name="AP_IA", steps=AVERAGE_STEPS, spellings={"MAP_IA": {}}, **DIVERSE)
+def ap_ia(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Average precision of each subtopic, averaged over the subtopics that have a relevant document.
 
     Formula: AP_IA = (1/S) sum over subtopics s of AP with the documents about s as relevant ones
     Reference: R. Agrawal et al., Diversifying search results, WSDM 2009; ndeval's MAP-IA.
     Example: AP_IA of ab - a = ((1 + 2/3) / 2 + 1) / 2 = 0.9167
     """
-    judged = condensed(judged) if judged_only else judged
     return ratio(_added(judged, rel, _precision), _subtopics(judged, rel).known)
 
 
-@metric(name="P_IA", steps=PRECISION_STEPS, **DIVERSE)
-def p_ia(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+@condensable_metric(name="P_IA", steps=PRECISION_STEPS, **DIVERSE)
+def p_ia(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Precision of each subtopic, averaged over the subtopics that have a relevant document.
 
     Formula: P_IA@k = (1/S) sum over subtopics s of (documents about s at ranks 1 to k) / k
     Reference: R. Agrawal et al., Diversifying search results, WSDM 2009; ndeval.
     Example: P_IA@3 of ab - a = (2/3 + 1/3) / 2 = 0.5
     """
-    judged = condensed(judged) if judged_only else judged
     return ratio(_added(judged, rel, _one_each, cutoff), _subtopics(judged, rel).known * cutoff)
 
 
@@ -444,8 +429,8 @@ def _d_ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     )
 
 
-@metric(name="D_nDCG", steps=_d_ndcg_steps, **DIVERSE)
-def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", judged_only: JudgedOnly = False) -> Floats:
+@condensable_metric(name="D_nDCG", steps=_d_ndcg_steps, **DIVERSE)
+def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear") -> Floats:
     """The nDCG in which a document's gain is the sum of its gains for the subtopics, all of which are equally likely.
 
     Formula: D_nDCG@k = sum over ranks i to k of G_i / log2(i + 1), divided by the same of the judged documents sorted
@@ -453,7 +438,6 @@ def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", jud
     Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
     Example: D_nDCG@2 of a ab = (1 + 2/1.585) / (2 + 1/1.585) = 0.8597
     """
-    judged = condensed(judged) if judged_only else judged
     return _d_ndcg(judged, cutoff, gain)
 
 
@@ -474,15 +458,9 @@ def _d_sharp_steps(judged: JudgedRankings, *, gamma: float, rel: float, **settin
     )
 
 
-@metric(name="Dsharp_nDCG", steps=_d_sharp_steps, **DIVERSE)
+@condensable_metric(name="Dsharp_nDCG", steps=_d_sharp_steps, **DIVERSE)
 def d_sharp_ndcg(
-    judged: JudgedRankings,
-    *,
-    cutoff: Cutoff,
-    gamma: Share = 0.5,
-    gain: Gain = "linear",
-    rel: Rel = 1,
-    judged_only: JudgedOnly = False,
+    judged: JudgedRankings, *, cutoff: Cutoff, gamma: Share = 0.5, gain: Gain = "linear", rel: Rel = 1
 ) -> Floats:
     """Weighted mean of iRec (StRecall), the share of subtopics found, and D_nDCG.
 
@@ -490,9 +468,5 @@ def d_sharp_ndcg(
     Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
     Example: Dsharp_nDCG@1 of a ab = 0.5 * 1/2 + 0.5 * 1/2 = 0.5
     """
-    judged = condensed(judged) if judged_only else judged
     recall = ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
     return gamma * recall + (1 - gamma) * _d_ndcg(judged, cutoff, gain)
-
-
-METRICS = [err_ia, nerr_ia, alpha_dcg, alpha_ndcg, nrbp, nnrbp, ap_ia, p_ia, st_recall, d_ndcg, d_sharp_ndcg]

@@ -7,15 +7,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, Listing, Steps, condensed, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, Listing, Steps, ratio, steps_of
 from pytest_ireval_metrics.cumulated_gain import BestGains, best_of_judged, gain_facts, gains_in
-from pytest_ireval_metrics.gains import by_gain, discount_at, gain_of, gain_range, relevance_metric
-from pytest_ireval_metrics.sets_and_ranks import listed_as, relevance_facts
+from pytest_ireval_metrics.gains import (
+    by_gain,
+    condensable_metric,
+    discount_at,
+    gain_of,
+    gain_range,
+    listed_as,
+    relevance_metric,
+)
+from pytest_ireval_metrics.sets_and_ranks import relevance_facts
 from pytest_ireval_metrics.vocabulary import (
     Floats,
     Gains,
     Integers,
-    JudgedOnly,
     Rel,
     quotient,
     shared,
@@ -170,7 +177,7 @@ class _Cumulated:
         return ratio(found, reached(self.best_sums, self.best.first, query, rank))
 
 
-@metric(
+@condensable_metric(
     name="nDCGRel",
     tie_order=by_gain,
     steps=_ndcg_rel_steps,
@@ -178,7 +185,7 @@ class _Cumulated:
     no_relevant=None,
     spellings={"ndcg_rel": {}, "ndcg_rel_{gains}": {}},
 )
-def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
+def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     """NDCG averaged over the ranks of relevant documents; those not retrieved count with nDCG of the whole list.
 
     Formula: nDCGRel = (1/R) (sum over relevant retrieved d of nDCG@rank(d) + #(relevant not retrieved) nDCG), where
@@ -186,7 +193,6 @@ def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None, judged_only
     Reference: trec_eval ndcg_rel, an experiment of C. Buckley.
     Example: nDCGRel of 0 2 | 1 = ((2/1.585) / (2 + 1/1.585) * 2) / 2 = 0.4796
     """
-    judged = condensed(judged) if judged_only else judged
     dcg, query = _Cumulated(judged, gains), np.arange(judged.count)
     relevant = dcg.gain > 0
     count = np.diff(dcg.best.first)
@@ -195,8 +201,10 @@ def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None, judged_only
     return ratio(at_relevant + at_the_end, count)
 
 
-@metric(name="RnDCG", steps=_rndcg_steps, range=gain_range, no_relevant=None, spellings={"Rndcg_{gains}": {}})
-def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
+@condensable_metric(
+    name="RnDCG", steps=_rndcg_steps, range=gain_range, no_relevant=None, spellings={"Rndcg_{gains}": {}}
+)
+def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     """NDCG averaged over the ranks at which the best list comes to a lower gain, and the end of a longer list.
 
     Formula: RnDCG = mean of nDCG@k, k being for each gain above 0 the number of documents of at least that gain, and of
@@ -204,7 +212,6 @@ def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: 
     Reference: trec_eval Rndcg, an experiment of C. Buckley.
     Example: RnDCG of 1 2 0 = (1/2 + (1 + 2/1.585) / (2 + 1/1.585)) / 2 = 0.6799
     """
-    judged = condensed(judged) if judged_only else judged
     dcg, all_queries = _Cumulated(judged, gains), np.arange(judged.count)
     best, count = dcg.best, np.diff(dcg.best.first)
     ends = np.r_[(best.gain[1:] != best.gain[:-1]) | (best.query[1:] != best.query[:-1]), True][: best.gain.size]
@@ -216,8 +223,8 @@ def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None, judged_only: 
     return ratio(total + at_the_end, levels + longer)
 
 
-@metric(name="G", steps=_g_steps, range=gain_range, no_relevant=None, spellings={"G_{gains}": {}})
-def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only: JudgedOnly = False) -> Floats:
+@condensable_metric(name="G", steps=_g_steps, range=gain_range, no_relevant=None, spellings={"G_{gains}": {}})
+def normalised_gain(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     """Gain discounted by what was lost on the way and not by rank: a document behind good ones keeps its worth.
 
     Formula: G = sum over retrieved d at rank r of gain(d) / log2(2 + cost(r) - cg(r)), divided by the sum of all gains
@@ -225,7 +232,6 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only:
     Reference: trec_eval G, an experiment of C. Buckley, 2008.
     Example: G of 0 2 | 1 = (2 / log2(2 + 3 - 2)) / 3 = 0.4206
     """
-    judged = condensed(judged) if judged_only else judged
     hits, best = judged.hits, best_of_judged(judged, "linear", gains)
     count = np.diff(best.first)
     gain = gain_of(hits.grade, "linear", gains)
@@ -236,16 +242,12 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None, judged_only:
 
 
 @relevance_metric(name="binG", steps=_bing_steps)
-def binary_gain(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+def binary_gain(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Mean, over all relevant documents, of a discount that counts the documents above that are not relevant.
 
     Formula: binG = (1/R) sum over relevant retrieved d of 1 / log2(2 + #(not relevant above d, judged or not))
     Reference: trec_eval binG, an experiment of C. Buckley, 2008.
     Example: binG of 1 0 1 = (1 + 1/log2(3)) / 2 = 0.8155
     """
-    judged = condensed(judged) if judged_only else judged
     above = judged.hits.rank - judged.relevant_so_far(rel)
     return ratio(judged.sum(1.0 / np.log2(2.0 + above), judged.relevant(rel)), judged.relevant_count(rel))
-
-
-METRICS = [ndcg_at_relevant, ndcg_at_levels, normalised_gain, binary_gain]

@@ -1,16 +1,23 @@
-"""Gains of grades, discounts of ranks, the probability that a grade satisfies, and the orders of equal scores."""
+"""Gains of grades, discounts of ranks, the orders of equal scores, and metrics of condensed lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError, metric
-from pytest_ireval_metrics.vocabulary import Floats
+from pytest_ireval import JudgedRankings, Listing, Metric, MetricError, Param, condensed, listing, metric
+from pytest_ireval_metrics.vocabulary import Floats, Mask
+
+
+def found_within(judged: JudgedRankings, rel: float, cutoff: int | None) -> Mask:
+    """True for relevant hits within the cutoff."""
+    relevant = judged.relevant(rel)
+    return relevant if cutoff is None else relevant & (judged.hits.rank <= cutoff)
 
 
 def gain_of(grade: Floats, gain: str = "linear", gains: Mapping[float, float] | None = None) -> Floats:
@@ -67,10 +74,6 @@ def by_relevance(grade: Floats, *, rel: float = 1, **_: Any) -> Floats:
     return np.where(np.isnan(grade), 0.5, grade >= rel)
 
 
-relevance_metric = partial(metric, tie_order=by_relevance, binary=True)
-"""Makes a metric that asks only which documents are relevant."""
-
-
 def by_gain(grade: Floats, *, gain: str = "linear", gains: Mapping[float, float] | None = None, **_: Any) -> Floats:
     """The order of equal scores for metrics that add up gains; judged documents without gain come last."""
     return _above_unjudged(grade, gain_of(grade, gain, gains))
@@ -93,3 +96,41 @@ def by_nothing(grade: Floats, **_: Any) -> Floats:
 def _above_unjudged(grade: Floats, worth: Floats) -> Floats:
     """Worth above 0 is above that of unjudged documents, all other worth below."""
     return np.where(np.isnan(grade), 0.0, np.where(worth > 0, worth, worth - 1.0))
+
+
+def _seen(
+    judged: JudgedRankings,
+    *,
+    judged_only: Annotated[
+        bool, Param("leave out unjudged documents first, so that the others move up (condensed list)")
+    ] = False,
+) -> Any:
+    """The rankings that a condensable metric looks at."""
+    return condensed(judged) if judged_only else judged
+
+
+JUDGED_ONLY = metric(name="Condensed")(_seen).parameters
+RELEVANCE: dict[str, Any] = {"tie_order": by_relevance, "binary": True}
+"""Fields of a metric that asks only which documents are relevant."""
+
+
+def condensable_metric(**about: Any) -> Callable[[Callable[..., Floats]], Metric]:
+    """Make a metric, and give it the parameter ``judged_only``: the function scores the condensed rankings then."""
+
+    def make(function: Callable[..., Floats]) -> Metric:
+        def batch(judged: JudgedRankings, *, judged_only: bool, **settings: Any) -> Floats:
+            return function(_seen(judged, judged_only=judged_only), **settings)
+
+        own = metric(**about)(function)
+        return replace(own, batch=batch, parameters=(*own.parameters, *JUDGED_ONLY))
+
+    return make
+
+
+relevance_metric = partial(condensable_metric, **RELEVANCE)
+
+
+def listed_as(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> Listing:
+    """The list that a metric with these settings looks at."""
+    seen = _seen(judged, judged_only=settings.get("judged_only", False))
+    return listing(seen, settings.get("cutoff") if cutoff is None else cutoff)

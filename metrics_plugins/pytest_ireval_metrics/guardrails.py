@@ -301,6 +301,3 @@ def repeats(judged: JudgedRankings, *, cutoff: Cutoff, field: Field, lacking: La
     Reference: the share of duplicates among the first results.
     Example: Repeats(field='title')@4 where title is mug pot mug mug = 2 / 4 = 0.5
     """
-
-
-METRICS = [empty, share_with_value, mean, age, repeats]

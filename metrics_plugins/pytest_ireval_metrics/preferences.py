@@ -299,6 +299,3 @@ def preference_recall(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats
     """
     found = _kept(judged, cutoff)
     return ratio(found.kept, found.all)
-
-
-METRICS = [rpp, lexi_recall, lexi_precision, preference_precision, preference_recall]

@@ -19,7 +19,6 @@ Cutoff = Annotated[int, Param("number of documents from the top that count", low
 Depth = Annotated[int | None, Param("how many documents from the top count; all, unless given", low=1)]
 Rel = Annotated[float, Param("documents of this grade and above are relevant")]
 AnyRel = Annotated[float | None, Param("only documents of this grade and above count; all, unless given")]
-JudgedOnly = Annotated[bool, Param("leave out unjudged documents first, so that the others move up (condensed list)")]
 Relative = Annotated[bool, Param("divide by the most relevant documents that a list of this length could hold")]
 Beta = Annotated[float, Param("how many times as important recall is as precision", low=0)]
 Denominator = Annotated[
