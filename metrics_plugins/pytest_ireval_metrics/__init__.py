@@ -15,7 +15,6 @@ from pytest_ireval_metrics import (
     cumulated_gain,
     diversity,
     efficiency,
-    gain_so_far,
     guardrails,
     preferences,
     sessions,
@@ -26,7 +25,7 @@ from pytest_ireval_metrics import (
 from pytest_ireval_metrics.other_packages import DIALECTS, rows_of
 
 FILES = (
-    *(sets_and_ranks, counts, average_precision, cumulated_gain, gain_so_far, blended_ratio),
+    *(sets_and_ranks, counts, average_precision, cumulated_gain, blended_ratio),
     *(user_models, continuation, diversity, user_oriented, sessions, agreement, correlation, preferences, efficiency),
     guardrails,
 )

@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import by_relevance, condensable_metric, found_within, listed_as, relevance_metric
-from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts
-from pytest_ireval_metrics.vocabulary import (
-    Denominator,
-    Depth,
-    Floats,
-    Rel,
-    Rounding,
+from pytest_ireval_metrics.gains import (
+    by_relevance,
+    condensable_metric,
+    found_within,
+    listed_as,
     quotient,
+    relevance_metric,
     shared_steps,
-    shown_number,
     total,
 )
+from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts
+from pytest_ireval_metrics.vocabulary import Denominator, Depth, Floats, Rel, Rounding, shown_number
 
 
 def _average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:

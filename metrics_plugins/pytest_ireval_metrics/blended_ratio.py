@@ -19,6 +19,8 @@ from pytest_ireval_metrics.gains import (
     gain_of,
     gain_range,
     listed_as,
+    quotient,
+    shared_steps,
 )
 from pytest_ireval_metrics.sets_and_ranks import relevance_facts
 from pytest_ireval_metrics.vocabulary import (
@@ -29,8 +31,6 @@ from pytest_ireval_metrics.vocabulary import (
     Integers,
     Mask,
     Rel,
-    quotient,
-    shared_steps,
     shown_number,
     summed,
 )
@@ -180,17 +180,9 @@ def _r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     count = judged.relevant_count(rel)
     blend = _blend(judged, settings, int(count[0]))
     best = _best_so_far(_best_of_relevant(judged, rel, settings["gains"]), np.zeros(1, np.int64), count)
-    below = float(beta * best[0] + count[0])
-    adds = beta * blend.gain + blend.relevant
-    text, value = quotient(float(adds.sum()), below)
-    return steps_of(
-        blend.listed,
-        blend.columns(blend.ratio),
-        arithmetic=text,
-        value=value,
-        facts=_facts(blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)"),
-        shares=adds / below if below else np.zeros(adds.size),
-    )
+    below, adds = float(beta * best[0] + count[0]), beta * blend.gain + blend.relevant
+    facts = _facts(blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)")
+    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, below, facts, terms=False)
 
 
 @_ratio_metric(name="Q", tie_order=by_relevant_gain, steps=_q_steps, spellings={"Q_measure": {}})

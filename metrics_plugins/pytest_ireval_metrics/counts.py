@@ -9,9 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import RELEVANCE, by_nothing, by_relevance, condensable_metric, found_within, listed_as
+from pytest_ireval_metrics.gains import (
+    RELEVANCE,
+    by_nothing,
+    by_relevance,
+    condensable_metric,
+    found_within,
+    listed_as,
+    shared_steps,
+)
 from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
-from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, quotient, shown_number
+from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, shown_number
 
 
 def _number_of_queries_steps(judged: JudgedRankings) -> Steps:
@@ -61,10 +69,8 @@ def _unjudged_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
 
 
 def _share(listed: Listing, counts: Floats, among: int, what: str) -> Steps:
-    text, value = quotient(float(counts.sum()), among)
     facts = [f"{what} = {among} places count"]
-    so_far = {"so far": np.cumsum(counts)}
-    return steps_of(listed, so_far, arithmetic=text, value=value, facts=facts, shares=counts / max(1, among))
+    return shared_steps(listed, {"so far": np.cumsum(counts)}, counts, among, facts, terms=False)
 
 
 _number_metric = partial(metric, range=(0, np.inf), aggregate="sum", direction="neither")
@@ -185,18 +191,11 @@ def unjudged_share(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
 
 def _fall_out_steps(judged: JudgedRankings, *, cutoff: int, rel: float) -> Steps:
     listed = listing(judged, cutoff)
-    others = ~listed.relevant(rel)
+    others = (~listed.relevant(rel)).astype(np.float64)
     among = (judged.collection or 0) - listed.relevant_count(rel)
-    text, value = quotient(int(others.sum()), among)
     facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
-    return steps_of(
-        listed,
-        {"not relevant": np.cumsum(others)},
-        arithmetic=text,
-        value=value,
-        facts=[*facts, f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant"],
-        shares=others / among if among else np.zeros(others.size),
-    )
+    facts.append(f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant")
+    return shared_steps(listed, {"not relevant": np.cumsum(others)}, others, among, facts, terms=False)
 
 
 def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: float, rest: float, rel: float) -> Steps:

@@ -10,10 +10,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError, Param, Steps, condensed, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio
 from pytest_ireval_metrics.cumulated_gain import best_order, discounted
-from pytest_ireval_metrics.gains import condensable_metric, discount_at, gain_of, listed_as
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, Rel, quotient, shown_number
+from pytest_ireval_metrics.gains import condensable_metric, discount_at, gain_of, listed_as, seen_with, shared_steps
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, Rel, shown_number
 
 Columns = dict[str, NDArray[Any]]
 Discount = Callable[[Integers], Floats]
@@ -191,19 +191,17 @@ def _pair_steps(
 ) -> Steps:
     """The value of each document by its subtopics, divided by what ``below`` makes of the number of subtopics."""
     listed = listed_as(judged, settings)
-    found, known = _subtopics(condensed(judged) if settings.get("judged_only") else judged, settings["rel"])
+    found, known = _subtopics(seen_with(judged, settings), settings["rel"])
     within = found.rank <= listed.rank.size
     place = found.rank[within] - 1
     adds = np.bincount(place, worth(found)[within], minlength=listed.rank.size).astype(np.float64)
-    under = below(int(known[0]))
-    text, value = quotient(float(adds.sum()), under)
-    return steps_of(
+    return shared_steps(
         listed,
         {"subtopics": np.bincount(place, minlength=listed.rank.size), "adds": adds, "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=[f"{known[0]} subtopics have a relevant document (grade {settings['rel']:g} or more)", *facts],
-        shares=adds / under if under else np.zeros(listed.rank.size),
+        adds,
+        below(int(known[0])),
+        [f"{known[0]} subtopics have a relevant document (grade {settings['rel']:g} or more)", *facts],
+        terms=False,
         beside=None if best is None else ("the best order of all judged documents, found greedily", best),
     )
 
@@ -409,24 +407,17 @@ def _d_ndcg(judged: JudgedRankings, cutoff: int, gain: str) -> Floats:
 def _d_ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     """The gains of all subtopics together, discounted, divided by what the best order has."""
     listed = listed_as(judged, settings)
-    judged = condensed(judged) if settings["judged_only"] else judged
+    judged = seen_with(judged, settings)
     query, worth, of_hits = _global_gains(judged, settings["gain"])
     within = judged.hits.rank <= listed.rank.size
     gain = np.zeros(listed.rank.size)
     gain[judged.hits.rank[within] - 1] = of_hits[within]
     columns = _discounted(gain, _by_log)
     best = _discounted(best_order(query, worth, 1).gain[: settings["cutoff"]], _by_log)
-    whole = float(best["adds"].sum())
-    text, value = quotient(float(columns["adds"].sum()), whole)
-    return steps_of(
-        listed,
-        {name: columns[name] for name in ("gain", "adds", "sum")},
-        arithmetic=text,
-        value=value,
-        facts=["gain = sum of the gains for its subtopics; adds = gain / log2(rank + 1)"],
-        shares=columns["adds"] / (whole or 1),
-        beside=("the best order of all judged documents", best),
-    )
+    among, shown = float(best["adds"].sum()), {name: columns[name] for name in ("gain", "adds", "sum")}
+    facts = ["gain = sum of the gains for its subtopics; adds = gain / log2(rank + 1)"]
+    beside = ("the best order of all judged documents", best)
+    return shared_steps(listed, shown, columns["adds"], among, facts, terms=False, beside=beside)
 
 
 @condensable_metric(name="D_nDCG", steps=_d_ndcg_steps, **DIVERSE)

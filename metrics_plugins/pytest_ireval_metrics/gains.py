@@ -1,8 +1,8 @@
-"""Gains of grades, discounts of ranks, the orders of equal scores, and metrics of condensed lists."""
+"""Shared by many metrics: gains, discounts, orders of equal scores, condensed lists, and steps of sums in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
@@ -10,8 +10,19 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Metric, MetricError, Param, condensed, listing, metric
-from pytest_ireval_metrics.vocabulary import Floats, Mask
+from pytest_ireval import (
+    JudgedRankings,
+    Listing,
+    Metric,
+    MetricError,
+    Param,
+    Steps,
+    condensed,
+    listing,
+    metric,
+    steps_of,
+)
+from pytest_ireval_metrics.vocabulary import Floats, Mask, shown_number
 
 
 def found_within(judged: JudgedRankings, rel: float, cutoff: int | None) -> Mask:
@@ -98,18 +109,15 @@ def _above_unjudged(grade: Floats, worth: Floats) -> Floats:
     return np.where(np.isnan(grade), 0.0, np.where(worth > 0, worth, worth - 1.0))
 
 
-def _seen(
-    judged: JudgedRankings,
-    *,
-    judged_only: Annotated[
-        bool, Param("leave out unjudged documents first, so that the others move up (condensed list)")
-    ] = False,
-) -> Any:
-    """The rankings that a condensable metric looks at."""
-    return condensed(judged) if judged_only else judged
+JudgedOnly = Annotated[bool, Param("leave out unjudged documents first, so that the others move up (condensed list)")]
 
 
-JUDGED_ONLY = metric(name="Condensed")(_seen).parameters
+def _described(judged: JudgedRankings, *, judged_only: JudgedOnly = False) -> Floats:
+    """A parameter of many metrics; only the signature is used."""
+    raise NotImplementedError
+
+
+JUDGED_ONLY = metric(name="Described")(_described).parameters
 RELEVANCE: dict[str, Any] = {"tie_order": by_relevance, "binary": True}
 """Fields of a metric that asks only which documents are relevant."""
 
@@ -119,7 +127,7 @@ def condensable_metric(**about: Any) -> Callable[[Callable[..., Floats]], Metric
 
     def make(function: Callable[..., Floats]) -> Metric:
         def batch(judged: JudgedRankings, *, judged_only: bool, **settings: Any) -> Floats:
-            return function(_seen(judged, judged_only=judged_only), **settings)
+            return function(condensed(judged) if judged_only else judged, **settings)
 
         own = metric(**about)(function)
         return replace(own, batch=batch, parameters=(*own.parameters, *JUDGED_ONLY))
@@ -130,7 +138,58 @@ def condensable_metric(**about: Any) -> Callable[[Callable[..., Floats]], Metric
 relevance_metric = partial(condensable_metric, **RELEVANCE)
 
 
+def seen_with(judged: JudgedRankings, settings: Mapping[str, Any]) -> JudgedRankings:
+    """The rankings that a metric with these settings looks at."""
+    return condensed(judged) if settings.get("judged_only") else judged
+
+
 def listed_as(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> Listing:
     """The list that a metric with these settings looks at."""
-    seen = _seen(judged, judged_only=settings.get("judged_only", False))
-    return listing(seen, settings.get("cutoff") if cutoff is None else cutoff)
+    return listing(seen_with(judged, settings), settings.get("cutoff") if cutoff is None else cutoff)
+
+
+MOST_TERMS = 12
+"""A sum of more terms is not written out."""
+
+
+def quotient(above: float, below: float) -> tuple[str, float]:
+    """A division in words, and its value; a division by 0 gives 0."""
+    text = f"{shown_number(above)} / {shown_number(below)}"
+    return (f"({text} counts as 0)", 0.0) if below == 0 else (text, above / below)
+
+
+def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
+    """A sum in words, of the terms that are not 0; only its value if there are too many."""
+    there = [float(term) for term in terms if term]
+    if len(there) <= MOST_TERMS:
+        return " + ".join(map(shown_number, there)) or "0"
+    return shown_number(sum(there))
+
+
+def shared(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
+    """A sum divided by a number in words, and its value; a division by 0 gives 0."""
+    if not 1 < np.count_nonzero(terms) <= MOST_TERMS or not among:
+        return quotient(float(terms.sum()), among)
+    return f"({total(terms)}) / {shown_number(among)}", float(terms.sum()) / among
+
+
+def shared_steps(
+    listed: Listing,
+    columns: Mapping[str, NDArray[Any]],
+    adds: Floats,
+    among: float | None,
+    facts: Sequence[str],
+    *,
+    terms: bool = True,
+    beside: tuple[str, Mapping[str, NDArray[Any]]] | None = None,
+) -> Steps:
+    """Steps of a value that is a sum over documents, ``adds``; divided by ``among``, nothing if that is 0.
+
+    The ``terms`` of the sum are written out, if they are not too many.
+    """
+    if among is None:
+        text, value, shares = total(adds), float(adds.sum()), adds
+    else:
+        text, value = shared(adds, among) if terms else quotient(float(adds.sum()), among)
+        shares = adds / among if among else np.zeros(adds.size)
+    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares, beside=beside)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Param, Steps, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import RELEVANCE, found_within, listed_as, relevance_metric
-from pytest_ireval_metrics.vocabulary import Beta, Cutoff, Depth, Floats, Rel, Relative, quotient, shown_number
+from pytest_ireval_metrics.gains import RELEVANCE, found_within, listed_as, quotient, relevance_metric, shared_steps
+from pytest_ireval_metrics.vocabulary import Beta, Cutoff, Depth, Floats, Rel, Relative, shown_number
 
 Closing = tuple[str, float]
 
@@ -121,12 +121,10 @@ def _r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: A
     count = listed_as(judged, settings).relevant_count(settings["rel"])
     rank = count if multiple == 1 else int(multiple * count + 0.9)
     listed = listed_as(judged, settings, cutoff=rank)
-    relevant = listed.relevant(settings["rel"])
-    text, value = quotient(int(relevant.sum()), rank)
+    relevant = listed.relevant(settings["rel"]).astype(np.float64)
     which = "R" if multiple == 1 else f"the whole part of {multiple:g} R + 0.9"
     facts = [*relevance_facts(listed, settings), f"ranks 1 to {rank} count, which is {which}"]
-    columns = found_columns(listed, settings["rel"])
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=relevant / max(1, rank))
+    return shared_steps(listed, found_columns(listed, settings["rel"]), relevant, rank, facts, terms=False)
 
 
 def relevant_within(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:

@@ -9,8 +9,16 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, Steps, listing, metric, perfect, ratio, steps_of
 from pytest_ireval_metrics.continuation import GainAndCost, Goal, user_model
-from pytest_ireval_metrics.gains import by_gain, by_relevance, condensable_metric, listed_as, satisfaction, scale_top
-from pytest_ireval_metrics.vocabulary import Depth, Floats, MaxGrade, Persistence, quotient, shown_number, total
+from pytest_ireval_metrics.gains import (
+    by_gain,
+    by_relevance,
+    condensable_metric,
+    listed_as,
+    satisfaction,
+    scale_top,
+    shared_steps,
+)
+from pytest_ireval_metrics.vocabulary import Depth, Floats, MaxGrade, Persistence, shown_number
 
 Columns = dict[str, NDArray[Any]]
 
@@ -19,9 +27,7 @@ def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **
     """The probability that a reader stops at each document, divided by its rank."""
     listed = listed_as(judged, settings)
     columns = _stops(listed.grade, scale_top(max_grade, judged), gain)
-    adds = columns["adds"]
-    facts = _scale_facts(judged, max_grade, gain)
-    return steps_of(listed, columns, arithmetic=total(adds), value=adds.sum(), facts=facts, shares=adds)
+    return shared_steps(listed, columns, columns["adds"], None, _scale_facts(judged, max_grade, gain))
 
 
 def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
@@ -30,20 +36,10 @@ def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, *
     columns = _stops(listed.grade, top, gain)
     grades = listed.ideal[: settings["cutoff"]]
     ideal = _stops(grades, top, gain)
-    best = float(ideal["adds"].sum())
-    text, value = quotient(float(columns["adds"].sum()), best)
-    return steps_of(
-        listed,
-        columns,
-        arithmetic=text,
-        value=value,
-        facts=_scale_facts(judged, max_grade, gain),
-        shares=columns["adds"] / best if best else np.zeros(listed.rank.size),
-        beside=(
-            "the best order of all judged documents",
-            {"rank": np.arange(1, grades.size + 1), "grade": grades, **ideal},
-        ),
-    )
+    best, facts = float(ideal["adds"].sum()), _scale_facts(judged, max_grade, gain)
+    table = {"rank": np.arange(1, grades.size + 1), "grade": grades, **ideal}
+    beside = ("the best order of all judged documents", table)
+    return shared_steps(listed, columns, columns["adds"], best, facts, terms=False, beside=beside)
 
 
 def _scale_facts(judged: JudgedRankings, max_grade: float | None, gain: str) -> list[str]:

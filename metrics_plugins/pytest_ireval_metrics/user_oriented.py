@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import RELEVANCE, by_nothing, found_within, listed_as
-from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Floats, Integers, Mask, Rel, shared_steps, shown_number
+from pytest_ireval_metrics.gains import RELEVANCE, by_nothing, found_within, listed_as, shared_steps
+from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Floats, Integers, Mask, Rel, shown_number
 
 KNOWN = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False, "": False}
 """The cells of a column that says what the user knew before."""
