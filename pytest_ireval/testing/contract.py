@@ -14,9 +14,8 @@ from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
 from pytest_ireval.plugins.registry import load_registry
 from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
-from pytest_ireval.testing.changes import Data, Query, up_to
+from pytest_ireval.testing.data import Case, Data, Fields, Query, deep_data, up_to
 from pytest_ireval.testing.promises import PROMISES, Promise
-from pytest_ireval.testing.scoring import Fields
 from pytest_ireval.text_table import counted
 
 APPLIES = "something_applies"
@@ -165,9 +164,10 @@ def _broken(metric: Metric, promise: Promise, fields: Fields | None, asked: Metr
     """
 
     def attempt(data: Data) -> Broken | None:
-        return promise.breaks(metric, data, fields)
+        return promise.breaks(Case(metric, fields), data)
 
-    for data in _on_its_scale(metric, promise.data(metric)):
+    every = deep_data(metric.settings["cutoff"]) if promise.deep else promise.data()
+    for data in _on_its_scale(metric, every):
         if broken := attempt(data):
             return "\n".join(_lines(metric, promise, _smallest(data, broken, attempt), asked))
     return ""
