@@ -350,12 +350,9 @@ def lists_of(judged: JudgedRankings) -> Both:
     ours, theirs = judged.documents, judged.reference and judged.reference.documents
     if ours is None or theirs is None:
         raise MetricError("needs the documents of both rankings")
-    length = np.diff(ours.first)
-    query = np.repeat(np.arange(judged.count), length)
-    rank = np.arange(query.size) - ours.first[query] + 1
     other_rank = judged.rank_in_reference
     common = other_rank > 0
-    return Both(length, np.diff(theirs.first), query[common], rank[common], other_rank[common])
+    return Both(np.diff(ours.first), np.diff(theirs.first), ours.query[common], ours.rank[common], other_rank[common])
 
 
 def _within(both: Both, cutoff: int) -> NDArray[np.bool_]:
