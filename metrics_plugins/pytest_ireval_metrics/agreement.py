@@ -14,7 +14,6 @@ from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, Persisten
 
 
 def _compatibility_steps(judged: JudgedRankings, *, p: float, normalize: bool) -> Steps:
-    """The part of each relevant document, from the depth at which both rankings have it."""
     listed = listing(judged)
     good = listed.judged & (listed.grade > 0)
     size = int(np.count_nonzero(listed.ideal > 0))
@@ -196,7 +195,6 @@ def _steps(
     value: float,
     facts: list[str],
 ) -> Steps:
-    """Steps with the rank in the reference; two empty lists are alike without any arithmetic."""
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
     both = lists_of(judged)
     empty = not both.length[0] and not both.other_length[0]

@@ -41,7 +41,6 @@ def divisor_within(listed: Listing, settings: Mapping[str, Any]) -> int:
 
 
 def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The sum of the precisions at relevant documents, as odds against the missing rest."""
     listed = listed_as(judged, settings)
     relevant, count = listed.relevant(settings["rel"]), listed.relevant_count(settings["rel"])
     columns = found_columns(listed, settings["rel"])
@@ -58,7 +57,6 @@ def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _gap_steps(judged: JudgedRankings, *, thresholds: Mapping[float, float] | None, **settings: Any) -> Steps:
-    """Precision expected at each rank when readers differ, added up and divided by the readers of all documents."""
     listed = listed_as(judged, settings)
     readers = np.where(listed.judged, _share_of_readers(listed.grade, thresholds), 0.0)
     agreed = np.array([np.minimum(readers[: i + 1], readers[i]).sum() for i in range(readers.size)])
@@ -182,7 +180,6 @@ def _shared_so_far(judged: JudgedRankings, value: Floats) -> Floats:
 
 
 def _steps(judged: JudgedRankings, value: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """For each hit, the number of its value among its query's distinct values above 0 (0: none); and their steps."""
     query = judged.hits.query
     order = np.lexsort((value, query))
     sorted_query, sorted_value = query[order], value[order]
@@ -223,7 +220,6 @@ def _iprec_steps(judged: JudgedRankings, *, recall: float, **settings: Any) -> S
 
 
 def _iprec_average_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The eleven levels of recall, and the highest precision from each on."""
     listed = listed_as(judged, settings)
     peaks = _peaks(listed, _LEVELS, settings)
     curve = np.array([peak.found / peak.rank if peak.rank else 0.0 for peak in peaks])
@@ -322,7 +318,6 @@ def _needed_documents(wanted: NDArray[np.floating[Any]], rounding: str) -> Float
 
 
 def _bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min") -> Steps:
-    """For each relevant document, a part that falls with each document judged not relevant above it."""
     listed = listing(judged)
     relevant = listed.relevant(rel)
     count = listed.relevant_count(rel)
@@ -340,7 +335,6 @@ def _bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min"
 
 
 def _inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    """For each relevant document, the precision at its rank that is likely by the judged sample."""
     listed = listing(judged)
     relevant = listed.relevant(rel)
     found: NDArray[np.int64] = np.cumsum(relevant) - relevant

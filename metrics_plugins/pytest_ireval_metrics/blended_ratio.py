@@ -114,14 +114,12 @@ def _facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str
 
 
 def _q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The blended ratio at each relevant document, added up and divided by R."""
     blend = _blend(judged, settings)
     among, facts = divisor_within(blend.listed, settings), _facts(blend.listed, settings)
     return shared_steps(blend.listed, blend.columns(blend.ratio), blend.ratio, among, facts)
 
 
 def _awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The gain so far as a share of the best, at each relevant document."""
     blend = _blend(judged, settings)
     adds = np.where(blend.relevant, ratio(blend.cumulated, blend.best), 0.0)
     facts = [*relevance_facts(blend.listed, settings), "ratio = cg / cg*"]
@@ -129,13 +127,11 @@ def _awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The blended ratio at the first relevant document."""
     blend = _blend(judged, settings)
     return _at(blend, np.flatnonzero(blend.relevant)[:1], settings, "the first relevant document is at rank")
 
 
 def _p_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The blended ratio at the first document of the best grade retrieved."""
     blend = _blend(judged, settings)
     return _at(blend, blend.preferred, settings, "the first of the best documents is at rank")
 
@@ -156,7 +152,6 @@ def _at(blend: _Blend, row: Integers, settings: Mapping[str, Any], said: str) ->
 
 
 def _p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The mean blended ratio of the relevant documents down to the first of the best grade."""
     blend = _blend(judged, settings)
     last = int(blend.preferred[0]) + 1 if blend.preferred.size else 0
     adds = np.where(blend.listed.rank <= last, blend.ratio, 0.0)
@@ -165,7 +160,6 @@ def _p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The blended ratio times the readers who stop there."""
     blend = _blend(judged, settings)
     stopping, everybody = _readers(judged, blend.listed.grade, blend.found, settings)
     columns = {**blend.columns(blend.ratio), "readers": np.where(blend.relevant, stopping, np.nan)}
@@ -175,7 +169,6 @@ def _ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The blended ratio of the documents at ranks 1 to R."""
     rel, beta = settings["rel"], settings["beta"]
     count = judged.relevant_count(rel)
     blend = _blend(judged, settings, int(count[0]))

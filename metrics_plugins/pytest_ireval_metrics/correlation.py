@@ -149,7 +149,6 @@ def _above(query: Integers, other: Integers) -> Integers:
 
 
 def _steps(judged: JudgedRankings, settings: Mapping[str, Any], text: str, value: float, facts: Sequence[str]) -> Steps:
-    """The listed documents with their ranks in the reference; beside them the documents of both lists."""
     found = _compared(judged, settings["cutoff"], settings["missing"])
     listed = listing(judged, settings["cutoff"])
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)

@@ -220,7 +220,6 @@ def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: fl
 
 
 def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """For each relevant document, the number of others above it."""
     listed = listed_as(judged, settings)
     relevant = listed.relevant(settings["rel"])
     found, others = int(relevant.sum()), int((~relevant).sum())

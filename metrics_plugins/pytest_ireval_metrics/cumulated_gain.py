@@ -55,7 +55,6 @@ def _dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _ideal_dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The sum of the best order; the ranking changes nothing."""
     listed = listed_as(judged, settings)
     ideal = _best_order(judged, listed, {"ideal": "judged", **settings})
     adds = ideal["discounted"]
@@ -70,7 +69,6 @@ def _ideal_dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The DCG divided by that of the best order."""
     listed = listed_as(judged, settings)
     columns = _discounted(listed.rank, gains_in(listed, settings), settings)
     ideal = _best_order(judged, listed, settings)
@@ -290,7 +288,6 @@ def _curves(judged: JudgedRankings, settings: dict[str, Any]) -> tuple[Listing, 
 
 
 def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """NDCG at each relevant document; those not retrieved count with nDCG of the whole list."""
     listed, gain, dcg = _curves(judged, settings)
     count, relevant = dcg.best.gain.size, gain > 0
     adds = np.where(relevant, dcg.ndcg(listed.rank), 0.0)
@@ -320,7 +317,6 @@ def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
 
 
 def _rndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """NDCG at the ranks at which the best list comes to a lower gain, and at the end of a longer list."""
     listed, gain, dcg = _curves(judged, settings)
     best, count = dcg.best.gain, dcg.best.gain.size
     ends = [i + 1 for i in range(count) if i + 1 == count or best[i] != best[i + 1]]

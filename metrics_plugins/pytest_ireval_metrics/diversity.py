@@ -56,7 +56,6 @@ def _subtopics(judged: JudgedRankings, rel: float) -> _Subtopics:
 
 
 def _pairs(judged: JudgedRankings) -> Any:
-    """All judged pairs of a document and a subtopic."""
     if judged.subtopics is None:
         raise MetricError("the judgments have no subtopics")
     return judged.subtopics
@@ -210,7 +209,6 @@ def _cascade_steps(words: str, discount: Discount | None = None, *, normalized: 
     """Steps of a metric that counts repetitions less; without a discount, a rank counts by the reader's patience."""
 
     def steps(judged: JudgedRankings, *, alpha: float, **settings: Any) -> Steps:
-        """Divide what documents add by the value of the best order, or of documents about every subtopic."""
         if discount is not None:
             of_rank, depth, most = discount, settings["cutoff"], _most(discount, alpha, settings["cutoff"])
         else:
@@ -230,7 +228,6 @@ def _cascade_steps(words: str, discount: Discount | None = None, *, normalized: 
 
 
 def _discounted(gain: Floats, discount: Discount) -> Columns:
-    """The gains of a list, and what they add."""
     rank = np.arange(1, gain.size + 1)
     adds = gain * discount(rank)
     return {"rank": rank, "gain": gain, "adds": adds, "sum": np.cumsum(adds)}
@@ -338,7 +335,6 @@ def _counting_steps(worth: Callable[[_Found], Floats], adds: str, by: str = "") 
     """Steps of a metric that divides by the number of subtopics, and by the setting ``by`` if there is one."""
 
     def steps(judged: JudgedRankings, **settings: Any) -> Steps:
-        """Divide what documents add by the number of subtopics."""
         times = settings.get(by, 1)
         facts = [f"adds = {adds}", f"the sum is divided by the number of subtopics{f' times {times}' if by else ''}"]
         return _pair_steps(judged, settings, worth, lambda count: float(count * times), facts)
@@ -405,7 +401,6 @@ def _d_ndcg(judged: JudgedRankings, cutoff: int, gain: str) -> Floats:
 
 
 def _d_ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The gains of all subtopics together, discounted, divided by what the best order has."""
     listed = listed_as(judged, settings)
     judged = seen_with(judged, settings)
     query, worth, of_hits = _global_gains(judged, settings["gain"])
@@ -433,7 +428,6 @@ def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear") -> 
 
 
 def _d_sharp_steps(judged: JudgedRankings, *, gamma: float, rel: float, **settings: Any) -> Steps:
-    """Add up the share of new subtopics and D_nDCG, document by document."""
     recall, worth = RECALL_STEPS(judged, rel=rel, **settings), _d_ndcg_steps(judged, **settings)
     if recall.shares is None or worth.shares is None:
         raise MetricError("the steps of StRecall and D_nDCG must have shares")

@@ -133,7 +133,6 @@ def relevant_within(judged: JudgedRankings, cutoff: int | None, rel: float) -> F
 
 
 def _harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
-    """The weighted harmonic mean of precision and recall; 0 where both are 0."""
     return ratio((1 + beta**2) * precision * recall, beta**2 * precision + recall)
 
 

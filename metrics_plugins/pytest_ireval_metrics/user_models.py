@@ -24,14 +24,12 @@ Columns = dict[str, NDArray[Any]]
 
 
 def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    """The probability that a reader stops at each document, divided by its rank."""
     listed = listed_as(judged, settings)
     columns = _stops(listed.grade, scale_top(max_grade, judged), gain)
     return shared_steps(listed, columns, columns["adds"], None, _scale_facts(judged, max_grade, gain))
 
 
 def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    """The ERR divided by that of the best order."""
     listed, top = listed_as(judged, settings), scale_top(max_grade, judged)
     columns = _stops(listed.grade, top, gain)
     grades = listed.ideal[: settings["cutoff"]]
@@ -58,7 +56,6 @@ def _stops(grade: Floats, top: float, gain: str) -> Columns:
 def _rbp_steps(
     judged: JudgedRankings, *, p: float, rel: float | None, max_grade: float | None, **settings: Any
 ) -> Steps:
-    """Gains times the probability that a reader gets there."""
     listed = listed_as(judged, settings)
     if rel is None:
         top = scale_top(max_grade, judged)
@@ -79,7 +76,6 @@ def _rbp_steps(
 
 
 def _rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float) -> Steps:
-    """The part that judged documents settle, subtracted from 1."""
     listed = listing(judged, cutoff)
     reaches = _reaches(listed.rank, p)
     settled = np.where(listed.judged, reaches, 0.0)
@@ -200,7 +196,6 @@ def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence
 
 
 def _reaches(rank: NDArray[np.int64], p: float) -> Floats:
-    """The probability that a reader comes to a rank."""
     reaches: Floats = np.power(p, rank - 1.0)
     return reaches
 

@@ -41,7 +41,6 @@ def _knows(judged: JudgedRankings, column: str) -> Mask:
 
 
 def _known_steps(of_known: bool, judged: JudgedRankings, *, rel: float, column: str, cutoff: int | None) -> Steps:
-    """The documents that count, as a share of the known relevant documents, or of the relevant ones found."""
     listed, knows = listed_as(judged, {"cutoff": cutoff}), _knows(judged, column)
     known = np.zeros(listed.rank.size)
     hits = judged.hits

@@ -128,7 +128,6 @@ def _found(metric: Metric, name: str, fields: Fields | None) -> Finding:
 
 
 def _unfit(metric: Metric, fields: Fields | None) -> str:
-    """The reason why nothing can be tried at all."""
     if "fields" in metric.needs and not fields:
         return "it needs fields: give their values, as fields={'price': [1, 2.5]}"
     try:
@@ -276,7 +275,6 @@ def _ranking(query: Query, scored: bool) -> str:
 
 
 def _cut(entries: list[str]) -> str:
-    """A list; only its ends if it is very long."""
     if len(entries) <= MOST_SHOWN:
         return " ".join(entries)
     return f"{' '.join(entries[:4])} … ({len(entries) - 8} more) … {' '.join(entries[-4:])}"
