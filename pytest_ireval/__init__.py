@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.baselines.record import Acceptance
-    from pytest_ireval.comparing.comparison import compare
+    from pytest_ireval.comparing import compare
     from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining.why import why
@@ -50,7 +50,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "baselines.record": ("Acceptance",),
-    "comparing.comparison": ("compare",),
+    "comparing": ("compare",),
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
     "explaining.why": ("why",),

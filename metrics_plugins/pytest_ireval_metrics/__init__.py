@@ -5,50 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_ireval import Metric, hookimpl
-from pytest_ireval_metrics.agreement import METRICS as AGREEMENT
-from pytest_ireval_metrics.average_precision import METRICS as AVERAGE_PRECISION
-from pytest_ireval_metrics.blended_ratio import METRICS as BLENDED_RATIO
-from pytest_ireval_metrics.continuation import METRICS as CONTINUATION
-from pytest_ireval_metrics.correlation import METRICS as CORRELATION
-from pytest_ireval_metrics.counts import METRICS as COUNTS
-from pytest_ireval_metrics.cumulated_gain import METRICS as CUMULATED_GAIN
-from pytest_ireval_metrics.diversity import METRICS as DIVERSITY
-from pytest_ireval_metrics.efficiency import METRICS as EFFICIENCY
-from pytest_ireval_metrics.gain_so_far import METRICS as GAIN_SO_FAR
-from pytest_ireval_metrics.guardrails import METRICS as GUARDRAILS
-from pytest_ireval_metrics.incomplete import METRICS as INCOMPLETE
-from pytest_ireval_metrics.interpolated import METRICS as INTERPOLATED
+from pytest_ireval_metrics import (
+    agreement,
+    average_precision,
+    blended_ratio,
+    continuation,
+    correlation,
+    counts,
+    cumulated_gain,
+    diversity,
+    efficiency,
+    guardrails,
+    preferences,
+    sessions,
+    sets_and_ranks,
+    user_models,
+    user_oriented,
+)
 from pytest_ireval_metrics.other_packages import DIALECTS, rows_of
-from pytest_ireval_metrics.preferences import METRICS as PREFERENCES
-from pytest_ireval_metrics.sessions import METRICS as SESSIONS
-from pytest_ireval_metrics.sets_and_ranks import METRICS as SETS_AND_RANKS
-from pytest_ireval_metrics.user_models import METRICS as USER_MODELS
-from pytest_ireval_metrics.user_oriented import METRICS as USER_ORIENTED
+
+FILES = (
+    *(sets_and_ranks, counts, average_precision, cumulated_gain, blended_ratio),
+    *(user_models, continuation, diversity, user_oriented, sessions, agreement, correlation, preferences, efficiency),
+    guardrails,
+)
 
 
 @hookimpl
 def ireval_metrics() -> list[Metric]:
-    """All of them."""
-    metrics = [
-        *SETS_AND_RANKS,
-        *COUNTS,
-        *AVERAGE_PRECISION,
-        *INTERPOLATED,
-        *INCOMPLETE,
-        *CUMULATED_GAIN,
-        *GAIN_SO_FAR,
-        *BLENDED_RATIO,
-        *USER_MODELS,
-        *CONTINUATION,
-        *DIVERSITY,
-        *USER_ORIENTED,
-        *SESSIONS,
-        *AGREEMENT,
-        *CORRELATION,
-        *PREFERENCES,
-        *EFFICIENCY,
-        *GUARDRAILS,
-    ]
+    """All metrics that these files define, in the order of their definitions."""
+    metrics = [value for file in FILES for value in vars(file).values() if isinstance(value, Metric)]
     return [
         replace(metric, elsewhere=rows_of(metric.name), dialects=DIALECTS.get(metric.name, {})) for metric in metrics
     ]

@@ -9,20 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.vocabulary import (
-    Cutoff,
-    Floats,
-    Integers,
-    Persistence,
-    quotient,
-    shared_steps,
-    shown_number,
-    summed,
-)
+from pytest_ireval_metrics.gains import quotient, shared_steps
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, Persistence, shown_number, summed
 
 
 def _compatibility_steps(judged: JudgedRankings, *, p: float, normalize: bool) -> Steps:
-    """The part of each relevant document, from the depth at which both rankings have it."""
     listed = listing(judged)
     good = listed.judged & (listed.grade > 0)
     size = int(np.count_nonzero(listed.ideal > 0))
@@ -204,7 +195,6 @@ def _steps(
     value: float,
     facts: list[str],
 ) -> Steps:
-    """Steps with the rank in the reference; two empty lists are alike without any arithmetic."""
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
     both = lists_of(judged)
     empty = not both.length[0] and not both.other_length[0]
@@ -358,16 +348,10 @@ def lists_of(judged: JudgedRankings) -> Both:
     ours, theirs = judged.documents, judged.reference and judged.reference.documents
     if ours is None or theirs is None:
         raise MetricError("needs the documents of both rankings")
-    length = np.diff(ours.first)
-    query = np.repeat(np.arange(judged.count), length)
-    rank = np.arange(query.size) - ours.first[query] + 1
     other_rank = judged.rank_in_reference
     common = other_rank > 0
-    return Both(length, np.diff(theirs.first), query[common], rank[common], other_rank[common])
+    return Both(np.diff(ours.first), np.diff(theirs.first), ours.query[common], ours.rank[common], other_rank[common])
 
 
 def _within(both: Both, cutoff: int) -> NDArray[np.bool_]:
     return (both.rank <= cutoff) & (both.other_rank <= cutoff)
-
-
-METRICS = [compatibility, rank_biased_overlap, overlap, average_overlap, jaccard]

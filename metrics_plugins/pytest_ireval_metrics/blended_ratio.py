@@ -4,28 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError, Param, condensed, metric, ratio
-from pytest_ireval_metrics.average_precision import divisor_of
-from pytest_ireval_metrics.cumulated_gain import BestGains, best_order
-from pytest_ireval_metrics.gains import by_relevant_gain, gain_of, gain_range
-from pytest_ireval_metrics.steps_of_blended_ratio import (
-    awp_steps,
-    ncu_steps,
-    o_measure_steps,
-    p_measure_steps,
-    p_plus_steps,
-    q_steps,
-    r_measure_steps,
+from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, ratio, steps_of
+from pytest_ireval_metrics.average_precision import divisor_of, divisor_within
+from pytest_ireval_metrics.cumulated_gain import BestGains, best_order, gains_in
+from pytest_ireval_metrics.gains import (
+    by_relevant_gain,
+    condensable_metric,
+    found_within,
+    gain_of,
+    gain_range,
+    listed_as,
+    quotient,
+    shared_steps,
 )
-from pytest_ireval_metrics.vocabulary import Denominator, Depth, Floats, Gains, Integers, JudgedOnly, Mask, Rel, summed
+from pytest_ireval_metrics.sets_and_ranks import relevance_facts
+from pytest_ireval_metrics.vocabulary import (
+    Denominator,
+    Depth,
+    Floats,
+    Gains,
+    Integers,
+    Mask,
+    Rel,
+    shown_number,
+    summed,
+)
 
 _Beta = Annotated[float, Param("how much grades count: with 0 only the number of documents does", low=0)]
 
-_ratio_metric = partial(metric, range=gain_range)
+_ratio_metric = partial(condensable_metric, range=gain_range)
 
 
 def _collected(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> Floats:
@@ -57,20 +69,155 @@ def _blended_ratio(judged: JudgedRankings, rel: float, beta: float, gains: Mappi
     return ratio(beta * _collected(judged, rel, gains) + judged.relevant_so_far(rel), beta * best + hits.rank)
 
 
-def _relevant_hits(judged: JudgedRankings, rel: float, cutoff: int | None) -> Mask:
-    relevant = judged.relevant(rel)
-    return relevant if cutoff is None else relevant & (judged.hits.rank <= cutoff)
+class _Blend(NamedTuple):
+    """A list, and the parts of the ratio at each rank; ``above`` and ``below`` are its two sides."""
+
+    listed: Listing
+    relevant: Mask
+    gain: Floats
+    cumulated: Floats
+    best: Floats
+    found: Integers
+    above: Floats
+    below: Floats
+
+    @property
+    def ratio(self) -> Floats:
+        """The blended ratio, 0 where there is no relevant document."""
+        return np.where(self.relevant, self.above / self.below, 0.0)
+
+    def columns(self, ratio: Floats) -> dict[str, NDArray[Any]]:
+        """All of it, for the table, with the ratio of relevant documents."""
+        shown = np.where(self.relevant, ratio, np.nan)
+        return {"gain": self.gain, "cg": self.cumulated, "cg*": self.best, "found": self.found, "ratio": shown}
+
+    @property
+    def preferred(self) -> Integers:
+        """The row of the first document of the best grade among relevant ones; none if there are none."""
+        rows, grade = np.flatnonzero(self.relevant), self.listed.grade
+        first: Integers = rows[grade[rows] == grade[rows].max(initial=-np.inf)][:1]
+        return first
 
 
-@_ratio_metric(name="OMeasure", tie_order=by_relevant_gain, steps=o_measure_steps, spellings={"O_measure": {}})
-def o_measure(
+def _blend(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> _Blend:
+    listed, rel, beta = listed_as(judged, settings, cutoff), settings["rel"], settings.get("beta", 1.0)
+    relevant = listed.relevant(rel)
+    gain = np.where(relevant, gains_in(listed, settings), 0.0)
+    found, cumulated = np.cumsum(relevant.astype(np.int64)), np.cumsum(gain)
+    best = _best_so_far(_best_of_relevant(judged, rel, settings["gains"]), np.zeros_like(listed.rank), listed.rank)
+    return _Blend(listed, relevant, gain, cumulated, best, found, beta * cumulated + found, beta * best + listed.rank)
+
+
+def _facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
+    beta = shown_number(settings["beta"])
+    return [*relevance_facts(listed, settings), f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}", *more]
+
+
+def _q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = _blend(judged, settings)
+    among, facts = divisor_within(blend.listed, settings), _facts(blend.listed, settings)
+    return shared_steps(blend.listed, blend.columns(blend.ratio), blend.ratio, among, facts)
+
+
+def _awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = _blend(judged, settings)
+    adds = np.where(blend.relevant, ratio(blend.cumulated, blend.best), 0.0)
+    facts = [*relevance_facts(blend.listed, settings), "ratio = cg / cg*"]
+    return shared_steps(blend.listed, blend.columns(adds), adds, divisor_within(blend.listed, settings), facts)
+
+
+def _o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = _blend(judged, settings)
+    return _at(blend, np.flatnonzero(blend.relevant)[:1], settings, "the first relevant document is at rank")
+
+
+def _p_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = _blend(judged, settings)
+    return _at(blend, blend.preferred, settings, "the first of the best documents is at rank")
+
+
+def _at(blend: _Blend, row: Integers, settings: Mapping[str, Any], said: str) -> Steps:
+    """The blended ratio at one row; relevant documents down to it make up its upper side."""
+    listed = blend.listed
+    text, value, shares = "0", 0.0, np.zeros(listed.rank.size)
+    where = "no relevant document is there"
+    if row.size:
+        i = int(row[0])
+        text, value = quotient(float(blend.above[i]), float(blend.below[i]))
+        shares = np.where(listed.rank <= listed.rank[i], settings["beta"] * blend.gain + blend.relevant, 0.0)
+        shares = shares / blend.below[i]
+        where = f"{said} {listed.rank[i]}"
+    columns, facts = blend.columns(blend.ratio), _facts(listed, settings, where)
+    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
+
+
+def _p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = _blend(judged, settings)
+    last = int(blend.preferred[0]) + 1 if blend.preferred.size else 0
+    adds = np.where(blend.listed.rank <= last, blend.ratio, 0.0)
+    facts = _facts(blend.listed, settings, f"relevant documents count down to rank {last}, the first of the best")
+    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, int(blend.relevant[:last].sum()), facts)
+
+
+def _ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = _blend(judged, settings)
+    stopping, everybody = _readers(judged, blend.listed.grade, blend.found, settings)
+    columns = {**blend.columns(blend.ratio), "readers": np.where(blend.relevant, stopping, np.nan)}
+    fact = f"of {shown_number(everybody[0])} readers, the number that stops at each; times ratio, added up"
+    adds = blend.ratio * stopping
+    return shared_steps(blend.listed, columns, adds, float(everybody[0]), _facts(blend.listed, settings, fact))
+
+
+def _r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    rel, beta = settings["rel"], settings["beta"]
+    count = judged.relevant_count(rel)
+    blend = _blend(judged, settings, int(count[0]))
+    best = _best_so_far(_best_of_relevant(judged, rel, settings["gains"]), np.zeros(1, np.int64), count)
+    below, adds = float(beta * best[0] + count[0]), beta * blend.gain + blend.relevant
+    facts = _facts(blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)")
+    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, below, facts, terms=False)
+
+
+@_ratio_metric(name="Q", tie_order=by_relevant_gain, steps=_q_steps, spellings={"Q_measure": {}})
+def q_measure(
     judged: JudgedRankings,
     *,
     cutoff: Depth = None,
-    beta: _Beta = 1,
+    beta: Annotated[float, Param("how much grades count: 0 is average precision", low=0)] = 1,
     rel: Rel = 1,
     gains: Gains = None,
-    judged_only: JudgedOnly = False,
+    denominator: Denominator = "R",
+) -> Floats:
+    """Average precision with a blended ratio in place of precision: documents found and their gain, against the best.
+
+    Formula: Q = (1/R) sum over relevant retrieved d at rank r of (beta cg(r) + count(r)) / (beta cg*(r) + r)
+    Reference: T. Sakai, On the reliability of information retrieval metrics based on graded relevance, IPM 43, 2007.
+    Example: Q of 0 3 | 1 = ((3 + 1) / (4 + 2)) / 2 = 0.3333
+    """
+    blended = _blended_ratio(judged, rel, beta, gains)
+    return ratio(judged.sum(blended, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
+
+
+@_ratio_metric(name="AWP", tie_order=by_relevant_gain, steps=_awp_steps)
+def average_weighted_precision(
+    judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, gains: Gains = None, denominator: Denominator = "R"
+) -> Floats:
+    """Average precision with gains in place of documents: what was collected, against the best list of that length.
+
+    Formula: AWP = (1/R) sum over relevant retrieved d at rank r of cg(r) / cg*(r)
+    Reference: N. Kando et al., Information retrieval system evaluation using multi-grade relevance judgments, 2001.
+        Below rank R, cg* grows no more, so that late documents cost nothing: Q corrects that.
+    Example: AWP of 0 3 | 1 = (3 / 4) / 2 = 0.375
+    """
+    hits = judged.hits
+    best = _best_so_far(_best_of_relevant(judged, rel, gains), hits.query, hits.rank)
+    weighted = ratio(_collected(judged, rel, gains), best)
+    return ratio(judged.sum(weighted, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
+
+
+@_ratio_metric(name="OMeasure", tie_order=by_relevant_gain, steps=_o_measure_steps, spellings={"O_measure": {}})
+def o_measure(
+    judged: JudgedRankings, *, cutoff: Depth = None, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None
 ) -> Floats:
     """The blended ratio at the first relevant document, for readers who want one document: RR that looks at grades.
 
@@ -78,8 +225,7 @@ def o_measure(
     Reference: T. Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ 2007.
     Example: OMeasure of 0 1 3 = (1 + 1) / (4 + 2) = 0.3333
     """
-    judged = condensed(judged) if judged_only else judged
-    first = _relevant_hits(judged, rel, cutoff) & (judged.relevant_so_far(rel) == 1)
+    first = found_within(judged, rel, cutoff) & (judged.relevant_so_far(rel) == 1)
     return judged.sum(_blended_ratio(judged, rel, beta, gains), first)
 
 
@@ -88,17 +234,11 @@ def o_measure(
     not_promised={
         "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
     },
-    steps=p_measure_steps,
+    steps=_p_measure_steps,
     spellings={"P_measure": {}},
 )
 def p_measure(
-    judged: JudgedRankings,
-    *,
-    cutoff: Depth = None,
-    beta: _Beta = 1,
-    rel: Rel = 1,
-    gains: Gains = None,
-    judged_only: JudgedOnly = False,
+    judged: JudgedRankings, *, cutoff: Depth = None, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None
 ) -> Floats:
     """The blended ratio at the preferred rank, the first of the best grade retrieved, for readers who want the best.
 
@@ -106,8 +246,7 @@ def p_measure(
     Reference: T. Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ 2007.
     Example: PMeasure of 1 3 0 3 = (4 + 2) / (6 + 2) = 0.75
     """
-    judged = condensed(judged) if judged_only else judged
-    stop = _preferred_rank(judged, _relevant_hits(judged, rel, cutoff))
+    stop = _preferred_rank(judged, found_within(judged, rel, cutoff))
     return judged.sum(_blended_ratio(judged, rel, beta, gains), judged.hits.rank == stop[judged.hits.query])
 
 
@@ -116,17 +255,11 @@ def p_measure(
     not_promised={
         "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
     },
-    steps=p_plus_steps,
+    steps=_p_plus_steps,
     spellings={"P_plus": {}, "PPlusMeasure": {}},
 )
 def p_plus(
-    judged: JudgedRankings,
-    *,
-    cutoff: Depth = None,
-    beta: _Beta = 1,
-    rel: Rel = 1,
-    gains: Gains = None,
-    judged_only: JudgedOnly = False,
+    judged: JudgedRankings, *, cutoff: Depth = None, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None
 ) -> Floats:
     """The blended ratio averaged over the relevant documents down to the preferred rank.
 
@@ -135,8 +268,7 @@ def p_plus(
     Reference: T. Sakai, Bootstrap-based comparisons of IR metrics for finding one relevant document, AIRS 2006.
     Example: PPlus of 1 3 0 3 = ((1 + 1) / (3 + 1) + (4 + 2) / (6 + 2)) / 2 = 0.625
     """
-    judged = condensed(judged) if judged_only else judged
-    counts = _relevant_hits(judged, rel, cutoff)
+    counts = found_within(judged, rel, cutoff)
     counts = counts & (judged.hits.rank <= _preferred_rank(judged, counts)[judged.hits.query])
     return ratio(judged.sum(_blended_ratio(judged, rel, beta, gains), counts), judged.sum(counts))
 
@@ -151,70 +283,19 @@ def _preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
     return preferred
 
 
-@_ratio_metric(name="RMeasure", tie_order=by_relevant_gain, steps=r_measure_steps, spellings={"R_measure": {}})
-def r_measure(
-    judged: JudgedRankings, *, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None, judged_only: JudgedOnly = False
-) -> Floats:
+@_ratio_metric(name="RMeasure", tie_order=by_relevant_gain, steps=_r_measure_steps, spellings={"R_measure": {}})
+def r_measure(judged: JudgedRankings, *, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None) -> Floats:
     """The blended ratio at rank R: Rprec that looks at grades.
 
     Formula: R-measure = (beta cg(R) + count(R)) / (beta cg*(R) + R)
     Reference: T. Sakai, New performance metrics based on multigrade relevance, NTCIR-4, 2004.
     Example: RMeasure of 0 3 1 | 1 = (3 + 1 + 2) / (5 + 3) = 0.75
     """
-    judged = condensed(judged) if judged_only else judged
     count, query = judged.relevant_count(rel), np.arange(judged.count)
     counts = judged.relevant(rel) & (judged.hits.rank <= count[judged.hits.query])
     gain = judged.sum(gain_of(judged.hits.grade, "linear", gains), counts)
     best = _best_so_far(_best_of_relevant(judged, rel, gains), query, count)
     return ratio(beta * gain + judged.sum(counts), beta * best + count)
-
-
-@_ratio_metric(name="Q", tie_order=by_relevant_gain, steps=q_steps, spellings={"Q_measure": {}})
-def q_measure(
-    judged: JudgedRankings,
-    *,
-    cutoff: Depth = None,
-    beta: Annotated[float, Param("how much grades count: 0 is average precision", low=0)] = 1,
-    rel: Rel = 1,
-    gains: Gains = None,
-    denominator: Denominator = "R",
-    judged_only: JudgedOnly = False,
-) -> Floats:
-    """Average precision with a blended ratio in place of precision: documents found and their gain, against the best.
-
-    Formula: Q = (1/R) sum over relevant retrieved d at rank r of (beta cg(r) + count(r)) / (beta cg*(r) + r)
-    Reference: T. Sakai, On the reliability of information retrieval metrics based on graded relevance, IPM 43, 2007.
-    Example: Q of 0 3 | 1 = ((3 + 1) / (4 + 2)) / 2 = 0.3333
-    """
-    judged = condensed(judged) if judged_only else judged
-    blended = _blended_ratio(judged, rel, beta, gains)
-    return ratio(judged.sum(blended, _relevant_hits(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
-
-
-@_ratio_metric(name="AWP", tie_order=by_relevant_gain, steps=awp_steps)
-def average_weighted_precision(
-    judged: JudgedRankings,
-    *,
-    cutoff: Depth = None,
-    rel: Rel = 1,
-    gains: Gains = None,
-    denominator: Denominator = "R",
-    judged_only: JudgedOnly = False,
-) -> Floats:
-    """Average precision with gains in place of documents: what was collected, against the best list of that length.
-
-    Formula: AWP = (1/R) sum over relevant retrieved d at rank r of cg(r) / cg*(r)
-    Reference: N. Kando et al., Information retrieval system evaluation using multi-grade relevance judgments, 2001.
-        Below rank R, cg* grows no more, so that late documents cost nothing: Q corrects that.
-    Example: AWP of 0 3 | 1 = (3 / 4) / 2 = 0.375
-    """
-    judged = condensed(judged) if judged_only else judged
-    hits = judged.hits
-    best = _best_so_far(_best_of_relevant(judged, rel, gains), hits.query, hits.rank)
-    weighted = ratio(_collected(judged, rel, gains), best)
-    return ratio(
-        judged.sum(weighted, _relevant_hits(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff)
-    )
 
 
 Stop = Annotated[
@@ -238,7 +319,7 @@ Gamma = Annotated[
 @_ratio_metric(
     name="NCU",
     not_promised={"promotion_never_harms": "readers who stop at the promoted document have collected less above it"},
-    steps=ncu_steps,
+    steps=_ncu_steps,
 )
 def normalised_cumulative_utility(
     judged: JudgedRankings,
@@ -249,7 +330,6 @@ def normalised_cumulative_utility(
     rel: Rel = 1,
     gains: Gains = None,
     stops: Stops = None,
-    judged_only: JudgedOnly = False,
 ) -> Floats:
     """The blended ratio expected where readers stop; with beta=0 the precision expected there.
 
@@ -260,36 +340,26 @@ def normalised_cumulative_utility(
         EVIA 2008: graded is NCUgu,BR, rank_biased NCUrb,BR, and with beta=0 NCUgu,P and NCUrb,P.
     Example: NCU of 1 3 0 = 1/4 * (1 + 1)/(3 + 1) + 3/4 * (4 + 2)/(4 + 2) = 0.875
     """
-    judged = condensed(judged) if judged_only else judged
     relevant = judged.relevant(rel)
-    stopping, all_readers = _readers(judged, stop, rel, gamma, stops or gains)
+    settings = {"stop": stop, "gamma": gamma, "rel": rel, "gains": gains, "stops": stops}
+    stopping, all_readers = _readers(judged, judged.hits.grade, judged.relevant_so_far(rel), settings)
     return ratio(judged.sum(stopping * _blended_ratio(judged, rel, beta, gains), relevant), all_readers)
 
 
 def _readers(
-    judged: JudgedRankings, stop: str, rel: float, gamma: float, stops: Mapping[float, float] | None
+    judged: JudgedRankings, grade: Floats, so_far: Integers, settings: Mapping[str, Any]
 ) -> tuple[Floats, Floats]:
-    """The readers who stop at each hit, and all readers of each query."""
+    """The readers who stop at documents of these grades, with ``so_far`` relevant ones, and all readers of a query."""
+    rel, gamma, stops = settings["rel"], settings["gamma"], settings["stops"] or settings["gains"]
     count = judged.relevant_count(rel)
-    if stop == "uniform":
-        return np.ones(judged.hits.rank.size, np.float64), count.astype(np.float64)
-    if stop == "rank_biased":
+    if settings["stop"] == "uniform":
+        return np.ones(grade.size), count.astype(np.float64)
+    if settings["stop"] == "rank_biased":
         total = count if gamma == 1 else (1 - gamma**count) / (1 - gamma)
-        return np.power(gamma, judged.relevant_so_far(rel) - 1.0), np.asarray(total, np.float64)
+        return np.power(gamma, so_far - 1.0), np.asarray(total, np.float64)
     if stops and min(stops.values()) < 0:
         raise MetricError("a share of readers is not below 0: give stops where gains are below 0")
     ideal = judged.ideal
     willing = np.where(ideal.grade >= rel, gain_of(ideal.grade, "linear", stops), 0.0)
     all_readers = np.bincount(ideal.query, willing, minlength=judged.count).astype(np.float64)
-    return gain_of(judged.hits.grade, "linear", stops), all_readers
-
-
-METRICS = [
-    q_measure,
-    average_weighted_precision,
-    o_measure,
-    p_measure,
-    p_plus,
-    r_measure,
-    normalised_cumulative_utility,
-]
+    return gain_of(grade, "linear", stops), all_readers

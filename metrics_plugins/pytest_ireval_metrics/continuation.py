@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Metric, MetricError, Param, Steps, listing, metric, steps_of
-from pytest_ireval_metrics.gains import by_gain, by_nothing, scale_top
-from pytest_ireval_metrics.vocabulary import Floats, MaxGrade, number_of_field, shown_number, total
+from pytest_ireval_metrics.gains import by_gain, by_nothing, scale_top, total
+from pytest_ireval_metrics.vocabulary import Floats, MaxGrade, number_of_field, shown_number
 
 DEEPEST = 1000
 """The rank at which readers stop at the latest, unless a cutoff says otherwise; cwl-eval has the same."""
@@ -115,7 +115,6 @@ def _scale(judged: JudgedRankings, settings: Settings) -> tuple[float, float]:
 
 
 def _costs(judged: JudgedRankings, settings: Settings, queries: slice) -> Floats:
-    """Costs by rank."""
     documents, fields, name = judged.documents, judged.fields, settings["cost"]
     if documents is None or fields is None:
         raise MetricError("cost is a field of documents: give fields={document: {name: value}}")
@@ -147,7 +146,6 @@ def _blocks(judged: JudgedRankings, cutoff: int) -> Iterator[slice]:
 
 
 def _values(goes_on: GoesOn, judged: JudgedRankings, settings: Settings) -> Floats:
-    """Per query, what is measured."""
     found, what = np.zeros(judged.count), settings["measure"]
     for queries in _blocks(judged, settings["cutoff"]):
         found[queries] = _read(goes_on, judged, settings, queries, 0.0).measured(what)
@@ -157,12 +155,10 @@ def _values(goes_on: GoesOn, judged: JudgedRankings, settings: Settings) -> Floa
 
 
 def _own(settings: Settings) -> dict[str, Any]:
-    """The parameters of the model itself."""
     return {name: value for name, value in settings.items() if name not in COMMON}
 
 
 def _steps(goes_on: GoesOn, formula: str, judged: JudgedRankings, settings: Settings) -> Steps:
-    """Come to each document with some probability, get its gain, and go on or stop."""
     listed, what = listing(judged, settings["cutoff"]), settings["measure"]
     reading = _read(goes_on, judged, settings, slice(0, 1), 0.0)
     size = listed.rank.size
@@ -461,6 +457,3 @@ def u_measure(
     left = np.maximum(L - reader.spent, 0.0)
     above = np.maximum(left + reader.cost, np.finfo(np.float64).tiny)
     return np.where(left > 0, left / above, 0.0)
-
-
-METRICS = [bpm, bpmd, ift, npv, search_economy, time_biased_gain, u_measure]

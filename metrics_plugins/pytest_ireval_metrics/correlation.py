@@ -149,7 +149,6 @@ def _above(query: Integers, other: Integers) -> Integers:
 
 
 def _steps(judged: JudgedRankings, settings: Mapping[str, Any], text: str, value: float, facts: Sequence[str]) -> Steps:
-    """The listed documents with their ranks in the reference; beside them the documents of both lists."""
     found = _compared(judged, settings["cutoff"], settings["missing"])
     listed = listing(judged, settings["cutoff"])
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
@@ -370,6 +369,3 @@ def weighted_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missi
     found = _compared(judged, cutoff, missing)
     net, own, other = _weighted(found)
     return _defined(ratio(net, np.sqrt(own * other)).mean(axis=0), found, (np.minimum(*(own * other)) > 0))
-
-
-METRICS = [kendall_tau, tau_ap, spearman_rho, weighted_tau]

@@ -8,21 +8,18 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import (
-    JudgedRankings,
-    Listing,
-    MetricError,
-    Param,
-    Steps,
-    condensed,
-    listing,
-    metric,
-    ratio,
-    steps_of,
+from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval_metrics.gains import (
+    RELEVANCE,
+    by_nothing,
+    by_relevance,
+    condensable_metric,
+    found_within,
+    listed_as,
+    shared_steps,
 )
-from pytest_ireval_metrics.gains import by_nothing, by_relevance, relevance_metric
-from pytest_ireval_metrics.sets_and_ranks import found_columns, listed_as, relevance_facts, relevant_within
-from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, JudgedOnly, Rel, quotient, shown_number
+from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
+from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, shown_number
 
 
 def _number_of_queries_steps(judged: JudgedRankings) -> Steps:
@@ -72,10 +69,8 @@ def _unjudged_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
 
 
 def _share(listed: Listing, counts: Floats, among: int, what: str) -> Steps:
-    text, value = quotient(float(counts.sum()), among)
     facts = [f"{what} = {among} places count"]
-    so_far = {"so far": np.cumsum(counts)}
-    return steps_of(listed, so_far, arithmetic=text, value=value, facts=facts, shares=counts / max(1, among))
+    return shared_steps(listed, {"so far": np.cumsum(counts)}, counts, among, facts, terms=False)
 
 
 _number_metric = partial(metric, range=(0, np.inf), aggregate="sum", direction="neither")
@@ -127,13 +122,14 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.relevant_count(rel).astype(np.float64)
 
 
-@relevance_metric(
+@metric(
     name="NumRelRet",
     steps=_number_found_steps,
     range=(0, np.inf),
     aggregate="sum",
     spellings={"num_rel_ret": {}},
     additive=True,
+    **RELEVANCE,
 )
 def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """Number of relevant documents that were retrieved (within the cutoff).
@@ -143,20 +139,6 @@ def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel
     Example: NumRelRet of 1 0 0 1 | 1 = 2
     """
     return relevant_within(judged, cutoff, rel)
-
-
-@metric(name="Judged", tie_order=_judged_first, steps=_judged_steps, no_relevant=None)
-def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
-    """Share of the first documents that are judged, relevant or not.
-
-    Formula: Judged@k = #(judged documents at ranks 1 to k) / min(k, n)
-    Reference: ir_measures Judged. trec_eval's unj_k is about unjudged documents, and divides by k.
-    Example: Judged@4 of 1 - 0 = 2/3 = 0.6667
-    """
-    hits = judged.hits
-    if cutoff is None:
-        return ratio(judged.sum(np.ones(hits.rank.size, bool)), judged.retrieved)
-    return ratio(judged.sum(hits.rank <= cutoff), np.minimum(judged.retrieved, cutoff))
 
 
 @_number_metric(
@@ -171,6 +153,20 @@ def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """
     grade = judged.hits.grade
     return judged.sum((grade >= 0) & (grade < rel))
+
+
+@metric(name="Judged", tie_order=_judged_first, steps=_judged_steps, no_relevant=None)
+def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
+    """Share of the first documents that are judged, relevant or not.
+
+    Formula: Judged@k = #(judged documents at ranks 1 to k) / min(k, n)
+    Reference: ir_measures Judged. trec_eval's unj_k is about unjudged documents, and divides by k.
+    Example: Judged@4 of 1 - 0 = 2/3 = 0.6667
+    """
+    hits = judged.hits
+    if cutoff is None:
+        return ratio(judged.sum(np.ones(hits.rank.size, bool)), judged.retrieved)
+    return ratio(judged.sum(hits.rank <= cutoff), np.minimum(judged.retrieved, cutoff))
 
 
 @metric(
@@ -195,18 +191,11 @@ def unjudged_share(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
 
 def _fall_out_steps(judged: JudgedRankings, *, cutoff: int, rel: float) -> Steps:
     listed = listing(judged, cutoff)
-    others = ~listed.relevant(rel)
+    others = (~listed.relevant(rel)).astype(np.float64)
     among = (judged.collection or 0) - listed.relevant_count(rel)
-    text, value = quotient(int(others.sum()), among)
     facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
-    return steps_of(
-        listed,
-        {"not relevant": np.cumsum(others)},
-        arithmetic=text,
-        value=value,
-        facts=[*facts, f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant"],
-        shares=others / among if among else np.zeros(others.size),
-    )
+    facts.append(f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant")
+    return shared_steps(listed, {"not relevant": np.cumsum(others)}, others, among, facts, terms=False)
 
 
 def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: float, rest: float, rel: float) -> Steps:
@@ -231,7 +220,6 @@ def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: fl
 
 
 def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """For each relevant document, the number of others above it."""
     listed = listed_as(judged, settings)
     relevant = listed.relevant(settings["rel"])
     found, others = int(relevant.sum()), int((~relevant).sum())
@@ -257,7 +245,7 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
     return judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
 
 
-@relevance_metric(
+@metric(
     name="FallOut",
     steps=_fall_out_steps,
     direction="lower",
@@ -265,6 +253,7 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
     empty=0.0,
     needs=("collection",),
     spellings={"fallout": {}},
+    **RELEVANCE,
 )
 def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Share of the collection's documents that are not relevant, yet among the first.
@@ -328,13 +317,13 @@ def utility(
     return worth + rest * (judged.collection - retrieved - relevant + found)
 
 
-@metric(
+@condensable_metric(
     name="Accuracy",
     binary=True,
     not_promised={"promotion_never_harms": "a document that enters at the cutoff ranks below all others"},
     steps=_accuracy_steps,
 )
-def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """The share of pairs of retrieved documents in which the relevant one is above the other one.
 
     Formula: Accuracy = 1 - sum over relevant d of #(not relevant above d) / (a b), where a of the documents at ranks 1
@@ -342,25 +331,8 @@ def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, judg
     Reference: ir_measures Accuracy, which leaves queries with a = 0 out. It says nothing of documents not retrieved.
     Example: Accuracy of 0 1 - 1 = 1 - (1 + 2) / (2 * 2) = 0.25
     """
-    judged = condensed(judged) if judged_only else judged
-    counts = judged.relevant(rel)
-    if cutoff is not None:
-        counts = counts & (judged.hits.rank <= cutoff)
+    counts = found_within(judged, rel, cutoff)
     found = judged.sum(counts)
     pairs = found * (_shown(judged, cutoff) - found)
     misplaced = judged.sum(judged.hits.rank - judged.relevant_so_far(rel), counts)
     return np.where(found > 0, 1.0 - ratio(misplaced, pairs), 0.0)
-
-
-METRICS = [
-    queries,
-    retrieved,
-    relevant,
-    relevant_retrieved,
-    not_relevant_retrieved,
-    judged_share,
-    unjudged_share,
-    fall_out,
-    utility,
-    accuracy,
-]

@@ -10,11 +10,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError, Param, Steps, condensed, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio
 from pytest_ireval_metrics.cumulated_gain import best_order, discounted
-from pytest_ireval_metrics.gains import discount_at, gain_of
-from pytest_ireval_metrics.sets_and_ranks import listed_as
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, JudgedOnly, Rel, quotient, shown_number
+from pytest_ireval_metrics.gains import condensable_metric, discount_at, gain_of, listed_as, seen_with, shared_steps
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, Rel, shown_number
 
 Columns = dict[str, NDArray[Any]]
 Discount = Callable[[Integers], Floats]
@@ -57,7 +56,6 @@ def _subtopics(judged: JudgedRankings, rel: float) -> _Subtopics:
 
 
 def _pairs(judged: JudgedRankings) -> Any:
-    """All judged pairs of a document and a subtopic."""
     if judged.subtopics is None:
         raise MetricError("the judgments have no subtopics")
     return judged.subtopics
@@ -192,19 +190,17 @@ def _pair_steps(
 ) -> Steps:
     """The value of each document by its subtopics, divided by what ``below`` makes of the number of subtopics."""
     listed = listed_as(judged, settings)
-    found, known = _subtopics(condensed(judged) if settings.get("judged_only") else judged, settings["rel"])
+    found, known = _subtopics(seen_with(judged, settings), settings["rel"])
     within = found.rank <= listed.rank.size
     place = found.rank[within] - 1
     adds = np.bincount(place, worth(found)[within], minlength=listed.rank.size).astype(np.float64)
-    under = below(int(known[0]))
-    text, value = quotient(float(adds.sum()), under)
-    return steps_of(
+    return shared_steps(
         listed,
         {"subtopics": np.bincount(place, minlength=listed.rank.size), "adds": adds, "sum": np.cumsum(adds)},
-        arithmetic=text,
-        value=value,
-        facts=[f"{known[0]} subtopics have a relevant document (grade {settings['rel']:g} or more)", *facts],
-        shares=adds / under if under else np.zeros(listed.rank.size),
+        adds,
+        below(int(known[0])),
+        [f"{known[0]} subtopics have a relevant document (grade {settings['rel']:g} or more)", *facts],
+        terms=False,
         beside=None if best is None else ("the best order of all judged documents, found greedily", best),
     )
 
@@ -213,7 +209,6 @@ def _cascade_steps(words: str, discount: Discount | None = None, *, normalized: 
     """Steps of a metric that counts repetitions less; without a discount, a rank counts by the reader's patience."""
 
     def steps(judged: JudgedRankings, *, alpha: float, **settings: Any) -> Steps:
-        """Divide what documents add by the value of the best order, or of documents about every subtopic."""
         if discount is not None:
             of_rank, depth, most = discount, settings["cutoff"], _most(discount, alpha, settings["cutoff"])
         else:
@@ -233,16 +228,13 @@ def _cascade_steps(words: str, discount: Discount | None = None, *, normalized: 
 
 
 def _discounted(gain: Floats, discount: Discount) -> Columns:
-    """The gains of a list, and what they add."""
     rank = np.arange(1, gain.size + 1)
     adds = gain * discount(rank)
     return {"rank": rank, "gain": gain, "adds": adds, "sum": np.cumsum(adds)}
 
 
-@metric(name="ERR_IA", steps=_cascade_steps("/ rank", _by_rank), **DIVERSE)
-def err_ia(
-    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
-) -> Floats:
+@condensable_metric(name="ERR_IA", steps=_cascade_steps("/ rank", _by_rank), **DIVERSE)
+def err_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """ERR of each subtopic, averaged over subtopics, divided by the value of documents about every subtopic.
 
     Formula: ERR_IA@k = sum over ranks i to k, subtopics s of i of (1 - alpha)^seen(s, i) / i, divided by S sum of
@@ -250,35 +242,29 @@ def err_ia(
     Reference: O. Chapelle et al., Intent-based diversification of web search results, Information Retrieval 14, 2011.
     Example: ERR_IA@2 of ab a = (2 + 0.5/2) / (2 * (1 + 0.5/2)) = 0.9
     """
-    judged = condensed(judged) if judged_only else judged
     reached = _added(judged, rel, _novelty(_by_rank, alpha), cutoff)
     return ratio(reached, _subtopics(judged, rel).known * _most(_by_rank, alpha, cutoff))
 
 
-@metric(name="nERR_IA", steps=_cascade_steps("/ rank", _by_rank, normalized=True), **GREEDY)
-def nerr_ia(
-    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
-) -> Floats:
+@condensable_metric(name="nERR_IA", steps=_cascade_steps("/ rank", _by_rank, normalized=True), **GREEDY)
+def nerr_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """ERR_IA divided by that of the best order, which is found greedily: a value can be slightly above 1.
 
     Formula: nERR_IA@k = ERR_IA@k / ERR_IA@k of the order in which each next document has the most new gain
     Reference: C. Clarke et al., A comparative analysis of cascade measures for novelty and diversity, WSDM 2011.
     Example: nERR_IA@2 of a a | ab = (1 + 0.5/2) / (2 + 0.5/2) = 0.5556
     """
-    judged = condensed(judged) if judged_only else judged
     reached = _added(judged, rel, _novelty(_by_rank, alpha), cutoff)
     return ratio(reached, _best(judged, _by_rank, alpha, rel, cutoff))
 
 
-@metric(
+@condensable_metric(
     name="alpha_DCG",
     steps=_cascade_steps("/ log2(rank + 1)", _by_log),
     spellings={"\N{GREEK SMALL LETTER ALPHA}_DCG": {}},
     **DIVERSE,
 )
-def alpha_dcg(
-    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
-) -> Floats:
+def alpha_dcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """DCG in which each repetition of a subtopic counts less, divided by the value of documents about every subtopic.
 
     Formula: alpha_DCG@k = sum over ranks i to k, subtopics s of i of (1 - alpha)^seen(s, i) / log2(i + 1), divided by
@@ -286,27 +272,23 @@ def alpha_dcg(
     Reference: C. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval.
     Example: alpha_DCG@2 of ab a = (2 + 0.5/1.585) / (2 * (1 + 0.5/1.585)) = 0.8801
     """
-    judged = condensed(judged) if judged_only else judged
     reached = _added(judged, rel, _novelty(_by_log, alpha), cutoff)
     return ratio(reached, _subtopics(judged, rel).known * _most(_by_log, alpha, cutoff))
 
 
-@metric(
+@condensable_metric(
     name="alpha_nDCG",
     steps=_cascade_steps("/ log2(rank + 1)", _by_log, normalized=True),
     spellings={"\N{GREEK SMALL LETTER ALPHA}_nDCG": {}},
     **GREEDY,
 )
-def alpha_ndcg(
-    judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1, judged_only: JudgedOnly = False
-) -> Floats:
+def alpha_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """alpha_DCG divided by that of the best order, which is found greedily: a value can be slightly above 1.
 
     Formula: alpha_nDCG@k = alpha_DCG@k / alpha_DCG@k of the order in which each next document has the most new gain
     Reference: C. Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; ndeval.
     Example: alpha_nDCG@2 of a a | ab = (1 + 0.5/1.585) / (2 + 0.5/1.585) = 0.5681
     """
-    judged = condensed(judged) if judged_only else judged
     reached = _added(judged, rel, _novelty(_by_log, alpha), cutoff)
     return ratio(reached, _best(judged, _by_log, alpha, rel, cutoff))
 
@@ -353,7 +335,6 @@ def _counting_steps(worth: Callable[[_Found], Floats], adds: str, by: str = "") 
     """Steps of a metric that divides by the number of subtopics, and by the setting ``by`` if there is one."""
 
     def steps(judged: JudgedRankings, **settings: Any) -> Steps:
-        """Divide what documents add by the number of subtopics."""
         times = settings.get(by, 1)
         facts = [f"adds = {adds}", f"the sum is divided by the number of subtopics{f' times {times}' if by else ''}"]
         return _pair_steps(judged, settings, worth, lambda count: float(count * times), facts)
@@ -368,27 +349,25 @@ PRECISION_STEPS = _counting_steps(_one_each, "the number of its subtopics", "cut
 RECALL_STEPS = _counting_steps(_first_of_each, "the number of its subtopics that no document above is about")
 
 
-@metric(name="AP_IA", steps=AVERAGE_STEPS, spellings={"MAP_IA": {}}, **DIVERSE)
-def ap_ia(judged: JudgedRankings, *, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+@condensable_metric(name="AP_IA", steps=AVERAGE_STEPS, spellings={"MAP_IA": {}}, **DIVERSE)
+def ap_ia(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Average precision of each subtopic, averaged over the subtopics that have a relevant document.
 
     Formula: AP_IA = (1/S) sum over subtopics s of AP with the documents about s as relevant ones
     Reference: R. Agrawal et al., Diversifying search results, WSDM 2009; ndeval's MAP-IA.
     Example: AP_IA of ab - a = ((1 + 2/3) / 2 + 1) / 2 = 0.9167
     """
-    judged = condensed(judged) if judged_only else judged
     return ratio(_added(judged, rel, _precision), _subtopics(judged, rel).known)
 
 
-@metric(name="P_IA", steps=PRECISION_STEPS, **DIVERSE)
-def p_ia(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1, judged_only: JudgedOnly = False) -> Floats:
+@condensable_metric(name="P_IA", steps=PRECISION_STEPS, **DIVERSE)
+def p_ia(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Precision of each subtopic, averaged over the subtopics that have a relevant document.
 
     Formula: P_IA@k = (1/S) sum over subtopics s of (documents about s at ranks 1 to k) / k
     Reference: R. Agrawal et al., Diversifying search results, WSDM 2009; ndeval.
     Example: P_IA@3 of ab - a = (2/3 + 1/3) / 2 = 0.5
     """
-    judged = condensed(judged) if judged_only else judged
     return ratio(_added(judged, rel, _one_each, cutoff), _subtopics(judged, rel).known * cutoff)
 
 
@@ -422,30 +401,22 @@ def _d_ndcg(judged: JudgedRankings, cutoff: int, gain: str) -> Floats:
 
 
 def _d_ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    """The gains of all subtopics together, discounted, divided by what the best order has."""
     listed = listed_as(judged, settings)
-    judged = condensed(judged) if settings["judged_only"] else judged
+    judged = seen_with(judged, settings)
     query, worth, of_hits = _global_gains(judged, settings["gain"])
     within = judged.hits.rank <= listed.rank.size
     gain = np.zeros(listed.rank.size)
     gain[judged.hits.rank[within] - 1] = of_hits[within]
     columns = _discounted(gain, _by_log)
     best = _discounted(best_order(query, worth, 1).gain[: settings["cutoff"]], _by_log)
-    whole = float(best["adds"].sum())
-    text, value = quotient(float(columns["adds"].sum()), whole)
-    return steps_of(
-        listed,
-        {name: columns[name] for name in ("gain", "adds", "sum")},
-        arithmetic=text,
-        value=value,
-        facts=["gain = sum of the gains for its subtopics; adds = gain / log2(rank + 1)"],
-        shares=columns["adds"] / (whole or 1),
-        beside=("the best order of all judged documents", best),
-    )
+    among, shown = float(best["adds"].sum()), {name: columns[name] for name in ("gain", "adds", "sum")}
+    facts = ["gain = sum of the gains for its subtopics; adds = gain / log2(rank + 1)"]
+    beside = ("the best order of all judged documents", best)
+    return shared_steps(listed, shown, columns["adds"], among, facts, terms=False, beside=beside)
 
 
-@metric(name="D_nDCG", steps=_d_ndcg_steps, **DIVERSE)
-def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", judged_only: JudgedOnly = False) -> Floats:
+@condensable_metric(name="D_nDCG", steps=_d_ndcg_steps, **DIVERSE)
+def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear") -> Floats:
     """The nDCG in which a document's gain is the sum of its gains for the subtopics, all of which are equally likely.
 
     Formula: D_nDCG@k = sum over ranks i to k of G_i / log2(i + 1), divided by the same of the judged documents sorted
@@ -453,12 +424,10 @@ def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", jud
     Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
     Example: D_nDCG@2 of a ab = (1 + 2/1.585) / (2 + 1/1.585) = 0.8597
     """
-    judged = condensed(judged) if judged_only else judged
     return _d_ndcg(judged, cutoff, gain)
 
 
 def _d_sharp_steps(judged: JudgedRankings, *, gamma: float, rel: float, **settings: Any) -> Steps:
-    """Add up the share of new subtopics and D_nDCG, document by document."""
     recall, worth = RECALL_STEPS(judged, rel=rel, **settings), _d_ndcg_steps(judged, **settings)
     if recall.shares is None or worth.shares is None:
         raise MetricError("the steps of StRecall and D_nDCG must have shares")
@@ -474,15 +443,9 @@ def _d_sharp_steps(judged: JudgedRankings, *, gamma: float, rel: float, **settin
     )
 
 
-@metric(name="Dsharp_nDCG", steps=_d_sharp_steps, **DIVERSE)
+@condensable_metric(name="Dsharp_nDCG", steps=_d_sharp_steps, **DIVERSE)
 def d_sharp_ndcg(
-    judged: JudgedRankings,
-    *,
-    cutoff: Cutoff,
-    gamma: Share = 0.5,
-    gain: Gain = "linear",
-    rel: Rel = 1,
-    judged_only: JudgedOnly = False,
+    judged: JudgedRankings, *, cutoff: Cutoff, gamma: Share = 0.5, gain: Gain = "linear", rel: Rel = 1
 ) -> Floats:
     """Weighted mean of iRec (StRecall), the share of subtopics found, and D_nDCG.
 
@@ -490,9 +453,5 @@ def d_sharp_ndcg(
     Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
     Example: Dsharp_nDCG@1 of a ab = 0.5 * 1/2 + 0.5 * 1/2 = 0.5
     """
-    judged = condensed(judged) if judged_only else judged
     recall = ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
     return gamma * recall + (1 - gamma) * _d_ndcg(judged, cutoff, gain)
-
-
-METRICS = [err_ia, nerr_ia, alpha_dcg, alpha_ndcg, nrbp, nnrbp, ap_ia, p_ia, st_recall, d_ndcg, d_sharp_ndcg]

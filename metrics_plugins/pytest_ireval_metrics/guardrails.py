@@ -49,11 +49,8 @@ def _field_of(judged: JudgedRankings, settings: Settings, number_of: Callable[[s
     documents, known = judged.documents, judged.fields
     if documents is None or known is None:
         raise MetricError("needs the fields of documents")
-    length = np.diff(documents.first)
-    query = np.repeat(np.arange(judged.count), length)
-    rank = np.arange(query.size) - documents.first[query] + 1
-    rows = np.flatnonzero(rank <= settings["cutoff"])
-    rank, query, name = rank[rows], query[rows], settings["field"]
+    rows = np.flatnonzero(documents.rank <= settings["cutoff"])
+    rank, query, name = documents.rank[rows], documents.query[rows], settings["field"]
     numbers: dict[str, float] = {}
     names = documents.ids.texts(rows)
     for document in dict.fromkeys(names):
@@ -301,6 +298,3 @@ def repeats(judged: JudgedRankings, *, cutoff: Cutoff, field: Field, lacking: La
     Reference: the share of duplicates among the first results.
     Example: Repeats(field='title')@4 where title is mug pot mug mug = 2 / 4 = 0.5
     """
-
-
-METRICS = [empty, share_with_value, mean, age, repeats]

@@ -167,6 +167,3 @@ def session_rbp(
     reaches = np.power((p - b * p) / (1 - b * p), position[query] - 1) * np.power(b * p, rank - 1.0)
     gain = judged.hits.grade[rows] / scale_top(max_grade, judged)
     return np.bincount(session[query], (1 - p) * gain * reaches, minlength=count).astype(np.float64)
-
-
-METRICS = [session_dcg, normalized_session_dcg, session_rbp]

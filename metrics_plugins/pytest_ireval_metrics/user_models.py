@@ -7,53 +7,37 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Param, Steps, condensed, listing, metric, perfect, ratio, steps_of
+from pytest_ireval import JudgedRankings, Param, Steps, listing, metric, perfect, ratio, steps_of
 from pytest_ireval_metrics.continuation import GainAndCost, Goal, user_model
-from pytest_ireval_metrics.gains import by_gain, by_relevance, satisfaction, scale_top
-from pytest_ireval_metrics.sets_and_ranks import listed_as
-from pytest_ireval_metrics.vocabulary import (
-    Depth,
-    Floats,
-    JudgedOnly,
-    MaxGrade,
-    Persistence,
-    quotient,
-    shown_number,
-    total,
+from pytest_ireval_metrics.gains import (
+    by_gain,
+    by_relevance,
+    condensable_metric,
+    listed_as,
+    satisfaction,
+    scale_top,
+    shared_steps,
 )
+from pytest_ireval_metrics.vocabulary import Depth, Floats, MaxGrade, Persistence, shown_number
 
 Columns = dict[str, NDArray[Any]]
 
 
 def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    """The probability that a reader stops at each document, divided by its rank."""
     listed = listed_as(judged, settings)
     columns = _stops(listed.grade, scale_top(max_grade, judged), gain)
-    adds = columns["adds"]
-    facts = _scale_facts(judged, max_grade, gain)
-    return steps_of(listed, columns, arithmetic=total(adds), value=adds.sum(), facts=facts, shares=adds)
+    return shared_steps(listed, columns, columns["adds"], None, _scale_facts(judged, max_grade, gain))
 
 
 def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    """The ERR divided by that of the best order."""
     listed, top = listed_as(judged, settings), scale_top(max_grade, judged)
     columns = _stops(listed.grade, top, gain)
     grades = listed.ideal[: settings["cutoff"]]
     ideal = _stops(grades, top, gain)
-    best = float(ideal["adds"].sum())
-    text, value = quotient(float(columns["adds"].sum()), best)
-    return steps_of(
-        listed,
-        columns,
-        arithmetic=text,
-        value=value,
-        facts=_scale_facts(judged, max_grade, gain),
-        shares=columns["adds"] / best if best else np.zeros(listed.rank.size),
-        beside=(
-            "the best order of all judged documents",
-            {"rank": np.arange(1, grades.size + 1), "grade": grades, **ideal},
-        ),
-    )
+    best, facts = float(ideal["adds"].sum()), _scale_facts(judged, max_grade, gain)
+    table = {"rank": np.arange(1, grades.size + 1), "grade": grades, **ideal}
+    beside = ("the best order of all judged documents", table)
+    return shared_steps(listed, columns, columns["adds"], best, facts, terms=False, beside=beside)
 
 
 def _scale_facts(judged: JudgedRankings, max_grade: float | None, gain: str) -> list[str]:
@@ -72,7 +56,6 @@ def _stops(grade: Floats, top: float, gain: str) -> Columns:
 def _rbp_steps(
     judged: JudgedRankings, *, p: float, rel: float | None, max_grade: float | None, **settings: Any
 ) -> Steps:
-    """Gains times the probability that a reader gets there."""
     listed = listed_as(judged, settings)
     if rel is None:
         top = scale_top(max_grade, judged)
@@ -93,7 +76,6 @@ def _rbp_steps(
 
 
 def _rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float) -> Steps:
-    """The part that judged documents settle, subtracted from 1."""
     listed = listing(judged, cutoff)
     reaches = _reaches(listed.rank, p)
     settled = np.where(listed.judged, reaches, 0.0)
@@ -136,14 +118,9 @@ def _unjudged_first(grade: Floats, **_: Any) -> Floats:
     return np.isnan(grade).astype(np.float64)
 
 
-@metric(name="ERR", tie_order=_by_grade, steps=_err_steps, spellings={"err_{cutoff}": {}})
+@condensable_metric(name="ERR", tie_order=_by_grade, steps=_err_steps, spellings={"err_{cutoff}": {}})
 def err(
-    judged: JudgedRankings,
-    *,
-    cutoff: Depth = None,
-    max_grade: MaxGrade = None,
-    gain: StopChance = "exp",
-    judged_only: JudgedOnly = False,
+    judged: JudgedRankings, *, cutoff: Depth = None, max_grade: MaxGrade = None, gain: StopChance = "exp"
 ) -> Floats:
     """Expectation of 1 / the rank at which a reader is satisfied; good documents make later ones matter less.
 
@@ -151,18 +128,12 @@ def err(
     Reference: O. Chapelle et al., Expected Reciprocal Rank for Graded Relevance, CIKM 2009. gdeval has max_grade=4.
     Example: ERR(max_grade=4) of 3 2 4 = 7/16 + 1/2 * 9/16 * 3/16 + 1/3 * 9/16 * 13/16 * 15/16 = 0.6331
     """
-    judged = condensed(judged) if judged_only else judged
     return _expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
-@metric(name="nERR", tie_order=_by_grade, steps=_nerr_steps)
+@condensable_metric(name="nERR", tie_order=_by_grade, steps=_nerr_steps)
 def nerr(
-    judged: JudgedRankings,
-    *,
-    cutoff: Depth = None,
-    max_grade: MaxGrade = None,
-    gain: StopChance = "exp",
-    judged_only: JudgedOnly = False,
+    judged: JudgedRankings, *, cutoff: Depth = None, max_grade: MaxGrade = None, gain: StopChance = "exp"
 ) -> Floats:
     """ERR as a share of the ERR of the best order of all judged documents.
 
@@ -170,13 +141,14 @@ def nerr(
     Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
     Example: nERR(max_grade=1) of 0 1 = (1/2 * 1/2) / (1/2) = 0.5
     """
-    judged = condensed(judged) if judged_only else judged
     top = scale_top(max_grade, judged)
     best = _expected_reciprocal_rank(perfect(judged), cutoff, top, gain)
     return ratio(_expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@metric(name="RBP", tie_order=_by_gain_or_relevance, steps=_rbp_steps, spellings={"rbp_p={p}": {}}, additive=True)
+@condensable_metric(
+    name="RBP", tie_order=_by_gain_or_relevance, steps=_rbp_steps, spellings={"rbp_p={p}": {}}, additive=True
+)
 def rank_biased_precision(
     judged: JudgedRankings,
     *,
@@ -187,7 +159,6 @@ def rank_biased_precision(
         Param("documents of this grade and above have gain 1, others 0; unless given, gain is grade / max_grade"),
     ] = None,
     max_grade: MaxGrade = None,
-    judged_only: JudgedOnly = False,
 ) -> Floats:
     """Gain per document of a reader who goes on from each document to the next with probability p.
 
@@ -195,7 +166,6 @@ def rank_biased_precision(
     Reference: A. Moffat, J. Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27, 2008.
     Example: RBP(p=0.5) of 1 0 1 = 0.5 * (1 + 0.25) = 0.625
     """
-    judged = condensed(judged) if judged_only else judged
     hits = judged.hits
     if rel is not None:
         gain = judged.relevant(rel).astype(np.float64)
@@ -226,7 +196,6 @@ def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence
 
 
 def _reaches(rank: NDArray[np.int64], p: float) -> Floats:
-    """The probability that a reader comes to a rank."""
     reaches: Floats = np.power(p, rank - 1.0)
     return reaches
 
@@ -328,6 +297,3 @@ def nerr11(reader: GainAndCost, *, T: Goal = 1) -> Floats:
     Example: NERR11(max_grade=2)@3 of 1 0 2 = (1/2 + 1/8 * 1) / (1 + 2/9 + 1/8) = 0.4639
     """
     return _squared(reader.rank + 2 * T) * (1 - reader.gain)
-
-
-METRICS = [err, nerr, rank_biased_precision, rbp_residual, sdcg, insq, inst, nerr8, nerr9, nerr10, nerr11]

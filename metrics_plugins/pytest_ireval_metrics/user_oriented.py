@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import by_nothing, relevance_metric
-from pytest_ireval_metrics.sets_and_ranks import listed_as
-from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Floats, Integers, Mask, Rel, shared_steps, shown_number
+from pytest_ireval_metrics.gains import RELEVANCE, by_nothing, found_within, listed_as, shared_steps
+from pytest_ireval_metrics.vocabulary import Cutoff, Depth, Floats, Integers, Mask, Rel, shown_number
 
 KNOWN = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False, "": False}
 """The cells of a column that says what the user knew before."""
@@ -41,14 +40,7 @@ def _knows(judged: JudgedRankings, column: str) -> Mask:
     return np.array([KNOWN[cell] for cell in cells], bool)
 
 
-def _found(judged: JudgedRankings, rel: float, cutoff: int | None) -> Mask:
-    """The relevant hits within the cutoff."""
-    relevant = judged.relevant(rel)
-    return relevant if cutoff is None else relevant & (judged.hits.rank <= cutoff)
-
-
 def _known_steps(of_known: bool, judged: JudgedRankings, *, rel: float, column: str, cutoff: int | None) -> Steps:
-    """The documents that count, as a share of the known relevant documents, or of the relevant ones found."""
     listed, knows = listed_as(judged, {"cutoff": cutoff}), _knows(judged, column)
     known = np.zeros(listed.rank.size)
     hits = judged.hits
@@ -84,7 +76,7 @@ def coverage_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1
     knows = _knows(judged, column)
     ideal = judged.ideal
     known = knows[ideal.judgment] & (ideal.grade >= rel)
-    found = judged.sum(knows[judged.hits.judgment] & _found(judged, rel, cutoff))
+    found = judged.sum(knows[judged.hits.judgment] & found_within(judged, rel, cutoff))
     return ratio(found, np.bincount(ideal.query[known], minlength=judged.count))
 
 
@@ -98,7 +90,7 @@ def novelty_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1,
         retrieval, 2011.
     Example: NoveltyRatio of A b - | C = 1 / 2 = 0.5
     """
-    found = _found(judged, rel, cutoff)
+    found = found_within(judged, rel, cutoff)
     return ratio(judged.sum(~_knows(judged, column)[judged.hits.judgment] & found), judged.sum(found))
 
 
@@ -123,7 +115,7 @@ def _relative_recall_steps(judged: JudgedRankings, *, wanted: int, rel: float, c
     return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, goal, [f"{goal} documents are wanted"])
 
 
-@relevance_metric(name="RelativeRecall", steps=_relative_recall_steps)
+@metric(name="RelativeRecall", steps=_relative_recall_steps, **RELEVANCE)
 def relative_recall(judged: JudgedRankings, *, wanted: Wanted, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that the user wants which are found; more than she wants count no more.
 
@@ -133,7 +125,7 @@ def relative_recall(judged: JudgedRankings, *, wanted: Wanted, cutoff: Depth = N
     Example: RelativeRecall(wanted=3) of 1 0 1 0 | 1 1 = 2 / 3 = 0.6667
     """
     goal = _wanted(judged, wanted, rel)
-    return ratio(np.minimum(judged.sum(_found(judged, rel, cutoff)), goal), goal)
+    return ratio(np.minimum(judged.sum(found_within(judged, rel, cutoff)), goal), goal)
 
 
 def _recall_effort_steps(judged: JudgedRankings, *, wanted: int, rel: float) -> Steps:
@@ -146,7 +138,7 @@ def _recall_effort_steps(judged: JudgedRankings, *, wanted: int, rel: float) -> 
     return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, read, [fact])
 
 
-@relevance_metric(name="RecallEffort", steps=_recall_effort_steps)
+@metric(name="RecallEffort", steps=_recall_effort_steps, **RELEVANCE)
 def recall_effort(judged: JudgedRankings, *, wanted: Wanted, rel: Rel = 1) -> Floats:
     """Relevant documents that the user wants, divided by the documents that she reads to find them.
 
@@ -221,6 +213,3 @@ def expected_search_length(judged: JudgedRankings, *, wanted: Wanted = 1, cutoff
     found = np.where(judged.relevant_count(rel) > 0, float(cutoff), 0.0)
     found[query] = np.minimum(above + same * share, cutoff)
     return found
-
-
-METRICS = [coverage_ratio, novelty_ratio, relative_recall, recall_effort, expected_search_length]

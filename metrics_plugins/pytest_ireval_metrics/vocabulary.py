@@ -1,15 +1,14 @@
-"""Shared by many metrics: parameters, each described once, arrays, and steps with their numbers in words."""
+"""Shared by many metrics: parameters, each described once, arrays, and numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import Listing, Param, Steps, steps_of
+from pytest_ireval import Param
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -19,7 +18,6 @@ Cutoff = Annotated[int, Param("number of documents from the top that count", low
 Depth = Annotated[int | None, Param("how many documents from the top count; all, unless given", low=1)]
 Rel = Annotated[float, Param("documents of this grade and above are relevant")]
 AnyRel = Annotated[float | None, Param("only documents of this grade and above count; all, unless given")]
-JudgedOnly = Annotated[bool, Param("leave out unjudged documents first, so that the others move up (condensed list)")]
 Relative = Annotated[bool, Param("divide by the most relevant documents that a list of this length could hold")]
 Beta = Annotated[float, Param("how many times as important recall is as precision", low=0)]
 Denominator = Annotated[
@@ -63,10 +61,6 @@ Rounding = Annotated[
 ]
 
 
-MOST_TERMS = 12
-"""A sum of more terms is not written out."""
-
-
 def number_of_field(value: object) -> float | None:
     """The number in a field of a document, which a table holds as text; None if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, Real | str):
@@ -81,36 +75,6 @@ def number_of_field(value: object) -> float | None:
 def shown_number(value: float) -> str:
     """A number of a formula: whole numbers as such, others with four decimals."""
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.4f}"
-
-
-def quotient(above: float, below: float) -> tuple[str, float]:
-    """A division in words, and its value; a division by 0 gives 0."""
-    text = f"{shown_number(above)} / {shown_number(below)}"
-    return (f"({text} counts as 0)", 0.0) if below == 0 else (text, above / below)
-
-
-def total(terms: Sequence[float] | NDArray[np.float64]) -> str:
-    """A sum in words, of the terms that are not 0; only its value if there are too many."""
-    there = [float(term) for term in terms if term]
-    if len(there) <= MOST_TERMS:
-        return " + ".join(map(shown_number, there)) or "0"
-    return shown_number(sum(there))
-
-
-def shared(terms: NDArray[np.float64], among: float) -> tuple[str, float]:
-    """A sum divided by a number in words, and its value; a division by 0 gives 0."""
-    if not 1 < np.count_nonzero(terms) <= MOST_TERMS or not among:
-        return quotient(float(terms.sum()), among)
-    return f"({total(terms)}) / {shown_number(among)}", float(terms.sum()) / among
-
-
-def shared_steps(
-    listed: Listing, columns: Mapping[str, NDArray[Any]], adds: Floats, among: float, facts: Sequence[str]
-) -> Steps:
-    """Steps of a value that is a sum over documents, ``adds``, divided by a number; nothing if that is 0."""
-    text, value = shared(adds, among)
-    shares = adds / among if among else np.zeros(adds.size)
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
 
 
 def summed(values: Floats) -> Floats:

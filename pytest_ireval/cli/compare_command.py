@@ -42,7 +42,7 @@ from pytest_ireval.cli.options import (
     terminal_width,
     timings_option,
 )
-from pytest_ireval.comparing.comparison import Test, compare
+from pytest_ireval.comparing import Test, compare
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.comparison import Comparison, Pair

@@ -15,7 +15,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.judged import Documents, Floats, Hits, Integers, JudgedRankings, Mask, ratio
+from pytest_ireval.retrieval.judged import Floats, Hits, Integers, JudgedRankings, Mask, ratio
 from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
 from pytest_ireval.text_table import counted
 
@@ -219,7 +219,7 @@ def _ranks_by_worth(judged: JudgedRankings, worth: _Worth, *, best_first: bool) 
     if judged.documents is None:
         return _ranks_of_hits(judged.hits, worth, best_first)
     documents = judged.documents
-    query, grade = _queries(documents), documents.grade
+    query, grade = documents.query, documents.grade
     sign = -1 if best_first else 1
     kind = _kind(worth, grade, best_first)
     order = np.lexsort((sign * np.nan_to_num(grade), sign * worth(grade), kind, documents.tied_from, query))
@@ -232,8 +232,7 @@ def _with_ranks(judged: JudgedRankings, ranks: Integers) -> JudgedRankings:
     """The rankings with their documents, or hits, at new ranks among their equals."""
     hits, documents = judged.hits, judged.documents
     if documents is not None:
-        query = _queries(documents)
-        order = np.lexsort((ranks, query))
+        order = np.lexsort((ranks, documents.query))
         ranks = ranks[~np.isnan(documents.grade)]
         documents = documents.at(order, documents.first)
     moved = np.lexsort((ranks, hits.query))
@@ -264,10 +263,6 @@ def _kind(worth: _Worth, grade: Floats, best_first: bool) -> Integers:
     value, unjudged = worth(grade), worth(np.array([np.nan]))[0]
     in_front = value > unjudged if best_first else value < unjudged
     return np.where(np.isnan(grade), 1, np.where(in_front, 0, 2))
-
-
-def _queries(documents: Documents) -> Integers:
-    return np.repeat(np.arange(documents.first.size - 1), np.diff(documents.first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,9 +338,7 @@ def _entries(judged: JudgedRankings) -> tuple[Integers, Floats, Integers, Intege
     hits, documents = judged.hits, judged.documents
     if documents is None:
         return hits.query, hits.grade, hits.rank, hits.tied_from, hits.tied_to
-    query = _queries(documents)
-    ranks = np.arange(query.size) - documents.first[query] + 1
-    return query, documents.grade, ranks, documents.tied_from, documents.tied_to
+    return documents.query, documents.grade, documents.rank, documents.tied_from, documents.tied_to
 
 
 Kinds = tuple[int, ...]

@@ -75,24 +75,14 @@ class Setting:
         if documents is None:
             documents = any(metric.needs & DOCUMENT_NEEDS for metric in self.metrics)
         found = self._joined(rankings, self.rankings_format, documents)
+        given = companions._asdict()
         if isinstance(rankings, Rankings):
-            given = companions
-            companions = given._replace(
-                timings=rankings.timings if given.timings is None else given.timings,
-                fields=rankings.fields if given.fields is None else given.fields,
-            )
-        reference, queries = companions.reference, companions.queries
-        judged = with_companions(
-            found.judged,
-            collection=self.policies.collection,
-            sessions=companions.sessions,
-            timings=companions.timings,
-            fields=companions.fields,
-            preferences=companions.preferences,
-            queries=None if queries is None else as_queries(queries, self.registry.readers),
-            reference=None if reference is None else self._reference(reference),
-        )
-        return found._replace(judged=judged)
+            given |= {name: getattr(rankings, name) for name in ("timings", "fields") if given[name] is None}
+        if companions.queries is not None:
+            given["queries"] = as_queries(companions.queries, self.registry.readers)
+        if companions.reference is not None:
+            given["reference"] = self._reference(companions.reference)
+        return found._replace(judged=with_companions(found.judged, collection=self.policies.collection, **given))
 
     def _joined(self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool) -> Brought:
         readers, top = self.registry.readers, self.policies.scale

@@ -9,10 +9,7 @@ from typing import Any
 from pytest_ireval.plugins.hookspecs import hookimpl
 from pytest_ireval.retrieval.formats import recognised
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.kept import KeptRows
+from pytest_ireval.retrieval.formats.reader import Content, Reader
 from pytest_ireval.retrieval.tables import holds_judgments, holds_queries, holds_rankings
 
 
@@ -22,30 +19,12 @@ def ireval_readers() -> list[Reader]:
     return _READERS
 
 
-def _trec_judgments(file: InputFile, how: Reading) -> Judgments:
-    from pytest_ireval.retrieval.formats.trec import read_trec_judgments
-
-    return read_trec_judgments(file.bytes, grades=how.grades, one_iteration=how.recognised, progress=how.progress)
-
-
-def _trec_rankings(file: InputFile, how: Reading) -> Rankings:
-    from pytest_ireval.retrieval.formats.trec import read_trec_rankings
-
-    return read_trec_rankings(file.bytes, how.depth, by_id=how.by_id, progress=how.progress)
-
-
-def _trec_hits(file: InputFile, judgments: Judgments, how: Reading) -> list[KeptRows]:
-    from pytest_ireval.retrieval.formats.trec import judged_in_file
-
-    return judged_in_file(file.bytes, judgments, by_id=how.by_id, progress=how.progress)
-
-
 def _in(module: str, function: str, *, told: bool = False) -> Callable[..., Any]:
     """``function(file)`` of a module of formats, imported when it is called; ``told`` passes how to read, too."""
 
-    def read(file: InputFile, how: Reading) -> Any:
+    def read(*given: Any) -> Any:
         found = getattr(import_module(f"pytest_ireval.retrieval.formats.{module}"), function)
-        return found(file, how) if told else found(file)
+        return found(*given) if told else found(given[0])
 
     return read
 
@@ -102,7 +81,7 @@ _READERS: list[Reader] = [
         "judgments",
         "columns separated by spaces or tabs: query iteration document grade",
         recognised.is_qrels,
-        _trec_judgments,
+        _in("trec", "read_trec_judgments", told=True),
     ),
     Reader(
         "trec-diversity",
@@ -116,8 +95,8 @@ _READERS: list[Reader] = [
         "rankings",
         "columns separated by spaces or tabs: query Q0 document rank score tag",
         recognised.is_run,
-        _trec_rankings,
-        _trec_hits,
+        _in("trec", "read_trec_rankings", told=True),
+        _in("trec", "judged_in_file", told=True),
     ),
     *_rows("queries", "id and text", holds_queries, recognised.is_table_of_queries),
     *_rows("judgments", "query, document and grade", holds_judgments, recognised.is_table_of_judgments),
@@ -141,7 +120,7 @@ _READERS: list[Reader] = [
         "judgments",
         "LETOR or SVMlight: grade qid:query 1:feature … # document",
         recognised.has_features,
-        _in("letor", "letor_judgments", told=True),
+        _in("other_tools", "letor_judgments", told=True),
         also=("svmlight",),
     ),
     *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognised.is_beir, "delimited", "beir"),
@@ -149,22 +128,22 @@ _READERS: list[Reader] = [
         "quepid-case",
         "a Quepid case (JSON), or its ratings (CSV or JSON)",
         lambda file: recognised.is_quepid_case(file) or recognised.is_quepid_table(file),
-        "quepid",
+        "other_tools",
         "case",
     ),
     *_both(
         "quepid-book",
         "a Quepid book (JSON); name its format for judgments (CSV)",
         recognised.is_quepid_book,
-        "quepid",
+        "other_tools",
         "book",
     ),
-    *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "rre", "rre"),
+    *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "other_tools", "rre"),
     *_both(
         "elasticsearch",
         "a request of Elasticsearch's ranking evaluation, _rank_eval (JSON)",
         recognised.is_rank_eval,
-        "elasticsearch",
+        "other_tools",
         "elasticsearch",
     ),
 ]

@@ -19,8 +19,6 @@ from pytest_ireval.rehearsing.stage import (
     drawn_queries,
     moved_up,
     outcomes,
-    queries_of_rows,
-    ranks_of_rows,
     red_rules,
     scored,
     urn_of,
@@ -97,7 +95,7 @@ def _slices_of(stage: Stage) -> list[Slice]:
 
 def first_reversed(rankings: Rankings, top: int) -> Rankings:
     """Reverse the first ``top`` documents."""
-    rank = ranks_of_rows(rankings)
+    rank = rankings.rank
     length = np.repeat(np.minimum(np.diff(rankings.first), top), np.diff(rankings.first))
     rows = np.arange(rank.size)
     return with_documents_at(rankings, np.where(rank <= length, rows - rank + (length - rank + 1), rows))
@@ -106,7 +104,7 @@ def first_reversed(rankings: Rankings, top: int) -> Rankings:
 def without_first_relevant(rankings: Rankings, relevant: Mask) -> Rankings:
     """Remove the first document of those that are ``relevant``, by row; the documents below move up."""
     rows = np.flatnonzero(relevant)
-    _, first = np.unique(queries_of_rows(rankings)[rows], return_index=True)
+    _, first = np.unique(rankings.query[rows], return_index=True)
     kept = np.ones(relevant.size, bool)
     kept[rows[first]] = False
     return moved_up(rankings, kept)
@@ -114,7 +112,7 @@ def without_first_relevant(rankings: Rankings, relevant: Mask) -> Rankings:
 
 def truncated(rankings: Rankings, length: int) -> Rankings:
     """Keep only the first ``length`` documents."""
-    return moved_up(rankings, ranks_of_rows(rankings) <= length)
+    return moved_up(rankings, rankings.rank <= length)
 
 
 def emptied(rankings: Rankings) -> Rankings:
@@ -133,7 +131,7 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
     step = 1 + np.floor(numbers * (order.size - 1)).astype(np.int64)
     intruder = np.full(len(rankings), -1, np.int64)
     keys = rankings.documents.keys()
-    query = queries_of_rows(rankings)
+    query = rankings.query
     place = np.arange(order.size)
     for more in range(8):  # other queries that are searched for a document that a ranking does not have
         open_ = np.flatnonzero(intruder[order] < 0)
@@ -147,7 +145,7 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
         intruder[order[open_[free]]] = other[free]
     rows = np.arange(query.size)
     touched = intruder[query] >= 0
-    first = ranks_of_rows(rankings) == 1
+    first = rankings.rank == 1
     return with_documents_at(rankings, np.where(touched, np.where(first, intruder[query], rows - 1), rows))
 
 
@@ -308,8 +306,8 @@ def rows_tied(rankings: Rankings) -> Mask:
 
 def ties_written_otherwise(rankings: Rankings) -> Rankings:
     """The rankings as read from a file in which documents with equal scores are in reverse order."""
-    query = queries_of_rows(rankings)
-    order = np.lexsort((-ranks_of_rows(rankings), rankings.tied_from, query))
+    query = rankings.query
+    order = np.lexsort((-rankings.rank, rankings.tied_from, query))
     length = np.diff(rankings.first)
     filled, empty = np.flatnonzero(length), np.flatnonzero(length == 0)
     number = np.zeros(len(rankings), np.int64)
@@ -327,7 +325,7 @@ def ties_written_otherwise(rankings: Rankings) -> Rankings:
 
 def reversed_below(rankings: Rankings, deepest: int) -> Rankings:
     """Reverse the documents below rank ``deepest``."""
-    rank = ranks_of_rows(rankings)
+    rank = rankings.rank
     length = np.repeat(np.diff(rankings.first), np.diff(rankings.first))
     rows = np.arange(rank.size)
     return with_documents_at(rankings, np.where(rank > deepest, rows - rank + (length + deepest + 1 - rank), rows))

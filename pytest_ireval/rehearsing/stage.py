@@ -29,16 +29,6 @@ from pytest_ireval.rules.side import Floats, Mask, Scored, Side
 Rows = NDArray[np.int64]
 
 
-def queries_of_rows(rankings: Rankings) -> Rows:
-    """For each document the place of its query."""
-    return np.repeat(np.arange(len(rankings)), np.diff(rankings.first))
-
-
-def ranks_of_rows(rankings: Rankings) -> Rows:
-    """For each document its rank, from 1."""
-    return np.arange(int(rankings.first[-1])) - np.repeat(rankings.first[:-1], np.diff(rankings.first)) + 1
-
-
 def with_documents_at(rankings: Rankings, rows: Rows) -> Rankings:
     """Move the document of row ``rows[i]`` to row i; scores stay with the ranks."""
     span = rankings.documents.span
@@ -47,7 +37,7 @@ def with_documents_at(rankings: Rankings, rows: Rows) -> Rankings:
 
 def moved_up(rankings: Rankings, kept: Mask) -> Rankings:
     """Keep some documents: those below move up, and scores stay with the ranks."""
-    length = np.bincount(queries_of_rows(rankings)[kept], minlength=len(rankings)).astype(np.int64)
+    length = np.bincount(rankings.query[kept], minlength=len(rankings)).astype(np.int64)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
     places = np.repeat(rankings.first[:-1] - first[:-1], length) + np.arange(int(first[-1]))
     moved = with_documents_at(rankings, np.flatnonzero(kept))

@@ -15,7 +15,7 @@ from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_rows, judgments_of, moved
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Span, U, begins_of, not_unique, owners_of, repetitions
+from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Span, U, begins_of, not_unique, repetitions
 from pytest_ireval.retrieval.tables import Table, Unfit, column_names, id_in, is_quoted, named
 from pytest_ireval.retrieval.views import with_documents
 
@@ -35,7 +35,7 @@ def renamed(found: Found, names: Mapping[str, str]) -> Found:
     documents = _under(found.documents, names)
     if documents is None:
         return found
-    query = _query_of_rows(found)
+    query = found.query
     first, later = _repeated(documents, query)
     if later.size:
         _refuse_doubles(found, query, documents, first, later)
@@ -57,14 +57,10 @@ def collapsed(found: Judgments | Rankings, groups: Mapping[str, str]) -> Judgmen
     documents = _under(found.documents, groups)
     if documents is None:
         return found
-    first, later = _repeated(documents, _query_of_rows(found))
+    first, later = _repeated(documents, found.query)
     if isinstance(found, Rankings):
         return _without_rows(replace(found, documents=documents), later)
     return _judgments(found, documents, first, later)
-
-
-def _query_of_rows(found: Judgments | Rankings) -> Rows:
-    return found.query if isinstance(found, Judgments) else owners_of(found.first)
 
 
 def _under(documents: Ids, names: Mapping[str, str]) -> Ids | None:
@@ -127,7 +123,7 @@ def _without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
         return rankings
     gone = np.zeros(len(rankings.documents), bool)
     gone[dropped] = True
-    query = owners_of(rankings.first)
+    query = rankings.query
     so_far = begins_of(gone)
     begin = rankings.first[:-1][query]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import InputError, MetricError
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import MOST_SEEDS, Ideal, Judgments, Subtopics
-from pytest_ireval.retrieval.scan.tokens import JudgedPairs, mixed, owners_of
+from pytest_ireval.retrieval.scan.tokens import JudgedPairs, mixed, owners_of, ranks_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -53,6 +53,16 @@ class Documents(NamedTuple):
     grade: Floats
     tied_from: Integers
     tied_to: Integers
+
+    @property
+    def query(self) -> Integers:
+        """For each document the place of its query."""
+        return owners_of(self.first)
+
+    @property
+    def rank(self) -> Integers:
+        """For each document its rank, from 1."""
+        return ranks_of(self.first)
 
     def of(self, query: int) -> slice:
         """The rows of one query."""
@@ -256,12 +266,10 @@ def ranks_in(other: Documents, documents: Documents) -> Integers:
     Equal lists need no search. In other lists documents are found by key and confirmed byte by byte. Both have the same
     queries in the same order.
     """
-    query = owners_of(documents.first)
-    ranks = np.arange(query.size) - documents.first[query] + 1
-    changed = _changed(documents, other)
-    rows = np.flatnonzero(changed[query])
+    ranks, changed = documents.rank, _changed(documents, other)
+    rows = np.flatnonzero(changed[documents.query])
     if rows.size:
-        ranks[rows] = _searched(other, np.flatnonzero(changed[owners_of(other.first)]), documents, rows)
+        ranks[rows] = _searched(other, np.flatnonzero(changed[other.query]), documents, rows)
     return ranks
 
 
@@ -269,7 +277,7 @@ def _changed(documents: Documents, other: Documents) -> NDArray[np.bool_]:
     """A mask of the queries with another list."""
     lengths = np.diff(documents.first)
     changed: NDArray[np.bool_] = lengths != np.diff(other.first)
-    query = owners_of(documents.first)
+    query = documents.query
     rows = np.flatnonzero(~changed[query])
     theirs = rows - documents.first[query[rows]] + other.first[query[rows]]
     differ = rows[~documents.ids.same(rows, other.ids, theirs)]
@@ -280,7 +288,7 @@ def _changed(documents: Documents, other: Documents) -> NDArray[np.bool_]:
 def _searched(other: Documents, there: Integers, documents: Documents, rows: Integers) -> Integers:
     """The ranks of some rows, which are searched in the rows ``there`` of the other."""
     ranks = np.zeros(rows.size, np.int64)
-    query, their_query = owners_of(documents.first)[rows], owners_of(other.first)[there]
+    query, their_query = documents.query[rows], other.query[there]
     ids, others = documents.ids.take(rows), other.ids.take(there)
     seed, table = _table(others, their_query)
     at, row = table.find(ids.keys(seed) ^ mixed(query.astype(np.uint64)))

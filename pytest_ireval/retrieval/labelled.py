@@ -9,7 +9,6 @@ import numpy as np
 
 from pytest_ireval.retrieval.judged import Documents, Floats, Hits, Integers, JudgedRankings, Mask, ranks_in
 from pytest_ireval.retrieval.judgments import Ideal
-from pytest_ireval.retrieval.scan.tokens import owners_of
 
 
 class OpenDocuments(NamedTuple):
@@ -50,11 +49,10 @@ def open_documents(now: JudgedRankings, before: JudgedRankings, cutoff: int | No
         nothing = np.zeros(0, np.int64)
         return OpenDocuments(np.zeros(now.count + 1, np.int64), nothing, nothing, nothing)
     there, back = ranks_in(theirs, ours), ranks_in(ours, theirs)
-    our_query, their_query = owners_of(ours.first), owners_of(theirs.first)
     open_now, only_before = np.isnan(ours.grade), np.isnan(theirs.grade) & (back == 0)
-    query = np.concatenate((our_query[open_now], their_query[only_before]))
-    rank_now = np.concatenate((_ranks(ours)[open_now], np.zeros(int(only_before.sum()), np.int64)))
-    rank_before = np.concatenate((there[open_now], _ranks(theirs)[only_before]))
+    query = np.concatenate((ours.query[open_now], theirs.query[only_before]))
+    rank_now = np.concatenate((ours.rank[open_now], np.zeros(int(only_before.sum()), np.int64)))
+    rank_before = np.concatenate((there[open_now], theirs.rank[only_before]))
     best = np.minimum(np.where(rank_now, rank_now, rank_before), np.where(rank_before, rank_before, rank_now))
     order = np.lexsort((rank_now, best, query))
     found = OpenDocuments(
@@ -76,15 +74,10 @@ def listed_rows(judged: JudgedRankings) -> Documents:
     return judged.documents
 
 
-def _ranks(documents: Documents) -> Integers:
-    ranks: Integers = np.arange(documents.grade.size) - documents.first[owners_of(documents.first)] + 1
-    return ranks
-
-
 def _changed(ours: Documents, theirs: Documents, there: Integers) -> Mask:
     """A mask of the queries with two different lists."""
     changed: Mask = np.diff(ours.first) != np.diff(theirs.first)
-    changed[owners_of(ours.first)[there != _ranks(ours)]] = True
+    changed[ours.query[there != ours.rank]] = True
     return changed
 
 
@@ -131,14 +124,13 @@ def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> T
     judgment = np.full(documents.grade.size, -1, np.int64)
     judgment[known] = judged.hits.judgment
     place = np.flatnonzero(known | (opened >= 0))
-    query = owners_of(documents.first)
     return Template(
         judged=judged,
         open=found,
         first=np.searchsorted(place, documents.first).astype(np.int64),
         place=place,
         opened=opened[place],
-        rank=place - documents.first[query[place]] + 1,
+        rank=documents.rank[place],
         grade=documents.grade[place],
         judgment=judgment[place],
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.scan.kept import KeptRows, Lines, first_rows
-from pytest_ireval.retrieval.scan.tokens import BadLines, Span, begins_of, keys_of, mixed
+from pytest_ireval.retrieval.scan.tokens import BadLines, Span, begins_of, keys_of, mixed, owners_of, ranks_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,16 @@ class Rankings:
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    @property
+    def query(self) -> NDArray[np.int64]:
+        """For each document the place of its query."""
+        return owners_of(self.first)
+
+    @property
+    def rank(self) -> NDArray[np.int64]:
+        """For each document its rank, from 1."""
+        return ranks_of(self.first)
 
     def ranking(self, query: str) -> list[str]:
         """The document ids of one query in order of rank."""

@@ -14,7 +14,7 @@ from pytest_ireval.retrieval.ids import concatenated
 from pytest_ireval.retrieval.judged import Hits, Integers, JudgedRankings, Mask, Sessions
 from pytest_ireval.retrieval.judgments import Subtopics
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import begins_of, owners_of
+from pytest_ireval.retrieval.scan.tokens import begins_of
 
 
 def condensed(judged: JudgedRankings) -> JudgedRankings:
@@ -98,8 +98,7 @@ def cut_to_depth(judged: JudgedRankings, depth: int) -> JudgedRankings:
         return judged
     documents = judged.documents
     if documents is not None:
-        rank = np.arange(documents.grade.size) - documents.first[owners_of(documents.first)] + 1
-        rows = np.flatnonzero(rank <= depth)
+        rows = np.flatnonzero(documents.rank <= depth)
         documents = documents.at(rows, np.searchsorted(rows, documents.first))
         documents = documents._replace(tied_to=np.minimum(documents.tied_to, depth))
     hits = judged.hits.at(judged.hits.rank <= depth)
@@ -126,9 +125,7 @@ def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
         hits=hits._replace(query=number[hits.query]),
         ideal=ideal._replace(query=number[ideal.query]),
         documents=documents
-        and documents.at(
-            np.flatnonzero(queries[owners_of(documents.first)]), begins_of(np.diff(documents.first)[queries])
-        ),
+        and documents.at(np.flatnonzero(queries[documents.query]), begins_of(np.diff(documents.first)[queries])),
         subtopics=judged.subtopics and _subtopics_of(judged.subtopics, queries),
         sessions=judged.sessions and _sessions_of(judged.sessions, queries),
         timings=None if judged.timings is None else judged.timings[queries],
@@ -157,13 +154,13 @@ def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
 
 def first_documents(rankings: Rankings, depth: int) -> Rankings:
     """The first ``depth`` documents of each ranking; numbers of retrieved documents and ties stay."""
-    rank = np.arange(int(rankings.first[-1])) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
-    return rankings if not (rank >= depth).any() else with_documents(rankings, rank < depth)
+    kept = rankings.rank <= depth
+    return rankings if kept.all() else with_documents(rankings, kept)
 
 
 def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
     """The documents whose rows are ``kept``, in their order; a query may keep none."""
-    query = owners_of(rankings.first)[kept]
+    query = rankings.query[kept]
     rows = np.flatnonzero(kept)
     return replace(
         rankings,
@@ -181,7 +178,7 @@ def of_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Ranki
     if chosen.all():
         return rankings, ()
     return replace(
-        with_documents(rankings, chosen[owners_of(rankings.first)]),
+        with_documents(rankings, chosen[rankings.query]),
         queries=tuple(itertools.compress(rankings.queries, chosen)),
         retrieved=rankings.retrieved[chosen],
         first=begins_of(np.diff(rankings.first)[chosen]),

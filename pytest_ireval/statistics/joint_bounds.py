@@ -239,7 +239,6 @@ def _widen_to(low: Floats, high: Floats, queries: Mask, ends: tuple[float, float
 
 
 def _affordable(wanted: Mask, cost: Integers, budget: int) -> Mask:
-    """The cheapest of the wanted queries."""
     cost = np.where(wanted, cost, 0)
     order = np.argsort(cost, kind="stable")
     within = np.zeros(cost.size, bool)
@@ -315,8 +314,6 @@ def _one_alone(labels: int, others: int = LEFT) -> _Labels:
 
 
 def _in_digits(labels: int) -> _Labels:
-    """The digits of the number, one for each document."""
-
     def digits(number: Integers, place: Integers, _: Integers) -> Integers:
         worth = np.power(float(labels), np.minimum(place, 64))  # of higher places all digits are 0
         return (number // worth).astype(np.int64) % labels + 1

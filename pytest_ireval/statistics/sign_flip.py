@@ -130,7 +130,6 @@ def _split(sizes: Floats) -> tuple[Floats, Floats]:
 
 
 def _rare(sizes: Floats) -> Mask:
-    """True for numbers that do not repeat often."""
     _, place, counts = np.unique(np.round(sizes, 9), return_inverse=True, return_counts=True)
     return counts[place] < REPEATED
 

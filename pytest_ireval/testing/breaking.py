@@ -12,10 +12,13 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.parameters import Parameter
 from pytest_ireval.metrics.score import ROUNDING, bounds_of
-from pytest_ireval.testing.changes import (
+from pytest_ireval.testing.data import (
+    Case,
     Change,
     Data,
+    MetricValues,
     changed,
+    contents,
     corner_cases,
     deep_enough,
     documents_renamed_at_length,
@@ -27,8 +30,8 @@ from pytest_ireval.testing.changes import (
     promotions,
     queries_renamed_at_length,
     random_data,
+    values,
 )
-from pytest_ireval.testing.scoring import Fields, MetricValues, contents, judged_of, values, values_of
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,12 @@ class Broken:
     complaint: str = ""
 
 
-Breaks: TypeAlias = Callable[[Metric, Data, Fields | None], Broken | None]
+Breaks: TypeAlias = Callable[[Case, Data], Broken | None]
 
 
-def without_a_value(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def without_a_value(case: Case, data: Data) -> Broken | None:
     """Raises, or returns NaN or infinity."""
-    found = values_of(metric, data, fields)
+    found = case.values(data)
     if found.raised and not found.wrote:
         return Broken((SeenBreak("", data, "", "none"),), found.raised)
     for unit, value in found.by_unit.items():
@@ -65,11 +68,11 @@ def without_a_value(metric: Metric, data: Data, fields: Fields | None) -> Broken
     return None
 
 
-def out_of_range(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def out_of_range(case: Case, data: Data) -> Broken | None:
     """A finite value is outside the declared range."""
-    low, high = bounds_of(metric)
+    low, high = bounds_of(case.metric)
     slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
-    for unit, value in values_of(metric, data, fields).by_unit.items():
+    for unit, value in case.values(data).by_unit.items():
         if math.isfinite(value) and not low - slack <= value <= high + slack:
             return Broken((SeenBreak("", data, unit, f"{value:g}, outside {low:g} to {high:g}"),))
     return None
@@ -78,12 +81,12 @@ def out_of_range(metric: Metric, data: Data, fields: Fields | None) -> Broken | 
 def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
     """A test that finds a value which a change of the data changes."""
 
-    def breaks(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+    def breaks(case: Case, data: Data) -> Broken | None:
         other = changed(change, data)
         names = ([q.name for q in sorted(each.queries, key=lambda q: q.number)] for each in (data, other))
         new = dict(zip(*names, strict=True))
-        before, after = values_of(metric, data, fields), values_of(metric, other, fields)
-        broken = _difference(metric, (data, before), (other, after), how, fields, new)
+        before, after = case.values(data), case.values(other)
+        broken = _difference(case, (data, before), (other, after), how, new)
         return broken and Broken(tuple(replace(seen, scored=scored) for seen in broken.seen))
 
     return breaks
@@ -92,64 +95,64 @@ def differs(change: Change, how: str, *, scored: bool = False) -> Breaks:
 def either(*ways: Breaks) -> Breaks:
     """A test that takes the first finding of several tests."""
 
-    def breaks(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
-        return next((broken for way in ways if (broken := way(metric, data, fields))), None)
+    def breaks(case: Case, data: Data) -> Broken | None:
+        return next((broken for way in ways if (broken := way(case, data))), None)
 
     return breaks
 
 
-def changed_below_the_cutoff(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def changed_below_the_cutoff(case: Case, data: Data) -> Broken | None:
     """Documents below the cutoff change a value."""
-    deep = deep_enough(data, metric.settings["cutoff"])
+    deep = deep_enough(data, case.metric.settings["cutoff"])
     if not deep.queries:
         return None
     longer = lengthened(deep)
-    before, after = values_of(metric, deep, fields), values_of(metric, longer, fields)
-    return _difference(metric, (deep, before), (longer, after), "with two more documents after the others", fields)
+    before, after = case.values(deep), case.values(longer)
+    return _difference(case, (deep, before), (longer, after), "with two more documents after the others")
 
 
-def differs_alone(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def differs_alone(case: Case, data: Data) -> Broken | None:
     """A query that comes before others has another score by itself."""
     for together, alone in zip(each_first(data), each_alone(data), strict=True):
-        before, after = values_of(metric, together, fields), values_of(metric, alone, fields)
+        before, after = case.values(together), case.values(alone)
         if before.raised:
             continue
         query = alone.queries[0].name
         before = MetricValues({query: before.by_unit[query]})
-        if broken := _difference(metric, (together, before), (alone, after), "alone", fields):
+        if broken := _difference(case, (together, before), (alone, after), "alone"):
             return broken
     return None
 
 
-def differs_the_second_time(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def differs_the_second_time(case: Case, data: Data) -> Broken | None:
     """A second call gives other values: on data of its own, or on the data of the first call."""
-    judged = judged_of(metric, data, fields)
+    judged = case.judged(data)
     kept = contents(judged)
-    first, again = values(metric, judged), values_of(metric, data, fields)
-    second = values(metric, judged) if contents(judged) == kept else again
+    first, again = values(case.metric, judged), case.values(data)
+    second = values(case.metric, judged) if contents(judged) == kept else again
     for other in (again, second):
         if (unit := _unit_that_differs(first, other, {})) is not None:
             return Broken(_two((data, first), (data, other), "the second time", unit, {}))
     return None
 
 
-def differs_after_other_arguments(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def differs_after_other_arguments(case: Case, data: Data) -> Broken | None:
     """Remembered values of other arguments change a value."""
-    judged = judged_of(metric, data, fields)
+    judged = case.judged(data)
     kept = contents(judged)
-    for other in siblings(metric):
+    for other in siblings(case.metric):
         values(other, judged)
     if contents(judged) != kept:  # it writes, which is another promise
         return None
-    before, after = values_of(metric, data, fields), values(metric, judged)
-    return _difference(metric, (data, before), (data, after), "after other arguments", fields)
+    before, after = case.values(data), values(case.metric, judged)
+    return _difference(case, (data, before), (data, after), "after other arguments")
 
 
-def writes(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def writes(case: Case, data: Data) -> Broken | None:
     """Something that it may only read is different afterwards, or it tried to change it."""
-    judged = judged_of(metric, data, fields)
+    judged = case.judged(data)
     before = contents(judged)
-    found = values(metric, judged)
+    found = values(case.metric, judged)
     if found.wrote:
         return Broken((SeenBreak("", data, "", "none"),), found.raised)
     if contents(judged) != before:
@@ -157,42 +160,42 @@ def writes(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
     return None
 
 
-def gives_one_value(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:  # noqa: ARG001 - as below
+def gives_one_value(case: Case, data: Data) -> Broken | None:  # noqa: ARG001 - as below
     """Every unit of data that differ has the same value."""
     renamed = changed(documents_renamed_at_length, changed(queries_renamed_at_length, random_data(8)))
     several = (random_data(8), random_data(30), corner_cases(), fractions(), renamed)
     judged = [tuple(q for q in each.queries if q.ranking and max(q.grades.values()) > 0) for each in several]
-    every = [values_of(metric, replace(each, queries=few), fields) for each, few in zip(several, judged, strict=True)]
+    every = [case.values(replace(each, queries=few)) for each, few in zip(several, judged, strict=True)]
     found = {round(value, 9) for each in every for value in each.by_unit.values()}
     return Broken((), f"has the value {found.pop():g} for all rankings, good or bad") if len(found) == 1 else None
 
 
-def misread(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:  # noqa: ARG001 - as the others
+def misread(case: Case, data: Data) -> Broken | None:  # noqa: ARG001 - as the others
     """Its name is read as something else, or not at all."""
     try:
-        read = Vocabulary({metric.name: replace(metric, arguments={})}).parse(str(metric))
+        read = Vocabulary({case.metric.name: replace(case.metric, arguments={})}).parse(str(case.metric))
     except IrevalError as error:
         return Broken((), f"cannot be read: {error.problems[0].complaint}")
-    if read == [metric]:
+    if read == [case.metric]:
         return None
     return Broken((), f"is read as {', '.join(map(repr, map(str, read)))}")
 
 
-def better_than_perfect(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def better_than_perfect(case: Case, data: Data) -> Broken | None:
     """A ranking is better than the perfect one; queries without relevant documents have none."""
-    perfect = perfected(data, _relevant_from(metric))
+    perfect = perfected(data, _relevant_from(case.metric))
     with_relevant = [i for i, query in enumerate(perfect.queries) if query.ranking]
     data = replace(data, queries=tuple(data.queries[i] for i in with_relevant))
     perfect = replace(perfect, queries=tuple(perfect.queries[i] for i in with_relevant))
     if not data.queries:
         return None
-    return _worse(metric, data, perfect, "with all relevant documents in order of grade", fields)
+    return _worse(case, data, perfect, "with all relevant documents in order of grade")
 
 
-def harmed_by_promotion(metric: Metric, data: Data, fields: Fields | None) -> Broken | None:
+def harmed_by_promotion(case: Case, data: Data) -> Broken | None:
     """A promoted document makes a value worse."""
-    for better in promotions(data, _relevant_from(metric)):
-        if broken := _worse(metric, data, better, "with a relevant document one place higher", fields):
+    for better in promotions(data, _relevant_from(case.metric)):
+        if broken := _worse(case, data, better, "with a relevant document one place higher"):
             return broken
     return None
 
@@ -203,36 +206,35 @@ def _relevant_from(metric: Metric) -> float | None:
     return float(rel) if isinstance(rel, int | float) else None
 
 
-def _worse(metric: Metric, data: Data, better: Data, how: str, fields: Fields | None) -> Broken | None:
+def _worse(case: Case, data: Data, better: Data, how: str) -> Broken | None:
     """The first unit that is worse although it should be at least as good."""
-    before, after = values_of(metric, data, fields), values_of(metric, better, fields)
-    sign = -1 if metric.direction == "lower" else 1
+    before, after = case.values(data), case.values(better)
+    sign = -1 if case.metric.direction == "lower" else 1
     for unit, value in before.by_unit.items():
         other = after.by_unit.get(unit, math.nan)
         if sign * other < sign * value and not same(value, other):
-            steady = _steady(metric, data, before, fields)
+            steady = _steady(case, data, before)
             return Broken(_two((data, before), (better, after), how, unit, {})) if steady else None
     return None
 
 
 def _difference(
-    metric: Metric,
+    case: Case,
     old: tuple[Data, MetricValues],
     new: tuple[Data, MetricValues],
     how: str,
-    fields: Fields | None,
     names: Mapping[str, str] | None = None,
 ) -> Broken | None:
     """The first unit whose value differs; a metric with other values at each call breaks another promise."""
     names = names or {}
     unit = _unit_that_differs(old[1], new[1], names)
-    if unit is None or not _steady(metric, old[0], old[1], fields):
+    if unit is None or not _steady(case, *old):
         return None
     return Broken(_two(old, new, how, unit, names))
 
 
-def _steady(metric: Metric, data: Data, before: MetricValues, fields: Fields | None) -> bool:
-    again = values_of(metric, data, fields)
+def _steady(case: Case, data: Data, before: MetricValues) -> bool:
+    again = case.values(data)
     return all(same(value, again.by_unit.get(unit, math.nan)) for unit, value in before.by_unit.items())
 
 

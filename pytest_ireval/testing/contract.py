@@ -14,9 +14,8 @@ from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
 from pytest_ireval.plugins.registry import load_registry
 from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
-from pytest_ireval.testing.changes import Data, Query, up_to
+from pytest_ireval.testing.data import Case, Data, Fields, Query, deep_data, up_to
 from pytest_ireval.testing.promises import PROMISES, Promise
-from pytest_ireval.testing.scoring import Fields
 from pytest_ireval.text_table import counted
 
 APPLIES = "something_applies"
@@ -129,7 +128,6 @@ def _found(metric: Metric, name: str, fields: Fields | None) -> Finding:
 
 
 def _unfit(metric: Metric, fields: Fields | None) -> str:
-    """The reason why nothing can be tried at all."""
     if "fields" in metric.needs and not fields:
         return "it needs fields: give their values, as fields={'price': [1, 2.5]}"
     try:
@@ -165,9 +163,10 @@ def _broken(metric: Metric, promise: Promise, fields: Fields | None, asked: Metr
     """
 
     def attempt(data: Data) -> Broken | None:
-        return promise.breaks(metric, data, fields)
+        return promise.breaks(Case(metric, fields), data)
 
-    for data in _on_its_scale(metric, promise.data(metric)):
+    every = deep_data(metric.settings["cutoff"]) if promise.deep else promise.data()
+    for data in _on_its_scale(metric, every):
         if broken := attempt(data):
             return "\n".join(_lines(metric, promise, _smallest(data, broken, attempt), asked))
     return ""
@@ -276,7 +275,6 @@ def _ranking(query: Query, scored: bool) -> str:
 
 
 def _cut(entries: list[str]) -> str:
-    """A list; only its ends if it is very long."""
     if len(entries) <= MOST_SHOWN:
         return " ".join(entries)
     return f"{' '.join(entries[:4])} … ({len(entries) - 8} more) … {' '.join(entries[-4:])}"

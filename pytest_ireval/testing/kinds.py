@@ -86,7 +86,6 @@ def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = "."
 
 
 def _registry_with(kind: RuleKind | SourceKind) -> Registry:
-    """The installed kinds, and this one."""
     ours = installed()
     sources = {**ours.sources, kind.name: kind} if isinstance(kind, SourceKind) else ours.sources
     rules = {**ours.rules, kind.name: kind} if isinstance(kind, RuleKind) else ours.rules
@@ -111,8 +110,6 @@ SAME = "the same rankings"
 
 
 class _RuleCase:
-    """A rule in a suite, and changes of its rankings."""
-
     def __init__(self, kind: RuleKind, options: Mapping[str, Any], folder: Path) -> None:
         self.kind, self.options, self.folder = kind, options, folder
         draw = np.random.default_rng(7)
@@ -327,8 +324,6 @@ def check_source(
 
 
 class _SourceCase:
-    """A source with its options, and a request to it."""
-
     def __init__(self, asked: SourceAsked, request: Request) -> None:
         self.asked, self.request, self.queries = asked, request, request.queries.ids
 

@@ -25,14 +25,13 @@ from pytest_ireval.testing.breaking import (
     without_a_value,
     writes,
 )
-from pytest_ireval.testing.changes import (
+from pytest_ireval.testing.data import (
     Data,
     all_data,
     changed,
     documents_renamed,
     documents_renamed_at_length,
     fractions,
-    judged_throughout,
     lines_shuffled,
     plain_data,
     queries_renamed,
@@ -46,25 +45,20 @@ DEEPEST = 1000
 """Cutoffs up to this are tried with longer rankings."""
 
 
-def _plain(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - the data of every promise are asked with the metric
-    return plain_data()
-
-
-def _all(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+def _all() -> tuple[Data, ...]:
     return (*all_data(), changed(documents_renamed_at_length, changed(queries_renamed_at_length, random_data(8))))
 
 
-def _tied(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+def _tied() -> tuple[Data, ...]:
     return (random_data(5, tied=True), random_data(30, tied=True))
 
 
-def _few(metric: Metric) -> tuple[Data, ...]:  # noqa: ARG001 - as above
+def _few() -> tuple[Data, ...]:
     return (random_data(3), random_data(8))
 
 
-def _deep(metric: Metric) -> tuple[Data, ...]:
-    cutoff = metric.settings["cutoff"]
-    return (judged_throughout(cutoff), random_data(30), random_data(3 * cutoff))
+def _none() -> tuple[Data, ...]:
+    return (Data(()),)
 
 
 @dataclass(frozen=True)
@@ -75,8 +69,10 @@ class Promise:
     says: str
     advice: str
     breaks: Breaks
-    data: Callable[[Metric], tuple[Data, ...]] = _plain
-    spares: Callable[[Metric], str] = lambda metric: ""  # noqa: ARG005 - as above
+    data: Callable[[], tuple[Data, ...]] = plain_data
+    deep: bool = False
+    """True if the data are rankings deeper than the metric's cutoff."""
+    spares: Callable[[Metric], str] = lambda _: ""
     """The reason why it does not apply to a metric; empty if it does."""
     optional: bool = False
     """True if a metric may declare in ``not_promised`` that its definition forbids it."""
@@ -127,7 +123,7 @@ PROMISES = (
         "0 / 0; and declare in needs= the data that it uses in addition to grades",
         without_a_value,
         _all,
-        _may_lack_a_value,
+        spares=_may_lack_a_value,
     ),
     Promise(
         "within_its_range",
@@ -135,14 +131,14 @@ PROMISES = (
         "correct the formula, or declare range=(lowest, highest)",
         out_of_range,
         _all,
-        _endless,
+        spares=_endless,
     ),
     Promise(
         "tells_rankings_apart",
         "rankings that differ do not all have the same value",
         "correct the formula; or pass arguments with which it tells good rankings from bad ones",
         gives_one_value,
-        lambda metric: (Data(()),),  # noqa: ARG005 - as above
+        _none,
         optional=True,
         by_some=True,
     ),
@@ -159,7 +155,7 @@ PROMISES = (
         "moving a relevant document above one with a lower grade never makes a ranking worse",
         "correct the formula, or declare another direction",
         harmed_by_promotion,
-        lambda metric: (*_plain(metric), fractions()),
+        lambda: (*plain_data(), fractions()),
         spares=_no_order_is_best,
         optional=True,
     ),
@@ -194,7 +190,7 @@ PROMISES = (
         "the order of lines in the files does not matter, even for equal scores",
         "use the rank; the row number of a judgment has no meaning",
         differs(lines_shuffled, "with lines in another order"),
-        lambda metric: (*_tied(metric), *_few(metric)),
+        lambda: (*_tied(), *_few()),
     ),
     Promise(
         "alone_or_together",
@@ -203,7 +199,7 @@ PROMISES = (
         "the queries that are present",
         differs_alone,
         _few,
-        _not_by_query,
+        spares=_not_by_query,
         optional=True,
     ),
     Promise(
@@ -211,8 +207,8 @@ PROMISES = (
         "adding documents that are not relevant below the cutoff changes nothing",
         "exclude documents below the cutoff: hits.rank <= cutoff, grades[:cutoff], min(retrieved, cutoff)",
         changed_below_the_cutoff,
-        _deep,
-        _no_cutoff,
+        deep=True,
+        spares=_no_cutoff,
         optional=True,
     ),
     Promise(
@@ -220,8 +216,8 @@ PROMISES = (
         "scores only order documents",
         "use the rank, or declare needs=('scores',)",
         differs(scores_scaled, "with other scores in the same order", scored=True),
-        lambda metric: (*_few(metric), *_tied(metric)),
-        lambda metric: "it needs scores" if "scores" in metric.needs else "",
+        lambda: (*_few(), *_tied()),
+        spares=lambda metric: "it needs scores" if "scores" in metric.needs else "",
     ),
     Promise(
         "same_twice",
@@ -236,7 +232,7 @@ PROMISES = (
         "include every argument in the key of judged.remember",
         differs_after_other_arguments,
         _few,
-        lambda metric: "" if siblings(metric) else "it has no other arguments to try",
+        spares=lambda metric: "" if siblings(metric) else "it has no other arguments to try",
     ),
     Promise(
         "reads_only", "judgments, rankings and all related data are read, never changed", "work on a copy", writes, _few
@@ -246,6 +242,6 @@ PROMISES = (
         "its canonical name, read again, is the same metric",
         "choose a name that cannot be read as one of its own spellings",
         misread,
-        lambda metric: (Data(()),),  # noqa: ARG005 - as above
+        _none,
     ),
 )

@@ -32,8 +32,6 @@ def check_reader(
 
 @dataclass(frozen=True)
 class _ReaderCase:
-    """A reader, an example of its format, and the content."""
-
     reader: Reader
     example: str
     content: Mapping[str, Any]

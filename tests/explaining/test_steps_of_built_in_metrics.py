@@ -7,7 +7,7 @@ from pencil import as_needed, companions
 
 from pytest_ireval import load_registry, why
 from pytest_ireval.testing.breaking import variants
-from pytest_ireval.testing.changes import corner_cases, random_data
+from pytest_ireval.testing.data import corner_cases, random_data
 
 METRICS = sorted(
     (metric for metric in load_registry().metrics.values() if metric.unit == "query"), key=lambda metric: metric.name

@@ -11,7 +11,7 @@ from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.views import cut_to_depth, only
 from pytest_ireval.testing.breaking import variants
-from pytest_ireval.testing.changes import corner_cases, random_data
+from pytest_ireval.testing.data import corner_cases, random_data
 
 REGISTRY = load_registry()
 METRICS = sorted(REGISTRY.metrics.values(), key=lambda metric: metric.name)

@@ -1,19 +1,20 @@
 """The readers of TREC files, given paths."""
 
 from pytest_ireval.retrieval.formats import trec
-from pytest_ireval.retrieval.formats.bytestream import byte_file
+from pytest_ireval.retrieval.formats.input_file import input_file
+from pytest_ireval.retrieval.formats.reader import Reading
 
 
 def read_judgments(path, **options):
-    with byte_file(path) as file:
-        return trec.read_trec_judgments(file, **options)
+    with input_file(path) as file:
+        return trec.read_trec_judgments(file, Reading(**options))
 
 
-def read_rankings(path, *depth, **options):
-    with byte_file(path) as file:
-        return trec.read_trec_rankings(file, *depth, **options)
+def read_rankings(path, depth=None, **options):
+    with input_file(path) as file:
+        return trec.read_trec_rankings(file, Reading(depth=depth, **options))
 
 
 def judged_in_file(path, judgments, **options):
-    with byte_file(path) as file:
-        return trec.judged_in_file(file, judgments, **options)
+    with input_file(path) as file:
+        return trec.judged_in_file(file, judgments, Reading(**options))

@@ -50,7 +50,6 @@ Row = tuple[int, list[str]]
 
 
 def _rows(file: InputFile) -> Iterator[Row]:
-    """The rows that are not blank."""
     if file.delimiter == "\t":
         for number, line in enumerate(file.lines(), 1):
             if line.strip():
@@ -69,7 +68,6 @@ def _rows(file: InputFile) -> Iterator[Row]:
 
 
 def _listed(names: list[str]) -> str:
-    """The first names, and how many more there are."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 

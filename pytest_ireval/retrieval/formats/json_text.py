@@ -40,7 +40,6 @@ def json_lines(file: InputFile) -> Table:
 
 
 def _json_value(file: InputFile) -> Any:
-    """The one value of a file."""
     try:
         return _parsed(file.text())
     except json.JSONDecodeError as error:

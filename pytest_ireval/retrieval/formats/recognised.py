@@ -234,7 +234,6 @@ def _names_a_column(file: InputFile) -> bool:
 
 
 def _numbered_alike(first: str, second: str) -> bool:
-    """Tell whether two ids differ in their numbers alone."""
     return DIGITS.search(first) is not None and DIGITS.sub("0", first) == DIGITS.sub("0", second)
 
 
@@ -260,7 +259,6 @@ def _mentions(file: InputFile, keys: Sequence[str]) -> bool:
 
 
 def _is_json(file: InputFile) -> bool:
-    """Tell whether it is one JSON value, over any number of lines."""
     return JSON.match(file.head) is not None and not keys_of_lines(file)
 
 

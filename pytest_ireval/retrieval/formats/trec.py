@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.progress import Progress
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, ByteStream, too_long
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, judgments_of
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of
@@ -38,16 +40,12 @@ from pytest_ireval.retrieval.scan.tokens import (
 JUDGMENT_COLUMNS = "query iteration document grade"
 
 
-def read_trec_judgments(
-    file: ByteFile, *, grades: Grades = "integer", one_iteration: bool = False, progress: Progress = SILENT
-) -> Judgments:
-    """All judgments in the file. Grades are whole numbers unless ``grades="float"`` declares otherwise.
-
-    With ``one_iteration`` a file whose second column changes is refused: it might name subtopics.
-    """
-    progress.expect(file.size, "reading judgments")
-    rows = _Rows(grades, one_iteration)
-    _Pieces(file, 0, None, progress).feed(rows.take)
+def read_trec_judgments(source: InputFile, how: Reading) -> Judgments:
+    """All judgments in the file; its second column may change, and so name subtopics, only if its format was named."""
+    file = source.bytes
+    how.progress.expect(file.size, "reading judgments")
+    rows = _Rows(how.grades, how.recognised)
+    _Pieces(file, 0, None, how.progress).feed(rows.take)
     if not rows.code:
         raise InputError(Problem("it contains no judgments", place=file.name, allowed=f"columns: {JUDGMENT_COLUMNS}"))
     place = _lines_of(file, np.concatenate(rows.offsets))
@@ -251,23 +249,16 @@ SMALL = 2 * CHUNK
 Keep = Callable[[Lines], KeptRows]
 
 
-def read_trec_rankings(
-    file: ByteFile, depth: int | None = None, *, by_id: bool = True, progress: Progress = SILENT
-) -> Rankings:
-    """The first ``depth`` documents of every ranking in the file (None: all of them).
-
-    Equal scores are in descending order of document id; unless ``by_id``, in the order of the file.
-    """
-    parts = _scan(file, partial(first_rows, depth=depth, by_id=by_id), 0, progress)
+def read_trec_rankings(file: InputFile, how: Reading) -> Rankings:
+    """The first documents of every ranking in the file."""
+    parts = _scan(file.bytes, partial(first_rows, depth=how.depth, by_id=how.by_id), 0, how.progress)
     return rankings_of(parts, file.name)
 
 
-def judged_in_file(
-    file: ByteFile, judgments: Judgments, *, by_id: bool = True, progress: Progress = SILENT
-) -> list[KeptRows]:
+def judged_in_file(file: InputFile, judgments: Judgments, how: Reading) -> list[KeptRows]:
     """The judged documents of the rankings in the file, with their ranks."""
-    keep = partial(judged_rows, judgments=judgments, by_id=by_id)
-    return _scan(file, keep, judgments.table.seed, progress)
+    keep = partial(judged_rows, judgments=judgments, by_id=how.by_id)
+    return _scan(file.bytes, keep, judgments.table.seed, how.progress)
 
 
 def _scan(file: ByteFile, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:

@@ -71,6 +71,11 @@ def owners_of(begins: Offsets) -> Offsets:
     return np.repeat(np.arange(begins.size - 1), np.diff(begins))
 
 
+def ranks_of(begins: Offsets) -> Offsets:
+    """The place of each row in its part, from 1."""
+    return np.arange(int(begins[-1])) - np.repeat(begins[:-1], np.diff(begins)) + 1
+
+
 TAB, NEWLINE, RETURN, SPACE, HASH = 9, 10, 13, 32, 35
 
 

@@ -165,7 +165,6 @@ def _counting(found: Mapping[str, Brought], policies: Policies) -> Mask:
 
 
 def _evaluated(setting: Setting, found: Brought, counting: Mask) -> Evaluation:
-    """The evaluation of one ranking; errors name the ranking."""
     try:
         return evaluated(setting, found, counting)
     except IrevalError as error:
@@ -218,7 +217,6 @@ class Paired:
 
 
 def _compared(results: Mapping[str, MetricResult], question: _Question) -> MetricComparison:
-    """One metric of all rankings, its pairs tested as ``question`` asks."""
     paired = _paired(results)
     metric = paired.metric
     untested = _why_untested(paired)

@@ -1,1 +1,0 @@
-"""Two or more rankings under the same judgments, side by side."""
