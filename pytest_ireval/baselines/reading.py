@@ -174,10 +174,8 @@ def _verified(load: Load, ending: str, record: Record, place: Place, at: str) ->
             raise _what_is_wrong(plain, ending, record)
     except Damage as damage:
         if elsewhere:
-            problem = Problem(
-                damage.complaint, place(stored), suggestion="remove this file: the store has what was accepted"
-            )
-            raise BaselineError(problem) from None
+            suggestion = "remove this file: the store has what was accepted"
+            raise BaselineError(Problem(damage.complaint, place(stored), suggestion=suggestion)) from None
         raise _error_of(damage, place(stored), at) from None
     return plain
 

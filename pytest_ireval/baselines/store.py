@@ -7,7 +7,6 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import urlsplit
 from urllib.request import url2pathname
 from uuid import uuid4
 
@@ -132,13 +131,12 @@ STORES = Stores()
 
 
 def _built_in(address: str) -> BaselineStore:
-    scheme, separator, _ = address.partition("://")
-    parts = urlsplit(address)
-    if not separator or (scheme == HERE and (parts.netloc or not parts.path)):
+    scheme, separator, rest = address.partition("://")
+    if not separator or (scheme == HERE and not rest.startswith("/")):
         allowed = "allowed: file:///folder, s3://bucket/prefix, and every other address that fsspec or a plugin knows"
         raise BaselineError(Problem("is not the address of a store of baselines", ADDRESS, allowed=allowed))
     if scheme == HERE:
-        return Folder(Path(url2pathname(parts.path)))
+        return Folder(Path(url2pathname(rest)))
     try:
         return _Remote(address)
     except ImportError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -78,32 +78,33 @@ def _files(folder: Path, baseline: Baseline) -> dict[str, bytes]:
         return encoded_baseline(baseline)
     from pytest_ireval.baselines.store import put_into_store
 
-    files = encoded_baseline(baseline, digest_of)
+    files = encoded_baseline(baseline, stored=True)
     record = files.pop(RECORD)
     for ending, content in files.items():
         put_into_store(content, str(near(path_of(folder, baseline.suite, ending))))
     return {RECORD: record}
 
 
-def encoded_baseline(baseline: Baseline, name: Callable[[bytes], str] | None = None) -> dict[str, bytes]:
-    """The content of each file by the ending of its name, the .json file last; ``name`` names those in a store."""
+def encoded_baseline(baseline: Baseline, *, stored: bool = False) -> dict[str, bytes]:
+    """The content of each file by the ending of its name, the .json file last; ``stored`` if a store has the others."""
     if not baseline.acceptances or not baseline.rankings:
         raise ValueError("a baseline needs rankings and an acceptance")
     files: dict[str, bytes] = {}
     prints: dict[str, str] = {}
+    print_of = digest_of if stored else fingerprint
     for asking, rankings in enumerate(baseline.rankings, 1):
         text = encoded_rankings(rankings, baseline.depth, scored=baseline.scored)
         large = len(text) > LARGEST
         ending = rankings_ending(asking) + (COMPRESSED if large else "")
         files[ending] = _compressed(text) if large else text
-        prints[ending] = name(files[ending]) if name else fingerprint(text)
+        prints[ending] = print_of(files[ending] if stored else text)
     if baseline.grades is not None and sum(map(len, baseline.grades.values())) <= MOST_PAIRS:
         files[JUDGMENTS] = encoded_grades(baseline.grades)
-        prints[JUDGMENTS] = (name or fingerprint)(files[JUDGMENTS])
+        prints[JUDGMENTS] = print_of(files[JUDGMENTS])
     for ending, entries in ((TITLES, baseline.titles), (FIELDS, baseline.fields), (TIMINGS, baseline.timings)):
         if entries:
             files[ending] = encoded_lists(entries)
-            prints[ending] = (name or fingerprint)(files[ending])
+            prints[ending] = print_of(files[ending])
     files[RECORD] = encoded_record(baseline, dict(sorted(prints.items())))
     return files
 
