@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.baselines.record import Acceptance
+    from pytest_ireval.baselines.store import BaselineStore
     from pytest_ireval.comparing import compare
     from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
@@ -50,6 +51,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "baselines.record": ("Acceptance",),
+    "baselines.store": ("BaselineStore",),
     "comparing": ("compare",),
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
@@ -92,6 +94,7 @@ __all__ = [
     "Acceptance",
     "Answer",
     "BaselineError",
+    "BaselineStore",
     "Chances",
     "Comparison",
     "DiagnosisKind",

@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import partial
 from itertools import combinations
 from math import inf
@@ -28,6 +28,7 @@ from pytest_ireval.cli.comparison_text import (
     marks,
     name_of_ranking,
     pair_rows,
+    risk_rows,
     title,
     values_of_ranking,
 )
@@ -45,7 +46,7 @@ from pytest_ireval.cli.options import (
 from pytest_ireval.comparing import Test, compare
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.results.comparison import Comparison, Pair
+from pytest_ireval.results.comparison import Comparison, Pair, RankingRisk
 from pytest_ireval.results.evaluation import MissingQueries
 from pytest_ireval.text_table import printable
 
@@ -65,6 +66,9 @@ def _as_latex(comparison: Comparison, view: View) -> str:
         pairs = _texts(pair_rows(comparison, every=True))
         about = f"Pairs ({how_tested(comparison)}); intervals are not corrected; +/=/-: queries better, equal, worse."
         tables.append(_latex_table(pairs, 2, about))
+    if comparison.aversion is not None:
+        about = f"Risks; a loss counts {1 + comparison.aversion:g} times; higher is better."
+        tables.append(_latex_table(_texts(risk_rows(comparison, view.order)), 2, about))
     for metric in comparison.metrics if view.per_query else ():
         values = _texts(values_of_ranking(comparison, metric, view.order))
         tables.append(_latex_table(values, 1, f"{metric.name}."))
@@ -120,6 +124,7 @@ def _as_markdown(comparison: Comparison, view: View) -> str:
     tables = [
         (2, [list(map(_in_cell, header)), *rows]),
         (2, _in_cells(pair_rows(comparison, every=view.every_pair))),
+        (2, _in_cells(risk_rows(comparison, view.order))),
         (2, _in_cells(extreme_rows(comparison))),
     ]
     if view.per_query:
@@ -171,7 +176,8 @@ def _as_csv(comparison: Comparison, view: View) -> str:
     return text.getvalue()
 
 
-_CSV_COLUMNS = ["metric", "ranking", "other", "query", "value", "paired", *PAIR_COLUMNS]
+_RISK_COLUMNS = [each.name for each in fields(RankingRisk) if each.name != "ranking"]
+_CSV_COLUMNS = ["metric", "ranking", "other", "query", "value", "paired", *PAIR_COLUMNS, *_RISK_COLUMNS]
 
 
 def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
@@ -180,7 +186,8 @@ def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
             if view.per_query:
                 for unit, value in comparison.rankings[name][metric.name].values.items():
                     yield {"metric": metric.name, "ranking": name, "query": unit, "value": value}
-            yield {"metric": metric.name, "ranking": name, "value": metric.values[name]}
+            risks = [asdict(risk) for risk in metric.risks if risk.ranking == name]
+            yield {"metric": metric.name, "ranking": name, "value": metric.values[name], **(risks[0] if risks else {})}
         for pair in metric.pairs:
             figures = {column: getattr(pair, column) for column in PAIR_COLUMNS}
             names = {"metric": metric.name, "ranking": pair.ranking, "other": pair.other}
@@ -230,6 +237,7 @@ _LATEX = str.maketrans(
 )
 @click.option("--pairs", is_flag=True, help="Show every pair, not only the best two of each metric.")
 @click.option("--extremes", default=3, type=click.IntRange(0), help="Number of the greatest gains and drops to list.")
+@click.option("--aversion", type=click.FloatRange(0), help="Show risks, in which a loss counts 1 + this times.")
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
 @click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
 @format_options("judgments", "rankings")

@@ -21,7 +21,7 @@ from pytest_ireval.pytest_adapter.affected import affected_of, branch_of
 from pytest_ireval.pytest_adapter.files import begin, files_of
 from pytest_ireval.pytest_adapter.finish import RunEnd
 from pytest_ireval.pytest_adapter.planned_suite import SharedRun
-from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, Adopting
+from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, Adopting, bring_stores
 from pytest_ireval.pytest_adapter.session import EvaluationSession
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.templates import Templates, templates
@@ -87,6 +87,7 @@ def _distributes(config: pytest.Config) -> bool:
 def _adopting(config: pytest.Config) -> Adopting:
     plugins = Adopting(config.rootpath, config.getoption("ireval_without"))
     config.pluginmanager.register(plugins, ADOPTING)
+    bring_stores(config, plugins.plugins)
     return plugins
 
 

@@ -396,3 +396,28 @@ def risk_of(differences: Floats, aversion: float) -> Risk:
     changed = np.where(np.abs(differences) < TIE, 0.0, differences)
     sample = moments(np.where(changed < 0, (1 + aversion) * changed, changed)[None, :])
     return Risk(float(sample.mean[0]), float(sample.t[0]))
+
+
+class GeoRisk(NamedTuple):
+    """The effectiveness and the risk of one of several rankings in a number: ``value``, higher is better.
+
+    ``z`` is ZRisk, the sum of its standardized differences to what all rankings let expect, with losses weighed.
+    """
+
+    z: float
+    value: float
+
+
+def geo_risks(values: Floats, aversion: float) -> list[GeoRisk]:
+    """GeoRisk of each ranking; ``values`` is a row a ranking, a column a query, nothing below 0, higher is better.
+
+    The totals of its ranking and of its query say which value is expected. A query that has 0 in all rankings adds
+    nothing. B. Dincer, C. Macdonald, I. Ounis 2016, Risk-sensitive evaluation and learning to rank using multiple
+    baselines, SIGIR 2016.
+    """
+    expected = np.outer(values.sum(axis=1), values.sum(axis=0)) / (values.sum() or 1.0)
+    z = np.divide(values - expected, np.sqrt(expected), out=np.zeros_like(values), where=expected > 0)
+    sums, queries = np.where(z < 0, (1 + aversion) * z, z).sum(axis=1).tolist(), values.shape[1]
+    below = (0.5 * math.erfc(-each / queries / math.sqrt(2)) for each in sums)
+    pairs = zip(sums, values.mean(axis=1).tolist(), below, strict=True)
+    return [GeoRisk(each, math.sqrt(mean * share)) for each, mean, share in pairs]

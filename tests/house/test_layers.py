@@ -21,7 +21,7 @@ LAYERS = [
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy"}),
     ({"repositories"}, set()),
-    ({"baselines", "history"}, {"numpy", "zstandard"}),
+    ({"baselines", "history"}, {"numpy", "zstandard", "fsspec"}),
     ({"suites", "options"}, {"pydantic", "yaml"}),
     ({"sources"}, {"numpy", "pydantic", "httpx", "jmespath", "sqlalchemy"}),
     ({"intake"}, {"numpy"}),

@@ -15,6 +15,7 @@ from typing_extensions import assert_type
 
 from pytest_ireval import (
     Acceptance,
+    BaselineStore,
     DiagnosisKind,
     JudgedRankings,
     Metric,
@@ -153,6 +154,29 @@ def ireval_sources() -> list[SourceKind]:
 @hookimpl
 def ireval_resolve_metric() -> list[MetricResolver]:
     return [MetricResolver("acme", "zero", lambda name: zero if name == "Zero" else None)]
+
+
+class Vault:
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def get(self, digest: str) -> bytes:
+        return self.files[digest]
+
+    def put(self, digest: str, content: bytes) -> None:
+        self.files[digest] = content
+
+
+class Half:
+    def get(self, digest: str) -> bytes:
+        return b""
+
+
+@hookimpl
+def ireval_baseline_store(address: str) -> BaselineStore | None:
+    if address == "half://":
+        return Half()  # type: ignore[return-value]
+    return Vault() if address == "vault://" else None
 
 
 @hookimpl
