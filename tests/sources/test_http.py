@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,14 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
 pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 
 from live_server import Server
 
 from pytest_ireval import load_suite
 from pytest_ireval.secrets import hidden, keep
-from pytest_ireval.sources import http
+from pytest_ireval.sources import connections, http
 from pytest_ireval.sources.recording import RUN_KEYS
 from pytest_ireval.suites import yaml_tree
 from pytest_ireval.suites.scalars import File
@@ -250,7 +250,7 @@ def test_a_redirect_never_leads_to_another_host(shop, server):
 
 
 def test_an_answer_without_end_is_cut_off(shop, server, monkeypatch):
-    monkeypatch.setattr(http, "LARGEST", 1 << 20)
+    monkeypatch.setattr(connections, "LARGEST", 1 << 20)
     server.respond = lambda _: (200, b" " * (2 << 20), {})
 
     assert "the answer is larger than 1 MiB" in shop.refused(source(server))
@@ -273,7 +273,7 @@ def test_a_server_that_does_not_answer(shop, server):
 def test_an_address_at_which_no_server_runs(shop, server):
     server.close()
 
-    assert "ConnectError" in shop.refused(source(server))
+    assert "the connection failed: Connection refused" in shop.refused(source(server))
 
 
 def test_a_token_is_in_the_request_and_in_no_message(shop, server):
@@ -504,3 +504,29 @@ def test_a_new_run_asks_everything_again(shop, server, recorded):
 
     assert shop.lists(recorded) == {"q1": ["new"], "q2": ["new"]}
     assert len(server.requests) == 2
+
+
+def test_only_paths_that_are_more_than_names_need_a_package(shop, server, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jmespath", None)
+
+    assert shop.lists(source(server))["q1"] == ["red", "mug"]
+    with pytest.raises(ValueError, match=r"'r\[0\]': jmespath must be installed, .*names and dots"):
+        shop.source(source(server, hits="r[0]"))
+    with pytest.raises(ValueError, match="jmespath must be installed"):
+        shop.source({"vespa": server.url})
+
+
+def test_the_first_query_decides_the_fields_of_a_document_whoever_answers_first(shop, server):
+    late = threading.Event()
+
+    def respond(request):
+        first = request.text == "red mug"
+        if first:
+            late.wait(60)
+        else:
+            late.set()
+        return {"hits": [{"id": "d1", "t": request.text}]}
+
+    server.respond = respond
+
+    assert shop.ask(source(server, fields={"title": "t"})).fields == {"d1": {"title": "red mug"}}
