@@ -14,11 +14,11 @@ from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
-from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, json_path
-from pytest_ireval.sources.http import LiveOptions, asked_over_http
+from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, holes, json_path
+from pytest_ireval.sources.http import Batch, LiveOptions, asked_over_http
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import Text, Texts
+from pytest_ireval.suites.values import Text, Texts, Whole
 
 
 class _EngineOptions(LiveOptions):
@@ -38,10 +38,15 @@ class _EngineOptions(LiveOptions):
         return self
 
 
+_OF_ONE_SEARCH = ("preference", "routing", "search_type", "request_cache", "allow_partial_search_results")
+"""Parameters that each search of a batch may have."""
+
+
 class _LuceneOptions(_EngineOptions):
     query: JsonTree = Field(None, description="The query, as in the body of a search.")
     body: JsonTree = Field(None, description="The whole body of the search, in place of query.")
     template: JsonTree = Field(None, description="A stored template: {id: NAME, params: {…}}, in place of query.")
+    batch: Whole = Field(1, repr=False, description="The number of queries in one request, by _msearch.")
 
     @model_validator(mode="after")
     def _one_request(self) -> _LuceneOptions:
@@ -56,6 +61,12 @@ class _LuceneOptions(_EngineOptions):
             )
         if self.body is not None and not isinstance(self.body, Mapping):
             raise UnfitError("body is not a mapping", "write body: {query: {…}}")
+        if self.batch > 1:
+            allowed = (*_OF_ONE_SEARCH, *(["search_pipeline"] if self.template is None else []))
+            if other := [name for name in self.params if name not in allowed]:
+                raise UnfitError(f"params: {other[0]} cannot be part of a batch", f"allowed: {', '.join(allowed)}")
+            if any(holes(self.headers)):
+                raise UnfitError("headers: a batch cannot have a header for each query", "remove batch:")
         return self
 
 
@@ -103,7 +114,12 @@ def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answe
         fields={name: _path("_source", name) for name in options.fields},
         took="took",
     )
-    return asked_over_http(exchange, options, request)
+    if options.batch == 1:
+        return asked_over_http(exchange, options, request)
+    head = {name: text for name, text in options.params.items() if name != "search_pipeline"}
+    inside = {name: text for name, text in options.params.items() if name == "search_pipeline"}
+    url = f"{address.rstrip('/')}/{path.replace('search', 'msearch')}"
+    return asked_over_http(exchange, options, request, Batch(options.batch, url, head, {**body, **inside}))
 
 
 class SolrOptions(_EngineOptions):

@@ -9,10 +9,11 @@ import re
 import sys
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from itertools import chain
 from statistics import fmean
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -141,6 +142,11 @@ class _Tally:
     failed: dict[str, str] = field(default_factory=dict)
     """By query, the reason why it has no answer."""
 
+    def count(self, why: str) -> None:
+        """Count a request that is made again."""
+        with self.lock:
+            self.repeated[why] = self.repeated.get(why, 0) + 1
+
     def notes(self) -> list[str]:
         """A sentence about requests that were made again."""
         reasons = ", ".join(f"{why}: {count}" for why, count in sorted(self.repeated.items()))
@@ -153,12 +159,23 @@ class _Ranked(NamedTuple):
     documents: array[int]
     """Codes of documents, which are cheaper to keep than ids."""
     scores: array[float]
-    seconds: float
-    """The time until the answer of the first page was there."""
+    seconds: float | None
+    """The time until the answer of the first page was there; None in a batch, which has one time for all."""
     took: float | None
 
 
-def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) -> Answer:
+class Batch(NamedTuple):
+    """Several searches in one request, as Elasticsearch and OpenSearch read them: two lines of JSON for each search."""
+
+    size: int
+    url: str
+    head: Mapping[str, str]
+    """The first line of each search, with placeholders."""
+    body: Any
+    """The second line."""
+
+
+def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, batch: Batch | None = None) -> Answer:
     """The rankings of all queries of the request; the first that fails beyond the error budget is an error."""
     from pytest_ireval.sources.connections import Connections  # brings TLS, which most suites can do without
 
@@ -174,16 +191,21 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
         if os.environ.get(OFFLINE) and recording is None:
             said = f"{OFFLINE} closes the network, and this source has no recording"
             raise SourceError(Problem(said, suggestion="add record: FOLDER, and run once with the network"))
-        request.progress.expect(len(queries), "queries")
+        numbers = range(0, len(queries), batch.size if batch else 1)
+        request.progress.expect(len(numbers), "batches of queries" if batch else "queries")
         connections = Connections(exchange.url, redirects=options.redirects)
         asker = _Asker(stack.enter_context(closing(connections)), exchange, options, request, recording)
         limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2
-        outcomes = in_threads(asker.answer, len(queries), options.concurrency, limit, request.progress)
+        calls = [range(first, min(first + numbers.step, len(queries))) for first in numbers]
+        call = (lambda number: asker.answers(calls[number], batch)) if batch else asker.answer
+        outcomes = in_threads(call, len(calls), options.concurrency, limit, request.progress)
         if outcomes and (error := outcomes[-1].error):
             raise error
         if outcomes and outcomes[-1].overran:
-            raise SourceError(f"no answer to query {shown(queries.ids[len(outcomes) - 1])} in {limit:g}s")
-    found: dict[str, _Ranked] = {query: each.value for query, each in zip(queries.ids, outcomes, strict=True)}
+            raise SourceError(f"no answer to query {shown(queries.ids[numbers[len(outcomes) - 1]])} in {limit:g}s")
+    values = [each.value for each in outcomes]
+    answers: list[_Ranked] = list(chain.from_iterable(values)) if batch else values
+    found = dict(zip(queries.ids, answers, strict=True))
     filled = {query: ranked for query, ranked in found.items() if ranked.documents}
     codes = np.concatenate([np.zeros(0, np.int64), *(ranked.documents for ranked in filled.values())])
     ids = Ids.of(list(asker.codes))
@@ -198,10 +220,11 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
         empty=[query for query in found if query not in filled],
     )
     timings = {query: ranked.seconds for query, ranked in found.items()}
+    timed = batch is None and None not in timings.values()
     fields = {document: more for document, (_, more) in asker.described.items()}
     took = [ranked.took for ranked in found.values() if isinstance(ranked.took, int | float)]
     about = {"the system's own time": f"{fmean(took):.4g} ms for a query, as it says"} if took else {}
-    return Answer(rankings, timings, fields or None, about, asker.tally.failed, asker.tally.notes())
+    return Answer(rankings, timings if timed else None, fields or None, about, asker.tally.failed, asker.tally.notes())
 
 
 class _Asker:
@@ -227,11 +250,43 @@ class _Asker:
         self.described: dict[str, tuple[int, Mapping[str, Any]]] = {}
         """By document, its fields, and the number of the query whose answer had them."""
 
-    def answer(self, number: int) -> _Ranked:
+    def answers(self, numbers: range, batch: Batch) -> list[_Ranked]:
+        """The rankings of the queries of a batch; what was not complete in it is asked again, query by query."""
+        sent = {number: self._request(self._values(number)) for number in numbers}
+        asked = [each for each in numbers if self.recording is None or not self.recording.has(sent[each][0])]
+        complete: dict[int, Reply] = {}
+        try:
+            if len(asked) > 1:
+                complete = self._in_batch(asked, batch, sent[asked[0]][1])
+        except AttemptError as failure:
+            self.tally.count(f"a whole batch: {failure.complaint}")
+            if failure.again:
+                time.sleep(failure.after or random.uniform(0.25, 0.5))  # noqa: S311
+        return [self.answer(number, complete.get(number)) for number in numbers]
+
+    def _in_batch(self, numbers: Sequence[int], batch: Batch, headers: Mapping[str, str]) -> dict[int, Reply]:
+        """The complete answers to several queries."""
+        values = [self._values(number) for number in numbers]
+        lines = (json.dumps(filled(line, each)) for each in values for line in (batch.head, batch.body))
+        answer, _ = self._once("POST", batch.url, "".join(f"{line}\n" for line in lines).encode(), headers)
+        answers = answer.get("responses") if isinstance(answer, dict) else None
+        if not isinstance(answers, list) or len(answers) != len(numbers):
+            raise AttemptError("its answer has not one response for each query")
+        found = {}
+        for number, each in zip(numbers, answers, strict=True):
+            status = each.get("status", 200) if isinstance(each, dict) else "?"
+            why = f"status {status}" if status != 200 else incomplete(each)
+            if why:
+                self.tally.count(f"in a batch: {why}")
+            else:
+                found[number] = Reply(each, None)
+        return found
+
+    def answer(self, number: int, known: Reply | None = None) -> _Ranked:
         """The ranking of a query; an empty one if it failed and the error budget allows that."""
         queries, began = self.request.queries, time.monotonic()
         try:
-            return self._pages(number)
+            return self._pages(number, known)
         except AttemptError as failure:
             with self.tally.lock:
                 self.tally.failed[queries.ids[number]] = failure.complaint
@@ -250,17 +305,22 @@ class _Asker:
         text = f"{self.exchange.method} {address}: {failure.complaint}, for {where}{also}"
         return Problem(text, suggestion=failure.shows)
 
-    def _pages(self, number: int) -> _Ranked:
-        """The documents of as many pages as it takes."""
-        exchange, wanted = self.exchange, self.request.depth
-        queries, size = self.request.queries, exchange.page_size or self.request.depth
+    def _values(self, number: int, page: int = 0) -> dict[str, Any]:
+        """The values of the placeholders."""
+        queries, depth = self.request.queries, self.request.depth
+        size = self.exchange.page_size or depth
         values: dict[str, Any] = {name: column[number] for name, column in queries.columns.items()}
-        values |= {"id": queries.ids[number], "text": queries.text[number], "depth": wanted, "size": size}
+        values |= {"id": queries.ids[number], "text": queries.text[number], "depth": depth}
+        return {**values, "size": size, "page": page, "from": page * size}
+
+    def _pages(self, number: int, known: Reply | None) -> _Ranked:
+        """The documents of as many pages as it takes."""
+        exchange, size = self.exchange, self.exchange.page_size or self.request.depth
         documents: list[str] = []
         scores = array("d")
-        seconds, took = 0.0, None
-        for page in range(-(-wanted // size)):
-            answer, needed = self._answered((number, page), {**values, "page": page, "from": page * size})
+        seconds, took = None, None
+        for page in range(-(-self.request.depth // size)):
+            answer, needed = self._answered((number, page), self._values(number, page), known)
             if not page:
                 seconds, took = needed, json_path(exchange.took)(answer) if exchange.took else None
             if self._read(answer, number, documents, scores) < size:
@@ -273,8 +333,8 @@ class _Asker:
             codes = array("l", [self.codes.setdefault(document, len(self.codes)) for document in documents])
         return _Ranked(codes, scores, seconds, took)
 
-    def _answered(self, place: tuple[int, int], values: Mapping[str, Any]) -> Reply:
-        """The answer to one request, recorded or from the system."""
+    def _request(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """The request for one query, as recordings keep it, and its headers."""
         exchange = self.exchange
         url = filled(exchange.url, values, lambda value: quote(str(value), safe=""))
         params = urlencode({name: str(filled(text, values)) for name, text in exchange.params.items()})
@@ -283,34 +343,39 @@ class _Asker:
             "url": f"{url}{'&' if '?' in url else '?'}{params}" if params else url,
             "json": None if exchange.body is None else filled(exchange.body, values),
         }
-        headers = {name: str(filled(text, values)) for name, text in self.options.headers.items()}
+        return sent, {name: str(filled(text, values)) for name, text in self.options.headers.items()}
+
+    def _answered(self, place: tuple[int, int], values: Mapping[str, Any], known: Reply | None) -> Reply:
+        """The answer to one request: known from a batch, recorded or from the system."""
+        if known is not None and self.recording is None:
+            return known
+        sent, headers = self._request(values)
         if self.recording is None:
             return self._attempted(sent, headers)
         try:
-            return self.recording.answered(place, sent, lambda: self._attempted(sent, headers))
+            return self.recording.answered(place, sent, lambda: known or self._attempted(sent, headers))
         except LookupError as error:
             raise AttemptError(str(error), f"unset {OFFLINE} to record it") from None
 
     def _attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         """The answer of the system to one request, and its seconds: another attempt follows one that may pass."""
+        body = None if sent["json"] is None else json.dumps(sent["json"]).encode()
         for attempt in range(1, self.options.attempts + 1):
             try:
-                return self._once(sent, headers)
+                return self._once(sent["method"], sent["url"], body, headers)
             except AttemptError as failure:
                 if not failure.again or attempt == self.options.attempts:
                     tries = f" (asked {attempt} times)" if attempt > 1 else ""
                     raise AttemptError(f"{failure.complaint}{tries}", failure.shows) from failure.__cause__
                 if attempt == 1:
-                    with self.tally.lock:
-                        self.tally.repeated[failure.complaint] = self.tally.repeated.get(failure.complaint, 0) + 1
+                    self.tally.count(failure.complaint)
                 time.sleep(failure.after or min(LONGEST_WAIT, 0.25 * 2**attempt * random.uniform(0.5, 1)))  # noqa: S311
         raise AssertionError("there is at least one attempt")
 
-    def _once(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
+    def _once(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         self._wait_for_turn()
-        body = None if sent["json"] is None else json.dumps(sent["json"]).encode()
         began = time.monotonic()
-        received = self.connections.answer(sent["method"], sent["url"], body, headers, self.options.timeout)
+        received = self.connections.answer(method, url, body, headers, self.options.timeout)
         seconds = time.monotonic() - began
         if received.status >= 300:
             raise self._refused(received)
