@@ -26,8 +26,9 @@ class Server:
                     path=address.path,
                     params={name: values[0] for name, values in parse_qs(address.query).items()},
                     headers={name.lower(): value for name, value in self.headers.items()},
-                    body=json.loads(data) if data else None,
+                    lines=[json.loads(line) for line in data.splitlines()],
                 )
+                asked.body = asked.lines[0] if asked.lines else None
                 asked.text = asked.params.get("q") or (asked.body or {}).get("q", "")
                 outer.requests.append(asked)
                 answer = outer.respond(asked)

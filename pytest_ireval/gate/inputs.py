@@ -219,6 +219,8 @@ def _lacks(
         remedy = "write source: {run: …, timings: FILE}" if kind == "run" else "use a python source that returns them"
         allowed = "the file has the columns query and seconds, or query and milliseconds"
         lacks["timings"] = f"and the source {kind} returns only rankings", remedy, allowed
+    if getattr(source and source.options, "batch", 1) > 1:
+        lacks["timings"] = "and a batch has one time for several queries", "remove batch: from the source", ""
     return lacks.get(need)
 
 

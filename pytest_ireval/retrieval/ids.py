@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.scan.tokens import ROOM, Chunk, Offsets, Span, Words, joined, keys_of, same_bytes
 
+BLOCK = 1 << 16
+"""The number of ids that are copied at a time."""
+
 
 class Ids:
     """``len(ids)`` ids in UTF-8; ``ids[i]`` is one as text."""
@@ -46,7 +49,12 @@ class Ids:
         end = np.cumsum(length)
         size = int(end[-1]) if end.size else 0
         buffer = np.zeros(size + 2 * ROOM, np.uint8)
-        buffer[ROOM : ROOM + size] = self.chunk.text[np.repeat(start - (end - length), length) + np.arange(size)]
+        shift = start - (end - length)
+        for rows_from in range(0, rows.size, BLOCK):  # each byte of a block needs a number of its own
+            block = slice(rows_from, rows_from + BLOCK)
+            begin, finish = end[rows_from] - length[rows_from], end[block][-1]
+            place = np.repeat(shift[block], length[block]) + np.arange(begin, finish)
+            buffer[ROOM + begin : ROOM + finish] = self.chunk.text[place]
         return Ids(Chunk(buffer, size), Span(end - length, end))
 
     def some(self, rows: Offsets) -> Ids:

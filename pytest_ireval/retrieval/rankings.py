@@ -78,8 +78,6 @@ def rankings_of_lists(
     """The first ``depth`` documents of each list by score, descending; an empty list is an empty ranking."""
     filled = {query: documents for query, documents in lists.items() if documents}
     empty = [query for query, documents in lists.items() if not documents]
-    if not filled:
-        return rankings_of([], origin, empty)
     names = list(filled)
     length = [len(ranking) for ranking in filled.values()]
     documents = Ids.of([document for ranking in filled.values() for document, _ in ranking])

@@ -15,8 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from queue import Empty, Queue, SimpleQueue
-from threading import Lock, Thread, current_thread
+from queue import SimpleQueue
+from threading import Event, Lock, Thread, current_thread
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
@@ -285,7 +285,7 @@ def in_threads(
     call: Callable[[int], Any], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
     """The outcomes of ``call(0)``, ``call(1)`` and so on, ``concurrency`` at a time."""
-    calls = _Calls(count)
+    calls = _Calls(count, limit)
 
     def work() -> None:
         while (number := calls.begin()) is not None:
@@ -294,12 +294,12 @@ def in_threads(
     if concurrency > 1:
         for _ in range(min(concurrency, count)):
             Thread(target=work, name="ireval-source", daemon=True).start()
-        return calls.wait(limit, progress)
+        return calls.wait(progress)
     line = _kept(_lines, _Line)
     line.do(work)
     free = False
     try:
-        outcomes = calls.wait(limit, progress)
+        outcomes = calls.wait(progress)
         free = not any(outcome.goes_on for outcome in outcomes)
     finally:
         if not free and line in _lines:
@@ -311,7 +311,7 @@ def in_loop(
     call: Callable[[int], Awaitable[Any]], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
     """The outcomes of an async function; a call that overruns is cancelled."""
-    calls = _Calls(count)
+    calls = _Calls(count, limit + _GRACE)
 
     async def work() -> None:
         while (number := calls.begin()) is not None:
@@ -323,7 +323,7 @@ def in_loop(
     loop = _kept(_loops, Loop)
     future = asyncio.run_coroutine_threadsafe(all_work(), loop.loop)
     try:
-        outcomes = calls.wait(limit + _GRACE, progress)
+        outcomes = calls.wait(progress)
     finally:
         future.cancel()
     if any(outcome.goes_on for outcome in outcomes):
@@ -351,8 +351,8 @@ async def _awaited(call: Awaitable[Any]) -> CallOutcome:
         return CallOutcome(error=error)
 
 
-PATIENCE = 0.5
-"""Seconds between two looks at the clock, so that Ctrl-C is heard everywhere."""
+PATIENCE = 0.1
+"""Seconds between two looks at the clock and at the progress; Ctrl-C is heard in between."""
 _GRACE = 1.0
 """Seconds beyond its limit in which a cancelled call may end."""
 
@@ -378,13 +378,14 @@ class _Calls:
     Calls begin in order, and none begins after a failure. So the first that fails is always the same one.
     """
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, count: int, limit: float) -> None:
+        self.count, self.limit = count, limit
         self._begun = 0
         self._closed = False
         self._running: dict[int, float] = {}
+        self._outcomes: dict[int, CallOutcome] = {}
         self._lock = Lock()
-        self._ended: Queue[tuple[int, CallOutcome, float]] = Queue()
+        self._all_ended = Event()
 
     def begin(self) -> int | None:
         """The number of the next call; None if there is no further call."""
@@ -398,53 +399,39 @@ class _Calls:
 
     def end(self, number: int, outcome: CallOutcome) -> None:
         """Report the outcome of a call."""
-        with self._lock:
-            began = self._running.pop(number, None)
-            self._closed |= outcome.failed
-        if began is not None:  # else it was given up
-            self._ended.put((number, outcome, time.monotonic() - began))
-
-    def close(self) -> None:
-        """No further call begins."""
-        with self._lock:
-            self._closed = True
-
-    def wait(self, limit: float, progress: Progress) -> list[CallOutcome]:
-        """The outcomes of all calls, in order, until the first that failed."""
-        outcomes: dict[int, CallOutcome] = {}
-        try:
-            while len(outcomes) < self._expected():
-                for number, outcome in (*self._late(limit), *self._news(limit)):
-                    outcomes[number] = outcome
-                    progress.advance(1)
-                    if outcome.failed:
-                        self.close()
-        finally:
-            self.close()
-        in_order = [outcomes[number] for number in sorted(outcomes)]
-        first = next((place for place, outcome in enumerate(in_order) if outcome.failed), len(in_order))
-        return in_order[: first + 1]
-
-    def _expected(self) -> int:
-        with self._lock:
-            return self._begun if self._closed else self.count
-
-    def _late(self, limit: float) -> list[tuple[int, CallOutcome]]:
-        """The calls that exceeded the limit; they are given up."""
         now = time.monotonic()
         with self._lock:
-            late = [number for number, began in self._running.items() if now - began > limit]
-            for number in late:
-                del self._running[number]
-        return [(number, CallOutcome(overran=True, goes_on=True)) for number in late]
+            if number in self._running:  # else it was given up
+                late = not outcome.failed and now - self._running[number] > self.limit
+                self._end(number, CallOutcome(overran=True) if late else outcome)
 
-    def _news(self, limit: float) -> list[tuple[int, CallOutcome]]:
-        """The next call that ended, if one does before it is time to look at the clock."""
+    def _end(self, number: int, outcome: CallOutcome) -> None:
+        del self._running[number]
+        self._outcomes[number] = outcome
+        self._closed |= outcome.failed
+        if not self._running and (self._closed or self._begun == self.count):
+            self._all_ended.set()
+
+    def wait(self, progress: Progress) -> list[CallOutcome]:
+        """The outcomes of all calls, in order, until the first that failed."""
+        advanced = 0
         try:
-            number, outcome, seconds = self._ended.get(timeout=min(PATIENCE, limit))
-        except Empty:
-            return []
-        return [(number, outcome if outcome.failed or seconds <= limit else CallOutcome(overran=True))]
+            over = not self.count
+            while not over:
+                over = self._all_ended.wait(min(PATIENCE, self.limit))
+                with self._lock:
+                    now = time.monotonic()
+                    for number in [number for number, began in self._running.items() if now - began > self.limit]:
+                        self._end(number, CallOutcome(overran=True, goes_on=True))
+                    ended = len(self._outcomes)
+                progress.advance(ended - advanced)
+                advanced = ended
+        finally:
+            with self._lock:
+                self._closed = True  # no further call begins
+        in_order = [outcome for _, outcome in sorted(self._outcomes.items())]
+        first = next((place for place, outcome in enumerate(in_order) if outcome.failed), len(in_order))
+        return in_order[: first + 1]
 
 
 def _attempted(call: Callable[[], Any]) -> CallOutcome:

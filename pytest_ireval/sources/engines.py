@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -12,11 +14,11 @@ from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
-from pytest_ireval.sources.exchange import Exchange, JsonTree
-from pytest_ireval.sources.http import LiveOptions, asked_over_http
+from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, holes, json_path
+from pytest_ireval.sources.http import Batch, LiveOptions, asked_over_http
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import Text, Texts
+from pytest_ireval.suites.values import Text, Texts, Whole
 
 
 class _EngineOptions(LiveOptions):
@@ -36,10 +38,15 @@ class _EngineOptions(LiveOptions):
         return self
 
 
+_OF_ONE_SEARCH = ("preference", "routing", "search_type", "request_cache", "allow_partial_search_results")
+"""Parameters that each search of a batch may have."""
+
+
 class _LuceneOptions(_EngineOptions):
     query: JsonTree = Field(None, description="The query, as in the body of a search.")
     body: JsonTree = Field(None, description="The whole body of the search, in place of query.")
     template: JsonTree = Field(None, description="A stored template: {id: NAME, params: {…}}, in place of query.")
+    batch: Whole = Field(1, repr=False, description="The number of queries in one request, by _msearch.")
 
     @model_validator(mode="after")
     def _one_request(self) -> _LuceneOptions:
@@ -54,6 +61,12 @@ class _LuceneOptions(_EngineOptions):
             )
         if self.body is not None and not isinstance(self.body, Mapping):
             raise UnfitError("body is not a mapping", "write body: {query: {…}}")
+        if self.batch > 1:
+            allowed = (*_OF_ONE_SEARCH, *(["search_pipeline"] if self.template is None else []))
+            if other := [name for name in self.params if name not in allowed]:
+                raise UnfitError(f"params: {other[0]} cannot be part of a batch", f"allowed: {', '.join(allowed)}")
+            if any(holes(self.headers)):
+                raise UnfitError("headers: a batch cannot have a header for each query", "remove batch:")
         return self
 
 
@@ -101,7 +114,12 @@ def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answe
         fields={name: _path("_source", name) for name in options.fields},
         took="took",
     )
-    return asked_over_http(exchange, options, request)
+    if options.batch == 1:
+        return asked_over_http(exchange, options, request)
+    head = {name: text for name, text in options.params.items() if name != "search_pipeline"}
+    inside = {name: text for name, text in options.params.items() if name == "search_pipeline"}
+    url = f"{address.rstrip('/')}/{path.replace('search', 'msearch')}"
+    return asked_over_http(exchange, options, request, Batch(options.batch, url, head, {**body, **inside}))
 
 
 class SolrOptions(_EngineOptions):
@@ -141,6 +159,10 @@ def solr(options: SolrOptions, request: Request) -> Answer:
     return asked_over_http(exchange, options, request)
 
 
+_VESPA_HITS = "root.fields.totalCount && (root.children || `[]`)"
+"""The path to the hits; without any hit, the answer has no children."""
+
+
 class VespaOptions(_EngineOptions):
     """The options of Vespa."""
 
@@ -150,6 +172,12 @@ class VespaOptions(_EngineOptions):
     ranking: Text = Field("", description="The rank profile.")
     body: JsonTree = Field(None, description="More parameters of the request, as input.query(q).")
     key: Text = Field("id", description="A JMESPath to the document's id in a hit, as fields.product_id.")
+
+    @model_validator(mode="after")
+    def _readable(self) -> VespaOptions:
+        for path in (_VESPA_HITS, self.key):
+            json_path(path)
+        return self
 
 
 @source(name="vespa", options=VespaOptions)
@@ -162,7 +190,7 @@ def vespa(options: VespaOptions, request: Request) -> Answer:
         "POST",
         options.params,
         {"yql": options.yql, "query": "{text}", "hits": "{depth}", **ranking, **more},
-        hits="root.fields.totalCount && (root.children || `[]`)",  # without hits there are no children
+        hits=_VESPA_HITS,
         id=options.key,
         score="relevance",
         fields={name: _path("fields", name) for name in options.fields},
@@ -178,16 +206,7 @@ def _path(*names: str) -> str:
 
 def proposed_source(address: str) -> dict[str, Any]:
     """The source of a first suite for an index or a collection: its engine, and a search in all of its text fields."""
-    import httpx
-
-    def answer(url: str) -> Any:
-        try:
-            found = httpx.get(url, timeout=30)
-            return found.raise_for_status().json()
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise SourceError(
-                Problem(f"{LOGIN.sub('', url)}: {error}", suggestion="write https://host:port/index")
-            ) from None
+    from pytest_ireval.sources.connections import Connections
 
     parts, index = urlsplit(address), address.rstrip("/")
     if parts.username is not None:
@@ -195,6 +214,20 @@ def proposed_source(address: str) -> dict[str, Any]:
         raise SourceError(
             Problem(complaint, suggestion="leave it out, and add headers: {Authorization: 'Basic ${LOGIN}'}")
         )
+
+    def answer(url: str) -> Any:
+        try:
+            with closing(Connections(url)) as connections:
+                status, data, _ = connections.answer("GET", url, None, {}, 30)
+            found, why = json.loads(data), f"status {status}"
+        except (AttemptError, ValueError) as error:
+            found, status, why = None, 0, str(error)
+        if status != 200:
+            raise SourceError(Problem(f"{url}: {why}", suggestion="write https://host:port/index"))
+        return found
+
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise SourceError(Problem(f"{shown(address)} is not an address", suggestion="write https://host:port/index"))
     if "/solr/" in parts.path:
         fields = answer(f"{index}/schema/fields")["fields"]
         texts = [

@@ -49,6 +49,14 @@ class Exchange(NamedTuple):
     page_size: int | None = None
 
 
+class AttemptError(Exception):
+    """An attempt without a result; ``again`` is true if another one may succeed, ``after`` that many seconds."""
+
+    def __init__(self, complaint: str, shows: str = "", *, again: bool = False, after: float = 0.0) -> None:
+        super().__init__(complaint)
+        self.complaint, self.shows, self.again, self.after = complaint, shows, again, after
+
+
 _HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<name>[A-Za-z_][\w.-]*)\}")
 Encode = Callable[[Any], str]
 
@@ -99,8 +107,11 @@ def json_path(expression: str) -> Callable[[Any], Any]:
             return value
 
         return found
-    import jmespath
-
+    try:
+        import jmespath
+    except ImportError:
+        needs = "jmespath must be installed, for paths other than names and dots"
+        raise UnfitError(f"{shown(expression)}: {needs}", "pip install 'pytest-ireval[live]'") from None
     try:
         search: Callable[[Any], Any] = jmespath.compile(expression).search
     except jmespath.exceptions.JMESPathError as error:

@@ -6,26 +6,40 @@ import json
 import os
 import random
 import re
+import sys
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from array import array
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from importlib.util import find_spec
+from itertools import chain
 from statistics import fmean
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.rankings import rankings_of_lists
+from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.rankings import rankings_of_columns
+from pytest_ireval.retrieval.scan.tokens import Span
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
-from pytest_ireval.sources.callables import Described, out_of_order
-from pytest_ireval.sources.exchange import Exchange, JsonTree, filled, holes, incomplete, json_path, refuse_unknown
+from pytest_ireval.sources.callables import out_of_order
+from pytest_ireval.sources.exchange import (
+    AttemptError,
+    Exchange,
+    JsonTree,
+    filled,
+    holes,
+    incomplete,
+    json_path,
+    refuse_unknown,
+)
 from pytest_ireval.sources.recording import OFFLINE, Recording, Reply
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
@@ -35,14 +49,13 @@ from pytest_ireval.suites.values import AmountText, DurationText, Flag, Number, 
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
-    import httpx
+    from pytest_ireval.sources.connections import Connections, Received
 
 AGAIN = (429, 500, 502, 503, 504)
 """Statuses after which the same request may succeed."""
 LONGEST_WAIT = 60.0
 """Seconds that a server may ask for before the next attempt."""
-LARGEST = 64 << 20
-"""The number of bytes of one answer that are read."""
+_NOT_DESCRIBED = (sys.maxsize, None)
 SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
 
 
@@ -65,10 +78,7 @@ class LiveOptions(SourceOptions):
     record: PathText | None = Field(None, repr=False, description="A folder that keeps all answers, to replay them.")
 
     @model_validator(mode="after")
-    def _installed(self) -> LiveOptions:
-        absent = [name for name in ("httpx", "jmespath") if find_spec(name) is None]
-        if absent:
-            raise UnfitError(f"{' and '.join(absent)} must be installed", "pip install 'pytest-ireval[live]'")
+    def _without_secrets(self) -> LiveOptions:
         for name, value in self.headers.items():
             if SECRET_HEADERS.search(name):
                 keep(name, value)
@@ -120,14 +130,6 @@ def http(options: HttpOptions, request: Request) -> Answer:
     return asked_over_http(exchange, options, request)
 
 
-class _Failed(Exception):  # noqa: N818 - it is the end of an attempt, and becomes an error if it is the last one
-    """An attempt without a result; ``again`` says whether another one may succeed, ``after`` that many seconds."""
-
-    def __init__(self, complaint: str, shows: str = "", *, again: bool = False, after: float = 0.0) -> None:
-        super().__init__(complaint)
-        self.complaint, self.shows, self.again, self.after = complaint, shows, again, after
-
-
 @dataclass
 class _Tally:
     """Counts of what happened to requests, kept by all threads."""
@@ -140,6 +142,11 @@ class _Tally:
     failed: dict[str, str] = field(default_factory=dict)
     """By query, the reason why it has no answer."""
 
+    def count(self, why: str) -> None:
+        """Count a request that is made again."""
+        with self.lock:
+            self.repeated[why] = self.repeated.get(why, 0) + 1
+
     def notes(self) -> list[str]:
         """A sentence about requests that were made again."""
         reasons = ", ".join(f"{why}: {count}" for why, count in sorted(self.repeated.items()))
@@ -149,15 +156,29 @@ class _Tally:
 class _Ranked(NamedTuple):
     """The answer to one query."""
 
-    documents: list[tuple[str, float]]
-    described: Described
-    seconds: float
-    """The time until the answer of the first page was there."""
+    documents: array[int]
+    """Codes of documents, which are cheaper to keep than ids."""
+    scores: array[float]
+    seconds: float | None
+    """The time until the answer of the first page was there; None in a batch, which has one time for all."""
     took: float | None
 
 
-def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) -> Answer:
+class Batch(NamedTuple):
+    """Several searches in one request, as Elasticsearch and OpenSearch read them: two lines of JSON for each search."""
+
+    size: int
+    url: str
+    head: Mapping[str, str]
+    """The first line of each search, with placeholders."""
+    body: Any
+    """The second line."""
+
+
+def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, batch: Batch | None = None) -> Answer:
     """The rankings of all queries of the request; the first that fails beyond the error budget is an error."""
+    from pytest_ireval.sources.connections import Connections  # brings TLS, which most suites can do without
+
     queries = request.queries
     known = {"id", "text", "depth", "size", "from", "page", *queries.columns}
     used = list(holes([exchange.url, exchange.params, exchange.body, options.headers]))
@@ -170,34 +191,40 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
         if os.environ.get(OFFLINE) and recording is None:
             said = f"{OFFLINE} closes the network, and this source has no recording"
             raise SourceError(Problem(said, suggestion="add record: FOLDER, and run once with the network"))
-        request.progress.expect(len(queries), "queries")
-        asker = _Asker(stack.enter_context(_client(options)), exchange, options, request, recording)
+        numbers = range(0, len(queries), batch.size if batch else 1)
+        request.progress.expect(len(numbers), "batches of queries" if batch else "queries")
+        connections = Connections(exchange.url, redirects=options.redirects)
+        asker = _Asker(stack.enter_context(closing(connections)), exchange, options, request, recording)
         limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2
-        outcomes = in_threads(asker.answer, len(queries), options.concurrency, limit, request.progress)
+        calls = [range(first, min(first + numbers.step, len(queries))) for first in numbers]
+        call = (lambda number: asker.answers(calls[number], batch)) if batch else asker.answer
+        outcomes = in_threads(call, len(calls), options.concurrency, limit, request.progress)
         if outcomes and (error := outcomes[-1].error):
             raise error
         if outcomes and outcomes[-1].overran:
-            raise SourceError(f"no answer to query {shown(queries.ids[len(outcomes) - 1])} in {limit:g}s")
-    found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
-    fields: Described = {}
-    for ranked in found.values():
-        fields = {**ranked.described, **fields}
-    lists = {query: ranked.documents for query, ranked in found.items()}
-    rankings = rankings_of_lists(lists, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
+            raise SourceError(f"no answer to query {shown(queries.ids[numbers[len(outcomes) - 1]])} in {limit:g}s")
+    values = [each.value for each in outcomes]
+    answers: list[_Ranked] = list(chain.from_iterable(values)) if batch else values
+    found = dict(zip(queries.ids, answers, strict=True))
+    filled = {query: ranked for query, ranked in found.items() if ranked.documents}
+    codes = np.concatenate([np.zeros(0, np.int64), *(ranked.documents for ranked in filled.values())])
+    ids = Ids.of(list(asker.codes))
+    rankings = rankings_of_columns(
+        list(filled),
+        np.repeat(np.arange(len(filled)), [len(ranked.documents) for ranked in filled.values()]),
+        Ids(ids.chunk, Span(ids.span.start[codes], ids.span.end[codes])),  # texts are not copied
+        np.concatenate([np.zeros(0), *(ranked.scores for ranked in filled.values())]),
+        "rankings",
+        None if request.keep_all else request.depth,
+        by_id=request.by_id,
+        empty=[query for query in found if query not in filled],
+    )
     timings = {query: ranked.seconds for query, ranked in found.items()}
+    timed = batch is None and None not in timings.values()
+    fields = {document: more for document, (_, more) in asker.described.items()}
     took = [ranked.took for ranked in found.values() if isinstance(ranked.took, int | float)]
     about = {"the system's own time": f"{fmean(took):.4g} ms for a query, as it says"} if took else {}
-    return Answer(rankings, timings, fields or None, about, asker.tally.failed, asker.tally.notes())
-
-
-def _client(options: LiveOptions) -> httpx.Client:
-    """Connections that are kept, with proxies and certificates of the environment."""
-    import httpx
-
-    limits = httpx.Limits(max_connections=options.concurrency, max_keepalive_connections=options.concurrency)
-    http2 = find_spec("h2") is not None
-    headers = {"accept": "application/json"}
-    return httpx.Client(timeout=options.timeout, limits=limits, http2=http2, headers=headers)
+    return Answer(rankings, timings if timed else None, fields or None, about, asker.tally.failed, asker.tally.notes())
 
 
 class _Asker:
@@ -205,34 +232,71 @@ class _Asker:
 
     def __init__(
         self,
-        client: httpx.Client,
+        connections: Connections,
         exchange: Exchange,
         options: LiveOptions,
         request: Request,
         recording: Recording | None,
     ) -> None:
-        self.client, self.exchange, self.options, self.request = client, exchange, options, request
+        self.connections, self.exchange, self.options, self.request = connections, exchange, options, request
         self.recording = recording
         self.tally = _Tally()
         self.allowed = options.error_budget.of(len(request.queries))
         self.hits, self.id = json_path(exchange.hits), json_path(exchange.id)
         self.score = json_path(exchange.score) if exchange.score else None
         self.fields = {name: json_path(path) for name, path in exchange.fields.items()}
+        self.codes: dict[str, int] = {}
+        """The code of each document, from 0 in the order in which they were found."""
+        self.described: dict[str, tuple[int, Mapping[str, Any]]] = {}
+        """By document, its fields, and the number of the query whose answer had them."""
 
-    def answer(self, number: int) -> _Ranked:
+    def answers(self, numbers: range, batch: Batch) -> list[_Ranked]:
+        """The rankings of the queries of a batch; what was not complete in it is asked again, query by query."""
+        sent = {number: self._request(self._values(number)) for number in numbers}
+        asked = [each for each in numbers if self.recording is None or not self.recording.has(sent[each][0])]
+        complete: dict[int, Reply] = {}
+        try:
+            if len(asked) > 1:
+                complete = self._in_batch(asked, batch, sent[asked[0]][1])
+        except AttemptError as failure:
+            self.tally.count(f"a whole batch: {failure.complaint}")
+            if failure.again:
+                time.sleep(failure.after or random.uniform(0.25, 0.5))  # noqa: S311
+        return [self.answer(number, complete.get(number)) for number in numbers]
+
+    def _in_batch(self, numbers: Sequence[int], batch: Batch, headers: Mapping[str, str]) -> dict[int, Reply]:
+        """The complete answers to several queries."""
+        values = [self._values(number) for number in numbers]
+        lines = (json.dumps(filled(line, each)) for each in values for line in (batch.head, batch.body))
+        answer, _ = self._once("POST", batch.url, "".join(f"{line}\n" for line in lines).encode(), headers)
+        answers = answer.get("responses") if isinstance(answer, dict) else None
+        if not isinstance(answers, list) or len(answers) != len(numbers):
+            raise AttemptError("its answer has not one response for each query")
+        found = {}
+        for number, each in zip(numbers, answers, strict=True):
+            status = each.get("status", 200) if isinstance(each, dict) else "?"
+            why = f"status {status}" if status != 200 else incomplete(each)
+            if why:
+                self.tally.count(f"in a batch: {why}")
+            else:
+                found[number] = Reply(each, None)
+        return found
+
+    def answer(self, number: int, known: Reply | None = None) -> _Ranked:
         """The ranking of a query; an empty one if it failed and the error budget allows that."""
         queries, began = self.request.queries, time.monotonic()
         try:
-            return self._pages(number)
-        except _Failed as failure:
+            return self._pages(number, known)
+        except AttemptError as failure:
             with self.tally.lock:
                 self.tally.failed[queries.ids[number]] = failure.complaint
                 beyond = len(self.tally.failed) > self.allowed
             if beyond:
                 raise SourceError(self._problem(number, failure)) from failure.__cause__
-            return _Ranked([], {}, time.monotonic() - began, None)  # so long a user would have waited for nothing
+            waited = time.monotonic() - began  # so long a user would have waited for nothing
+            return _Ranked(array("l"), array("d"), waited, None)
 
-    def _problem(self, number: int, failure: _Failed) -> Problem:
+    def _problem(self, number: int, failure: AttemptError) -> Problem:
         queries = self.request.queries
         address = LOGIN.sub("", self.exchange.url.partition("?")[0])
         where = f"query {shown(queries.ids[number])} ({shown(queries.text[number])})"
@@ -241,27 +305,36 @@ class _Asker:
         text = f"{self.exchange.method} {address}: {failure.complaint}, for {where}{also}"
         return Problem(text, suggestion=failure.shows)
 
-    def _pages(self, number: int) -> _Ranked:
-        """The documents of as many pages as it takes."""
-        exchange, wanted = self.exchange, self.request.depth
-        queries, size = self.request.queries, exchange.page_size or self.request.depth
+    def _values(self, number: int, page: int = 0) -> dict[str, Any]:
+        """The values of the placeholders."""
+        queries, depth = self.request.queries, self.request.depth
+        size = self.exchange.page_size or depth
         values: dict[str, Any] = {name: column[number] for name, column in queries.columns.items()}
-        values |= {"id": queries.ids[number], "text": queries.text[number], "depth": wanted, "size": size}
-        documents: list[tuple[str, float | None]] = []
-        described: Described = {}
-        seconds, took = 0.0, None
-        for page in range(-(-wanted // size)):
-            answer, needed = self._answered((number, page), {**values, "page": page, "from": page * size})
+        values |= {"id": queries.ids[number], "text": queries.text[number], "depth": depth}
+        return {**values, "size": size, "page": page, "from": page * size}
+
+    def _pages(self, number: int, known: Reply | None) -> _Ranked:
+        """The documents of as many pages as it takes."""
+        exchange, size = self.exchange, self.exchange.page_size or self.request.depth
+        documents: list[str] = []
+        scores = array("d")
+        seconds, took = None, None
+        for page in range(-(-self.request.depth // size)):
+            answer, needed = self._answered((number, page), self._values(number, page), known)
             if not page:
                 seconds, took = needed, json_path(exchange.took)(answer) if exchange.took else None
-            found = self._read(answer, described)
-            documents += found
-            if len(found) < size:
+            if self._read(answer, number, documents, scores) < size:
                 break
-        return _Ranked(self._in_order(documents), described, seconds, took)
+        if self.score is None:
+            scores = array("d", range(0, -len(documents), -1))
+        elif wrong := out_of_order(list(zip(documents, scores, strict=True))):
+            raise AttemptError(f"scores do not order the hits: {wrong}", "leave out score:, so that their order counts")
+        with self.tally.lock:
+            codes = array("l", [self.codes.setdefault(document, len(self.codes)) for document in documents])
+        return _Ranked(codes, scores, seconds, took)
 
-    def _answered(self, place: tuple[int, int], values: Mapping[str, Any]) -> Reply:
-        """The answer to one request, recorded or from the system."""
+    def _request(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """The request for one query, as recordings keep it, and its headers."""
         exchange = self.exchange
         url = filled(exchange.url, values, lambda value: quote(str(value), safe=""))
         params = urlencode({name: str(filled(text, values)) for name, text in exchange.params.items()})
@@ -270,55 +343,51 @@ class _Asker:
             "url": f"{url}{'&' if '?' in url else '?'}{params}" if params else url,
             "json": None if exchange.body is None else filled(exchange.body, values),
         }
-        headers = {name: str(filled(text, values)) for name, text in self.options.headers.items()}
+        return sent, {name: str(filled(text, values)) for name, text in self.options.headers.items()}
+
+    def _answered(self, place: tuple[int, int], values: Mapping[str, Any], known: Reply | None) -> Reply:
+        """The answer to one request: known from a batch, recorded or from the system."""
+        if known is not None and self.recording is None:
+            return known
+        sent, headers = self._request(values)
         if self.recording is None:
             return self._attempted(sent, headers)
         try:
-            return self.recording.answered(place, sent, lambda: self._attempted(sent, headers))
+            return self.recording.answered(place, sent, lambda: known or self._attempted(sent, headers))
         except LookupError as error:
-            raise _Failed(str(error), f"unset {OFFLINE} to record it") from None
+            raise AttemptError(str(error), f"unset {OFFLINE} to record it") from None
 
     def _attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         """The answer of the system to one request, and its seconds: another attempt follows one that may pass."""
+        body = None if sent["json"] is None else json.dumps(sent["json"]).encode()
         for attempt in range(1, self.options.attempts + 1):
             try:
-                return self._once(sent, headers)
-            except _Failed as failure:
+                return self._once(sent["method"], sent["url"], body, headers)
+            except AttemptError as failure:
                 if not failure.again or attempt == self.options.attempts:
                     tries = f" (asked {attempt} times)" if attempt > 1 else ""
-                    raise _Failed(f"{failure.complaint}{tries}", failure.shows) from failure.__cause__
+                    raise AttemptError(f"{failure.complaint}{tries}", failure.shows) from failure.__cause__
                 if attempt == 1:
-                    with self.tally.lock:
-                        self.tally.repeated[failure.complaint] = self.tally.repeated.get(failure.complaint, 0) + 1
+                    self.tally.count(failure.complaint)
                 time.sleep(failure.after or min(LONGEST_WAIT, 0.25 * 2**attempt * random.uniform(0.5, 1)))  # noqa: S311
         raise AssertionError("there is at least one attempt")
 
-    def _once(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
-        import httpx
-
+    def _once(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Reply:
         self._wait_for_turn()
         began = time.monotonic()
-        try:
-            status, data, returned = self._exchanged(sent, headers, began + self.options.timeout)
-        except (httpx.TimeoutException, TimeoutError) as error:
-            raise _Failed(
-                f"no answer in {self.options.timeout:g}s", "to allow more time, set timeout:", again=True
-            ) from error
-        except httpx.TransportError as error:
-            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            raise _Failed(reason, again=True) from error
+        received = self.connections.answer(method, url, body, headers, self.options.timeout)
         seconds = time.monotonic() - began
-        if status >= 300:
-            raise self._refused(status, data, returned)
+        if received.status >= 300:
+            raise self._refused(received)
         try:
-            answer = json.loads(data)
+            answer = json.loads(received.data)
         except ValueError:
-            raise _Failed("the answer is not JSON", _start_of(data)) from None
+            raise AttemptError("the answer is not JSON", _start_of(received.data)) from None
         if why := incomplete(answer):
-            raise _Failed(f"the answer is incomplete: {why}", again=True)
+            raise AttemptError(f"the answer is incomplete: {why}", again=True)
         if self.exchange.complete and json_path(self.exchange.complete)(answer) is not True:
-            raise _Failed(
-                f"the answer is incomplete: {self.exchange.complete} is not true", _start_of(data), again=True
+            raise AttemptError(
+                f"the answer is incomplete: {self.exchange.complete} is not true", _start_of(received.data), again=True
             )
         return Reply(answer, seconds)
 
@@ -332,79 +401,45 @@ class _Asker:
             self.tally.next_at = turn + 1 / self.options.rate
         time.sleep(turn - now)
 
-    def _exchanged(
-        self, what: Mapping[str, Any], headers: Mapping[str, str], until: float
-    ) -> tuple[int, bytes, Mapping[str, str]]:
-        """Status, body and headers of one answer; redirects are followed if they stay on the host."""
-        sent = self.client.build_request(**what, headers=headers)
-        for _ in range(5):
-            answer = self.client.send(sent, stream=True)
-            try:
-                data = self._body(answer, until)
-            finally:
-                answer.close()
-            onward = answer.next_request
-            if onward is None or not self.options.redirects:
-                return answer.status_code, data, answer.headers
-            if (onward.url.scheme, onward.url.host, onward.url.port) != (sent.url.scheme, sent.url.host, sent.url.port):
-                raise _Failed(f"it redirects to another host, {onward.url.host}", "name the right address in the suite")
-            sent = onward
-        raise _Failed("it redirects more than 5 times")
-
-    def _body(self, answer: httpx.Response, until: float) -> bytes:
-        parts, size = [], 0
-        for part in answer.iter_bytes():
-            parts.append(part)
-            size += len(part)
-            if size > LARGEST:
-                raise _Failed(f"the answer is larger than {LARGEST >> 20} MiB", "ask for fewer documents or fields")
-            if time.monotonic() > until:
-                raise TimeoutError
-        return b"".join(parts)
-
-    def _refused(self, status: int, data: bytes, headers: Mapping[str, str]) -> _Failed:
+    def _refused(self, received: Received) -> AttemptError:
         """The failure of an answer that is not a success."""
+        status, data, headers = received
         if status < 400:
             target = headers.get("location", "")
-            return _Failed(
+            return AttemptError(
                 f"status {status}: it redirects to {shown(target)}", "name that address, or set redirects: true"
             )
         after = _seconds_to_wait(headers.get("retry-after", ""))
         again = status in AGAIN and after <= LONGEST_WAIT
         wait = f", and asks to wait {after:g}s" if after > LONGEST_WAIT else ""
-        return _Failed(f"status {status}{wait}", _start_of(data), again=again, after=after)
+        return AttemptError(f"status {status}{wait}", _start_of(data), again=again, after=after)
 
-    def _read(self, answer: Any, described: Described) -> list[tuple[str, float | None]]:
-        """The documents of one page."""
+    def _read(self, answer: Any, number: int, documents: list[str], scores: array[float]) -> int:
+        """Add the documents of one page, with scores if there are any; the number of hits."""
         hits = self.hits(answer)
         if not isinstance(hits, list):
             what = "has nothing" if hits is None else f"has {type(hits).__name__}, not a list,"
             keys = f"its keys: {', '.join(map(str, answer))}" if isinstance(answer, dict) else ""
-            raise _Failed(f"the answer {what} at hits: {self.exchange.hits}", keys)
-        found = []
+            raise AttemptError(f"the answer {what} at hits: {self.exchange.hits}", keys)
         for hit in hits:
-            document = self.id(hit)
-            if not isinstance(document, str | int) or isinstance(document, bool) or document == "":
-                raise _Failed(
+            found = self.id(hit)
+            if not isinstance(found, str | int) or isinstance(found, bool) or found == "":
+                raise AttemptError(
                     f"a hit has no id at {self.exchange.id}", f"it is {shown(json.dumps(hit, ensure_ascii=False))}"
                 )
-            score = self.score(hit) if self.score else None
-            if self.score and (isinstance(score, bool) or not isinstance(score, int | float)):
-                raise _Failed(f"document {shown(str(document))} has no number at score: {self.exchange.score}")
-            found.append((str(document), score))
-            more = {name: value for name, path in self.fields.items() if (value := path(hit)) is not None}
-            if more:
-                described.setdefault(str(document), more)
-        return found
-
-    def _in_order(self, documents: list[tuple[str, float | None]]) -> list[tuple[str, float]]:
-        """Documents with scores that keep their order."""
-        if self.score is None:
-            return [(document, -float(place)) for place, (document, _) in enumerate(documents)]
-        scored = [(document, float(score or 0.0)) for document, score in documents]
-        if wrong := out_of_order(scored):
-            raise _Failed(f"scores do not order the hits: {wrong}", "leave out score:, so that their order counts")
-        return scored
+            document = str(found)
+            documents.append(document)
+            if self.score:
+                score = self.score(hit)
+                if isinstance(score, bool) or not isinstance(score, int | float):
+                    raise AttemptError(f"document {shown(document)} has no number at score: {self.exchange.score}")
+                scores.append(score)
+            if self.fields and self.described.get(document, _NOT_DESCRIBED)[0] > number:
+                more = {name: value for name, path in self.fields.items() if (value := path(hit)) is not None}
+                with self.tally.lock:  # the first query of the suite decides, not the first answer
+                    if more and self.described.get(document, _NOT_DESCRIBED)[0] > number:
+                        self.described[document] = number, more
+        return len(hits)
 
 
 def _start_of(data: bytes) -> str:

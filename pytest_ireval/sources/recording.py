@@ -28,7 +28,8 @@ class Reply(NamedTuple):
     """An answer, and the seconds that it took."""
 
     answer: Any
-    seconds: float
+    seconds: float | None
+    """None for one of several answers to one request."""
 
 
 class Recording:
@@ -81,6 +82,10 @@ class Recording:
             os.replace(made, self.path)
             self._begun.unlink()
 
+    def has(self, sent: Mapping[str, Any]) -> bool:
+        """True if the answer to what is ``sent`` is recorded, or must be because there is no network."""
+        return self.offline or _line(hidden_in(sent)) in self._known
+
     def answered(self, place: tuple[int, int], sent: Mapping[str, Any], ask: Callable[[], Reply]) -> Reply:
         """The recorded answer to what is ``sent``, or the one that ``ask`` gets; ``place`` is its query and page."""
         key = _line(hidden_in(sent))
@@ -89,9 +94,8 @@ class Recording:
             if self.offline:
                 raise LookupError(f"the recording {self._shown} has no answer to this request")
             found = ask()
-        line = _line(
-            {"request": json.loads(key), "seconds": round(found.seconds, 6), "answer": hidden_in(found.answer)}
-        )
+        seconds = None if found.seconds is None else round(found.seconds, 6)
+        line = _line({"request": json.loads(key), "seconds": seconds, "answer": hidden_in(found.answer)})
         with self._lock:
             self._lines[place] = line
             if self._writes is not None and key not in self._known:
@@ -113,7 +117,8 @@ class Recording:
                             return
                         continue
                     found = json.loads(line)
-                    answered = Reply(found["answer"], float(found["seconds"]))
+                    seconds = found["seconds"]
+                    answered = Reply(found["answer"], None if seconds is None else float(seconds))
                     yield _line(found["request"]), answered, line.rstrip("\n")
         except (InputError, ValueError, KeyError, TypeError) as error:
             if head:  # an interruption cuts its last line anywhere

@@ -13,8 +13,6 @@ from engines import collection, indexing
 
 from pytest_ireval import load_suite, run_gate
 
-pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
-
 FIELDS = [f"{name}^{weight}" for name, weight in indexing.WEIGHTS.items()]
 MATCH = {"query": "{text}", "fields": FIELDS, "type": "most_fields"}
 EDISMAX = {"qf": " ".join(FIELDS), "tie": "1", "q.op": "OR"}

@@ -423,7 +423,6 @@ MAPPING = {"products": {"mappings": {"properties": {"title": {"type": "text"}, "
 
 @pytest.mark.parametrize("distribution", ["opensearch", None])
 def test_init_from_the_address_of_an_index(tmp_path, monkeypatch, ireval, distribution):
-    pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "queries.tsv").write_text("id\ttext\nq1\tred mug\nq2\tpan\n", encoding="utf-8")
     version = {"lucene_version": "9.12", **({"distribution": distribution} if distribution else {})}
@@ -450,7 +449,6 @@ def test_init_from_the_address_of_an_index(tmp_path, monkeypatch, ireval, distri
 
 
 def test_init_from_an_address_that_is_no_engine(tmp_path, monkeypatch, ireval):
-    pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "queries.tsv").write_text("id\ttext\nq1\tred mug\n", encoding="utf-8")
     server = Server()

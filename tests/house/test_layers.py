@@ -23,7 +23,7 @@ LAYERS = [
     ({"repositories"}, set()),
     ({"baselines", "history"}, {"numpy", "zstandard", "fsspec"}),
     ({"suites", "options"}, {"pydantic", "yaml"}),
-    ({"sources"}, {"numpy", "pydantic", "httpx", "jmespath", "sqlalchemy"}),
+    ({"sources"}, {"numpy", "pydantic", "jmespath", "sqlalchemy"}),
     ({"intake"}, {"numpy"}),
     ({"evaluating"}, {"numpy"}),
     ({"comparing", "explaining"}, {"numpy"}),

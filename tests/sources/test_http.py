@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,14 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
 pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 
 from live_server import Server
 
-from pytest_ireval import load_suite
+from pytest_ireval import SuiteError, load_suite, run_gate
 from pytest_ireval.secrets import hidden, keep
-from pytest_ireval.sources import http
+from pytest_ireval.sources import connections, http
 from pytest_ireval.sources.recording import RUN_KEYS
 from pytest_ireval.suites import yaml_tree
 from pytest_ireval.suites.scalars import File
@@ -250,7 +250,7 @@ def test_a_redirect_never_leads_to_another_host(shop, server):
 
 
 def test_an_answer_without_end_is_cut_off(shop, server, monkeypatch):
-    monkeypatch.setattr(http, "LARGEST", 1 << 20)
+    monkeypatch.setattr(connections, "LARGEST", 1 << 20)
     server.respond = lambda _: (200, b" " * (2 << 20), {})
 
     assert "the answer is larger than 1 MiB" in shop.refused(source(server))
@@ -273,7 +273,7 @@ def test_a_server_that_does_not_answer(shop, server):
 def test_an_address_at_which_no_server_runs(shop, server):
     server.close()
 
-    assert "ConnectError" in shop.refused(source(server))
+    assert "the connection failed: Connection refused" in shop.refused(source(server))
 
 
 def test_a_token_is_in_the_request_and_in_no_message(shop, server):
@@ -504,3 +504,161 @@ def test_a_new_run_asks_everything_again(shop, server, recorded):
 
     assert shop.lists(recorded) == {"q1": ["new"], "q2": ["new"]}
     assert len(server.requests) == 2
+
+
+def test_only_paths_that_are_more_than_names_need_a_package(shop, server, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jmespath", None)
+
+    assert shop.lists(source(server))["q1"] == ["red", "mug"]
+    with pytest.raises(ValueError, match=r"'r\[0\]': jmespath must be installed, .*names and dots"):
+        shop.source(source(server, hits="r[0]"))
+    with pytest.raises(ValueError, match="jmespath must be installed"):
+        shop.source({"vespa": server.url})
+
+
+def test_the_first_query_decides_the_fields_of_a_document_whoever_answers_first(shop, server):
+    late = threading.Event()
+
+    def respond(request):
+        first = request.text == "red mug"
+        if first:
+            late.wait(60)
+        else:
+            late.set()
+        return {"hits": [{"id": "d1", "t": request.text}]}
+
+    server.respond = respond
+
+    assert shop.ask(source(server, fields={"title": "t"})).fields == {"d1": {"title": "red mug"}}
+
+
+def many_answers(server, wrong):
+    """Answers to batches; ``wrong`` has by text what the search of a batch gets in place of its answer."""
+    single = WIRE["opensearch"][1]
+
+    def respond(request):
+        if not request.path.endswith(("_msearch", "_msearch/template")):
+            return single([request.body["query"]["match"]["title"].replace(" ", "-")])
+        texts = [json.dumps(line) for line in request.lines[1::2]]
+        found = [next(text for text in ("red mug", "blue mug", "pan") if text in line) for line in texts]
+        answers = [wrong.get(text, {**single([text.replace(" ", "-")]), "status": 200}) for text in found]
+        return {"took": 9, "responses": answers}
+
+    server.respond = respond
+
+
+@pytest.fixture
+def batch(shop, server):
+    shop.queries = type(shop.queries)(
+        ("q1", "q2", "q3"), ("red mug", "blue mug", "pan"), {"segment": ("head", "tail", "tail")}, "queries.tsv"
+    )
+    many_answers(server, {})
+    query = {"match": {"title": "{text}"}}
+    return {"opensearch": f"{server.url}/products", "query": query, "batch": "2", "concurrency": "1"}
+
+
+ONE_EACH = {"q1": ["red-mug"], "q2": ["blue-mug"], "q3": ["pan"]}
+
+
+def test_a_batch_asks_for_several_queries_at_once(shop, server, batch):
+    (answer,) = shop.answers({**batch, "params": {"routing": "{segment}", "search_pipeline": "hybrid"}})
+
+    assert {query: answer.rankings.ranking(query) for query in answer.rankings.queries} == ONE_EACH
+    assert answer.rankings.timings is None
+    first, second = server.requests
+    assert first.path == "/products/_msearch"
+    assert first.lines[0] == {"routing": "head"}
+    assert first.lines[1] == {
+        "query": {"match": {"title": "red mug"}},
+        "size": 10,
+        "_source": False,
+        "track_total_hits": False,
+        "search_pipeline": "hybrid",
+    }
+    assert [line.get("routing") for line in first.lines] == ["head", None, "tail", None]
+    assert (second.path, second.params) == ("/products/_search", {"routing": "tail", "search_pipeline": "hybrid"})
+
+
+@pytest.mark.usefixtures("waits")
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"error": {"type": "circuit_breaking_exception"}, "status": 429}, "status 429"),
+        ({**LUCENE, "hits": {"hits": []}, "timed_out": True, "status": 200}, "timed_out is true"),
+        (
+            {**LUCENE, "_shards": {"total": 2, "successful": 1, "failed": 1}, "hits": {"hits": []}},
+            "1 of 2 shards failed",
+        ),
+        ("odd", "status ?"),
+    ],
+)
+def test_a_query_that_failed_in_a_batch_is_asked_again_alone(shop, server, batch, wrong, why):
+    many_answers(server, {"blue mug": wrong})
+
+    (answer,) = shop.answers(batch)
+
+    assert {query: answer.rankings.ranking(query) for query in answer.rankings.queries} == ONE_EACH
+    assert answer.notes == (f"1 request made again (in a batch: {why}: 1)",)
+    assert [request.path.rpartition("/")[2] for request in server.requests] == ["_msearch", "_search", "_search"]
+
+
+@pytest.mark.parametrize("answer", [(429, {}, {"Retry-After": "7"}), {"responses": []}, b"oops"])
+def test_a_batch_that_failed_is_asked_again_query_by_query(shop, server, batch, waits, answer):
+    good = server.respond
+    server.respond = lambda request: answer if request.path.endswith("_msearch") else good(request)
+    if answer == b"oops":
+        server.respond = lambda request: (200, b"oops", {}) if request.path.endswith("_msearch") else good(request)
+
+    (found,) = shop.answers(batch)
+
+    assert found.rankings.ranking("q2") == ["blue-mug"]
+    assert "1 request made again (a whole batch: " in found.notes[0]
+    assert waits == ([7.0] if isinstance(answer, tuple) else [])
+
+
+def test_a_batch_of_stored_templates(shop, server, batch):
+    template = {"id": "shop", "params": {"words": "{text}"}}
+    asked = {"opensearch": batch["opensearch"], "template": template, "batch": "3"}
+
+    assert shop.lists(asked) == ONE_EACH
+    (request,) = server.requests
+    assert request.path == "/products/_msearch/template"
+    assert request.lines[3] == {"id": "shop", "params": {"words": "blue mug"}}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"params": {"filter_path": "hits"}}, "params: filter_path cannot be part of a batch"),
+        ({"headers": {"X-User": "{segment}"}}, "headers: a batch cannot have a header for each query"),
+    ],
+)
+def test_a_batch_that_cannot_be_sent(shop, batch, more, said):
+    with pytest.raises(ValueError, match=said):
+        shop.source({**batch, **more})
+    assert shop.source({**batch, **more, "batch": "1"})
+
+
+def test_a_recording_of_batches_is_one_of_single_queries(shop, server, batch, recorded, monkeypatch):
+    many_answers(server, {})
+    assert shop.lists({**batch, "record": "answers"}) == ONE_EACH
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    server.requests.clear()
+
+    assert shop.lists({**batch, "record": "answers"}) == ONE_EACH
+    alone = shop.ask({**batch, "batch": "1", "record": "answers"})
+    assert alone.ranking("q3") == ["pan"]
+    assert alone.timings is None  # nobody knows how long each of them took
+    assert server.requests == []
+
+
+def test_a_metric_of_time_cannot_be_measured_in_batches(tmp_path, server, batch):
+    (tmp_path / "q.tsv").write_text("id\ttext\nq1\tred mug\nq2\tpan\n", encoding="utf-8")
+    rules = 'rules:\n  - threshold: {Latency: "<= 400"}\n'
+    path = tmp_path / "shop.ireval.yaml"
+    path.write_text(f"ireval: 1\nsuite: shop\nqueries: q.tsv\nsource: {json.dumps(batch)}\n{rules}", encoding="utf-8")
+
+    with pytest.raises(SuiteError, match="Latency needs timings, and a batch has one time for several queries"):
+        run_gate(load_suite(path))
+
+    assert server.requests == []

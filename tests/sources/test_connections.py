@@ -1,0 +1,271 @@
+"""Connections over real sockets: used again, through proxies, with certificates, and answers that are cut off."""
+
+import gzip
+import json
+import socket
+import ssl
+import threading
+from pathlib import Path
+
+import pytest
+
+from pytest_ireval import Queries
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
+FOUND = json.dumps({"hits": [{"id": "d1"}]}).encode()
+WHOLE = HEAD % len(FOUND) + FOUND
+PEM = Path(__file__).with_name("localhost.pem")
+
+
+class Wire:
+    """A server that answers the requests of each connection with the next bytes of ``answers``, and keeps their heads.
+
+    None closes the connection. A request ``CONNECT`` opens a tunnel to ``behind``.
+    """
+
+    def __init__(self, *answers, behind=None, context=None):
+        self.answers, self.behind, self.context = list(answers), behind, context
+        self.heads, self.connections = [], 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        try:
+            with self.context.wrap_socket(connection, server_side=True) if self.context else connection as opened:
+                self._answer(opened)
+        except OSError:  # a client that does not trust the certificate, or has gone away
+            connection.close()
+
+    def _answer(self, connection):
+        data = b""
+        while part := connection.recv(1 << 16):
+            data += part
+            head, end, body = data.partition(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length:")[2].split(b"\r")[0] or 0)
+            if not end or len(body) < length:
+                continue
+            data = b""
+            self.heads.append(head.decode())
+            if head.startswith(b"CONNECT"):
+                connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                with socket.create_connection(("127.0.0.1", self.behind)) as other:
+                    back = threading.Thread(target=_pass_on, args=(other, connection), daemon=True)
+                    back.start()
+                    _pass_on(connection, other)
+                return
+            answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+            if answer is None:
+                return
+            connection.sendall(answer)
+
+    def close(self):
+        self.listener.close()
+
+
+def _pass_on(source, target):
+    try:
+        while part := source.recv(1 << 16):
+            target.sendall(part)
+    except OSError:
+        pass
+    finally:
+        target.close()
+
+
+@pytest.fixture
+def wire():
+    """A maker of such servers."""
+    made = []
+
+    def make(*answers, **options):
+        made.append(Wire(*answers, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch):
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+def source(port, scheme="http", host="127.0.0.1", **options):
+    given = {"http": f"{scheme}://{host}:{port}/search", "params": {"q": "{text}"}, "hits": "hits", "attempts": "1"}
+    return {**given, "concurrency": "1", **options}
+
+
+EACH = {"q1": ["d1"], "q2": ["d1"]}
+
+
+def test_a_connection_is_used_for_many_requests(shop, wire):
+    server = wire(WHOLE)
+
+    assert shop.lists(source(server.port)) == EACH
+    assert (server.connections, len(server.heads)) == (1, 2)
+
+
+@pytest.mark.parametrize("number", [3, 16])
+def test_no_more_connections_than_requests_at_a_time(shop, wire, number):
+    shop.queries = Queries(tuple(f"q{i}" for i in range(100)), ("mug",) * 100)
+    server = wire(WHOLE)
+
+    assert len(shop.lists(source(server.port, concurrency=str(number)))) == 100
+    assert server.connections <= number
+
+
+def test_a_connection_that_the_system_closed_meanwhile_is_opened_again(shop, wire):
+    server = wire(WHOLE, None, WHOLE)
+
+    assert shop.lists(source(server.port)) == EACH
+    assert server.connections == 2
+
+
+def test_a_system_that_closes_each_connection_at_once(shop, wire):
+    server = wire(None)
+
+    assert "the connection failed: RemoteDisconnected: " in shop.refused(source(server.port))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(gzip.compress(FOUND, mtime=0))
+        + gzip.compress(FOUND, mtime=0),
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(FOUND), FOUND),
+    ],
+    ids=["gzip", "chunked"],
+)
+def test_an_answer_in_another_form(shop, wire, answer):
+    server = wire(answer)
+
+    assert shop.lists(source(server.port)) == EACH
+    assert "accept-encoding: gzip" in server.heads[0]
+    assert server.connections == 1
+
+
+CUT_GZIP = gzip.compress(FOUND, mtime=0)[:-9]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        HEAD % (len(FOUND) + 1) + FOUND,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n" % (len(FOUND), FOUND),
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s" % (len(CUT_GZIP), CUT_GZIP),
+    ],
+    ids=["length", "chunks", "gzip"],
+)
+def test_an_answer_that_is_cut_off_is_an_error(shop, wire, answer, monkeypatch):
+    server = wire(answer)
+    monkeypatch.setattr(Wire, "_answer", lambda self, opened: (opened.recv(1 << 16), opened.sendall(answer)))
+
+    assert "the connection failed: IncompleteRead" in shop.refused(source(server.port))
+
+
+def test_an_encoding_that_was_not_asked_for_is_an_error(shop, wire):
+    server = wire(b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\nx")
+
+    assert "encoded as br, which was not asked for" in shop.refused(source(server.port))
+
+
+def test_a_login_in_the_address_and_headers_of_the_suite(shop, wire):
+    server = wire(WHOLE)
+
+    shop.lists(source(server.port, host="me:p%40ss@127.0.0.1", headers={"Accept": "text/json", "X-Shop": "{text} é"}))
+
+    head = server.heads[0]
+    assert f"host: 127.0.0.1:{server.port}\r\n" in head
+    assert "authorization: Basic bWU6cEBzcw==\r\n" in head
+    assert "accept: text/json\r\n" in head
+    assert "x-shop: red mug é" in head
+    assert "application/json" not in head
+
+
+def test_a_line_break_in_a_header_is_an_error(shop, wire):
+    shop.queries = Queries(("q1",), ("red\nmug",))
+
+    assert "the request cannot be sent: Invalid header value" in shop.refused(
+        source(wire(WHOLE).port, headers={"X-Text": "{text}"})
+    )
+
+
+def test_letters_of_any_language_in_an_address(shop, wire):
+    server = wire(WHOLE)
+
+    shop.lists(source(server.port, http=f"http://127.0.0.1:{server.port}/прo ducts?a=ü%20b"))
+
+    assert server.heads[0].startswith("GET /%D0%BF%D1%80o%20ducts?a=%C3%BC%20b&q=red+mug HTTP/1.1\r\n")
+
+
+def test_the_proxy_of_the_environment_unless_the_host_is_excluded(shop, wire, monkeypatch):
+    server, proxy = wire(WHOLE), wire(WHOLE)
+    monkeypatch.setenv("HTTP_PROXY", f"http://me:secret@127.0.0.1:{proxy.port}")
+
+    assert shop.lists(source(server.port)) == EACH
+    assert server.heads == []
+    assert proxy.heads[0].startswith(f"GET http://127.0.0.1:{server.port}/search?q=red+mug HTTP/1.1\r\n")
+    assert "proxy-authorization: Basic bWU6c2VjcmV0" in proxy.heads[0]
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert shop.lists(source(server.port)) == EACH
+    assert (len(server.heads), len(proxy.heads)) == (2, 2)
+
+
+def test_a_proxy_that_cannot_be_used_is_an_error(shop, wire, monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9050")
+
+    said = shop.refused(source(wire(WHOLE).port))
+
+    assert "the proxy 'socks5://127.0.0.1' of the environment cannot be used" in said
+    assert "NO_PROXY=127.0.0.1" in said
+
+
+@pytest.fixture
+def secure(wire):
+    """A server with a certificate for localhost, signed by itself."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(PEM)
+    return wire(WHOLE, context=context)
+
+
+def test_a_certificate_is_checked(shop, secure, monkeypatch):
+    said = shop.refused(source(secure.port, "https", "localhost", attempts="4"))
+    assert "the certificate is not valid: self-signed certificate, for query" in said.replace(
+        "self signed", "self-signed"
+    )
+    assert "set SSL_CERT_FILE" in said
+    assert secure.heads == []
+
+    monkeypatch.setenv("SSL_CERT_FILE", str(PEM))
+    assert shop.lists(source(secure.port, "https", "localhost")) == EACH
+    assert "the certificate is not valid: " in shop.refused(source(secure.port, "https", "127.0.0.1"))
+
+
+def test_a_secure_connection_through_a_proxy(shop, secure, wire, monkeypatch):
+    proxy = wire(WHOLE, behind=secure.port)
+    monkeypatch.setenv("SSL_CERT_FILE", str(PEM))
+    monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@127.0.0.1:{proxy.port}")
+
+    assert shop.lists(source(secure.port, "https", "localhost")) == EACH
+
+    assert proxy.heads[0].startswith(f"CONNECT localhost:{secure.port} HTTP/1.")
+    assert "proxy-authorization: Basic bWU6c2VjcmV0" in proxy.heads[0]
+    assert [head.split("\r\n")[0] for head in secure.heads] == [
+        "GET /search?q=red+mug HTTP/1.1",
+        "GET /search?q=blue+mug HTTP/1.1",
+    ]
+    assert "secret" not in str(secure.heads)
