@@ -152,6 +152,8 @@ class Fingerprints(NamedTuple):
     judgments: str = ""
     source: str = ""
     policies: str = ""
+    documents: str = ""
+    """The keys that define which documents count, as they are written: spans and budget."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +218,10 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     yield f'"scored": {_text(bool(baseline.scored))},\n"askings": {len(baseline.rankings)},\n'
     yield from _block("files", files)
     yield f',\n"suite": {_text(baseline.suite)},\n'
-    yield from _block("fingerprints", baseline.fingerprints._asdict())
+    yield from _block(
+        "fingerprints",
+        {name: text for name, text in baseline.fingerprints._asdict().items() if text or name != "documents"},
+    )
     yield ',\n"plugins": ['
     yield from _joined(_text(plugin) for plugin in baseline.plugins)
     yield "],\n"

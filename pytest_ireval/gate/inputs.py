@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pytest_ireval.baselines.files import (
     fingerprints_of_judgments,
 )
 from pytest_ireval.baselines.record import Fingerprints
-from pytest_ireval.errors import InputError, Problem, SuiteError
+from pytest_ireval.errors import InputError, Problem, SuiteError, shown
 from pytest_ireval.evaluating.setting import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
@@ -32,13 +32,17 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judgments import Judgments, no_judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.tables import Unfit
 from pytest_ireval.retrieval.views import first_documents
 from pytest_ireval.rules.planning import drawing_of, drawing_problems
 from pytest_ireval.rules.side import Floats, Population
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suites.suite import SourceAsked, Suite, Waiver
+from pytest_ireval.suites.suite import Budget, SourceAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
+
+if TYPE_CHECKING:
+    from pytest_ireval.retrieval.chunks import Passages
 
 ORDERS_BY_JUDGMENTS = ("pessimistic", "optimistic")
 """Ways to order equal scores for which documents below the depth have to be known."""
@@ -50,6 +54,8 @@ class Names:
 
     aliases: Mapping[str, str]
     groups: Mapping[str, str]
+    passages: Passages | None = None
+    """The judged passages that chunks count as; None: ids have no spans."""
 
     def called(self, document: str) -> str:
         """The current name of a document."""
@@ -64,7 +70,8 @@ class Names:
                 fields.setdefault(self.called(document), known)
             rankings = replace(rankings, fields=fields)
         rankings = renamed(rankings, self.aliases) if self.aliases else rankings
-        return collapsed(rankings, self.groups) if self.groups else rankings
+        rankings = collapsed(rankings, self.groups) if self.groups else rankings
+        return self.passages.in_rankings(rankings) if self.passages else rankings
 
     def in_judgments(self, judgments: Judgments) -> Judgments:
         """Judgments under the current names, with the first of several variants only."""
@@ -119,6 +126,10 @@ def gathered(
     queries = queries if queries is not None else queries_of_suite(suite, registry)
     written = judgments_of_suite(suite, registry, progress)
     judgments = None if written is None else names.in_judgments(written)
+    if documents.spans is not None and judgments is not None:
+        from pytest_ireval.retrieval.chunks import passages_of  # most suites judge documents
+
+        names = replace(names, passages=passages_of(judgments, documents.spans))
     if queries is None:
         if judgments is None:
             raise InputError(Problem("names neither queries nor judgments", place=str(suite.place)))
@@ -186,6 +197,10 @@ def refuse_missing_needs(suite: Suite, judgments: Judgments | None, queries: Que
             lacks = _lacks(need, suite, judgments, queries)
             if lacks is not None:
                 problems.append(Problem(f"{metric} needs {need}, {lacks[0]}", place, (), lacks[1], lacks[2]))
+    budget, kind = suite.documents.budget, suite.source.kind.name if suite.source else ""
+    if budget is not None and kind in FROM_FILES and suite.documents.fields is None:
+        complaint = f"the budget needs the field {budget.field!r}, and the source {kind} returns only rankings"
+        problems.append(Problem(complaint, str(suite.place), suggestion="write documents: {fields: FILE}"))
     if problems:
         raise SuiteError(*problems)
 
@@ -299,11 +314,17 @@ def rankings_of_suite(
         suite=suite.name,
         readers=registry.readers,
         by_id=suite.policies.ties != "input",
-        keep_all=keeps_all or bool(material.names.groups),
+        keep_all=keeps_all or bool(material.names.groups or material.names.passages),
         progress=progress,
     )
     found = answers(source, request)
-    rankings = [material.names.in_rankings(answer.rankings) for answer in found]
+    names, budget = material.names, suite.documents.budget
+    answered = [each.rankings for each in found]
+    if budget is not None:
+        from pytest_ireval.retrieval.chunks import within_budget
+
+        answered = [within_budget(each, _sizes(suite, budget, each, names), budget.at_most) for each in answered]
+    rankings = [names.in_rankings(each) for each in answered]
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
     described = dict(ChainMap(*(dict(each.fields or {}) for each in cut)))
     cut = _with_fields(suite, cut)
@@ -312,6 +333,32 @@ def rankings_of_suite(
     failed = {query: why for answer in reversed(found) for query, why in answer.failed.items()}
     notes = tuple(dict.fromkeys(note for answer in found for note in answer.notes))
     return Answered(tuple(cut), not_asked, described, about, failed, notes)
+
+
+def _sizes(suite: Suite, budget: Budget, rankings: Rankings, names: Names) -> Callable[[str], float]:
+    """The size of a document: from the fields that the source returned, or else from the file of fields."""
+    returned, file = rankings.fields or {}, suite.documents.fields
+    lacking = {each for each in rankings.documents.texts() if budget.field not in returned.get(each, ())}
+    known = read_fields(near(file.path), lacking | {*map(names.called, lacking)}) if file and lacking else {}
+
+    def size(document: str) -> float:
+        places = (returned.get(document, {}), known.get(document, {}), known.get(names.called(document), {}))
+        value = next((place[budget.field] for place in places if budget.field in place), None)
+        if value is None:
+            remedy = "return it from the source, or write documents: {fields: FILE} with the field"
+            raise Unfit(f"document {shown(document)} has no field {budget.field!r}, which the budget needs", remedy)
+        if budget.is_text and isinstance(value, str):
+            return -(len(value) // -4)
+        try:
+            found = -1.0 if budget.is_text or isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            found = -1.0
+        if not 0 <= found < np.inf:
+            wanted = "a text" if budget.is_text else "a number of 0 or more"
+            raise Unfit(f"the field {budget.field!r} of document {shown(document)} is {value!r:.60}, not {wanted}")
+        return found
+
+    return size
 
 
 def _with_fields(suite: Suite, rankings: list[Rankings]) -> list[Rankings]:
@@ -363,6 +410,7 @@ def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPri
         judgments="" if judged is None else judged.whole,
         source=fingerprint_of_text(source),
         policies=policies if lowest is None else fingerprint_of_text(f"{policies} relevant from {lowest:g}"),
+        documents=suite.documents.definition(),
     )
 
 

@@ -76,7 +76,7 @@ def _misfit(
     locked = _locked(suite, stored, cause, prints) if kept.by_lock else None
     if locked is not None:
         return BaselineError(locked)
-    problems = [*_shallow(suite, stored, cause, kept), *_lost(gathered, stored, now, cause, kept)]
+    problems = [*_shallow(suite, stored, cause, prints, kept), *_lost(gathered, stored, now, cause, kept)]
     return BaselineMisfitError(*problems) if problems else None
 
 
@@ -141,10 +141,14 @@ def _grade(grade: float | None) -> str:
     return "none" if grade is None else f"{grade:g}"
 
 
-def _shallow(suite: Suite, stored: Baseline, cause: Cause, kept: _Kept) -> Iterator[Problem]:
+def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints, kept: _Kept) -> Iterator[Problem]:
     """Documents, or scores, that count now and were not kept; and queries that the suite no longer has."""
     if stored.depth < suite.depth:
         complaint = f"the {kept.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
+        yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
+    then, now = (each.documents or "no spans or budget" for each in (stored.fingerprints, prints))
+    if then != now:
+        complaint = f"the {kept.noun} was accepted with {then}, and the suite has {now}"
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
     if needs_scores(suite) and not stored.scored:
         what = f"ties: {suite.policies.ties}" if suite.policies.ties in ORDERS_BY_JUDGMENTS else "a metric"
@@ -442,6 +446,9 @@ def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline
             complaint = (
                 f"the baseline {where} holds {baseline.depth} documents of each query, and {metric} looks at {wanted}"
             )
+        elif baseline.fingerprints.documents != stored.fingerprints.documents:
+            then = baseline.fingerprints.documents or "no spans or budget"
+            complaint = f"the baseline {where} was accepted with {then}, and that of this branch otherwise"
         elif needs_scores(suite) and not baseline.scored:
             complaint = f"the baseline {where} holds no scores, which are needed now"
         elif lacks := next(lacking_data([metric], baseline), None):

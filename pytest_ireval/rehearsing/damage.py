@@ -279,8 +279,9 @@ def _why_no_ties(stage: Stage) -> str:
     suite = stage.material.suite
     if suite.policies.ties == "input":
         return "the suite sets ties: input, so their order counts"
-    if suite.documents.aliases or suite.documents.collapse:
-        return "the suite renames documents (aliases, collapse), so the order of equal scores may change"
+    documents = suite.documents
+    if documents.aliases or documents.collapse or documents.definition():
+        return "the suite renames or leaves out documents (key documents), so the order of equal scores may change"
     return ""
 
 

@@ -59,7 +59,7 @@ def collapsed(found: Judgments | Rankings, groups: Mapping[str, str]) -> Judgmen
         return found
     first, later = _repeated(documents, found.query)
     if isinstance(found, Rankings):
-        return _without_rows(replace(found, documents=documents), later)
+        return without_rows(replace(found, documents=documents), later)
     return _judgments(found, documents, first, later)
 
 
@@ -117,7 +117,7 @@ def _refuse_doubles(found: Judgments | Rankings, query: Rows, documents: Ids, fi
     mistakes.refuse()
 
 
-def _without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
+def without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
     """Rankings without some documents; those behind them move up."""
     if not dropped.size:
         return rankings

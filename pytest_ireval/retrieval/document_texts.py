@@ -18,7 +18,7 @@ from pytest_ireval.retrieval.formats.input_file import FilePath, near
 from pytest_ireval.retrieval.tables import cell_text, plain_name
 from pytest_ireval.text_table import counted
 
-TITLES = ("title", "name", "headline", "label", "text", "body", "content", "description")
+TITLES = ("title", "name", "headline", "label", "text", "body", "content", "page_content", "description")
 URLS = ("url", "link", "href", "uri")
 IMAGES = ("image", "imageurl", "img", "thumbnail", "picture")
 LONGEST_TITLE, LONGEST_FIELD = 120, 200

@@ -1,4 +1,4 @@
-"""The function that ``module:function`` names: where it is looked for, and the arguments it takes."""
+"""The function or retriever that ``module:name`` names: where it is, the arguments it takes, and what it returns."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def importable_from(folders: Sequence[Path]) -> Iterator[None]:
                 sys.path.remove(folder)
 
 
-def function_named(name: str, folders: Sequence[Path]) -> Callable[..., Any]:
-    """The function; an error names the searched folders, or the origin of the module."""
+def object_named(name: str, folders: Sequence[Path]) -> Any:
+    """The function or object; an error names the searched folders, or the origin of the module."""
     module_name, _, attributes = name.partition(":")
     module = _imported(module_name, folders)
     _refuse_another(module_name, folders[0])
@@ -65,10 +65,37 @@ def function_named(name: str, folders: Sequence[Path]) -> Callable[..., Any]:
         if not hasattr(found, attribute):
             raise SourceError(_not_there(name, attribute, found, module, folders[0]))
         found = getattr(found, attribute)
-    if not callable(found):
-        raise SourceError(f"{name} is {type(found).__name__}, which cannot be called")
-    function: Callable[..., Any] = found
-    return function
+    return found
+
+
+RETRIEVERS = ("invoke", "retrieve", "get_relevant_documents", "search", "run")
+"""Methods of the retrievers of frameworks that take the text of a query."""
+TEXTS = ("input", "query", "str_or_query_bundle", "text")
+"""The name of their first parameter. Any other name is not a text: tokens, a vector, or inputs of a pipeline."""
+
+
+def search_method(found: Any, name: str) -> Callable[..., Any]:
+    """The function itself, or the method of a retriever that takes the text of a query."""
+    offered = ((each, getattr(found, each, None)) for each in RETRIEVERS)
+    methods: dict[str, Callable[..., Any]] = {each: method for each, method in offered if callable(method)}
+    steps = "search" in methods and hasattr(found, "transform")  # PyTerrier: a call takes a table of queries
+    if callable(found) and not steps:
+        function: Callable[..., Any] = found
+        return function
+    wants = {each: list(inspect.signature(method).parameters.values()) for each, method in methods.items()}
+    for each, parameters in wants.items():
+        others = [more for more in parameters[1:] if more.kind not in VARIABLE]
+        if parameters and parameters[0].name in TEXTS and all(more.default is not more.empty for more in others):
+            return methods[each]
+    complaint = f"{name} is {type(found).__name__}, which cannot be called with the text of a query"
+    needs = [
+        f"{each} needs {' and '.join(more.name for more in parameters if more.default is more.empty)}"
+        for each, parameters in wants.items()
+        if parameters
+    ]
+    told = f"its method {needs[0]}: name a function that takes the text and calls it" if needs else ""
+    allowed = f"allowed: a function, or a retriever with one of the methods {', '.join(RETRIEVERS)}"
+    raise SourceError(Problem(complaint, suggestion=told, allowed=allowed))
 
 
 def _imported(name: str, folders: Sequence[Path]) -> ModuleType:
@@ -171,8 +198,11 @@ def _takes_the_query(parameters: Sequence[inspect.Parameter], offered: Sequence[
     return None if named_otherwise else first
 
 
-IDS = ("id", "_id", "document", "document_id", "doc_id", "docid", "docno")
+IDS = ("id", "_id", "document", "document_id", "doc_id", "docno", "docid", "node_id")
+"""Names of the id; the first one counts. PyTerrier's docid is a number of its index."""
 SCORES = ("score", "_score")
+OF_QUERIES = ("qid", "query", "rank")
+"""Columns of a data frame that describe the ranking, not the document."""
 MOST = 1_000_000
 """A generator with more documents may never end."""
 FORMS = (
@@ -187,7 +217,12 @@ def _gathered(returned: Any) -> Any:
         names = list(returned.columns)
         return [dict(zip(names, row, strict=True)) for row in zip(*(returned[name] for name in names), strict=True)]
     if isinstance(returned, Mapping):
-        return dict(returned.items())
+        documents = returned.get("documents")  # Haystack: the ranking is an output of that name
+        return documents if isinstance(documents, list) else dict(returned.items())
+    if getattr(returned, "_fields", ()) == ("documents", "scores"):  # bm25s: a row for each query
+        if len(returned.documents) != 1:
+            raise Unfit(f"returned the rankings of {len(returned.documents)} queries, not of one")
+        return list(zip(returned.documents[0], returned.scores[0], strict=True))
     if isinstance(returned, str | bytes | set | frozenset) or not isinstance(returned, Iterable):
         return returned
     found = list(islice(returned, MOST + 1))
@@ -201,10 +236,10 @@ Described = dict[str, Mapping[str, Any]]
 """By document, the fields of an answer other than id and score."""
 
 
-def ranking_of(returned: Any, query: str, described: Described) -> Pairs | Unfit:
-    """Documents with scores, which decide about the order; or the problem with them."""
+def ranking_of(returned: Any, query: str, described: Described, id_at: str = "") -> Pairs | Unfit:
+    """Documents with scores, which decide about the order; or the problem with them. ``id_at`` is the path of ids."""
     try:
-        return _pairs(_gathered(returned), query, described)
+        return _pairs(_gathered(returned), query, described, id_at)
     except Unfit as unfit:
         return unfit
 
@@ -217,33 +252,33 @@ def out_of_order(pairs: Pairs) -> str:
     return ""
 
 
-def rankings_of_all(returned: Any, described: Described) -> dict[str, Pairs | Unfit] | Unfit:
+def rankings_of_all(returned: Any, described: Described, id_at: str) -> dict[str, Pairs | Unfit] | Unfit:
     """The ranking of each query of a dictionary."""
     if not isinstance(returned, Mapping):
         wrong = f"{type(returned).__name__}, not a dictionary"
         what = "None: is a return statement missing?" if returned is None else wrong
         return Unfit(f"returned {what}", "mode: all returns {query id: ranking}")
     answers = dict(returned.items())
-    return {str(query): _keyed(query, each, answers, described) for query, each in answers.items()}
+    return {str(query): _keyed(query, each, answers, described, id_at) for query, each in answers.items()}
 
 
-def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any], described: Described) -> Pairs | Unfit:
+def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any], described: Described, id_at: str) -> Pairs | Unfit:
     """The ranking of a query, whose id may be a number in Python."""
     if not isinstance(query, str) and str(query) in answers:
         return Unfit("occurs twice, as text and as a number")
     try:
-        return ranking_of(returned, id_of(query), described)
+        return ranking_of(returned, id_of(query), described, id_at)
     except Unfit as unfit:
         return unfit
 
 
-def _pairs(returned: Any, query: str, described: Described) -> Pairs:
+def _pairs(returned: Any, query: str, described: Described, id_at: str) -> Pairs:
     """Documents with scores; without scores the order of the list decides."""
     if isinstance(returned, dict):
         return _scored(returned.items(), query)
     if not isinstance(returned, list):
         raise Unfit(_not_a_list(returned), FORMS)
-    entries = [_entry(entry, described) for entry in returned]
+    entries = [_entry(entry, described, id_at) for entry in returned]
     scored = sum(score is not None for _, score in entries)
     if scored not in (0, len(entries)):
         raise Unfit(f"returned {counted(scored, 'document')} with a score and {len(entries) - scored} without one")
@@ -286,26 +321,42 @@ def _not_a_list(returned: Any) -> str:
     return f"returned {type(returned).__name__}, not a list of documents"
 
 
-def _entry(entry: Any, described: Described) -> tuple[Any, Any]:
+def _entry(entry: Any, described: Described, id_at: str) -> tuple[Any, Any]:
     """The id of one document and its score, or None."""
-    if isinstance(entry, str):
+    if isinstance(entry, str) and not id_at:
         return entry, None
-    named = type(entry) not in (tuple, list) and _fields(entry)
-    if named:
-        document = next((named[name] for name in IDS if named.get(name) is not None), None)
-        if document is None:
-            raise Unfit(f"returned {_cut(entry)}, which has no id", f"allowed: {', '.join(IDS)} for the id")
-        more = {name: value for name, value in named.items() if name not in (*IDS, *SCORES)}
-        if more:
-            described.setdefault(id_of(_plain(document)), more)
-        return document, next((named[name] for name in SCORES if named.get(name) is not None), None)
-    if not isinstance(entry, tuple | list):
+    named = {} if type(entry) in (tuple, list) else _fields(entry)
+    if isinstance(entry, tuple | list) and not named:
+        if len(entry) != 2:
+            raise Unfit(f"returned {_cut(entry)}, which is not a pair (id, score)", FORMS)
+        if entry[1] is None:
+            raise Unfit(f"returned {_cut(entry)}, whose score is None", FORMS)
+        document = entry[0]  # an id, or a document with fields
+        return document if isinstance(document, tuple | list) else _entry(document, described, id_at)[0], entry[1]
+    if not named and not id_at:
         return entry, None
-    if len(entry) != 2:
-        raise Unfit(f"returned {_cut(entry)}, which is not a pair (id, score)", FORMS)
-    if entry[1] is None:
-        raise Unfit(f"returned {_cut(entry)}, whose score is None", FORMS)
-    return entry[0], entry[1]
+    document = _at(entry, id_at) if id_at else next((named[n] for n in IDS if named.get(n) is not None), None)
+    if document is None:
+        remedy = f"allowed: {', '.join(IDS)} for the id; or say where it is, as in id: metadata.sku"
+        raise Unfit(f"returned {_cut(entry)}, which has no id", remedy)
+    more = {name: value for name, value in named.items() if name and name not in (*IDS, *SCORES, *OF_QUERIES)}
+    if more:
+        described.setdefault(id_of(_plain(document)), more)
+    return document, next((named[name] for name in SCORES if named.get(name) is not None), None)
+
+
+def _at(entry: Any, path: str) -> Any:
+    """The value at a path of keys and attributes; an error lists the names where the path ends too early."""
+    found = entry
+    for name in path.split("."):
+        keys = getattr(found, "keys", None)
+        names = [str(each) for each in (keys() if callable(keys) else getattr(found, "__dict__", ()))]
+        value = getattr(found, name, None) if not callable(keys) else found[name] if name in names else None
+        if value is None:
+            public = ", ".join(each for each in names if not each.startswith("_")) or "nothing"
+            raise Unfit(f"returned {_cut(entry)}, which has no {path}", f"in place of {name} there is {public}")
+        found = value
+    return found
 
 
 def _fields(entry: Any) -> dict[str, Any]:
@@ -314,9 +365,12 @@ def _fields(entry: Any) -> dict[str, Any]:
         return dict(entry) or {"": None}
     if callable(keys := getattr(entry, "keys", None)):  # a row of sqlite3
         return {name: entry[name] for name in keys()}
-    if isinstance(entry, int | float | UUID):
+    if isinstance(entry, str | int | float | UUID):
         return {}
-    named = {name: getattr(entry, name) for name in (*IDS, *SCORES, *TITLES, *URLS) if hasattr(entry, name)}
+    if (node := getattr(entry, "node", None)) is not None:  # LlamaIndex: the score is beside the document
+        return {**_fields(node), "score": getattr(entry, "score", None)}
+    known = (*IDS, *SCORES, *TITLES, *URLS, "metadata", "meta")
+    named = {name: getattr(entry, name) for name in known if hasattr(entry, name)}
     is_value = isinstance(entry, tuple | list) or type(entry).__module__ in ("builtins", "numpy")
     if not any(name in named for name in IDS):
         named = {}

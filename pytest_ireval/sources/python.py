@@ -1,4 +1,4 @@
-"""Rankings from a Python function, called with one query at a time or with all of them."""
+"""Rankings from a Python function or retriever, called with one query at a time or with all of them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ from pytest_ireval.sources.callables import (
     Described,
     Pairs,
     WantedArguments,
-    function_named,
     importable_from,
+    object_named,
+    out_of_order,
     ranking_of,
     rankings_of_all,
+    search_method,
     wanted_by,
 )
 from pytest_ireval.sources.request import Answer, Request
@@ -49,10 +51,14 @@ def _checked(text: str) -> str:
 class PythonOptions(SourceOptions):
     """The options of a Python function."""
 
-    python: Annotated[Text, AfterValidator(_checked)] = Field(description="The search function, as module:function.")
+    python: Annotated[Text, AfterValidator(_checked)] = Field(
+        description="The search function, as module:function; or a retriever of LangChain, LlamaIndex, Haystack or "
+        "PyTerrier."
+    )
     mode: Literal["query", "all"] = Field(
         "query", description="query: called with the text of one query; all: once, with {id: text}."
     )
+    id: Text = Field("", description="The path of the id in each document, as metadata.sku.")
     concurrency: Whole = Field(1, repr=False, description="The number of queries to search at the same time.")
     timeout: DurationText = Field(30.0, repr=False, description="Time limit of one call.")
     path: PathTexts = Field((), repr=False, description="More folders to search for modules.")
@@ -111,15 +117,20 @@ def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -
     absent = [within(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
     if absent:
         raise SourceError(*(Problem(f"there is no folder {each}", path=("path",)) for each in absent))
-    found = in_line(lambda: function_named(options.python, folders), request.progress)
+    found = in_line(lambda: object_named(options.python, folders), request.progress)
     if found.error is not None:
         raise found.error
-    wanted = wanted_by(found.value, options.python, OFFERED[options.mode])
+    function = search_method(found.value, options.python)
+    is_retriever = function is not found.value
+    if is_retriever and options.mode == "all":
+        complaint = f"mode: all needs a function, but {options.python} is {type(found.value).__name__}"
+        raise SourceError(Problem(complaint, suggestion="remove mode: a retriever gets one query at a time"))
+    wanted = wanted_by(function, options.python, OFFERED[options.mode])
     if options.mode == "query" and "query_id" not in wanted.by_name and not any(request.queries.text):
         complaint = f"queries have no text: {request.queries.origin} has only ids, but {options.python} needs texts"
         suggestion = "set queries: to a file with columns id and text, or give the function a parameter query_id"
         raise SourceError(Problem(complaint, suggestion=suggestion))
-    return _Search(found.value, wanted, options.mode, request)
+    return _Search(function, wanted, options, request, is_retriever)
 
 
 def _failure(outcome: CallOutcome, number: int, options: PythonOptions, request: Request) -> BaseException:
@@ -169,13 +180,14 @@ class _Search:
 
     function: Callable[..., Any]
     wanted: WantedArguments
-    mode: str
+    options: PythonOptions
     request: Request
+    is_retriever: bool
 
     def arguments(self, number: int) -> tuple[list[Any], dict[str, Any]]:
         """The arguments by position and by name, for one query or for all of them."""
         queries = self.request.queries
-        if self.mode == "all":
+        if self.options.mode == "all":
             asked: Any = dict(zip(queries.ids, queries.text, strict=True))
             columns: Any = {query: self._columns(row) for row, query in enumerate(queries.ids)}
         else:
@@ -204,9 +216,15 @@ class _Search:
         """Read the value in the thread that returned it, because its parts may be fetched while it is read."""
         answer = returned if isinstance(returned, Answer) else Answer(returned)
         described: Described = dict(answer.fields or {})
-        if self.mode == "all":
-            return _Returned(rankings_of_all(answer.rankings, described), described, answer)
-        return _Returned(ranking_of(answer.rankings, self.request.queries.ids[number], described), described, answer)
+        if self.options.mode == "all":
+            return _Returned(rankings_of_all(answer.rankings, described, self.options.id), described, answer)
+        ranked = ranking_of(answer.rankings, self.request.queries.ids[number], described, self.options.id)
+        if self.is_retriever and not isinstance(ranked, Unfit) and (wrong := out_of_order(ranked)):
+            ranked = Unfit(
+                f"returned documents that are not in the order of their scores: {wrong}",
+                "name a function: it returns the ids in the order that counts, or distances with a minus sign",
+            )
+        return _Returned(ranked, described, answer)
 
 
 async def _awaited(returned: Any) -> Any:

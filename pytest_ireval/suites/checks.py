@@ -150,6 +150,17 @@ def _judgments(read: Read) -> Iterator[Problem]:
         yield rules[0].problem(f"this rule needs judgments{others}, but the suite names none")
 
 
+def _documents(read: Read) -> Iterator[Problem]:
+    documents = read.values.get("documents")
+    if getattr(documents, "spans", None) is not None and not read.has("judgments"):
+        complaint = "spans needs judged passages, but the suite names no judgments"
+        yield problem_at(read.tree, ("documents", "spans", KEY), complaint)
+    ties = read.values.get("ties", "trec")
+    if getattr(documents, "budget", None) is not None and ties not in ("trec", "input"):
+        complaint = f"a budget needs one order of equal scores, but ties is {ties}"
+        yield problem_at(read.tree, ("documents", "budget", KEY), complaint, "write ties: trec, or ties: input")
+
+
 def _queries(read: Read) -> Iterator[Problem]:
     """Columns belong to the queries; without queries, the first column is the one mistake."""
     if read.has("queries"):
@@ -193,7 +204,7 @@ def _watches(read: Read) -> Iterator[Problem]:
         )
 
 
-CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _queries, _slices, _waivers, _watches, _unfit_tags)
+CHECKS: tuple[Check, ...] = (_name, _depth, _judgments, _documents, _queries, _slices, _waivers, _watches, _unfit_tags)
 
 
 Location = Sequence[str | int]

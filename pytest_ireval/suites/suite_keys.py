@@ -174,6 +174,16 @@ class JudgmentsKeys(FileKeys):
     )
 
 
+class BudgetKeys(Options):
+    """The most that the documents of a ranking may take together, as in the prompt of a language model."""
+
+    at_most: Whole = Field(description="The budget, such as a number of tokens.", examples=["2000"])
+    field: Text = Field("tokens", description="The field of a document with its size.", examples=["tokens"])
+    text: Text = Field(
+        "", description="In place of it, a field with a text: four characters count as one token.", examples=["content"]
+    )
+
+
 class DocumentsKeys(Options):
     """Facts about documents."""
 
@@ -207,6 +217,18 @@ class DocumentsKeys(Options):
         None,
         description="The number of documents in the collection; FallOut and some other metrics need it.",
         examples=["120000"],
+    )
+    spans: ShareText | None = Field(
+        None,
+        description="Ids are `DOCUMENT#START-END`. A retrieved chunk that covers this share of a judged passage counts "
+        "as the passage; only the first such chunk counts.",
+        examples=["50%"],
+    )
+    budget: BudgetKeys | None = Field(
+        None,
+        json_schema_extra={editor_types.WORDS: "mapping"},
+        description="Rankings end before the document with which the sizes of documents exceed a budget.",
+        examples=["{at_most: 2000}"],
     )
 
 

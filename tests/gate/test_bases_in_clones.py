@@ -167,3 +167,25 @@ def test_a_baseline_that_held_too_little_is_an_error_that_says_what_differs(bran
     assert found["headline"] == (
         f"the baseline at {base}, the merge base with main holds 3 documents of each query, and nDCG@10 looks at 10"
     )
+
+
+def test_baselines_with_other_budgets_are_not_compared(branch):
+    branch.git("checkout", "--quiet", "main")
+    ids = {f"{query}-{end}" for query in branch.shop.rankings for end in ("d0", "d1", "d2", "d3", "n1", "n2", "n3")}
+    rows = "".join(f'{{"id": "{each}", "tokens": 10}}\n' for each in sorted(ids))
+    (branch.path / "fields.jsonl").write_text(rows)
+    budget = "documents: {fields: fields.jsonl, budget: {at_most: 40}}"
+    branch.shop.change(("judgments: judgments.txt", f"judgments: judgments.txt\n{budget}"))
+    branch.accept("--ireval-force")
+    base = branch.git("rev-parse", "--short=7", "HEAD")
+    branch.git("checkout", "--quiet", "-B", "change")
+    branch.shop.change(("at_most: 40", "at_most: 30"))
+    branch.accept("--ireval-force", **WORSE)
+
+    found = branch.outcome()
+
+    assert found["verdict"] == "error"
+    assert found["headline"] == (
+        f"the baseline at {base}, the merge base with main was accepted with budget: {{at_most: 40, field: tokens}}, "
+        "and that of this branch otherwise"
+    )

@@ -15,6 +15,7 @@ OWN = {
     "suites/data/judgments.txt": "its judgments",
     "suites/data/aliases.tsv": "its aliases",
     "suites/data/groups.tsv": "its groups of variants",
+    "suites/data/sizes.tsv": "the fields of its documents",
     "suites/data/run.trec": "its source",
     "suites/data/older.trec": "what it is compared with",
     "suites/conftest.py": "a conftest.py that serves it",
@@ -31,13 +32,15 @@ def test_what_a_suite_is_made_of_needs_no_watching(monorepo, file, what):
     monorepo.write("suites/data/queries.tsv", "id\ttext\nq1\tone\nq2\ttwo\n")
     monorepo.write("suites/data/aliases.tsv", "from\tto\nd7\td8\n")
     monorepo.write("suites/data/groups.tsv", "document\tgroup\nd7\tg\n")
+    monorepo.write("suites/data/sizes.tsv", "id\ttokens\nd7\t1\n")
     shutil.copy(monorepo.path / "suites/data/run.trec", monorepo.path / "suites/data/older.trec")
     monorepo.suite(
         "shop",
         "  - no_regression: {metric: nDCG@10, tolerance: 5%, against: {run: data/older.trec}}\n"
         "extends: common/all.yaml\n"
         "queries: data/queries.tsv\n"
-        "documents: {aliases: data/aliases.tsv, collapse: data/groups.tsv}\n"
+        "documents: {aliases: data/aliases.tsv, collapse: data/groups.tsv,\n"
+        "  fields: data/sizes.tsv, budget: {at_most: 99}}\n"
         "watches: ../search/**\n",
     )
     monorepo.commit("more")

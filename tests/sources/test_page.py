@@ -11,7 +11,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall(PAGE.read_text(encoding="utf-8")) if PAGE.exists() else []
 SOURCES = [code for language, code in BLOCKS if language == "yaml" and "search.example" not in code]
 """Sources of live systems are asked in test_http.py; that of a database where there is one."""
-SOURCES = [code for code in SOURCES if "database:" not in code]
+SOURCES = [code for code in SOURCES if "database:" not in code and 'python: "with_' not in code]
 
 
 @pytest.fixture

@@ -250,7 +250,9 @@ def test_sys_exit_is_an_error_and_ctrl_c_is_ctrl_c(shop, search):
         ("def search():\n    pass\n", "search:search has no parameter for the query; the query is its first argument"),
         ("def search(depth):\n    pass\n", "search:search has no parameter for the query; the query is its first "
             "argument"),
-        ("search = 3\n", "search:search is int, which cannot be called"),
+        ("search = 3\n", "search:search is int, which cannot be called with the text of a query\n"
+                "  allowed: a function, or a retriever with one of the methods invoke, retrieve, "
+                "get_relevant_documents, search, run"),
         ("def serch(text):\n    pass\n", "there is no 'search' in search.py, but search:search needs it\n"
         "  did you mean 'serch'?"),
         ("import nothing_of_this_name\n", "module 'search' cannot be imported: ModuleNotFoundError: No module named "

@@ -1,0 +1,97 @@
+"""Retrieved chunks count as the judged passages that they cover, each passage once; rankings end with their budget."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ireval import InputError
+from pytest_ireval.retrieval.chunks import passages_of, within_budget
+from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
+from pytest_ireval.retrieval.tables import Unfit
+
+JUDGMENTS = {"q": {"book#0-100": 2, "book#100-200": 1}, "r": {"book#50-150": 1}}
+
+
+def counted(chunks, share=0.5, judgments=JUDGMENTS, query="q"):
+    rankings = rankings_from({query: chunks})
+    return passages_of(judgments_from(judgments), share).in_rankings(rankings).ranking(query)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "names"),
+    [
+        (["book#0-100", "book#100-200"], ["book#0-100", "book#100-200"]),
+        (["book#0-60", "book#60-300"], ["book#0-100", "book#100-200"]),
+        (["book#0-50", "book#150-200"], ["book#0-100", "book#100-200"]),
+        (["book#0-49"], ["book#0-49"]),  # covers less
+        (["book#200-300", "other#0-100"], ["book#200-300", "other#0-100"]),  # elsewhere
+        (["book#80-190"], ["book#100-200"]),  # the passage that it covers most
+        (["book#0-200"], ["book#0-100"]),  # of equal shares, the higher grade
+        (["book#0-200", "book#10-210"], ["book#0-100", "book#100-200"]),  # then the one that does not count yet
+        (["book#0-100", "book#5-95", "other#0-9"], ["book#0-100", "other#0-9"]),  # a repeated passage is left out
+        (["book#0-150", "book#0-100", "book#150-170"], ["book#0-100", "book#150-170"]),
+    ],
+)
+def test_a_chunk_counts_as_the_passage_that_it_covers(chunks, names):
+    assert counted(chunks) == names
+
+
+def test_each_query_has_its_own_passages():
+    assert counted(["book#40-160"], query="r") == ["book#50-150"]
+    assert counted(["book#40-160"], query="unjudged") == ["book#40-160"]
+
+
+def test_a_name_may_hold_the_marks_of_a_span():
+    judgments = {"q": {"https://a.example/b#part-2#0-9": 1}}
+
+    assert counted(["https://a.example/b#part-2#0-12"], judgments=judgments) == ["https://a.example/b#part-2#0-9"]
+
+
+def test_fields_of_a_chunk_become_those_of_its_passage():
+    rankings = rankings_from({"q": ["book#0-90"]})
+    object.__setattr__(rankings, "fields", {"book#0-90": {"text": "x"}})
+
+    found = passages_of(judgments_from(JUDGMENTS), 0.5).in_rankings(rankings)
+    assert found.fields["book#0-100"] == {"text": "x"}
+
+
+@pytest.mark.parametrize("name", ["book", "book#100-100", "book#9-8", "#1-2", "book#1-", "book#-1-2"])
+def test_an_id_without_a_span_is_an_error(name):
+    with pytest.raises(InputError, match=r"query 'q': document .* has no span\n.*DOCUMENT#START-END"):
+        counted(["book#0-10", name])
+    with pytest.raises(InputError, match=r"row 2\n.*document .* has no span"):
+        passages_of(judgments_from({"q": {"book#0-10": 1, name: 1}}), 0.5)
+
+
+SPANS = st.tuples(st.integers(0, 30), st.integers(1, 15)).map(lambda span: f"d#{span[0]}-{span[0] + span[1]}")
+
+
+@given(st.lists(SPANS, unique=True, max_size=8), st.lists(SPANS, unique=True, min_size=1, max_size=5))
+def test_names_stay_unique_and_a_second_time_changes_nothing(chunks, judged):
+    passages = passages_of(judgments_from({"q": dict.fromkeys(judged, 1)}), 0.5)
+    found = passages.in_rankings(rankings_from({"q": chunks}))
+    names = found.ranking("q")
+
+    assert len(set(names)) == len(names) <= len(chunks)
+    assert {*names} <= {*chunks, *judged}
+    assert passages.in_rankings(found).ranking("q") == names
+
+
+@pytest.mark.parametrize(("budget", "kept"), [(0, ["z"]), (2, ["z"]), (3, ["z", "a"]), (7, ["z", "a", "b"]), (99, 4)])
+def test_a_ranking_ends_before_the_document_that_exceeds_the_budget(budget, kept):
+    sizes = {"z": 0, "a": 3, "b": 4, "c": 1}
+    found = within_budget(rankings_from({"q": list(sizes), "e": [], "r": ["b", "c"]}), sizes.__getitem__, budget)
+
+    assert found.ranking("q") == (list(sizes) if kept == 4 else kept)
+    assert found.ranking("r") == (["b", "c"] if budget >= 5 else [])
+    assert np.diff(found.first).tolist() == found.retrieved.tolist()
+
+
+def test_all_documents_without_a_size_are_named():
+    def size(document):
+        raise Unfit(f"document {document!r} has no size")
+
+    with pytest.raises(InputError, match="document 'a' has no size") as caught:
+        within_budget(rankings_from({"q": ["a", "b"]}), size, 5)
+    assert len(caught.value.problems) == 2
