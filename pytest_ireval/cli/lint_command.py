@@ -23,6 +23,7 @@ FIRST = 5
 @click.argument("judgments")
 @click.argument("rankings", nargs=-1)
 @click.option("--queries", help="The queries that were judged.")
+@click.option("--holdout", metavar="FILE", help="Queries kept for a last test: --queries must not repeat them.")
 @click.option("--scale", metavar="LOW..HIGH", help="The lowest and the highest allowed grade, for example 0..3.")
 @click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
 @click.option("--ignore", multiple=True, metavar="CHECK", help="Do not report this; repeatable.")
@@ -34,6 +35,7 @@ def command(
     judgments: str,
     rankings: tuple[str, ...],
     queries: str | None,
+    holdout: str | None,
     scale: str | None,
     rel: float,
     ignore: tuple[str, ...],
@@ -51,11 +53,14 @@ def command(
     for name in ignore:
         if name not in CHECKS:
             raise click.UsageError(f"unknown check {name!r}; {did_you_mean(name, CHECKS) or ', '.join(CHECKS)}")
+    if holdout is not None and queries is None:
+        raise click.UsageError("--holdout is compared with --queries: give both")
     registry = registry_at(None)
     found = findings(
         read_judgments(judgments, format=judgments_format, grades=grades, registry=registry),
         None if queries is None else read_queries(queries, format=queries_format, registry=registry),
         [read_rankings(path, format=rankings_format, registry=registry) for path in rankings],
+        holdout=None if holdout is None else read_queries(holdout, format=queries_format, registry=registry),
         scale=None if scale is None else _scale(scale),
         rel=rel,
     )
