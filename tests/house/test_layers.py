@@ -24,6 +24,7 @@ LAYERS = [
     ({"baselines", "history"}, {"numpy", "zstandard"}),
     ({"suites", "options"}, {"pydantic", "yaml"}),
     ({"sources"}, {"numpy", "pydantic", "httpx", "jmespath", "sqlalchemy"}),
+    ({"judging"}, {"numpy"}),
     ({"intake"}, {"numpy"}),
     ({"evaluating"}, {"numpy"}),
     ({"comparing", "explaining"}, {"numpy"}),
