@@ -143,7 +143,11 @@ def _variants(panel: JudgePanel, merging: Merging) -> dict[str, Judgments]:
     grades = {f"all: {choice}": merged_votes(votes, replace(merging, choice=choice)).grade for choice in choices} | {
         name: votes.of(judge) for judge, name in enumerate(votes.names)
     }
-    return {name: panel.judgments(grade, name) for name, grade in grades.items()}
+    found = {name: panel.judgments(grade, name) for name, grade in grades.items()}
+    if empty := [name for name, judgments in found.items() if not len(judgments)]:
+        complaint = f"{empty[0]}: no document is left with this policy for ties and missing judges"
+        raise InputError(Problem(complaint, panel.origin))
+    return found
 
 
 def _systems(
@@ -211,11 +215,9 @@ def _verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
     with tempfile.TemporaryDirectory() as folder, LateBar() as progress:
         suites = load_suites(path, registry)
         progress.expect(len(suites) * (len(variants) + 1), "running suites")
-        files = {}
-        for number, (name, judgments) in enumerate(variants.items()):
-            if len(judgments):
-                files[name] = Path(folder, f"{number}.jsonl")
-                write_judgments(judgments, files[name])
+        files = {name: Path(folder, f"{number}.jsonl") for number, name in enumerate(variants)}
+        for name, judgments in variants.items():
+            write_judgments(judgments, files[name])
         for suite in suites:
             if suite.judgments is None:
                 raise InputError(Problem("has no judgments", str(suite.place)))
@@ -227,8 +229,9 @@ def _verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
                     own = replace(asked, file=replace(asked.file, path=file, format="jsonl"), lock=False)
                     given = replace(suite, judgments=own, policies=policies)
                 result = run_gate(given, registry=registry)
-                red = [each.id for each in result.outcomes if each.verdict in ("fail", "error")]
-                rows.append({"suite": suite.name, "judged_by": name, "verdict": result.verdict, "red": ", ".join(red)})
+                red = ", ".join(each.id for each in result.outcomes if each.verdict in ("fail", "error"))
+                why = " ".join(result.error.split()) or red
+                rows.append({"suite": suite.name, "judged_by": name, "verdict": result.verdict, "red": why})
                 progress.advance(1)
     verdicts = {suite.name: {row["verdict"] for row in rows if row["suite"] == suite.name} for suite in suites}
     flips = [name for name, found in verdicts.items() if len(found) > 1]

@@ -23,7 +23,7 @@ class Sheet(NamedTuple):
     headers: Mapping[str, str] = {}
     """Names of columns in text; the others are as in JSON, with blanks."""
     shown: Sequence[Row] | None = None
-    """The rows in text, if others."""
+    """The rows in text, if others; none: the table is for programs only."""
     hidden: Sequence[str] = ()
     """Columns that text leaves out."""
 
@@ -44,7 +44,8 @@ def show(sheets: Sequence[Sheet], notes: Sequence[str], form: str) -> None:
     elif form == "csv":
         click.echo(_csv(filled), nl=False)
     else:
-        click.echo("\n\n".join([*map(_text, filled), *(["\n".join(map(printable, notes))] if notes else [])]))
+        texts = [_text(each) for each in filled if each.shown is None or each.shown]
+        click.echo("\n\n".join([*texts, *(["\n".join(map(printable, notes))] if notes else [])]))
 
 
 def _csv(sheets: Sequence[Sheet]) -> str:

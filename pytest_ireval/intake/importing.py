@@ -15,7 +15,7 @@ from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.intake.linting import without_accents
 from pytest_ireval.judging.panel import CHOICES, JudgePanel, Merging, Votes, merged_votes, panel_of
 from pytest_ireval.results.evaluation import Grades
-from pytest_ireval.retrieval.doors import PLAINLY, as_judgments
+from pytest_ireval.retrieval.doors import PLAINLY
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading, read_by
 from pytest_ireval.retrieval.formats.recognised import Format, reader_for, readers_that_fit
@@ -107,7 +107,12 @@ def read_panel(
             value = read_by(reader, file, how._replace(recognised=named is None))
             table = judgment_columns(value) if isinstance(value, Table) else None
             if table is None or "judge" not in table.columns:
-                judges.append((name, as_judgments(value, readers, how=how)))
+                whole = (
+                    value
+                    if isinstance(value, Judgments)
+                    else judgments_from(value, grades=how.grades, origin=file.name)
+                )
+                judges.append((name, whole))
                 continue
             rows: dict[str, list[int]] = {}
             for row, judge in enumerate(_judges([table], [name])):

@@ -14,7 +14,7 @@ from pytest_ireval.retrieval.tables import cell_text
 
 
 class Spread(NamedTuple):
-    """How a figure is spread over queries."""
+    """Spread of a figure over queries."""
 
     figure: str
     mean: float

@@ -10,7 +10,7 @@ import numpy as np
 from pytest_ireval.judging.pairs import PairRows, distinct_pairs
 from pytest_ireval.retrieval.join import grades_of, judge
 from pytest_ireval.retrieval.judged import Integers, Mask
-from pytest_ireval.retrieval.judgments import Judgments, judgments_of, moved, no_judgments
+from pytest_ireval.retrieval.judgments import Judgments, without_rows
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.tokens import owners_of
 
@@ -101,26 +101,9 @@ def leave_one_out(rankings: Mapping[str, Rankings], judgments: Judgments, rel: f
     for name, rows in found.items():
         own = rows[times[rows] == 1]
         relevant = int((judgments.grade[own] >= rel).sum())
-        parts.append(LeftOut(name, own.size, relevant, _without(judgments, own)))
+        parts.append(LeftOut(name, own.size, relevant, without_rows(judgments, own)))
     return parts
 
 
 def _judged_rows(judgments: Judgments, rankings: Rankings) -> Integers:
     return np.unique(judge(judgments, rankings).hits.judgment)
-
-
-def _without(judgments: Judgments, rows: Integers) -> Judgments:
-    """The judgments without some rows; all queries stay."""
-    kept = np.delete(np.arange(len(judgments)), rows)
-    if kept.size == len(judgments):
-        return judgments
-    if not kept.size:
-        return no_judgments(judgments.queries, judgments.origin)
-    return judgments_of(
-        judgments.queries,
-        judgments.query[kept],
-        judgments.documents.take(kept),
-        judgments.grade[kept],
-        origin=judgments.origin,
-        place=moved(judgments.place, kept),
-    )

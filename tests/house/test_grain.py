@@ -16,9 +16,9 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 56_600,
-    "modules": 267,
-    "modules with one importer": 51,
+    "lines": 58_300,
+    "modules": 280,
+    "modules with one importer": 54,
     "names with one caller, in percent": 50,
     "public names defined twice": 15,
 }
