@@ -89,6 +89,8 @@ def command(
             complaint = f"one judge only: {panel.votes.names[0]}"
             allowed = "two files or more, or a table with a column judge"
             raise InputError(Problem(complaint, panel.origin, allowed=allowed))
+        if not (panel.votes.voters() > 1).any():
+            raise InputError(Problem("no document has two judges: do the ids match?", panel.origin))
         named = named_files(rankings)
         systems = {
             name: read_rankings(path, format=rankings_format, registry=registry, progress=progress)

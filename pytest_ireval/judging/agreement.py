@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.judging.panel import JudgePanel, Votes
-from pytest_ireval.retrieval.judged import Floats, Integers
+from pytest_ireval.retrieval.judged import Floats, Integers, Mask
 
 LEVELS = ("nominal", "ordinal", "interval")
 """Levels of measurement: grades are different, in order, or numbers with distances."""
@@ -88,22 +88,19 @@ def agreement_of_two(panel: JudgePanel, rel: float) -> list[TwoJudges]:
 
 def agreement_of_all(panel: JudgePanel, rel: float) -> AllJudges:
     """The figures of all judges together."""
-    counts, grades = _counts(panel.votes)
-    voters = counts.sum(axis=1)
-    judges = len(panel.votes.names)
-    complete = voters == judges
-    relevant = counts[complete][:, grades >= rel].sum(axis=1)
-    several = counts[voters >= 2]
-    pairs = several.sum(axis=1) * (several.sum(axis=1) - 1)
-    alike = (several * (several - 1)).sum()
+    votes = panel.votes
+    judges, voters = len(votes.names), votes.voters()
+    several, complete = votes.of_things(voters >= 2), votes.of_things(voters == judges)
+    yes = np.bincount(complete.thing, complete.grade >= rel, minlength=votes.size)
+    alike, pairs = _alike(several)
     return AllJudges(
         judges,
-        judged=len(several),
-        by_all=int(complete.sum()),
-        agreement=_share(float(alike), float(pairs.sum())),
-        fleiss=fleiss(counts[complete]),
-        **{level: krippendorff(counts, grades, level) for level in LEVELS},
-        overlap=_share(float((relevant == judges).sum()), float((relevant > 0).sum())),
+        judged=int((voters >= 2).sum()),
+        by_all=int((voters == judges).sum()),
+        agreement=_share(float(alike.sum()), float(pairs.sum())),
+        fleiss=fleiss(complete),
+        **{level: krippendorff(several, level) for level in LEVELS},
+        overlap=_share(float((yes == judges).sum()), float((yes > 0).sum())),
     )
 
 
@@ -136,42 +133,49 @@ def cohen(one: Floats, other: Floats) -> tuple[float | None, float | None]:
     return agreement, _beyond_chance(agreement, float(share[0] @ share[1]))
 
 
-def fleiss(counts: Integers) -> float | None:
-    """Fleiss' kappa; a row a document, a column a grade, the same number of judges in each row."""
-    judges = int(counts[0].sum()) if len(counts) else 0
-    if judges < 2:
+def fleiss(votes: Votes) -> float | None:
+    """Fleiss' kappa of documents with the same number of judges, two or more."""
+    alike, pairs = _alike(votes)
+    judged = pairs > 0
+    if not judged.any():
         return None
-    alike = (counts * (counts - 1)).sum(axis=1) / (judges * (judges - 1))
-    share = counts.sum(axis=0) / counts.sum()
-    return _beyond_chance(float(alike.mean()), float(share @ share))
+    share = np.unique(votes.grade, return_counts=True)[1] / votes.grade.size
+    return _beyond_chance(float((alike[judged] / pairs[judged]).mean()), float(share @ share))
 
 
-def krippendorff(counts: Integers, grades: Floats, level: str) -> float | None:
-    """Krippendorff's alpha; a row a document, a column one of the ``grades``, which ascend."""
-    counts = counts[counts.sum(axis=1) >= 2].astype(np.float64)
-    if not len(counts):
+def krippendorff(votes: Votes, level: str) -> float | None:
+    """Krippendorff's alpha of documents with two judges or more.
+
+    The sum of squared distances of all pairs of some values is the number of values, times the sum of their squares,
+    less the square of their sum; so no table of pairs of grades is needed.
+    """
+    if not votes.grade.size:
         return None
-    share = counts / (counts.sum(axis=1, keepdims=True) - 1)
-    together = share.T @ counts - np.diag(share.sum(axis=0))
-    number = together.sum(axis=0)
+    grades, code, number = np.unique(votes.grade, return_inverse=True, return_counts=True)
+    judges = np.bincount(votes.thing, minlength=votes.size)
     if level == "nominal":
-        distance = 1.0 - np.eye(grades.size)
+        alike, pairs = _alike(votes)
+        distance, every = pairs - alike, float(votes.grade.size**2 - (number**2).sum())
     else:
         place = grades if level == "interval" else np.cumsum(number) - number / 2
-        distance = np.subtract.outer(place, place) ** 2
-    expected = float(number @ distance @ number) / (float(number.sum()) - 1)
-    return None if expected == 0 else 1 - float((together * distance).sum()) / expected
+        value = (place - place.mean())[code]
+        total, squares = (np.bincount(votes.thing, each, minlength=votes.size) for each in (value, value**2))
+        distance = 2 * (judges * squares - total**2)
+        every = 2 * float(value.size * squares.sum() - total.sum() ** 2)
+    observed = float((distance[judges > 1] / (judges[judges > 1] - 1)).sum())
+    return None if grades.size < 2 else 1 - observed * (votes.grade.size - 1) / every
 
 
-def _counts(votes: Votes) -> tuple[Integers, Floats]:
-    """The number of judges of each grade: a row a document, a column a grade; and the grades, ascending."""
-    grades, code = np.unique(votes.grade, return_inverse=True)
-    place = votes.thing * grades.size + code
-    counts = np.bincount(place, minlength=votes.size * grades.size).reshape(votes.size, grades.size)
-    return counts.astype(np.int64), grades
+def _alike(votes: Votes) -> tuple[Integers, Integers]:
+    """For each thing the number of ordered pairs of votes with the same grade, and of all ordered pairs."""
+    order, first = votes.groups()
+    count = np.diff(first, append=order.size)
+    alike = np.bincount(votes.thing[order[first]], count * (count - 1), minlength=votes.size).astype(np.int64)
+    judges = np.bincount(votes.thing, minlength=votes.size)
+    return alike, judges * (judges - 1)
 
 
-def _overlap(relevant: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float | None:
+def _overlap(relevant: Mask) -> float | None:
     return _share(float(relevant.all(axis=0).sum()), float(relevant.any(axis=0).sum()))
 
 

@@ -55,6 +55,17 @@ class Votes(NamedTuple):
         """Some of them."""
         return self._replace(thing=self.thing[rows], judge=self.judge[rows], grade=self.grade[rows])
 
+    def of_things(self, wanted: Mask) -> Votes:
+        """The votes about the ``wanted`` things."""
+        return self.at(np.flatnonzero(wanted[self.thing]))
+
+    def groups(self) -> tuple[Integers, Integers]:
+        """Rows sorted by thing and grade, and the first place of each group with one grade of one thing."""
+        order = np.lexsort((self.grade, self.thing))
+        thing, grade = self.thing[order], self.grade[order]
+        new = np.diff(thing, prepend=-1).astype(bool) | np.diff(grade, prepend=np.nan).astype(bool)
+        return order, np.flatnonzero(new)
+
     def voters(self) -> Integers:
         """For each thing the number of its judges."""
         voters: Integers = self._judged().sum(axis=1, dtype=np.int64)
@@ -87,11 +98,9 @@ def merged_votes(votes: Votes, policy: Merging) -> MergedVotes:
     dropped = votes.voters() < len(votes.names) if policy.missing == "drop" else np.zeros(votes.size, bool)
     votes = votes.with_zeros() if policy.missing == "zero" else votes
     weight = _weights(votes.names, policy.weights)[votes.judge]
-    order = np.lexsort((votes.grade, votes.thing))
-    thing, grade = votes.thing[order], votes.grade[order]
-    group = np.flatnonzero(np.diff(thing, prepend=-1).astype(bool) | np.diff(grade, prepend=np.nan).astype(bool))
-    support = np.add.reduceat(weight[order], group)
-    low, high = _between(thing[group], grade[group], support, votes.size, policy.choice)
+    order, first = votes.groups()
+    rows, support = order[first], np.add.reduceat(weight[order], first)
+    low, high = _between(votes.thing[rows], votes.grade[rows], support, votes.size, policy.choice)
     tied = low != high
     chosen = high if policy.ties == "higher" else low
     dropped |= tied & (policy.ties == "drop")

@@ -129,13 +129,13 @@ def test_a_verdict_that_depends_on_the_judge_is_shown(ireval, write):
         (["ann.txt"], "ann.txt\n  one judge only: ann\n  two files or more, or a table with a column judge\n"),
         (["ann.txt", "ann.txt"], "ann.txt\n  is given twice\n  a judge is compared with others: give each file once\n"),
         (
-            ["ann.txt", "bob.txt", "--rankings", "one.txt", "--rankings", "two.txt"],
-            "ann.txt, bob.txt\n  no query is judged by all judges\n",
+            ["ann.txt", "cid.txt", "bob.txt", "--rankings", "one.txt", "--rankings", "two.txt"],
+            "ann.txt, cid.txt, bob.txt\n  no query is judged by all judges\n",
         ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(ireval, write, arguments, message):
-    write(ann="q 0 a 1\n", bob="r 0 a 1\n", one="q Q0 a 1 1 t\n", two="q Q0 b 1 1 t\n")
+    write(ann="q 0 a 1\n", cid="q 0 a 1\n", bob="r 0 a 1\n", one="q Q0 a 1 1 t\n", two="q Q0 b 1 1 t\n")
 
     assert ireval("agreement", *arguments) == (2, "", f"error: {message}")
 
@@ -182,7 +182,7 @@ def test_a_policy_that_cannot_be_followed_is_refused(ireval, write, options, mes
 
 RUNS = {"one": "q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 x 3 1 t\nr Q0 a 1 1 t\n", "two": "q Q0 b 1 2 t\nq Q0 c 2 1 t\n"}
 QUERIES = "id\ttext\tnarrative\tlabel\nq\tred mug\tany red cup\thead\nr\tteapot\t\ttail\n"
-FIELDS = '{"id": "a", "title": "Mug", "text": "two\\nlines"}\n{"id": "b", "title": "Cup"}\n'
+FIELDS = '{"id": "a", "title": "Mug", "text": "two\\nlines", "metadata": {"id": 7}}\n{"id": "b", "title": "Cup"}\n'
 
 
 def test_a_pool_is_judged_and_comes_back_as_judgments(ireval, write, tmp_path):
@@ -220,6 +220,7 @@ def test_a_pool_is_judged_and_comes_back_as_judgments(ireval, write, tmp_path):
         "document": "a",
         "document_title": "Mug",
         "document_text": "two lines",
+        "document_column_id": "7",
         "grade": "",
     }
     text = (tmp_path / "pool.tsv").read_text().replace("\t\n", "\t1\n")
@@ -289,7 +290,7 @@ def test_a_collection_is_described(ireval, write):
         {"grade": 1, "judgments": 1, "share": 0.25},
         {"grade": 2, "judgments": 1, "share": 0.25},
     ]
-    assert found["documents"] == [{"documents": 2, "size": 15, "words": 2.0, "judged": 2, "not_in_it": 1}]
+    assert found["documents"] == [{"documents": 2, "size": 16, "words": 2.5, "judged": 2, "not_in_it": 1}]
     assert "3 queries in queries.tsv, 1 without judgments" in found["notes"]
     header, *rows = ireval("collection", "judgments.txt", "--format", "csv").out.splitlines()
     assert header == "table,figure,mean,median,lowest,highest,grade,judgments,share"
