@@ -6,12 +6,21 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from pytest_ireval.cli.named_files import named_files
-from pytest_ireval.cli.options import METRICS, LateBar, format_options, merging_options, metric_option, registry_at
+from pytest_ireval.cli.options import (
+    METRICS,
+    LateBar,
+    format_options,
+    grades_option,
+    merging_options,
+    metric_option,
+    registry_at,
+    rel_option,
+)
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.evaluation import evaluate
@@ -33,7 +42,7 @@ LISTED = 10
 
 @click.command(name="agreement", context_settings={"show_default": True})
 @click.argument("judgments", nargs=-1, required=True, metavar="JUDGMENTS...")
-@click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
+@rel_option
 @click.option("--per-query", is_flag=True, help="List every query, in the order of the judgments.")
 @click.option("--rankings", multiple=True, metavar="FILE", help="A ranking to score under each judge; repeatable.")
 @metric_option
@@ -53,7 +62,7 @@ LISTED = 10
 @merging_options
 @sheet_format
 @format_options("judgments", "rankings")
-@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
+@grades_option
 def command(
     judgments: tuple[str, ...],
     rel: float,

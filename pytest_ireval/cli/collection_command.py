@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import click
 
-from pytest_ireval.cli.options import LateBar, format_options, registry_at
+from pytest_ireval.cli.options import LateBar, format_options, grades_option, registry_at, rel_option
 from pytest_ireval.cli.sheets import Sheet, sheet_format, show
 from pytest_ireval.intake.reading import read_judgments, read_queries
 from pytest_ireval.judging.collection import corpus_of, grade_counts, query_spreads
@@ -21,10 +19,10 @@ from pytest_ireval.text_table import counted
 @click.option(
     "--fields", metavar="FILE", help="The documents with their fields (CSV, TSV, JSON lines, Parquet): size and words."
 )
-@click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
+@rel_option
 @sheet_format
 @format_options("judgments", "queries")
-@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
+@grades_option
 def command(
     judgments: str,
     queries: str | None,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 import click
 
 from pytest_ireval.cli.named_files import named_files
-from pytest_ireval.cli.options import merging_options, registry_at
+from pytest_ireval.cli.options import grades_option, merging_options, registry_at
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.importing import Imported, import_files
 from pytest_ireval.judging.panel import CHOICES, Choice, Merging, MissingPolicy, TiePolicy
@@ -35,7 +35,7 @@ LISTED = 3
     help="The grade to use if a document has several for one query.",
 )
 @merging_options
-@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
+@grades_option
 @click.option("--keep-ids", is_flag=True, help="Keep query ids that contain spaces, such as 'red mug'.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 def command(

@@ -81,6 +81,10 @@ _NO_RELEVANT = click.option(
     type=click.Choice(get_args(NoRelevant)),
     help="How to treat a query without relevant documents.",
 )
+rel_option = click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
+grades_option = click.option(
+    "--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades."
+)
 _VIEWS = (
     click.option(
         "--unjudged",
@@ -101,7 +105,7 @@ _VIEWS = (
         type=click.Choice(get_args(Dialect)),
         help="Names of metrics mean what they mean in this package; the default is their meaning here.",
     ),
-    click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades."),
+    grades_option,
 )
 
 

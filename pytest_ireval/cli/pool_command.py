@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from pytest_ireval.cli.named_files import named_files
-from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, registry_at
+from pytest_ireval.cli.options import (
+    METRICS,
+    LateBar,
+    format_options,
+    grades_option,
+    metric_option,
+    registry_at,
+    rel_option,
+)
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.evaluating.evaluation import evaluate
@@ -45,10 +53,10 @@ TAKEN = {
 @click.option("--to", "target", default="pool.tsv", help="The file to write: .tsv, .csv or .jsonl.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @metric_option
-@click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
+@rel_option
 @sheet_format
 @format_options("rankings", "judgments", "queries")
-@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
+@grades_option
 def command(
     rankings: tuple[str, ...],
     depth: int,

@@ -73,6 +73,31 @@ def test_judges_may_be_a_column_and_the_weakest_agreement_is_listed_first(ireval
     assert sum(line.startswith("q") for line in ireval("agreement", "book.csv", "--per-query").out.splitlines()) == 17
 
 
+def test_judges_of_any_format_are_compared(ireval, write):
+    """JSON, a table without judges, TREC; of a table with judges a row without one belongs to the file."""
+    write(
+        ann_json='{"q": {"a": 1, "b": 0}}',
+        bob_csv="query,document,grade\nq,a,1\nq,b,1\n",
+        cid="q 0 a 1\n",
+        dan_csv="query,document,grade,judge\nq,a,0,eve\nq,b,1,\n",
+    )
+    files = ("ann.json", "bob.csv", "cid.txt", "dan.csv")
+    found = json.loads(ireval("agreement", *files, "--format", "json").out)
+
+    assert {(each["judge"], each["other"]): each["agreement"] for each in found["pairs"]} == {
+        ("ann", "bob"): 0.5,
+        ("ann", "cid"): 1.0,
+        ("ann", "eve"): 0.0,
+        ("ann", "dan"): 0.0,
+        ("bob", "cid"): 1.0,
+        ("bob", "eve"): 0.0,
+        ("bob", "dan"): 1.0,
+        ("cid", "eve"): 0.0,
+        ("cid", "dan"): None,
+        ("eve", "dan"): None,
+    }
+
+
 def test_the_order_of_systems_is_compared_under_each_judge_on_the_queries_of_all(ireval, write):
     """To ann ``one`` is better, to bob ``two``; only ann judged query s."""
     write(
