@@ -30,8 +30,12 @@ GROUPS = {
     "Rankings and judgments": {
         "evaluate": "Score rankings with judgments.",
         "compare": "Compare two or more rankings: a leaderboard with significance.",
+        "discriminate": "Show which metrics tell many systems apart.",
         "why": "Show the arithmetic of one metric on one query.",
         "import": "Convert files of other tools to queries and judgments.",
+        "pool": "Collect documents to judge from rankings, in random order.",
+        "agreement": "Show how far judges agree, and whether it matters.",
+        "collection": "Describe queries, judgments and documents.",
         "trec_eval": "Score as trec_eval 10 does, with its options and output.",
         "lint": "Report doubtful judgments and queries.",
     },
@@ -49,7 +53,7 @@ Without a suite:
   ireval evaluate judgments.txt rankings.txt -m nDCG@10
   ireval compare judgments.txt before.trec after.trec
 """
-COMPUTING = {"compare", "plan", "self-test"}
+COMPUTING = {"compare", "discriminate", "plan", "self-test"}
 """Commands that multiply large matrices: the others load NumPy without its threads, which takes half the time."""
 THREADS = "OPENBLAS_NUM_THREADS"
 """NumPy reads this variable once, when it is loaded."""

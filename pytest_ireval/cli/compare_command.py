@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
-from functools import partial
-from itertools import combinations
 from math import inf
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -33,6 +28,7 @@ from pytest_ireval.cli.comparison_text import (
     values_of_ranking,
 )
 from pytest_ireval.cli.evaluation_text import evaluated_figure
+from pytest_ireval.cli.named_files import STANDARD_INPUT, named_files
 from pytest_ireval.cli.options import (
     METRICS,
     LateBar,
@@ -44,7 +40,7 @@ from pytest_ireval.cli.options import (
     timings_option,
 )
 from pytest_ireval.comparing import Test, compare
-from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
+from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.comparison import Comparison, Pair, RankingRisk
 from pytest_ireval.results.evaluation import MissingQueries
@@ -259,10 +255,10 @@ def command(
 
     Each ranking is called as its file, or as you like with NAME=path. One of the files may be - for standard input.
     """
-    named = named_rankings(rankings)
+    named = named_files(rankings)
     if len(named) < 2:
         raise click.UsageError("give at least two RANKINGS")
-    if judgments == _STANDARD_INPUT and _STANDARD_INPUT in named.values():
+    if judgments == STANDARD_INPUT and STANDARD_INPUT in named.values():
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     if timings and len(timings) != len(named):
         raise click.UsageError(f"--timings is given {len(timings)} times for {len(named)} RANKINGS: give one for each")
@@ -310,72 +306,3 @@ def _encodable(text: str) -> str:
 
 def _encoding() -> str:
     return sys.stdout.encoding or "ascii"
-
-
-_STANDARD_INPUT = "-"
-COMPRESSED = {".gz", ".zst"}
-
-
-def named_rankings(arguments: Sequence[str]) -> dict[str, str]:
-    """The path of each ranking by its name: the given one (``NAME=path``), or the shortest part that is unique."""
-    split = [_name_and_path(argument) for argument in arguments]
-    paths = [path for _, path in split]
-    _refuse_repetitions(paths)
-    given = [name for name, _ in split if name]
-    names = _short_names([path for name, path in split if not name], taken=given)
-    named = [(name or names[path], path) for name, path in split]
-    repeated = [name for name, times in Counter(given).items() if times > 1]
-    if repeated:
-        places = ", ".join(path for name, path in split if name == repeated[0])
-        raise InputError(Problem(f"duplicate name {repeated[0]!r}", place=places))
-    return dict(named)
-
-
-def _name_and_path(argument: str) -> tuple[str, str]:
-    """A name, empty if none is given, and a path; a path that exists is a path even if it has a ``=``."""
-    if argument == _STANDARD_INPUT or "=" not in argument or os.path.exists(argument):
-        return "", argument
-    places = [i for i, character in enumerate(argument) if character == "="]
-    there = [i for i in places if argument[i + 1 :] == _STANDARD_INPUT or os.path.exists(argument[i + 1 :])]
-    at = (there or places)[0]
-    name, path = argument[:at].strip(), argument[at + 1 :]
-    if not name or not path:
-        missing = "name before" if not name else "path after"
-        raise InputError(Problem(f"missing {missing} the =", place=argument, suggestion="write NAME=path"))
-    return name, path
-
-
-def _refuse_repetitions(paths: Sequence[str]) -> None:
-    """One file under two names would look like two rankings that agree on everything."""
-    for one, other in combinations(paths, 2):
-        if one == other or (os.path.isfile(one) and os.path.isfile(other) and os.path.samefile(one, other)):
-            same = "is given twice" if one == other else f"is the same file as {one}"
-            suggestion = "a ranking is compared with others, not with itself"
-            raise InputError(Problem(same, place=other, suggestion=suggestion))
-
-
-def _short_names(paths: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
-    """Names for paths, each the shortest form that none of the others has."""
-    names: dict[str, str] = {}
-    depth = max((len(Path(path).parts) for path in paths), default=0)
-    # without and with its ending, then with ever more folders
-    for form in (partial(_last_parts, parts=i + 1, ending=ending) for i in range(depth) for ending in (False, True)):
-        left = [path for path in paths if path not in names]
-        counts = Counter(form(path) for path in left) + Counter(taken) + Counter(names.values())
-        names |= {path: form(path) for path in left if counts[form(path)] == 1}
-    return names | {path: path for path in paths if path not in names}
-
-
-def _last_parts(path: str, parts: int, *, ending: bool) -> str:
-    if path == _STANDARD_INPUT:
-        return "stdin"
-    whole = Path(path)
-    folders = whole.parent.parts
-    name = whole.name if ending else _without_ending(whole)
-    return Path(*folders[max(0, len(folders) - parts + 1) :], name).as_posix()
-
-
-def _without_ending(path: Path) -> str:
-    """The name without the endings of its compression and its format; the 5 of ``model-1.5`` is not an ending."""
-    bare = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
-    return bare.stem if bare.suffix[1:2].isalpha() else bare.name

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import get_args
+from typing import cast
 
 import click
 
-from pytest_ireval.cli.options import registry_at
+from pytest_ireval.cli.named_files import named_files
+from pytest_ireval.cli.options import grades_option, merging_options, registry_at
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.intake.importing import Imported, Judges, import_files
+from pytest_ireval.intake.importing import Imported, import_files
+from pytest_ireval.judging.panel import CHOICES, Choice, Merging, MissingPolicy, TiePolicy
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.writers import encoded_judgments, encoded_queries, put
@@ -29,10 +31,11 @@ LISTED = 3
 @click.option(
     "--judges",
     default="error",
-    type=click.Choice(get_args(Judges)),
+    type=click.Choice(["error", *CHOICES]),
     help="The grade to use if a document has several for one query.",
 )
-@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
+@merging_options
+@grades_option
 @click.option("--keep-ids", is_flag=True, help="Keep query ids that contain spaces, such as 'red mug'.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 def command(
@@ -40,7 +43,10 @@ def command(
     folder: str,
     name: str | None,
     ending: str,
-    judges: Judges,
+    judges: str,
+    judge_ties: TiePolicy,
+    missing_judges: MissingPolicy,
+    weights: tuple[tuple[str, float], ...],
     grades: Grades,
     keep_ids: bool,
     force: bool,
@@ -51,8 +57,18 @@ def command(
     queries or judgments. Query ids that are whole phrases become ids without
     blanks, which rankings files can hold.
     """
+    given = (judge_ties, missing_judges, weights) != ("lower", "ignore", ())
+    if judges == "error" and given:
+        raise click.UsageError(f"choose how to merge the judges: --judges {', '.join(CHOICES)}")
     found = import_files(
-        sources, registry_at(None).readers, format=name, grades=grades, judges=judges, keep_ids=keep_ids
+        named_files(sources, "give each source once"),
+        registry_at(None).readers,
+        format=name,
+        grades=grades,
+        merging=None
+        if judges == "error"
+        else Merging(cast("Choice", judges), judge_ties, missing_judges, dict(weights)),
+        keep_ids=keep_ids,
     )
     targets = {what: Path(folder, f"{what}.{ending}") for what in (QUERIES, JUDGMENTS)}
     _check_targets(found, targets, force=force)
@@ -81,8 +97,13 @@ def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) ->
 
 def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
     yield from (f"read {line}" for line in found.read)
-    if found.merged:
-        yield f"{counted(found.merged, 'document')} had several grades for one query; one was chosen"
+    several, tied, dropped = found.merges
+    if several:
+        yield f"{counted(several, 'document')} had several grades for one query; one was chosen"
+    if tied:
+        yield f"{counted(tied, 'document')} had a tie between grades"
+    if dropped:
+        yield f"{counted(dropped, 'document')} dropped: without a judgment now"
     if found.renamed:
         examples = [f"{old!r} is {new}" for old, new in list(found.renamed.items())[:LISTED]]
         more = f" and {len(found.renamed) - LISTED} more" if len(found.renamed) > LISTED else ""

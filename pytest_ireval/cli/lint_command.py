@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from itertools import groupby
-from typing import get_args
 
 import click
 
-from pytest_ireval.cli.options import format_options, registry_at
+from pytest_ireval.cli.options import format_options, grades_option, registry_at, rel_option
 from pytest_ireval.errors import did_you_mean
 from pytest_ireval.intake.linting import CHECKS, Doubt, findings
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -23,17 +22,19 @@ FIRST = 5
 @click.argument("judgments")
 @click.argument("rankings", nargs=-1)
 @click.option("--queries", help="The queries that were judged.")
+@click.option("--holdout", metavar="FILE", help="Queries kept for a last test: --queries must not repeat them.")
 @click.option("--scale", metavar="LOW..HIGH", help="The lowest and the highest allowed grade, for example 0..3.")
-@click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
+@rel_option
 @click.option("--ignore", multiple=True, metavar="CHECK", help="Do not report this; repeatable.")
 @click.option("--all", "whole", is_flag=True, help="Every finding; the default is the first five of each check.")
 @click.option("--format", "form", default="text", type=click.Choice(["text", "json"]), help="The output format.")
 @format_options("judgments", "queries", "rankings")
-@click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades.")
+@grades_option
 def command(
     judgments: str,
     rankings: tuple[str, ...],
     queries: str | None,
+    holdout: str | None,
     scale: str | None,
     rel: float,
     ignore: tuple[str, ...],
@@ -51,11 +52,14 @@ def command(
     for name in ignore:
         if name not in CHECKS:
             raise click.UsageError(f"unknown check {name!r}; {did_you_mean(name, CHECKS) or ', '.join(CHECKS)}")
+    if holdout is not None and queries is None:
+        raise click.UsageError("--holdout is compared with --queries: give both")
     registry = registry_at(None)
     found = findings(
         read_judgments(judgments, format=judgments_format, grades=grades, registry=registry),
         None if queries is None else read_queries(queries, format=queries_format, registry=registry),
         [read_rankings(path, format=rankings_format, registry=registry) for path in rankings],
+        holdout=None if holdout is None else read_queries(holdout, format=queries_format, registry=registry),
         scale=None if scale is None else _scale(scale),
         rel=rel,
     )

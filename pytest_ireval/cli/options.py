@@ -81,6 +81,10 @@ _NO_RELEVANT = click.option(
     type=click.Choice(get_args(NoRelevant)),
     help="How to treat a query without relevant documents.",
 )
+rel_option = click.option("--rel", default=1.0, help="The lowest grade that is relevant.")
+grades_option = click.option(
+    "--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades."
+)
 _VIEWS = (
     click.option(
         "--unjudged",
@@ -101,7 +105,7 @@ _VIEWS = (
         type=click.Choice(get_args(Dialect)),
         help="Names of metrics mean what they mean in this package; the default is their meaning here.",
     ),
-    click.option("--grades", default="integer", type=click.Choice(get_args(Grades)), help="The type of grades."),
+    grades_option,
 )
 
 
@@ -137,6 +141,51 @@ def view_options(command: Command) -> Command:
 def policy_options(command: Command) -> Command:
     """The command with every policy of an evaluation as an option, named as in Python but for ``missing``."""
     return _with((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA), command)
+
+
+def _weight(_ctx: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """``NAME=NUMBER``, several times, each name once."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        try:
+            found[name] = float(number) if name not in found else 0.0
+        except ValueError:
+            found[name] = 0.0
+        if not name or not 0 < found[name] < float("inf"):
+            raise click.BadParameter(
+                f"{text!r} is not JUDGE=NUMBER with a number above 0, once for each judge", param=parameter
+            )
+    return tuple(found.items())
+
+
+def merging_options(command: Command) -> Command:
+    """The command with the policies for several judges."""
+    from pytest_ireval.judging.panel import MissingPolicy, TiePolicy
+
+    options = (
+        click.option(
+            "--judge-ties",
+            default="lower",
+            type=click.Choice(get_args(TiePolicy)),
+            help="A median or majority between two grades: the lower one, the higher one, or drop the document.",
+        ),
+        click.option(
+            "--missing-judges",
+            default="ignore",
+            type=click.Choice(get_args(MissingPolicy)),
+            help="A judge who did not judge a document: no vote, a vote for 0, or drop the document.",
+        ),
+        click.option(
+            "--weight",
+            "weights",
+            multiple=True,
+            metavar="JUDGE=NUMBER",
+            callback=_weight,
+            help="The weight of a judge in median, majority and mean; 1 unless given; repeatable.",
+        ),
+    )
+    return _with(options, command)
 
 
 def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import math
 import re
-import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.intake.linting import without_accents
+from pytest_ireval.judging.panel import CHOICES, JudgePanel, Merging, Votes, merged_votes, panel_of
 from pytest_ireval.results.evaluation import Grades
-from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
+from pytest_ireval.retrieval.doors import PLAINLY
+from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
 from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading, read_by
-from pytest_ireval.retrieval.formats.recognised import reader_for, readers_that_fit
+from pytest_ireval.retrieval.formats.recognised import Format, reader_for, readers_that_fit
 from pytest_ireval.retrieval.from_objects import (
     graded_rows,
     judgment_columns,
@@ -31,6 +34,7 @@ from pytest_ireval.retrieval.tables import (
     cell_text,
     holds_judgments,
     holds_queries,
+    selected,
     table_of_judgments,
     table_of_rows,
 )
@@ -38,6 +42,14 @@ from pytest_ireval.text_table import counted
 
 OPTION = "format=…, --format"
 WORD: dict[Content, str] = {"queries": "query", "judgments": "judgment"}
+
+
+class Merges(NamedTuple):
+    """The number of documents with several grades for one query, of those between two grades, and of those dropped."""
+
+    several: int = 0
+    tied: int = 0
+    dropped: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,38 +60,65 @@ class Imported:
     judgments: Judgments | None
     read: tuple[str, ...]
     renamed: dict[str, str]
-    merged: int
-    """The number of documents with several grades for one query."""
+    merges: Merges
 
 
 def import_files(
-    sources: Sequence[str | os.PathLike[str]],
+    sources: Mapping[str, FilePath],
     readers: Sequence[Reader],
     *,
     format: str | None = None,  # noqa: A002 - as users say it
     grades: Grades = "integer",
-    judges: Judges = "error",
+    merging: Merging | None = None,
     keep_ids: bool = False,
 ) -> Imported:
-    """All queries and all judgments of the sources; ids with blanks are replaced unless ``keep_ids``.
+    """All queries and all judgments of the named sources; ids with blanks are replaced unless ``keep_ids``.
 
-    ``judges`` is the choice among several grades for one document and query.
+    ``merging`` is the choice among several grades for one document and query; without it they are an error.
     """
     found: dict[Content, list[Table]] = {"queries": [], "judgments": []}
-    read = []
-    for source in sources:
+    read, judges = [], list[str]()
+    for name, source in sources.items():
         with input_file(source) as file:
             read.append(_read(file, readers, format, Reading(grades), found))
+        judges += [name] * (len(found["judgments"]) - len(judges))
     queries, judgments = _each_once(_together(found["queries"])), _together(found["judgments"])
-    judgments, several = _merged(judgments, judges, grades) if judgments is not None else (None, 0)
+    merges = Merges()
+    if judgments is not None:
+        judgments, merges = _merged(judgments, _judges(found["judgments"], judges), merging, grades)
     renamed = {} if keep_ids else _slugs(_ids(queries, judgments))
     return Imported(
         queries=None if queries is None else queries_of_table(_renamed(queries, "id", renamed)),
         judgments=None if judgments is None else judgments_of_columns(_renamed(judgments, "query", renamed), grades),
         read=tuple(read),
         renamed=renamed,
-        merged=several,
+        merges=merges,
     )
+
+
+def read_panel(
+    sources: Mapping[str, FilePath], readers: Sequence[Reader], named: Format = None, how: Reading = PLAINLY
+) -> JudgePanel:
+    """The judges of some files: those in the column judge, or else one judge for each file, called as the file."""
+    judges: list[tuple[str, Judgments]] = []
+    for name, source in sources.items():
+        with input_file(source) as file:
+            reader = reader_for(file, "judgments", readers, named)
+            value = read_by(reader, file, how._replace(recognised=named is None))
+            table = judgment_columns(value) if isinstance(value, Table) else None
+            if table is None or "judge" not in table.columns:
+                whole = (
+                    value
+                    if isinstance(value, Judgments)
+                    else judgments_from(value, grades=how.grades, origin=file.name)
+                )
+                judges.append((name, whole))
+                continue
+            rows: dict[str, list[int]] = {}
+            for row, judge in enumerate(_judges([table], [name])):
+                rows.setdefault(judge, []).append(row)
+            judges += [(judge, judgments_of_columns(selected(table, of), how.grades)) for judge, of in rows.items()]
+    return panel_of(judges)
 
 
 def _read(
@@ -180,21 +219,19 @@ def _renamed(table: Table, column: str, names: dict[str, str]) -> Table:
     return Table({**table.columns, column: ids}, table.origin, table.place)
 
 
-Judges = Literal["error", "highest", "lowest", "median", "majority"]
-
-Choose = Callable[[Sequence[float]], float]
-CHOICES: dict[str, Choose] = {
-    "highest": max,
-    "lowest": min,
-    "median": statistics.median_low,
-    "majority": lambda grades: min(statistics.multimode(grades)),
-}
-"""Of an even number of grades the median is the lower of the two in the middle; of equally frequent grades the
-majority is the lowest."""
+def _judges(tables: Sequence[Table], names: Sequence[str]) -> list[str]:
+    """The judge of each row: the cell of its column, or else the name of the file."""
+    return [
+        cell or name
+        for table, name in zip(tables, names, strict=True)
+        for cell in table.columns.get("judge") or [""] * len(table.rows)
+    ]
 
 
-def _merged(table: Table, judges: Judges, grades: str = "integer") -> tuple[Table, int]:
-    """One row for each query and document (and subtopic), and the number of those with different grades.
+def _merged(
+    table: Table, judges: Sequence[str], policy: Merging | None, grades: str = "integer"
+) -> tuple[Table, Merges]:
+    """One row for each query and document (and subtopic); without a policy, different grades are an error.
 
     The judges and all other columns are joined with ``; ``.
     """
@@ -204,16 +241,29 @@ def _merged(table: Table, judges: Judges, grades: str = "integer") -> tuple[Tabl
     for row, ((query, document, _), subtopic) in enumerate(zip(rows, subtopics, strict=True)):
         groups.setdefault((query, document, subtopic), []).append(row)
     several = {pair: group for pair, group in groups.items() if len({rows[row][2] for row in group}) > 1}
-    if judges == "error":
+    if policy is None:
         _refuse(table, rows, several)
-        choose: Choose = max
-    else:
-        choose = CHOICES[judges]
-    together = (
-        (_joined(table, group, choose([rows[row][2] for row in group])), table.place(group[0]))
-        for group in groups.values()
+    merged = merged_votes(_votes(rows, judges, list(groups.values())), policy or Merging("highest"))
+    each = zip(groups.values(), merged.grade.tolist(), strict=True)
+    kept = [(group, grade) for group, grade in each if not math.isnan(grade)]
+    if not kept:
+        raise InputError(Problem("no document is left after merging the judges", place=table.origin))
+    together = ((_joined(table, group, grade), table.place(group[0])) for group, grade in kept)
+    merges = Merges(len(several), int(merged.tied.sum()), len(groups) - len(kept))
+    return table_of_rows(together, table.origin), merges
+
+
+def _votes(rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups: Sequence[Sequence[int]]) -> Votes:
+    """The grades of all rows; the rows of a group are about one thing."""
+    code = {name: i for i, name in enumerate(dict.fromkeys(judges))}
+    order = [row for group in groups for row in group]
+    return Votes(
+        tuple(code),
+        len(groups),
+        np.repeat(np.arange(len(groups)), list(map(len, groups))),
+        np.array([code[judges[row]] for row in order], np.int64),
+        np.array([rows[row][2] for row in order], np.float64),
     )
-    return table_of_rows(together, table.origin), len(several)
 
 
 def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[Any, list[int]]) -> None:

@@ -14,6 +14,7 @@ from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.views import first_documents
 from pytest_ireval.text_table import counted
 
 CHECKS = {
@@ -22,9 +23,11 @@ CHECKS = {
     "not-judged": "a query without judgments",
     "unknown-query": "a judged query that is not among the queries",
     "near-duplicate": "two queries with nearly the same text: the same need counts twice",
+    "leak": "a query with nearly the same text as a holdout query: the holdout is not independent",
     "no-text": "a query without text",
     "outside-scale": "a grade outside the scale",
     "never-returned": "judged documents that no ranking returns",
+    "one-pool": "the first documents of one ranking are judged, those of all others much less",
 }
 """Every check by name, with a description."""
 
@@ -45,6 +48,7 @@ def findings(
     queries: Queries | None = None,
     rankings: Sequence[Rankings] = (),
     *,
+    holdout: Queries | None = None,
     scale: tuple[float, float] | None = None,
     rel: float = 1,
 ) -> list[Doubt]:
@@ -52,10 +56,11 @@ def findings(
     found = [*_relevance(judgments, rel)]
     if queries is not None:
         found += [*_coverage(judgments, queries), *_texts(queries)]
+        found += [] if holdout is None else _leaks(queries, holdout)
     if scale is not None:
         found += _outside(judgments, scale)
     if rankings:
-        found += _never_returned(judgments, rankings, rel)
+        found += [*_never_returned(judgments, rankings, rel), *_one_pool(judgments, rankings)]
     order = list(CHECKS)
     return sorted(found, key=lambda finding: order.index(finding.check))
 
@@ -103,6 +108,20 @@ def _texts(queries: Queries) -> Iterator[Doubt]:
         yield Doubt(queries.place(later), "near-duplicate", text)
 
 
+def _leaks(queries: Queries, holdout: Queries) -> Iterator[Doubt]:
+    seen = _Seen()
+    for row, words in _words(holdout.text):
+        seen.add(words, row)
+    for row, words in _words(queries.text):
+        like = seen.like(words)
+        if like is not None:
+            text = (
+                f"query {shown(queries.ids[row])} {shown(queries.text[row])} is nearly the same as the holdout query "
+                f"{shown(holdout.ids[like])} {shown(holdout.text[like])} at {holdout.place(like)}"
+            )
+            yield Doubt(queries.place(row), "leak", text)
+
+
 def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Doubt]:
     low, high = scale
     for row in np.flatnonzero((judgments.grade < low) | (judgments.grade > high)).tolist():
@@ -132,6 +151,30 @@ def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: flo
         yield Doubt(judgments.place(rows[0]), "never-returned", text)
 
 
+TOP, WELL_JUDGED, GAP = 10, 0.8, 0.2
+"""The documents of each ranking that are looked at, the share of a well-judged one, and its distance to the others."""
+
+
+def _one_pool(judgments: Judgments, rankings: Sequence[Rankings]) -> Iterator[Doubt]:
+    """The sign of judgments that one system's results were made of: its documents are judged, other ones are not."""
+    joined = [(each.origin, judge(judgments, first_documents(each, TOP))) for each in rankings]
+    shares = sorted(
+        ((each.hits.rank.size / int(each.retrieved.sum()), origin) for origin, each in joined if each.retrieved.any()),
+        reverse=True,
+    )
+    if len(shares) < 2:
+        return
+    (most, first), *others = shares
+    if most >= WELL_JUDGED > others[0][0] and most - others[0][0] >= GAP:
+        listed = ", ".join(f"{share:.0%} in {origin}" for share, origin in others[:SHOWN_DOCUMENTS])
+        more = f" and {len(others) - SHOWN_DOCUMENTS} more" if len(others) > SHOWN_DOCUMENTS else ""
+        text = (
+            f"{most:.0%} of the first {TOP} documents are judged in {first}, but {listed}{more}: if one ranking chose "
+            "the documents to judge, others score too low (ireval pool --judged shows by how much)"
+        )
+        yield Doubt(judgments.origin, "one-pool", text)
+
+
 ONE_MORE, ONE_OTHER = 4, 6
 """The fewest letters of a word for a variant with one more letter (mug, mugs), and for a slip with another letter
 (teapot, tepaot): ``boot`` and ``boat``, ``vitamin b`` and ``vitamin c`` are two things."""
@@ -147,15 +190,19 @@ def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of positions, the earlier first; each text is named once, with the first that is like it."""
     seen = _Seen()
     pairs = []
-    for row, text in enumerate(texts):
-        words = WORD.findall(without_accents(text))
-        if not words:
-            continue
+    for row, words in _words(texts):
         like = seen.like(words)
         if like is not None:
             pairs.append((like, row))
         seen.add(words, row)
     return pairs
+
+
+def _words(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """The row and the words of each text that has words."""
+    for row, text in enumerate(texts):
+        if words := WORD.findall(without_accents(text)):
+            yield row, words
 
 
 def without_accents(text: str) -> str:

@@ -83,6 +83,16 @@ def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[st
     The first row of a document counts. Fields of an object in a field are put next to the others.
     """
     found: dict[str, Mapping[str, Any]] = {}
+    for document, fields in document_fields(path):
+        if document in wanted and document not in found:
+            found[document] = dict(flat_fields(fields))
+        if len(found) == len(wanted):
+            break
+    return found
+
+
+def document_fields(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The id and the other fields of each document in such a file."""
     with input_file(path) as file:
         for fields in _rows(file):
             by_name = {plain_name(name): name for name in fields}
@@ -92,12 +102,7 @@ def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[st
                 complaint = f"no field is the id of a document: the fields are {some}"
                 allowed = f"a field {', '.join(dict.fromkeys(IDS))}"
                 raise InputError(Problem(complaint, file.name, allowed=allowed))
-            document = cell_text(fields[name]).strip()
-            if document in wanted and document not in found:
-                found[document] = dict(flat_fields({each: value for each, value in fields.items() if each != name}))
-            if len(found) == len(wanted):
-                break
-    return found
+            yield cell_text(fields[name]).strip(), {each: fields[each] for each in fields if each != name}
 
 
 def _rows(file: InputFile) -> Iterator[Mapping[str, Any]]:

@@ -161,6 +161,23 @@ def judgments_of(
     raise InputError(Problem(complaint, place=origin))
 
 
+def without_rows(judgments: Judgments, rows: NDArray[np.int64]) -> Judgments:
+    """The judgments without some rows; all queries stay, also those without a judgment left."""
+    kept = np.delete(np.arange(len(judgments)), rows)
+    if not kept.size:
+        return no_judgments(judgments.queries, judgments.origin)
+    return judgments_of(
+        judgments.queries,
+        judgments.query[kept],
+        judgments.documents.take(kept),
+        judgments.grade[kept],
+        origin=judgments.origin,
+        place=moved(judgments.place, kept),
+        subtopics=judgments.subtopics and _subtopics_of(judgments.subtopics, kept, len(judgments)),
+        columns={name: [values[row] for row in kept.tolist()] for name, values in judgments.columns.items()},
+    )
+
+
 def joined_texts(values: Iterable[str]) -> str:
     """Different texts as one, each once; empty ones are left out."""
     return "; ".join(dict.fromkeys(filter(None, values)))

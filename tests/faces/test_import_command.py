@@ -99,10 +99,10 @@ def test_judges_who_disagree_are_an_error_unless_said(ireval, source, tmp_path):
         "",
         "error: case.csv:2\n"
         "  document 'd1' has several grades for query 'q': 3 (case.csv:2), 1 (case.csv:2), 1 (case.csv:2)\n"
-        "  choose how to merge them: --judges highest, lowest, median, majority\n"
+        "  choose how to merge them: --judges highest, lowest, median, majority, mean\n"
         "case.csv:4\n"
         "  document 'd3' has several grades for query 'q': 0 (case.csv:4), 3 (case.csv:4)\n"
-        "  choose how to merge them: --judges highest, lowest, median, majority\n",
+        "  choose how to merge them: --judges highest, lowest, median, majority, mean\n",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["case.csv"]
 

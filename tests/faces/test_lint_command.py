@@ -26,7 +26,8 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, content in (("judgments.txt", JUDGMENTS), ("queries.tsv", QUERIES), ("rankings.txt", RANKINGS)):
         (tmp_path / name).write_text(content)
-    return "judgments.txt", "rankings.txt", "--queries", "queries.tsv", "--scale", "0..2"
+    (tmp_path / "holdout.tsv").write_text("id\ttext\nh1\tgreen cup\nh2\ttaepot\n")
+    return "judgments.txt", "rankings.txt", "--queries", "queries.tsv", "--scale", "0..2", "--holdout", "holdout.tsv"
 
 
 FINDINGS = [
@@ -35,6 +36,7 @@ FINDINGS = [
     "queries.tsv:5: query 'q4' has no judgments [not-judged]",
     "judgments.txt:8: query 'q9' is judged, but is not in queries.tsv [unknown-query]",
     "queries.tsv:3: query 'q2' 'Red mugs' is nearly the same as query 'q1' 'red mug' at queries.tsv:2 [near-duplicate]",
+    "queries.tsv:5: query 'q4' 'teapot' is nearly the same as the holdout query 'h2' 'taepot' at holdout.tsv:3 [leak]",
     "queries.tsv:4: query 'q3' has no text [no-text]",
     "judgments.txt:2: document 'a' of query 'q1' has grade 3, outside 0 to 2 [outside-scale]",
     "judgments.txt:5: document 'b' of query 'q2' has grade -1, outside 0 to 2 [outside-scale]",
@@ -43,9 +45,40 @@ FINDINGS = [
     "[never-returned]",
 ]
 SUMMARY = (
-    "10 found: 1 no-relevant, 1 all-relevant, 1 not-judged, 1 unknown-query, 1 near-duplicate, 1 no-text, "
+    "11 found: 1 no-relevant, 1 all-relevant, 1 not-judged, 1 unknown-query, 1 near-duplicate, 1 leak, 1 no-text, "
     "2 outside-scale, 2 never-returned"
 )
+
+
+ONE_POOL = (
+    "judgments.txt: 100% of the first 10 documents are judged in old.txt, but 60% in new.txt: if one ranking chose the "
+    "documents to judge, others score too low (ireval pool --judged shows by how much) [one-pool]"
+)
+
+
+def ranked(*documents):
+    return "".join(f"q Q0 {document} {i} {-i} t\n" for i, document in enumerate(documents, 1))
+
+
+def test_judgments_that_one_ranking_chose_are_doubtful(ireval, files, tmp_path):
+    """The first ten of the old system are judged, and six of the ten that the new one has."""
+    (tmp_path / "judgments.txt").write_text(
+        "".join(f"q 0 {document} {i % 2}\n" for i, document in enumerate("abcdefghij"))
+    )
+    (tmp_path / "old.txt").write_text(ranked(*"abcdefghij", "x"))
+    (tmp_path / "new.txt").write_text(ranked(*"vwxyabcdef"))
+    (tmp_path / "fair.txt").write_text(ranked(*"jihgfedcba"))
+
+    assert ireval("lint", "judgments.txt", "old.txt", "new.txt").out == f"{ONE_POOL}\n1 found: 1 one-pool\n"
+    assert ireval("lint", "judgments.txt", "old.txt", "fair.txt").out == "nothing found\n"
+    assert ireval("lint", "judgments.txt", "old.txt").out == "nothing found\n"
+
+
+def test_a_holdout_without_queries_is_refused(ireval, files):
+    assert (
+        "--holdout is compared with --queries: give both"
+        in ireval("lint", "judgments.txt", "--holdout", "holdout.tsv").err
+    )
 
 
 def test_everything_doubtful_is_listed_by_check_and_line(ireval, files):
@@ -53,7 +86,7 @@ def test_everything_doubtful_is_listed_by_check_and_line(ireval, files):
 
 
 def test_every_check_has_an_example_here():
-    assert {line.rpartition("[")[2].rstrip("]") for line in FINDINGS} == set(CHECKS)
+    assert {line.rpartition("[")[2].rstrip("]") for line in (*FINDINGS, ONE_POOL)} == set(CHECKS)
 
 
 def test_what_is_not_given_is_not_looked_at(ireval, files):

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval import InputError
-from pytest_ireval.cli.compare_command import named_rankings
+from pytest_ireval.cli.named_files import named_files
 
 
 @pytest.fixture
@@ -40,23 +40,23 @@ def at(tmp_path, monkeypatch):
     ],
 )
 def test_names_are_short_and_distinct(arguments, names):
-    assert list(named_rankings(arguments)) == names
+    assert list(named_files(arguments)) == names
 
 
 def test_a_path_that_has_an_equals_sign_is_a_path_where_it_exists(at):
     at("k1=0.9.txt", "k1=1.2.txt")
 
-    assert named_rankings(["k1=0.9.txt", "k1=1.2.txt"]) == {"k1=0.9": "k1=0.9.txt", "k1=1.2": "k1=1.2.txt"}
+    assert named_files(["k1=0.9.txt", "k1=1.2.txt"]) == {"k1=0.9": "k1=0.9.txt", "k1=1.2": "k1=1.2.txt"}
 
 
 def test_behind_a_name_the_path_may_have_one_too(at):
     at("k1=0.9.txt", "b.txt")
 
-    assert named_rankings(["low=k1=0.9.txt", "k1=b=b.txt"]) == {"low": "k1=0.9.txt", "k1=b": "b.txt"}
+    assert named_files(["low=k1=0.9.txt", "k1=b=b.txt"]) == {"low": "k1=0.9.txt", "k1=b": "b.txt"}
 
 
 def test_a_file_that_does_not_exist_keeps_its_name_for_the_reader_to_complain():
-    assert named_rankings(["A=none.txt", "nothing"]) == {"A": "none.txt", "nothing": "nothing"}
+    assert named_files(["A=none.txt", "nothing"]) == {"A": "none.txt", "nothing": "nothing"}
 
 
 def test_one_file_twice_is_an_error(at):
@@ -68,7 +68,7 @@ def test_one_file_twice_is_an_error(at):
         (["-", "-"], "-\n  is given twice"),
     ):
         with pytest.raises(InputError) as caught:
-            named_rankings(arguments)
+            named_files(arguments)
         assert str(caught.value) == f"{complaint}\n  a ranking is compared with others, not with itself"
 
 
@@ -82,6 +82,6 @@ def test_one_file_twice_is_an_error(at):
 )
 def test_a_name_that_is_none_is_an_error(arguments, message):
     with pytest.raises(InputError) as caught:
-        named_rankings(arguments)
+        named_files(arguments)
 
     assert str(caught.value) == message

@@ -200,6 +200,22 @@ def test_every_option_of_compare_is_documented(option):
     assert option in text or option == "--metric"
 
 
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        (name, option)
+        for name in ("pool", "agreement", "collection")
+        for parameter in commands.get_command(click.Context(commands), name).params
+        for option in parameter.opts
+        if option.startswith("--") and option != "--metric"
+    ],
+)
+def test_every_option_of_commands_about_judgments_is_documented(name, option):
+    assert (
+        f"{option}`" in (page := (ROOT / "docs" / "judgments.md").read_text(encoding="utf-8")) or f"{option} " in page
+    )
+
+
 @pytest.mark.parametrize("option", [o for p in why_command.params for o in p.opts if o.startswith("--")])
 def test_every_option_of_why_is_documented(option):
     assert f"`{option}`" in (ROOT / "docs" / "why.md").read_text(encoding="utf-8") or option == "--format"

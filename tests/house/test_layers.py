@@ -24,6 +24,7 @@ LAYERS = [
     ({"baselines", "history"}, {"numpy", "zstandard", "fsspec"}),
     ({"suites", "options"}, {"pydantic", "yaml"}),
     ({"sources"}, {"numpy", "pydantic", "jmespath", "sqlalchemy"}),
+    ({"judging"}, {"numpy"}),
     ({"intake"}, {"numpy"}),
     ({"evaluating"}, {"numpy"}),
     ({"comparing", "explaining"}, {"numpy"}),

@@ -23,6 +23,8 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.tables import is_quoted, table_of_judgments
 
 Cells = Sequence[str | float]
+IDS = ("id", "query", "document")
+"""Names of columns with ids."""
 Encode = Callable[[Sequence[str], Iterable[Cells], str], Iterator[str]]
 
 
@@ -70,6 +72,13 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     put({path: _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path))})
 
 
+def write_table(names: Sequence[str], rows: Iterable[Cells], path: FilePath) -> None:
+    """Any columns; the cells of ``query`` and ``document`` are ids."""
+    listed = list(rows)
+    _refuse_padded((str(cell) for row in listed for name, cell in zip(names, row, strict=True) if name in IDS), path)
+    put({path: list(_encoder(path, None)(names, listed, os.fspath(path)))})
+
+
 def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:
     """Refuse ids with spaces around them, which would be lost when the file is read."""
     for name in ids:
@@ -98,7 +107,7 @@ def _tsv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
     for row in (names, *rows):
         cells = [_text(cell) for cell in row]
         for name, cell in zip(names, cells, strict=True):
-            if name in ("id", "query", "document") and is_quoted(cell):
+            if name in IDS and is_quoted(cell):
                 raise _unfit(path, f"TSV cannot store quotes around the id {cell}", "write .csv or .jsonl")
             if not cell.isprintable() and any(mark in cell for mark in "\t\n\r"):
                 complaint = f"TSV cannot store the tab or line end in {shown(cell)}"

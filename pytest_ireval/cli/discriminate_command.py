@@ -1,0 +1,86 @@
+"""``ireval discriminate``: which metrics tell systems apart, by the share of pairs with a significant difference."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from pytest_ireval.cli.named_files import named_files
+from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options, registry_at
+from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
+from pytest_ireval.comparing import Test, compare
+from pytest_ireval.results.comparison import Discrimination, MetricComparison
+from pytest_ireval.results.evaluation import MissingQueries
+from pytest_ireval.retrieval.formats.writers import put
+
+
+@click.command(name="discriminate", context_settings={"show_default": True})
+@click.argument("judgments")
+@click.argument("rankings", nargs=-1, required=True, metavar="RANKINGS RANKINGS...")
+@metric_option
+@click.option("--test", default="t", type=click.Choice(get_args(Test)), help="Paired t, or the exact sign-flip test.")
+@click.option(
+    "--alpha", default=0.05, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of significance."
+)
+@click.option("--svg", metavar="FILE", help="Write the curves of p-values as a picture.")
+@sheet_format
+@format_options("judgments", "rankings")
+@policy_options
+def command(
+    judgments: str,
+    rankings: tuple[str, ...],
+    metrics: tuple[str, ...],
+    missing: MissingQueries,
+    alpha: float,
+    svg: str | None,
+    form: str,
+    **options: Any,
+) -> None:
+    """Compare metrics by how well they tell systems apart, under JUDGMENTS of the same queries.
+
+    Each pair of RANKINGS is tested, at level alpha and two-sided. A metric that finds more pairs different has more
+    discriminative power. Name as many different systems as there are.
+    """
+    named = named_files(rankings)
+    if len(named) < 2:
+        raise click.UsageError("give at least two RANKINGS")
+    options |= {"missing_queries": missing, "registry": registry_at(None), "alpha": alpha, "extremes": 0}
+    with LateBar() as progress:
+        comparison = compare(judgments, named, metrics or METRICS, progress=progress, **options)
+    tested = [each for each in comparison.metrics if not each.untested]
+    found = sorted((_power(each, alpha) for each in tested), key=lambda each: -each.share)
+    notes = [f"{len(named)} systems, {comparison.queries} queries, {comparison.test} test, alpha {alpha:g}"]
+    notes += [f"{each.name} is left out: {each.untested}" for each in comparison.metrics if each.untested]
+    if svg is not None and found:
+        from pytest_ireval.reports.charts.gallery import svg_file
+        from pytest_ireval.reports.charts.significance import significance_chart
+        from pytest_ireval.reports.templates import environment
+
+        put({Path(svg): [svg_file(significance_chart(found, alpha), environment())]})
+        notes.append(f"wrote {svg}")
+    figures = [{name: value for name, value in asdict(each).items() if name != "curve"} for each in found]
+    pairs: list[Row] = [
+        {"metric": each.name, "ranking": pair.ranking, "other": pair.other, "difference": pair.difference, "p": pair.p}
+        for each in tested
+        for pair in each.pairs
+    ]
+    show([Sheet("metrics", figures), Sheet("pairs", pairs, shown=())], notes, form)
+
+
+def _power(metric: MetricComparison, alpha: float) -> Discrimination:
+    tested = [pair for pair in metric.pairs if pair.p is not None]
+    curve = sorted((pair.p for pair in tested if pair.p is not None), reverse=True)
+    significant = sum(p < alpha for p in curve)
+    widths = [(pair.high - pair.low) / 2 for pair in tested if pair.high is not None and pair.low is not None]
+    return Discrimination(
+        metric.name,
+        pairs=len(tested),
+        significant=significant,
+        share=significant / len(tested) if tested else 0.0,
+        after_holm=sum(bool(pair.better) for pair in tested),
+        difference_required=max(widths, default=None),
+        curve=tuple(curve),
+    )

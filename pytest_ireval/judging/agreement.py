@@ -1,0 +1,237 @@
+"""Agreement of judges (raw, kappa, alpha, overlap, by query), and of the orders of systems under different judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.judging.panel import JudgePanel, Votes
+from pytest_ireval.retrieval.judged import Floats, Integers, Mask
+
+LEVELS = ("nominal", "ordinal", "interval")
+"""Levels of measurement: grades are different, in order, or numbers with distances."""
+
+ALL = "all"
+"""The name of the row of all queries."""
+
+
+@dataclass(frozen=True)
+class TwoJudges:
+    """Agreement of two judges on the documents that both judged; None where a figure is not defined."""
+
+    judge: str
+    other: str
+    both: int
+    agreement: float | None
+    """The share of documents with the same grade."""
+    kappa: float | None
+    """Cohen's kappa."""
+    overlap: float | None
+    """Documents that both find relevant, as a share of those that one of them does."""
+
+
+@dataclass(frozen=True)
+class AllJudges:
+    """Agreement of all judges."""
+
+    judges: int
+    judged: int
+    """Documents with two judges or more; a document counts once for each query."""
+    by_all: int
+    agreement: float | None
+    """The share of pairs of judges with the same grade, of the documents with two judges or more."""
+    fleiss: float | None
+    """Fleiss' kappa of the documents that all judges judged."""
+    nominal: float | None
+    """Krippendorff's alpha, at three levels of measurement."""
+    ordinal: float | None
+    interval: float | None
+    overlap: float | None
+    """Of the documents that all judged: those relevant to all, as a share of those relevant to one."""
+
+
+@dataclass(frozen=True)
+class QueryAgreement:
+    """Disagreements about relevance on one query, among documents with two judges or more.
+
+    With two judges the first one finds ``not_relevant`` documents not relevant, the other one does, and ``relevant``
+    the reverse. With more judges most of them decide; ``even`` counts documents with as many judges for each.
+    """
+
+    query: str
+    judged: int
+    agreement: float
+    """The share of documents on which all of its judges agree."""
+    disagreements: int
+    not_relevant: int
+    relevant: int
+    even: int
+
+
+def agreement_of_two(panel: JudgePanel, rel: float) -> list[TwoJudges]:
+    """Each pair of judges, in their order."""
+    votes = panel.votes
+    columns = [votes.of(judge) for judge in range(len(votes.names))]
+    found = []
+    for (a, one), (b, other) in combinations(enumerate(columns), 2):
+        both = ~np.isnan(one) & ~np.isnan(other)
+        agreement, kappa = cohen(one[both], other[both])
+        relevant = np.array([one[both] >= rel, other[both] >= rel])
+        names = votes.names[a], votes.names[b]
+        found.append(TwoJudges(*names, int(both.sum()), agreement, kappa, _overlap(relevant)))
+    return found
+
+
+def agreement_of_all(panel: JudgePanel, rel: float) -> AllJudges:
+    """The figures of all judges together."""
+    votes = panel.votes
+    judges, voters = len(votes.names), votes.voters()
+    several, complete = votes.of_things(voters >= 2), votes.of_things(voters == judges)
+    yes = np.bincount(complete.thing, complete.grade >= rel, minlength=votes.size)
+    alike, pairs = _alike(several)
+    return AllJudges(
+        judges,
+        judged=int((voters >= 2).sum()),
+        by_all=int((voters == judges).sum()),
+        agreement=_share(float(alike.sum()), float(pairs.sum())),
+        fleiss=fleiss(complete),
+        **{level: krippendorff(several, level) for level in LEVELS},
+        overlap=_share(float((yes == judges).sum()), float((yes > 0).sum())),
+    )
+
+
+def agreement_by_query(panel: JudgePanel, rel: float) -> Iterator[QueryAgreement]:
+    """The queries on which a document has two judges or more, in order of appearance; then all of them."""
+    votes = panel.votes
+    voters = np.bincount(votes.thing, minlength=votes.size)
+    yes = np.bincount(votes.thing, votes.grade >= rel, minlength=votes.size)
+    several, split = voters >= 2, (yes > 0) & (yes < voters)
+    if len(votes.names) == 2:
+        first = votes.of(0) >= rel  # False where there is no grade, and there nothing is split
+        kinds = [split & ~first, split & first, split & False]
+    else:
+        kinds = [split & (2 * yes < voters), split & (2 * yes > voters), split & (2 * yes == voters)]
+    query, size = panel.pairs.query, len(panel.pairs.queries)
+    columns = [np.bincount(query[mask], minlength=size).tolist() for mask in (several, split, *kinds)]
+    whole = map(sum, columns)
+    for name, judged, differing, *numbers in (*zip(panel.pairs.queries, *columns, strict=True), (ALL, *whole)):
+        if judged:
+            yield QueryAgreement(name, judged, (judged - differing) / judged, differing, *numbers)
+
+
+def cohen(one: Floats, other: Floats) -> tuple[float | None, float | None]:
+    """The share of equal grades of two judges, and Cohen's kappa: both judged all of these documents."""
+    if not one.size:
+        return None, None
+    grades, code = np.unique(np.concatenate((one, other)), return_inverse=True)
+    share = [np.bincount(part, minlength=grades.size) / one.size for part in (code[: one.size], code[one.size :])]
+    agreement = float((one == other).mean())
+    return agreement, _beyond_chance(agreement, float(share[0] @ share[1]))
+
+
+def fleiss(votes: Votes) -> float | None:
+    """Fleiss' kappa of documents with the same number of judges, two or more."""
+    alike, pairs = _alike(votes)
+    judged = pairs > 0
+    if not judged.any():
+        return None
+    share = np.unique(votes.grade, return_counts=True)[1] / votes.grade.size
+    return _beyond_chance(float((alike[judged] / pairs[judged]).mean()), float(share @ share))
+
+
+def krippendorff(votes: Votes, level: str) -> float | None:
+    """Krippendorff's alpha of documents with two judges or more.
+
+    The sum of squared distances of all pairs of some values is the number of values, times the sum of their squares,
+    less the square of their sum; so no table of pairs of grades is needed.
+    """
+    if not votes.grade.size:
+        return None
+    grades, code, number = np.unique(votes.grade, return_inverse=True, return_counts=True)
+    judges = np.bincount(votes.thing, minlength=votes.size)
+    if level == "nominal":
+        alike, pairs = _alike(votes)
+        distance, every = pairs - alike, float(votes.grade.size**2 - (number**2).sum())
+    else:
+        place = grades if level == "interval" else np.cumsum(number) - number / 2
+        value = (place - place.mean())[code]
+        total, squares = (np.bincount(votes.thing, each, minlength=votes.size) for each in (value, value**2))
+        distance = 2 * (judges * squares - total**2)
+        every = 2 * float(value.size * squares.sum() - total.sum() ** 2)
+    observed = float((distance[judges > 1] / (judges[judges > 1] - 1)).sum())
+    return None if grades.size < 2 else 1 - observed * (votes.grade.size - 1) / every
+
+
+def _alike(votes: Votes) -> tuple[Integers, Integers]:
+    """For each thing the number of ordered pairs of votes with the same grade, and of all ordered pairs."""
+    order, first = votes.groups()
+    count = np.diff(first, append=order.size)
+    alike = np.bincount(votes.thing[order[first]], count * (count - 1), minlength=votes.size).astype(np.int64)
+    judges = np.bincount(votes.thing, minlength=votes.size)
+    return alike, judges * (judges - 1)
+
+
+def _overlap(relevant: Mask) -> float | None:
+    return _share(float(relevant.all(axis=0).sum()), float(relevant.any(axis=0).sum()))
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _beyond_chance(agreement: float, chance: float) -> float | None:
+    """Agreement beyond that of chance; not defined where all grades are the same."""
+    return None if chance >= 1 - 1e-12 else (agreement - chance) / (1 - chance)
+
+
+class Alike(NamedTuple):
+    """One order of systems against another one; None where an order is not defined."""
+
+    tau: float | None
+    """Kendall's tau-b."""
+    tau_ap: float | None
+    """AP correlation: exchanges at the top count more. The mean over all orders of equal figures."""
+    shift: int
+    """The greatest change of a rank; equal figures have the best rank of their group."""
+    swaps: int
+    """Pairs of systems in the opposite order."""
+
+
+def alike(one: Sequence[float | None], truth: Sequence[float | None], sign: int = 1) -> Alike:
+    """Compare figures of the same systems with those that are taken for true; ``sign`` is -1 if lower is better.
+
+    Systems without a figure are left out.
+    """
+    pairs = [(a, b) for a, b in zip(one, truth, strict=True) if a is not None and b is not None]
+    columns = np.array(pairs, np.float64).reshape(len(pairs), 2).T * sign
+    mine, true = (np.sign(np.subtract.outer(each, each)) for each in columns)
+    net, ordered = float((mine * true).sum()), float((mine**2).sum()) * float((true**2).sum())
+    ranks = [(signs < 0).sum(axis=1) for signs in (mine, true)]
+    return Alike(
+        tau=net / ordered**0.5 if ordered else None,
+        tau_ap=_tau_ap(mine, true),
+        shift=int(np.abs(ranks[0] - ranks[1]).max(initial=0)),
+        swaps=int((mine * true < 0).sum()) // 2,
+    )
+
+
+def _tau_ap(mine: Floats, true: Floats) -> float | None:
+    """For each system: the share of those above it that belong there, averaged over the orders of equal systems."""
+    size = len(mine)
+    if size < 2:
+        return None
+    belongs = (np.sign(true) + 1) / 2  # [i, j]: i is above j; one half where both are equal
+    total = 0.0
+    for j in range(size):
+        above, tied = mine[:, j] > 0, mine[:, j] == 0
+        tied[j] = False
+        before = np.arange(int(tied.sum()) + 1)
+        others = belongs[tied, j].mean() if tied.any() else 0.0
+        length = above.sum() + before
+        share = np.where(length > 0, (belongs[above, j].sum() + before * others) / np.maximum(length, 1), 0.0)
+        total += float(share.mean())
+    return 2 * total / (size - 1) - 1
