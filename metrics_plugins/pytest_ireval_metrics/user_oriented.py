@@ -58,8 +58,15 @@ def _known_steps(of_known: bool, judged: JudgedRankings, *, rel: float, column: 
 
 
 KNOWLEDGE = "the documents that the user knew decide which ranking is good"
+TEXTBOOKS = (
+    "R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information "
+    "retrieval, 2011."
+)
 known_metric = partial(
-    metric, needs=("judgments",), not_promised={"perfect_is_best": KNOWLEDGE, "promotion_never_harms": KNOWLEDGE}
+    metric,
+    needs=("judgments",),
+    not_promised={"perfect_is_best": KNOWLEDGE, "promotion_never_harms": KNOWLEDGE},
+    reference=TEXTBOOKS,
 )
 
 
@@ -69,8 +76,6 @@ def coverage_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1
 
     Formula: CoverageRatio = known relevant documents found (at ranks 1 to k) / known relevant documents; 0 if she
         knew none
-    Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
-        retrieval, 2011.
     Example: CoverageRatio of A b - | C = 1 / 2 = 0.5
     """
     knows = _knows(judged, column)
@@ -86,8 +91,6 @@ def novelty_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1,
 
     Formula: NoveltyRatio = relevant documents found (at ranks 1 to k) that the user did not know / relevant ones found;
         0 if none is found
-    Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
-        retrieval, 2011.
     Example: NoveltyRatio of A b - | C = 1 / 2 = 0.5
     """
     found = found_within(judged, rel, cutoff)
@@ -115,13 +118,11 @@ def _relative_recall_steps(judged: JudgedRankings, *, wanted: int, rel: float, c
     return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, goal, [f"{goal} documents are wanted"])
 
 
-@metric(name="RelativeRecall", steps=_relative_recall_steps, **RELEVANCE)
+@metric(name="RelativeRecall", steps=_relative_recall_steps, reference=TEXTBOOKS, **RELEVANCE)
 def relative_recall(judged: JudgedRankings, *, wanted: Wanted, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that the user wants which are found; more than she wants count no more.
 
     Formula: RelativeRecall = min(relevant documents found (at ranks 1 to k), w) / w, with w = min(wanted, R)
-    Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
-        retrieval, 2011.
     Example: RelativeRecall(wanted=3) of 1 0 1 0 | 1 1 = 2 / 3 = 0.6667
     """
     goal = _wanted(judged, wanted, rel)
@@ -138,13 +139,11 @@ def _recall_effort_steps(judged: JudgedRankings, *, wanted: int, rel: float) -> 
     return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, read, [fact])
 
 
-@metric(name="RecallEffort", steps=_recall_effort_steps, **RELEVANCE)
+@metric(name="RecallEffort", steps=_recall_effort_steps, reference=TEXTBOOKS, **RELEVANCE)
 def recall_effort(judged: JudgedRankings, *, wanted: Wanted, rel: Rel = 1) -> Floats:
     """Relevant documents that the user wants, divided by the documents that she reads to find them.
 
     Formula: RecallEffort = w / rank of the w-th relevant document, with w = min(wanted, R); 0 if the list has fewer
-    Reference: R. Korfhage, Information storage and retrieval, 1997; R. Baeza-Yates, B. Ribeiro-Neto, Modern information
-        retrieval, 2011.
     Example: RecallEffort(wanted=2) of 0 1 0 1 1 = 2 / 4 = 0.5
     """
     query, rows = _last(judged, wanted, rel)
