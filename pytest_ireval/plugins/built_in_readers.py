@@ -39,7 +39,7 @@ def _rows(
             holds,
             f"CSV or TSV with a first line of column names: {columns}",
             is_table,
-            _in("delimited", "delimited_table"),
+            _in("text_tables", "delimited_table"),
             also=("csv", "tsv"),
         ),
         Reader(
@@ -47,9 +47,9 @@ def _rows(
             holds,
             f"a JSON object on each line with {columns}",
             lambda file: has(recognised.keys_of_lines(file)),
-            _in("json_text", "json_lines"),
+            _in("text_tables", "json_lines"),
         ),
-        Reader("json", holds, JSON_LAYOUT[holds], recognised.is_plain_json, _in("json_text", "mapping_or_table")),
+        Reader("json", holds, JSON_LAYOUT[holds], recognised.is_plain_json, _in("text_tables", "mapping_or_table")),
         Reader(
             "parquet",
             holds,
@@ -88,7 +88,7 @@ _READERS: list[Reader] = [
         "judgments",
         "columns separated by spaces or tabs: query subtopic document grade",
         recognised.has_subtopics,
-        _in("delimited", "diversity_judgments"),
+        _in("text_tables", "diversity_judgments"),
     ),
     Reader(
         "trec",
@@ -106,14 +106,14 @@ _READERS: list[Reader] = [
         "queries",
         "id and text with a tab between them, no header line",
         recognised.is_pairs,
-        _in("delimited", "pairs"),
+        _in("text_tables", "pairs"),
     ),
     Reader(
         "trec-topics",
         "queries",
         "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic>",
         recognised.is_topics,
-        _in("topics", "topic_queries"),
+        _in("other_tools", "topic_queries"),
     ),
     Reader(
         "letor",
@@ -123,7 +123,7 @@ _READERS: list[Reader] = [
         _in("other_tools", "letor_judgments", told=True),
         also=("svmlight",),
     ),
-    *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognised.is_beir, "delimited", "beir"),
+    *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognised.is_beir, "text_tables", "beir"),
     *_both(
         "quepid-case",
         "a Quepid case (JSON), or its ratings (CSV or JSON)",
