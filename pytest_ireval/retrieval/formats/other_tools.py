@@ -17,7 +17,7 @@ from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile, words
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.recognised import is_text
-from pytest_ireval.retrieval.formats.text_tables import Node, delimited_table, document
+from pytest_ireval.retrieval.formats.row_files import Node, delimited_table, document
 from pytest_ireval.retrieval.tables import Table, at_lines, column_for, named, selected, table_of_rows
 
 Rows = Iterator[tuple[dict[str, Any], str]]
