@@ -57,7 +57,7 @@ class Told(NamedTuple):
     @property
     def group(self) -> str:
         """Where on the page it stands."""
-        parts = Path(self.file).parts
+        parts = Path(self.file).with_suffix("").parts
         return next((name for name, folders in GROUPS.items() if set(folders) & set(parts)), OTHERS)
 
 

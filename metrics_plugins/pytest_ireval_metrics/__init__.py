@@ -17,7 +17,6 @@ from pytest_ireval_metrics import (
     efficiency,
     guardrails,
     preferences,
-    sessions,
     sets_and_ranks,
     user_models,
     user_oriented,
@@ -26,7 +25,7 @@ from pytest_ireval_metrics.other_packages import DIALECTS, rows_of
 
 FILES = (
     *(sets_and_ranks, counts, average_precision, cumulated_gain, blended_ratio),
-    *(user_models, continuation, diversity, user_oriented, sessions, agreement, correlation, preferences, efficiency),
+    *(user_models, continuation, diversity, user_oriented, agreement, correlation, preferences, efficiency),
     guardrails,
 )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,16 +207,12 @@ def _steps(
     )
 
 
-def _direction_of_bound(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {"direction": "neither" if settings["bound"] in ("max", "residual") else "higher"}
-
-
 @metric(
     name="RBO",
     needs=("documents", "reference"),
     no_relevant=None,
     steps=_rank_biased_overlap_steps,
-    by_arguments=_direction_of_bound,
+    by_arguments=lambda settings: {"direction": "neither" if settings["bound"] in ("max", "residual") else "higher"},
 )
 def rank_biased_overlap(
     judged: JudgedRankings,

@@ -25,12 +25,16 @@ from pytest_ireval_metrics.vocabulary import Denominator, Depth, Floats, Rel, Ro
 
 
 def _average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    relevant = listed.relevant(settings["rel"])
-    columns = found_columns(listed, settings["rel"])
-    adds = np.where(relevant, columns["precision"], 0.0)
-    columns |= {"adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
+    listed, columns, adds = _precisions(judged, settings)
     return shared_steps(listed, columns, adds, divisor_within(listed, settings), relevance_facts(listed, settings))
+
+
+def _precisions(judged: JudgedRankings, settings: Mapping[str, Any]) -> tuple[Listing, dict[str, Any], Floats]:
+    """The list, its columns, and the precision at each relevant document."""
+    listed, rel = listed_as(judged, settings), settings["rel"]
+    columns, relevant = found_columns(listed, rel), listed.relevant(rel)
+    adds = np.where(relevant, columns["precision"], 0.0)
+    return listed, {**columns, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}, adds
 
 
 def divisor_within(listed: Listing, settings: Mapping[str, Any]) -> int:
@@ -41,15 +45,12 @@ def divisor_within(listed: Listing, settings: Mapping[str, Any]) -> int:
 
 
 def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    relevant, count = listed.relevant(settings["rel"]), listed.relevant_count(settings["rel"])
-    columns = found_columns(listed, settings["rel"])
-    adds = np.where(relevant, columns["precision"], 0.0)
+    listed, columns, adds = _precisions(judged, settings)
     whole = float(adds.sum())
-    missing = max(count - whole, 0.0)
+    missing = max(listed.relevant_count(settings["rel"]) - whole, 0.0)
     return steps_of(
         listed,
-        {**columns, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)},
+        columns,
         arithmetic=f"log((1 + {shown_number(whole)}) / (1 + {shown_number(missing)}))",
         value=log((1 + whole) / (1 + missing)),
         facts=[*relevance_facts(listed, settings), "YAAP = log((1 + s) / (1 + R - s)), s being the sum"],

@@ -201,15 +201,9 @@ def _kendall_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     net, ordered, other_ordered, whole = (float(each[0]) for each in _pairs(found))
     below = f"{whole:.0f}" if settings["ties"] == "a" else f"({ordered:.0f} * {other_ordered:.0f})^0.5"
     text = f"{net:.0f} / {below}" if (whole if settings["ties"] == "a" else ordered * other_ordered) else ""
-    value = float(_kendall(found, settings["ties"])[0])
+    value = float(kendall_tau.batch(judged, **settings)[0])
     said = "of all pairs" if settings["ties"] == "a" else "of the pairs that each list orders"
     return _steps(judged, settings, text, value, [AGREES, f"agreeing less differing pairs, as a share {said}"])
-
-
-def _kendall(found: _Compared, ties: str) -> Floats:
-    net, ordered, other_ordered, whole = _pairs(found)
-    among = whole if ties == "a" else np.sqrt(ordered * other_ordered)
-    return _defined(ratio(net, among), found, among > 0)
 
 
 @correlation_metric(name="KendallTau", steps=_kendall_steps)
@@ -222,12 +216,15 @@ def kendall_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missin
         R. Kumar, D. Sivakumar, Comparing top k lists, 2003, see them.
     Example: KendallTau of a b c against b a d = (4 - 2) / (6 * 6)^0.5 = 0.3333
     """
-    return _kendall(_compared(judged, cutoff, missing), ties)
+    found = _compared(judged, cutoff, missing)
+    net, ordered, other_ordered, whole = _pairs(found)
+    among = whole if ties == "a" else np.sqrt(ordered * other_ordered)
+    return _defined(ratio(net, among), found, among > 0)
 
 
 def _ap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     missing, ties = settings["missing"], settings["ties"]
-    value = float(_tau_ap(judged, settings["cutoff"], missing, ties)[0])
+    value = float(tau_ap.batch(judged, **settings)[0])
     if ties == "a":
         found = _compared(judged, settings["cutoff"], _truth(missing))
         total, size = float(_expected_above(found)[0]), int(found.size[0])
@@ -274,15 +271,6 @@ def _expected_above(found: _Compared) -> Floats:
     return found.sum(_strictly_above(found) * share) + np.where(lacking > 0, inside, 0.0)
 
 
-def _tau_ap(judged: JudgedRankings, cutoff: int | None, missing: str, ties: str) -> Floats:
-    if ties == "a":
-        found = _compared(judged, cutoff, _truth(missing))
-        return _defined(2 * ratio(_expected_above(found), found.size - 1) - 1, found, found.size > 1)
-    found = _compared(judged, cutoff, missing)
-    (one, defined), (other, _) = _one_way(found), _one_way(found.turned())
-    return _defined((one + other) / 2, found, defined)
-
-
 @correlation_metric(name="TauAP", steps=_ap_steps)
 def tau_ap(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "last", ties: ApTies = "b") -> Floats:
     """Rank correlation with the reference in which differences at the top of the list count most.
@@ -294,7 +282,12 @@ def tau_ap(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "
         2008; J. Urbano, M. Marrero, The treatment of ties in AP correlation, ICTIR 2017.
     Example: TauAP of a b c against b a c = 2/2 * (0/1 + 2/2) - 1 = 0.0
     """
-    return _tau_ap(judged, cutoff, missing, ties)
+    if ties == "a":
+        found = _compared(judged, cutoff, _truth(missing))
+        return _defined(2 * ratio(_expected_above(found), found.size - 1) - 1, found, found.size > 1)
+    found = _compared(judged, cutoff, missing)
+    (one, defined), (other, _) = _one_way(found), _one_way(found.turned())
+    return _defined((one + other) / 2, found, defined)
 
 
 def _places(found: _Compared) -> tuple[Floats, Floats]:

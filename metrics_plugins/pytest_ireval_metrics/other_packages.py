@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pytest_ireval import Elsewhere, MetricError
@@ -306,11 +306,6 @@ def rows_of(name: str) -> tuple[Elsewhere, ...]:
     return tuple(_BY_METRIC.get(name, ()))
 
 
-def _err(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Gdeval, which ir_measures asks, knows one scale."""
-    return {"max_grade": 4, **given}
-
-
 def _iprec(given: Mapping[str, Any]) -> dict[str, Any]:
     recall = given.get("recall", 0)
     if recall != round(recall, 2):
@@ -324,21 +319,16 @@ def _not_at_1(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given}
 
 
-def _set_f(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Ir_measures hands beta to trec_eval, which takes it for the square of beta."""
-    return {**given, "beta": math.sqrt(given.get("beta", 1))}
-
-
 def _sdcg(given: Mapping[str, Any]) -> dict[str, Any]:
     if given.get("dcg", "log2") != "log2":
         raise MetricError(f"dcg={given['dcg']!r} is unknown; ir_measures allows 'log2'")
     return {name: value for name, value in given.items() if name != "dcg"}
 
 
-DIALECTS = {
-    "ERR": {"ir_measures": _err},
+DIALECTS: dict[str, dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
+    "ERR": {"ir_measures": lambda given: {"max_grade": 4, **given}},  # of gdeval, which it asks
     "IPrec": {"ir_measures": _iprec},
-    "SetF": {"ir_measures": _set_f},
+    "SetF": {"ir_measures": lambda given: {**given, "beta": math.sqrt(given.get("beta", 1))}},  # as trec_eval takes it
     "SDCG": {"ir_measures": _sdcg},
     "ERR_IA": {"ir_measures": _not_at_1},
     "alpha_DCG": {"ir_measures": _not_at_1},

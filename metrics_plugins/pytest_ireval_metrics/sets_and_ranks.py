@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -96,15 +97,7 @@ _set_precision_steps = _steps_with(_of_retrieved)
 _set_ap_steps = _steps_with(_multiplied)
 
 
-def _success_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    return _first_steps(judged, settings, lambda rank: ("1" if rank else "0", float(rank > 0)))
-
-
-def _reciprocal_rank_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    return _first_steps(judged, settings, lambda rank: quotient(1, rank) if rank else ("0", 0.0))
-
-
-def _first_steps(judged: JudgedRankings, settings: Mapping[str, Any], closing: Callable[[int], Closing]) -> Steps:
+def _first_steps(closing: Callable[[int], Closing], judged: JudgedRankings, **settings: Any) -> Steps:
     """Steps of a metric that looks only at the first relevant document."""
     listed = listed_as(judged, settings)
     relevant = listed.relevant(settings["rel"])
@@ -115,6 +108,10 @@ def _first_steps(judged: JudgedRankings, settings: Mapping[str, Any], closing: C
     facts = [*relevance_facts(listed, settings), where]
     found = {"found": np.cumsum(relevant)}
     return steps_of(listed, found, arithmetic=text, value=value, facts=facts, shares=first * value)
+
+
+_success_steps = partial(_first_steps, lambda rank: ("1" if rank else "0", float(rank > 0)))
+_reciprocal_rank_steps = partial(_first_steps, lambda rank: quotient(1, rank) if rank else ("0", 0.0))
 
 
 def _r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: Any) -> Steps:

@@ -114,10 +114,6 @@ def _by_gain_or_relevance(grade: Floats, *, rel: float | None, **_: Any) -> Floa
     return by_gain(grade) if rel is None else by_relevance(grade, rel=rel)
 
 
-def _unjudged_first(grade: Floats, **_: Any) -> Floats:
-    return np.isnan(grade).astype(np.float64)
-
-
 @condensable_metric(name="ERR", tie_order=_by_grade, steps=_err_steps, spellings={"err_{cutoff}": {}})
 def err(
     judged: JudgedRankings, *, cutoff: Depth = None, max_grade: MaxGrade = None, gain: StopChance = "exp"
@@ -177,7 +173,7 @@ def rank_biased_precision(
 
 @metric(
     name="RBPResidual",
-    tie_order=_unjudged_first,
+    tie_order=lambda grade, **_: np.isnan(grade).astype(np.float64),
     steps=_rbp_residual_steps,
     direction="neither",
     no_relevant=None,

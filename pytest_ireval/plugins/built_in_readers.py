@@ -39,7 +39,7 @@ def _rows(
             holds,
             f"CSV or TSV with a first line of column names: {columns}",
             is_table,
-            _in("delimited", "delimited_table"),
+            _in("row_files", "delimited_table"),
             also=("csv", "tsv"),
         ),
         Reader(
@@ -47,15 +47,15 @@ def _rows(
             holds,
             f"a JSON object on each line with {columns}",
             lambda file: has(recognised.keys_of_lines(file)),
-            _in("json_text", "json_lines"),
+            _in("row_files", "json_lines"),
         ),
-        Reader("json", holds, JSON_LAYOUT[holds], recognised.is_plain_json, _in("json_text", "mapping_or_table")),
+        Reader("json", holds, JSON_LAYOUT[holds], recognised.is_plain_json, _in("row_files", "mapping_or_table")),
         Reader(
             "parquet",
             holds,
             f"Parquet with columns {columns}",
             recognised.is_parquet,
-            _in("parquet", "rankings", told=True) if holds == "rankings" else _in("parquet", "parquet"),
+            _in("row_files", "parquet_rankings", told=True) if holds == "rankings" else _in("row_files", "parquet"),
         ),
     ]
 
@@ -88,7 +88,7 @@ _READERS: list[Reader] = [
         "judgments",
         "columns separated by spaces or tabs: query subtopic document grade",
         recognised.has_subtopics,
-        _in("delimited", "diversity_judgments"),
+        _in("row_files", "diversity_judgments"),
     ),
     Reader(
         "trec",
@@ -106,14 +106,14 @@ _READERS: list[Reader] = [
         "queries",
         "id and text with a tab between them, no header line",
         recognised.is_pairs,
-        _in("delimited", "pairs"),
+        _in("row_files", "pairs"),
     ),
     Reader(
         "trec-topics",
         "queries",
         "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic>",
         recognised.is_topics,
-        _in("topics", "topic_queries"),
+        _in("other_tools", "topic_queries"),
     ),
     Reader(
         "letor",
@@ -123,7 +123,7 @@ _READERS: list[Reader] = [
         _in("other_tools", "letor_judgments", told=True),
         also=("svmlight",),
     ),
-    *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognised.is_beir, "delimited", "beir"),
+    *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognised.is_beir, "row_files", "beir"),
     *_both(
         "quepid-case",
         "a Quepid case (JSON), or its ratings (CSV or JSON)",

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-from pytest_ireval.retrieval.formats.delimited import delimited_table
 from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
+from pytest_ireval.retrieval.formats.row_files import delimited_table
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_rows, judgments_of, moved
 from pytest_ireval.retrieval.rankings import Rankings

@@ -253,15 +253,12 @@ def _data(seen: SeenBreak) -> Iterator[str]:
         yield f"  {seen.how}:"
     shown = [q for i, q in enumerate(seen.data.queries) if i < MOST_QUERIES or q.name == seen.unit]
     for query in shown:
-        yield f"  query {query.name}: judged {_judgments(query)}; ranked {_ranking(query, seen.scored)}"
+        judged = _cut([f"{document}={grade:g}" for document, grade in query.grades.items()])
+        yield f"  query {query.name}: judged {judged}; ranked {_ranking(query, seen.scored)}"
     if len(shown) < len(seen.data.queries):
         yield f"  … and {counted(len(seen.data.queries) - len(shown), 'query')} more"
     if seen.value != "none":
         yield f"  value{f' of {seen.unit}' if seen.unit else ''}: {seen.value}"
-
-
-def _judgments(query: Query) -> str:
-    return _cut([f"{document}={grade:g}" for document, grade in query.grades.items()])
 
 
 def _ranking(query: Query, scored: bool) -> str:

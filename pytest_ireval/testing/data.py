@@ -221,14 +221,13 @@ def queries_shuffled(data: Data) -> Data:
 
 def lines_shuffled(data: Data) -> Data:
     """The lines of each ranking and of the judgments are in another order; scores decide the order of documents."""
-    return _each_query(data, _lines_shuffled)
-
-
-def _lines_shuffled(query: Query) -> Query:
-    return replace(
-        query,
-        grades=dict(list(query.grades.items())[::-1]),
-        ranking=query.ranking and query.ranking[1::2] + query.ranking[::2],
+    return _each_query(
+        data,
+        lambda query: replace(
+            query,
+            grades=dict(list(query.grades.items())[::-1]),
+            ranking=query.ranking and query.ranking[1::2] + query.ranking[::2],
+        ),
     )
 
 
@@ -397,7 +396,9 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
     brought = with_companions(
         judged,
         collection=COLLECTION,  # always there: some metrics ask for it under some arguments only
-        sessions={q.name: _place(q) for q in data.queries} if "sessions" in needs else None,
+        sessions={q.name: (f"session {q.number // 3}", q.number % 3 + 1) for q in data.queries}
+        if "sessions" in needs
+        else None,
         timings={q.name: 0.01 * q.number for q in data.queries} if "timings" in needs else None,
         queries=_queries(data, judged.queries) if "queries" in needs else None,
         preferences={q.name: _preferences(q) for q in data.queries} if "preferences" in needs else None,
@@ -429,11 +430,6 @@ def _reference(query: Query) -> list[str]:
     added = (AN_IRRELEVANT, AN_UNJUDGED)
     kept = (document for document, number in query.numbers.items() if number % 5 or document in added)
     return sorted(kept, key=lambda document: (document in added, 53 * query.numbers[document] % 101))
-
-
-def _place(query: Query) -> tuple[str, int]:
-    """Three queries make a session."""
-    return f"session {query.number // 3}", query.number % 3 + 1
 
 
 def _preferences(query: Query) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.formats import bytestream, input_file, trec
+from pytest_ireval.retrieval.formats import input_file, trec
 
 LINE = b"q1 Q0 d1 1 2.5 x\n"
 
@@ -21,16 +21,16 @@ def test_what_unpacks_to_far_more_than_its_size_is_refused_soon(tmp_path, monkey
     lines = b"".join(b"q%d Q0 d1 1 2.5 %s\n" % (number, b"x" * 1000) for number in range(50_000))
     path.write_bytes(gzip.compress(lines) if kind == "gz" else zstandard.ZstdCompressor().compress(lines))
     unpacked = []
-    monkeypatch.setattr(bytestream, "UNPACKED_ANYWAY", 1 << 22)
-    monkeypatch.setattr(bytestream, "RATIO", 10)
-    real = bytestream._from_zstandard if kind == "zst" else bytestream._from_gzip
+    monkeypatch.setattr(input_file, "UNPACKED_ANYWAY", 1 << 22)
+    monkeypatch.setattr(input_file, "RATIO", 10)
+    real = input_file._from_zstandard if kind == "zst" else input_file._from_gzip
 
     def counted(*arguments):
         for piece in real(*arguments):
             unpacked.append(len(piece))
             yield piece
 
-    monkeypatch.setattr(bytestream, real.__name__, counted)
+    monkeypatch.setattr(input_file, real.__name__, counted)
 
     with pytest.raises(InputError, match=r"unpacks to more than [0-9]+ MiB, 10 times its size"):
         read_rankings(path)
@@ -69,7 +69,7 @@ def test_a_line_without_end_in_a_table_is_refused_with_its_number(tmp_path, monk
         read_queries(path)
 
     number = begins.count(b"\n") + 1
-    assert str(error.value) == f"{path}:{number}\n  this line is longer than 64 MiB"
+    assert str(error.value) == f"{path}:{number}\n  this line is longer than 4 MiB"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
@@ -88,7 +88,7 @@ needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named 
 
 @needs_pipes
 def test_a_pipe_into_which_nobody_writes_is_not_waited_for_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(bytestream, "PATIENCE", 0.05)
+    monkeypatch.setattr(input_file, "PATIENCE", 0.05)
     path = tmp_path / "run"
     os.mkfifo(path)
 
@@ -130,7 +130,7 @@ def test_a_pipe_is_read_and_one_that_never_ends_is_refused(tmp_path, monkeypatch
     writer.start()
     assert read_rankings(path).queries == ("q1",)
     writer.join()
-    monkeypatch.setattr(bytestream, "MOST_SPOOLED", 1 << 16)
+    monkeypatch.setattr(input_file, "MOST_SPOOLED", 1 << 16)
 
     def endless():
         with suppress(BrokenPipeError), open(path, "wb") as pipe:

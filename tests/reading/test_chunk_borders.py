@@ -13,7 +13,7 @@ from trec_doors import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
 from pytest_ireval.retrieval.formats import trec
-from pytest_ireval.retrieval.formats.bytestream import byte_file
+from pytest_ireval.retrieval.formats.input_file import byte_file
 from pytest_ireval.retrieval.join import judged_hits
 
 pytestmark = pytest.mark.ci

@@ -15,7 +15,7 @@ from plain import plain_judgments, plain_rankings
 from slow_reader import slow_judgments, slow_rankings
 from trec_doors import read_judgments, read_rankings
 
-from pytest_ireval.retrieval.formats import bytestream, trec
+from pytest_ireval.retrieval.formats import input_file, trec
 
 TEXT = "".join(f"q{number // 50} Q0 d{number} 1 {number % 7}.5 tag\n" for number in range(3000)).encode()
 SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00skip"
@@ -68,8 +68,8 @@ def test_the_content_tells_how_a_file_is_compressed_not_its_name(written, data, 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 19, 64, 1000])
 def test_compressed_data_may_be_cut_anywhere(written, monkeypatch, compress, size):
     text = TEXT[:2000].rpartition(b"\n")[0]
-    monkeypatch.setattr(bytestream, "COMPRESSED_PIECE", size)
-    monkeypatch.setattr(bytestream, "PIECE", size)
+    monkeypatch.setattr(input_file, "COMPRESSED_PIECE", size)
+    monkeypatch.setattr(input_file, "PIECE", size)
     monkeypatch.setattr(trec, "CHUNK", size * 5)
 
     data = compress(text[:700]) + compress(text[700:])
@@ -131,7 +131,7 @@ def test_what_goes_wrong_later_is_not_blamed_on_the_pipe(kind):
     os.write(writing, b"q Q0 d 1 2 t\n")
     os.close(writing)
 
-    with pytest.raises(kind, match=r"^something else$"), bytestream.byte_file(f"/dev/fd/{reading}"):
+    with pytest.raises(kind, match=r"^something else$"), input_file.byte_file(f"/dev/fd/{reading}"):
         raise kind("something else")
     os.close(reading)
 

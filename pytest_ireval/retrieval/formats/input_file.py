@@ -1,18 +1,320 @@
-"""A file or folder as readers see it: a glance at its beginning to recognise it, and its lines to read it."""
+"""A file or folder as readers see it: its bytes, unpacked, a glance at its beginning, and its lines; also pipes."""
 
 from __future__ import annotations
 
 import io
 import os
 import re
+import stat
+import sys
+import time
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import Any, BinaryIO, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, ByteStream, byte_file, too_long
+
+GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+SKIPPABLE = b"\x2a\x4d\x18"
+"""After a byte 5x: a frame that Zstandard skips; some tools write one first."""
+OTHERS = {b"PK\x03\x04": "a zip archive", b"BZh": "compressed with bzip2", b"\xfd7zX": "compressed with xz"}
+COMPRESSED_PIECE = 1 << 16
+SMALL_PIECE = 1 << 10
+"""The piece for data that unpacks to much more: 64 KiB may become gigabytes."""
+PIECE = 1 << 22
+MOST_SPOOLED = 8 << 30
+"""The most bytes from a pipe; a larger file can be read from the disk."""
+RATIO, UNPACKED_ANYWAY = 1000, 64 << 20
+"""A file may unpack to this many times its size, or to these bytes; a larger one was made to fill the memory."""
+LONGEST_LINE = 64 << 20
+"""The most bytes of a line. Lines of rankings have hundreds; a line of JSON with a whole ranking has a million."""
+PATIENCE, PAUSE = 60, 0.02
+"""Seconds to wait for a program that opens a pipe for writing, and between two looks at it."""
+
+
+def too_long(place: str) -> Problem:
+    """The problem of a line that is longer than any reader takes."""
+    return Problem(f"this line is longer than {LONGEST_LINE >> 20} MiB", place)
+
+
+class ByteStream(Protocol):
+    """Bytes in order; ``readinto`` returns 0 at the end."""
+
+    def readinto(self, view: memoryview, /) -> int:
+        """Fill ``view`` with the bytes that are available."""
+
+
+class ByteFile:
+    """A file that can be opened any number of times; ``name`` is its name in messages."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path = path
+        self.name = name
+        with open(path, "rb") as file:
+            self.magic = file.read(4)
+        self.size = path.stat().st_size
+        if not self.size:
+            raise InputError(Problem("the file is empty", place=name))
+        for magic, kind in OTHERS.items():
+            if self.magic.startswith(magic):
+                allowed = "allowed: plain files, and files compressed with gzip or Zstandard"
+                raise InputError(Problem(f"this file is {kind}: unpack it first", place=name, allowed=allowed))
+
+    @property
+    def plain(self) -> bool:
+        """True when the bytes on disk are the text itself."""
+        skippable = self.magic[1:] == SKIPPABLE and self.magic[0] >> 4 == 5
+        return not (self.magic.startswith(GZIP) or self.magic == ZSTANDARD or skippable)
+
+    @contextmanager
+    def open(self, start: int = 0) -> Iterator[ByteStream]:
+        """The text from offset ``start`` of the file on (compressed files: from the beginning only)."""
+        with open(self.path, "rb", buffering=0) as file:
+            file.seek(start)
+            if self.plain:
+                yield file
+            else:
+                with closing(_PiecesAhead(_gathered(self._decompressed(file)))) as stream:
+                    yield stream
+
+    def head(self, size: int) -> bytes:
+        """The first ``size`` bytes of the text, or a little more."""
+        with open(self.path, "rb", buffering=0) as file:
+            if self.plain:
+                return file.read(size) or b""
+            held = b""
+            for piece in self._decompressed(file):
+                held += piece
+                if len(held) >= size:
+                    break
+            return held
+
+    def _decompressed(self, file: BinaryIO) -> Iterator[bytes]:
+        unpacked = _from_gzip(file, self.name) if self.magic.startswith(GZIP) else _from_zstandard(file, self.name)
+        size, most = 0, max(UNPACKED_ANYWAY, RATIO * self.size)
+        for piece in unpacked:
+            size += len(piece)
+            if size > most:
+                complaint = f"unpacks to more than {most >> 20:,} MiB, {RATIO:,} times its size"
+                raise InputError(Problem(complaint, place=self.name))
+            yield piece
+
+    def line_at(self, offset: int) -> int:
+        """The number of the line with byte ``offset`` of the text."""
+        lines, left = 1, offset
+        buffer = bytearray(PIECE)
+        with self.open() as stream:
+            while left > 0:
+                got = stream.readinto(memoryview(buffer)[: min(left, PIECE)])
+                if not got:
+                    break
+                lines += buffer.count(b"\n", 0, got)
+                left -= got
+        return lines
+
+    def line_ends(self) -> NDArray[np.int64]:
+        """The offset of every line's end."""
+        ends, at = [np.zeros(0, np.int64)], 0
+        buffer = np.zeros(PIECE, np.uint8)
+        with self.open() as stream:
+            while got := stream.readinto(buffer.data):
+                ends.append(np.flatnonzero(buffer[:got] == ord("\n")) + at)
+                at += got
+        return np.concatenate(ends)
+
+
+@contextmanager
+def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
+    """The file at ``path``; the bytes of a pipe, or of standard input for ``-``, are first written to disk."""
+    name = os.fspath(path)
+    if name == "-":
+        with _spooled(sys.stdin.buffer, "standard input") as file:
+            yield file
+        return
+    with ExitStack() as resources:
+        try:
+            mode = os.stat(name).st_mode
+            if stat.S_ISDIR(mode):
+                raise InputError(Problem("this is a directory, not a file", place=name))
+            if stat.S_ISREG(mode):
+                file = ByteFile(Path(name), name)
+            elif stat.S_ISCHR(mode) and name not in ("/dev/stdin", "/dev/tty") and not name.startswith("/dev/fd/"):
+                raise InputError(Problem("this is a device, not a file", place=name))
+            else:
+                pipe, first = _pipe(name)
+                file = resources.enter_context(_spooled(resources.enter_context(pipe), name, first))
+        except FileNotFoundError:
+            raise InputError(Problem("there is no such file", place=name)) from None
+        except OSError as error:
+            raise InputError(Problem(f"cannot be read: {error.strerror}", place=name)) from error
+        except ValueError as error:
+            raise InputError(Problem(f"cannot be the name of a file: {error}", place=repr(name))) from error
+        yield file
+
+
+@contextmanager
+def _spooled(pipe: BinaryIO, name: str, first: bytes = b"") -> Iterator[ByteFile]:
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
+        path = Path(folder, "spooled")
+        with open(path, "wb") as copy:
+            copy.write(first)
+            while piece := pipe.read(PIECE):
+                copy.write(piece)
+                if copy.tell() > MOST_SPOOLED:
+                    complaint = f"more than {MOST_SPOOLED >> 30} GiB were read from the pipe"
+                    remedy = "write the data to a file and use its path"
+                    raise InputError(Problem(complaint, place=name, suggestion=remedy))
+        yield ByteFile(path, name)
+
+
+def _pipe(name: str) -> tuple[BinaryIO, bytes]:
+    """Open a pipe, and return the bytes that were read meanwhile. Opening a pipe without a writer would block forever.
+
+    A program that has the pipe open may start to write later.
+    """
+    if os.name == "nt":
+        return open(name, "rb"), b""
+    handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+    deadline = time.monotonic() + PATIENCE
+    try:
+        while not (first := os.read(handle, PIECE)):
+            if time.monotonic() > deadline:
+                os.close(handle)
+                complaint = f"no program has opened this pipe for writing within {PATIENCE} seconds"
+                raise InputError(Problem(complaint, place=name, suggestion="start the writing program, or use a file"))
+            time.sleep(PAUSE)
+    except BlockingIOError:  # a program has it open, and has not written yet
+        first = b""
+    os.set_blocking(handle, True)
+    return open(handle, "rb"), first
+
+
+def _from_gzip(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """All members of a gzip file, one after the other; zeros may pad its end."""
+    inflater, damage = _inflater()
+    inflate = inflater.decompressobj(wbits=31)
+    started = True
+    while data := file.read(COMPRESSED_PIECE):
+        while data:
+            if not started:
+                data = data.lstrip(b"\0")
+                started = bool(data)
+                continue
+            try:
+                text = inflate.decompress(data, PIECE)
+            except damage as error:
+                raise InputError(Problem(f"the gzip data is damaged ({error})", place=name)) from error
+            if text:
+                yield text
+            data = inflate.unconsumed_tail
+            if inflate.eof:
+                data, inflate, started = inflate.unused_data, inflater.decompressobj(wbits=31), False
+    if started:
+        raise InputError(Problem("the gzip data ends too early: the file is cut off", place=name))
+
+
+def _inflater() -> tuple[Any, type[Exception]]:
+    """ISA-L inflates three times as fast as zlib and has the same interface; zlib where it is not installed."""
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        return zlib, zlib.error
+    fast: Any = isal_zlib  # whose stub says that its error is a value
+    return fast, fast.error
+
+
+def _from_zstandard(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """All frames of a Zstandard file, one after the other."""
+    import zstandard
+
+    decompressor = zstandard.ZstdDecompressor()
+    frame, ended, piece = decompressor.decompressobj(), False, SMALL_PIECE
+    try:
+        while data := file.read(piece):
+            while data:
+                if text := frame.decompress(data):
+                    yield text
+                piece = SMALL_PIECE if len(text) > RATIO * len(data) // 10 else COMPRESSED_PIECE
+                data, ended = frame.unused_data, frame.eof
+                if ended:
+                    frame = decompressor.decompressobj()
+    except zstandard.ZstdError as error:
+        raise InputError(Problem(f"the Zstandard data is damaged ({error})", place=name)) from error
+    if not ended:
+        raise InputError(Problem("the Zstandard data ends too early: the file is cut off", place=name))
+
+
+def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in fewer, larger pieces: each piece costs a switch between two threads."""
+    held: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= PIECE:
+            yield b"".join(held)
+            held, size = [], 0
+    yield b"".join(held)
+
+
+class _PiecesAhead:
+    """Pieces that another thread prepares while this one works on earlier pieces."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._queue: Queue[bytes | Exception | None] = Queue(4)
+        self._stopped = Event()
+        self._rest = memoryview(b"")
+        self._ended = False
+        self._thread = Thread(target=self._prepare, args=(pieces,), daemon=True)
+        self._thread.start()
+
+    def _prepare(self, pieces: Iterator[bytes]) -> None:
+        try:
+            for piece in pieces:
+                if not self._hand_over(piece):
+                    return
+            self._hand_over(None)
+        except (InputError, OSError) as error:
+            self._hand_over(error)
+
+    def _hand_over(self, piece: bytes | Exception | None) -> bool:
+        while not self._stopped.is_set():
+            try:
+                self._queue.put(piece, timeout=0.1)
+            except Full:
+                continue
+            return True
+        return False
+
+    def readinto(self, view: memoryview, /) -> int:
+        if not self._rest and not self._ended:
+            piece = self._queue.get()
+            if isinstance(piece, Exception):
+                raise piece
+            self._ended = piece is None
+            self._rest = memoryview(piece or b"")
+        count = min(len(view), len(self._rest))
+        view[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+    def close(self) -> None:
+        self._stopped.set()
+        with suppress(Empty):
+            while True:
+                self._queue.get_nowait()
+        self._thread.join()
+
 
 FilePath: TypeAlias = str | os.PathLike[str]
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import Progress
 from pytest_ireval.results.evaluation import Grades
-from pytest_ireval.retrieval.formats.bytestream import LONGEST_LINE, ByteFile, ByteStream, too_long
-from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.input_file import LONGEST_LINE, ByteFile, ByteStream, InputFile, too_long
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, judgments_of

@@ -1,0 +1,380 @@
+"""Files of rows: CSV, TSV, pairs of id and text, BEIR folders, diversity judgments, JSON, and Parquet through pyarrow.
+
+CSV is quoted in the usual way. TSV is taken literally: a cell holds anything but tabs and line ends. Rankings in
+Parquet become arrays without a Python object a row.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.errors import InputError, Mistakes, Problem
+from pytest_ireval.retrieval.formats.input_file import InputFile, input_file, words
+from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.judgments import numbered
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
+from pytest_ireval.retrieval.scan.tokens import ROOM, Chunk, Span
+from pytest_ireval.retrieval.tables import Table, at_lines, column_for, columns_of, is_quoted, named
+from pytest_ireval.text_table import counted
+
+
+def json_lines(file: InputFile) -> Table:
+    """A row for each line; a name that an object lacks is an empty cell."""
+    rows: list[dict[str, Any]] = []
+    lines: list[int] = []
+    mistakes = Mistakes()
+    for number, line in enumerate(file.lines(), 1):
+        if not line.strip():
+            continue
+        try:
+            found = _parsed(line)
+            complaint = "" if isinstance(found, dict) else "is not a JSON object"
+        except ValueError as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            complaint = f"is not JSON ({reason})"
+        except RecursionError:
+            complaint = "is nested too deeply"
+        if complaint:
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
+            continue
+        rows.append(found)
+        lines.append(number)
+    mistakes.refuse()
+    return Table(columns_of(rows), file.name, at_lines(file.name, lines))
+
+
+def _json_value(file: InputFile) -> Any:
+    try:
+        return _parsed(file.text())
+    except json.JSONDecodeError as error:
+        place = f"{file.name}:{error.lineno}:{error.colno}"
+        raise InputError(Problem(f"is not JSON ({error.msg})", place=place)) from None
+    except ValueError as error:
+        raise InputError(Problem(f"is not JSON ({error})", place=file.name)) from None
+    except RecursionError:
+        raise InputError(Problem("is nested too deeply", place=file.name)) from None
+
+
+def _parsed(text: str) -> Any:
+    """The value of JSON text; a name twice in one object, NaN and Infinity are refused."""
+    found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
+    if "\\ud" in text.lower():  # an escape may be one half of a character, which no file can store
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise ValueError(f"{half!r} is an incomplete character (half of a surrogate pair)") from None
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"{twice!r} occurs twice in one object")
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number in JSON")
+
+
+def mapping_or_table(file: InputFile) -> Any:
+    """One object as it is, for a mapping from queries; a list of objects as a table."""
+    value = _json_value(file)
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        return Table(columns_of(value), file.name, numbered(file.name))
+    raise InputError(Problem("is neither one JSON object nor a list of objects", place=file.name))
+
+
+KINDS: dict[type, str] = {dict: "an object", list: "a list"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value, and the keys that lead to it."""
+
+    value: Any
+    origin: str
+    path: tuple[str, ...] = ()
+    """Keys; an entry of a list is its number under the list's key, counted from 1."""
+
+    @property
+    def place(self) -> str:
+        """Its place, in words."""
+        return f"{self.origin}: {' > '.join(self.path)}" if self.path else self.origin
+
+    def has(self, key: str) -> bool:
+        """Tell whether it is an object with a value under ``key``."""
+        return isinstance(self.value, dict) and self.value.get(key) is not None
+
+    def get(self, key: str) -> Node:
+        """The value under ``key``, which must exist."""
+        if not self.has(key):
+            raise self.error(f"the key {key!r} is missing")
+        return Node(self.value[key], self.origin, (*self.path, key))
+
+    def each(self, key: str) -> Iterator[Node]:
+        """The entries of the list under ``key``; none if the key is missing."""
+        if self._expected(dict).get(key) is None:
+            return
+        node = self.get(key)
+        for number, value in enumerate(node._expected(list), 1):
+            yield Node(value, self.origin, (*self.path, f"{key} {number}"))
+
+    def entries(self) -> Iterator[tuple[str, Node]]:
+        """The keys of an object with their values."""
+        for key, value in self._expected(dict).items():
+            yield key, Node(value, self.origin, (*self.path, key))
+
+    def text(self, key: str) -> str:
+        """The text or number under ``key``, as text; empty if the key is missing."""
+        value = self._expected(dict).get(key)
+        if value is None:
+            return ""
+        if isinstance(value, dict | list | bool):
+            raise self.error(f"{key!r} is {value!r}, not text")
+        return str(value).strip()
+
+    def required(self, key: str) -> str:
+        """The text under ``key``, which must exist."""
+        text = self.text(key)
+        if not text:
+            raise self.get(key).error("is empty")
+        return text
+
+    def _expected(self, kind: type) -> Any:
+        if not isinstance(self.value, kind):
+            raise self.error(f"is not {KINDS[kind]}")
+        return self.value
+
+    def error(self, complaint: str) -> InputError:
+        """An error at this place."""
+        return InputError(Problem(complaint, place=self.place))
+
+
+def document(file: InputFile) -> Node:
+    """The whole of a JSON file."""
+    return Node(_json_value(file), file.name)
+
+
+def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
+    """The columns that the first line names; ``short_rows`` may lack cells at their end."""
+    found = _table(file, _rows(file), short_rows=short_rows)
+    if file.delimiter == "\t":
+        _refuse_quoted_ids(found)
+    return found
+
+
+def _refuse_quoted_ids(table: Table) -> None:
+    """Refuse ids in quotes: in TSV a quote is part of the id, which would never match one without quotes."""
+    mistakes = Mistakes()
+    for name in dict.fromkeys(filter(None, (named(table.columns, kind) for kind in ("query", "document", "id")))):
+        for row, cell in enumerate(map(str.strip, table.columns[name])):
+            if is_quoted(cell):
+                suggestion = "TSV has no quoting: remove the quotes, or use CSV"
+                mistakes.add(Problem(f"the id {cell} is in quotes", place=table.place(row), suggestion=suggestion))
+    mistakes.refuse()
+
+
+def pairs(file: InputFile) -> Table:
+    """Columns id and text."""
+    lines = ((number, line) for number, line in enumerate(file.lines(), 1) if line.strip())
+    rows = ((number, line.rstrip("\r\n").split("\t", 1)) for number, line in lines)
+    return _table(file, chain([(0, ["id", "text"])], rows))
+
+
+NAMED = 20
+"""The most columns that a message lists."""
+Row = tuple[int, list[str]]
+"""The number of a row's last line, and its cells."""
+
+
+def _rows(file: InputFile) -> Iterator[Row]:
+    if file.delimiter == "\t":
+        for number, line in enumerate(file.lines(), 1):
+            if line.strip():
+                yield number, line.rstrip("\r\n").split("\t")
+        return
+    before = csv.field_size_limit(1 << 24)
+    reader = csv.reader(file.lines(), delimiter=file.delimiter, skipinitialspace=True, strict=True)
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise InputError(Problem(f"is not CSV ({error})", place=f"{file.name}:{reader.line_num}")) from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) -> Table:
+    first, names = next(rows, (1, []))
+    names = [name.strip() for name in names]
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+    if repeated is not None:
+        raise InputError(Problem(f"two columns are named {repeated!r}", place=f"{file.name}:{first}"))
+    lines: list[int] = []
+    columns: list[list[str]] = [[] for _ in names]
+    mistakes = Mistakes()
+    for number, found in rows:
+        cells = found + [""] * (len(names) - len(found) if short_rows else 0)
+        if len(cells) != len(names):
+            complaint = f"has {counted(len(cells), 'cell')}, not {len(names)}"
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {_listed(names)}"))
+            continue
+        lines.append(number)
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell)
+    mistakes.refuse()
+    return Table(dict(zip(names, columns, strict=True)), file.name, at_lines(file.name, lines))
+
+
+def beir_queries(file: InputFile) -> Table:
+    """All queries of the folder, those of every split."""
+    with input_file(file.path / "queries.jsonl") as inside:
+        return json_lines(inside)
+
+
+def beir_judgments(file: InputFile) -> Table:
+    """The judgments of the only split; of several, the user must name one."""
+    splits = sorted((file.path / "qrels").glob("*.tsv"))
+    if len(splits) != 1:
+        found = ", ".join(str(split) for split in splits)
+        complaint = f"has {len(splits)} splits of judgments: {found}" if splits else "has no judgments in qrels/*.tsv"
+        suggestion = f"name the file: {splits[0]}" if splits else ""
+        raise InputError(Problem(complaint, place=file.name, suggestion=suggestion))
+    with input_file(splits[0]) as inside:
+        return delimited_table(inside)
+
+
+NAMES = ("query", "subtopic", "document", "grade")
+
+
+def diversity_judgments(file: InputFile) -> Table:
+    """The four columns of every line."""
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    mistakes = Mistakes()
+    for number, line in enumerate(file.lines(), 1):
+        found = words(line)
+        if not found or found[0].startswith("#"):
+            continue
+        if len(found) != len(NAMES):
+            complaint = f"has {counted(len(found), 'column')}"
+            allowed = f"diversity judgments have {len(NAMES)} columns: {' '.join(NAMES)}"
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=allowed))
+            continue
+        lines.append(number)
+        rows.append(found)
+    mistakes.refuse()
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(NAMES)}
+    return Table(columns, file.name, at_lines(file.name, lines))
+
+
+def parquet(file: InputFile) -> Table:
+    """All columns."""
+    found = _read(file)
+    columns = {name: found.column(name).to_pylist() for name in found.column_names}
+    return Table(columns, file.name, numbered(file.name))
+
+
+def parquet_rankings(file: InputFile, how: Reading) -> Rankings:
+    """Rankings by score, descending; by rank if there are no scores."""
+    found = _read(file)
+    names = found.column_names
+    if not found.num_rows:
+        raise InputError(Problem("it contains no rankings", place=file.name))
+    by_rank = named(names, "score") is None and named(names, "rank") is not None
+    query, document, number = (
+        column_for(names, kind, file.name) for kind in ("query", "document", "rank" if by_rank else "score")
+    )
+    coded = _texts(found, query, file).dictionary_encode()
+    score = _numbers(found, number, file)
+    return rankings_of_columns(
+        coded.dictionary.to_pylist(),
+        coded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+        _ids(_texts(found, document, file)),
+        -score if by_rank else score,
+        file.name,
+        how.depth,
+        by_id=how.by_id,
+        place=numbered(file.name),
+    )
+
+
+def _read(file: InputFile) -> Any:
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet as arrow_parquet
+    except ImportError:
+        complaint = "this is a Parquet file, but pyarrow is not installed"
+        suggestion = 'pip install "pytest-ireval[parquet]"'
+        raise InputError(Problem(complaint, place=file.name, suggestion=suggestion)) from None
+    try:
+        return arrow_parquet.read_table(file.path)
+    except (arrow.ArrowException, OSError) as error:
+        raise InputError(Problem(f"the Parquet data cannot be read ({error})", place=file.name)) from error
+
+
+def _texts(table: Any, name: str, file: InputFile) -> Any:
+    """A column of ids as one array of text; whole numbers are written out."""
+    import pyarrow as arrow
+    from pyarrow import compute, types
+
+    column = table.column(name)
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
+        raise _unfit(file, f"column {name!r} is {kind}, not an id; ids are text (or whole numbers)")
+    texts = column.cast(arrow.large_string()).combine_chunks()
+    empty = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(zero_copy_only=False)
+    if empty.any():
+        raise _unfit(file, f"column {name!r} is empty", int(np.flatnonzero(empty)[0]))
+    return texts
+
+
+def _numbers(table: Any, name: str, file: InputFile) -> NDArray[np.float64]:
+    import pyarrow as arrow
+
+    column = table.column(name)
+    try:
+        values: NDArray[np.float64] = column.cast(arrow.float64(), safe=False).to_numpy()
+    except arrow.ArrowException as error:
+        raise _unfit(file, f"column {name!r} is {column.type}, not a number ({error})") from error
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if wrong.size:
+        raise _unfit(file, f"column {name!r} holds no finite number", int(wrong[0]))
+    return values
+
+
+def _unfit(file: InputFile, complaint: str, row: int | None = None) -> InputError:
+    return InputError(Problem(complaint, place=file.name if row is None else numbered(file.name)(row)))
+
+
+def _ids(texts: Any) -> Ids:
+    """The bytes of an array of text, copied once, with room around them for scans."""
+    _, offsets, data = texts.buffers()
+    end = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    begin, size = int(end[0]), int(end[-1] - end[0])
+    buffer = np.zeros(size + 2 * ROOM, np.uint8)
+    buffer[ROOM : ROOM + size] = np.frombuffer(data, np.uint8)[begin : begin + size]
+    return Ids(Chunk(buffer, size), Span(end[:-1] - begin, end[1:] - begin))
