@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,23 @@ def cause_of(
         metrics=tuple(sorted(name for name, now in metrics.items() if _is_another(baseline, name, now))),
         source=baseline.fingerprints.source != fingerprints.source,
         policies=baseline.fingerprints.policies != fingerprints.policies,
+        timings=_differ(*([each.timings or {} for each in side] for side in (baseline.rankings, askings))),
+        fields=_other_fields(baseline.rankings[0].fields or {}, askings[0].fields or {}),
     )
+
+
+def _differ(before: Sequence[Mapping[str, float]], now: Sequence[Mapping[str, float]]) -> bool:
+    """Tell whether a query that has times on both sides has other ones."""
+    return any(
+        [each[query] for each in before if query in each] != [each.get(query) for each in now]
+        for query in before[0].keys() & now[0].keys()
+    )
+
+
+def _other_fields(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Tell whether a document on both sides has another value in a field that the baseline keeps."""
+    names = {name for known in before.values() for name in known}
+    return any(before[each].get(name) != now[each].get(name) for each in before.keys() & now.keys() for name in names)
 
 
 def cause_between(before: Baseline, after: Baseline) -> Cause:

@@ -7,6 +7,9 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -94,7 +97,8 @@ def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[st
                 raise InputError(Problem(complaint, file.name, allowed=allowed))
             document = cell_text(fields[name]).strip()
             if document in wanted and document not in found:
-                found[document] = dict(flat_fields({each: value for each, value in fields.items() if each != name}))
+                others = flat_fields({each: value for each, value in fields.items() if each != name})
+                found[document] = {each: plain_value(value) for each, value in others}
             if len(found) == len(wanted):
                 break
     return found
@@ -147,6 +151,22 @@ def flat_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """All fields; those of an object in a field, such as ``metadata``, are put next to the others."""
     for name, value in fields.items():
         yield from ((str(each), part) for each, part in (value if isinstance(value, dict) else {name: value}).items())
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON can hold it: dates as text of ISO 8601, numbers of other kinds as numbers, NaN as None."""
+    if callable(item := getattr(value, "item", None)) and getattr(value, "ndim", None) == 0:
+        value = item()  # a number of numpy, or a tensor that holds one
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float | Decimal | Fraction):
+        return float(value) if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): plain_value(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        found = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        return [plain_value(each) for each in found]
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
