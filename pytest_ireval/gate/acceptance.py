@@ -200,7 +200,7 @@ def _rankings(material: Material) -> tuple[Rankings, ...]:
     waived, stored, now = material.population.waived, material.stored, material.now.rankings
     if not waived:
         return now
-    before = stored.rankings if stored is not None else ()
+    before = material.baseline.rankings if material.baseline is not None else ()  # under the current names
     kept = [query for query in before[0].queries if query in waived] if before else []
     if stored is not None and kept and (problem := next(too_little(material.suite, stored), None)):
         complaint = f"waived queries keep what is stored ({some(kept)}), but {problem.complaint}"

@@ -30,19 +30,20 @@ class Log:
             (self.path / name).unlink()
         self.rankings = {query: [f"{query}-{letter}" for letter in "abc"] for query in QUERIES}
         self.times = dict.fromkeys(QUERIES, 10)
-        self.gone = set()
+        self.gone, self.sign = set(), "-"
         self.write(SUITE)
 
     def write(self, suite):
         def table(head, rows):
             return f"{head}\n" + "".join("\t".join(map(str, row)) + "\n" for row in rows)
 
+        documents = [f"{query}{self.sign}{letter}" for query in QUERIES for letter in "abc"]
         files = {
             "queries.tsv": table("id\ttext", ((query, f"words {query}") for query in QUERIES)),
             "times.tsv": table("query\tms", self.times.items()),
             "rankings.json": json.dumps(self.rankings),
             "products.csv": "id,stock\n"
-            + "".join(f"{q}-{x},{'no' if f'{q}-{x}' in self.gone else 'yes'}\n" for q in QUERIES for x in "abc"),
+            + "".join(f"{each},{'no' if each in self.gone else 'yes'}\n" for each in documents),
             "log.ireval.yaml": suite,
         }
         for name, text in files.items():
@@ -92,6 +93,25 @@ def test_a_waived_query_keeps_its_timings_and_fields(log):
     assert verdicts(green) == ["pass", "pass"]
     assert green.cause.nothing
 
+    products = (log.path / "products.csv").read_text()
+    (log.path / "products.csv").write_text("".join(line for line in products.splitlines(True) if "q3-a" not in line))
+    assert run_gate(load_suite(log.path / "log.ireval.yaml")).cause.fields
+
+
+def test_a_waived_query_keeps_its_documents_under_their_current_names(log):
+    log.rankings["q1"] = ["q0-a", "q1-b"]
+    log.accept()
+    renamed = SUITE.replace("products.csv}", "products.csv, aliases: aliases.tsv}")
+    names = (f"{query}-{letter}\t{query}/{letter}\n" for query in QUERIES for letter in "abc")
+    (log.path / "aliases.tsv").write_text("old\tnew\n" + "".join(names))
+    log.rankings = {query: [each.replace("-", "/") for each in ids] for query, ids in log.rankings.items()}
+    log.sign, log.gone = "/", {"q0/a"}
+    log.accept(renamed.replace("rules:", WAIVE), "--ireval-update", "--ireval-reason", "sold out")
+
+    assert log.stored("fields")["q0/a"] == [{"stock": "no"}]  # q1 ranks it, too
+    assert "q0-a" not in log.stored("fields")
+    assert verdicts(log.gate(renamed.replace("rules:", WAIVE))) == ["pass", "pass"]
+
 
 def test_data_that_a_waived_query_never_had_cannot_be_kept(log):
     no_times = "".join(line for line in SUITE.splitlines(keepends=True) if "Latency" not in line)
@@ -122,6 +142,11 @@ def test_documents_that_equal_scores_may_bring_to_the_top_keep_their_fields(log)
     assert [(metric.now, metric.baseline) for metric in same.metrics] == [(0.5, 0.5)]
     log.gone |= {f"{query}-b" for query in QUERIES}
     assert verdicts(log.gate(suite)) == ["fail"]
+
+    ranked = (f"{q} Q0 {q}-{x} 1 {'1.0' if q == 'q0' else score} x\n" for q in QUERIES for score, x in enumerate("cba"))
+    (log.path / "equal.txt").write_text("".join(ranked))
+    log.accept(suite.replace("rules:", WAIVE), "--ireval-update")
+    assert "q0\tq0-c\t1\tq0-b\t1\tq0-a\t1\n" in (log.path / "baselines/log.rankings.tsv").read_text()
 
 
 ASKED_TWICE = """
