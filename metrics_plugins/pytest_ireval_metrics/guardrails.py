@@ -156,7 +156,8 @@ def _notes(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Iterato
         there = (each.get(name) for each in known.values())
         seen = {text for value in there if not _is_missing(value) for text in _texts(value)}
         others = ", ".join(map(repr, sorted(seen)[:5])) + (" …" if len(seen) > 5 else "")
-        yield f"no document has {settings['value']!r} in the field {name!r}; values there: {others}"
+        if not seen.issuperset(_texts(settings["value"])):
+            yield f"no document has {settings['value']!r} in the field {name!r}; values there: {others}"
 
 
 def _steps(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Steps:

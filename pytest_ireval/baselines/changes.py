@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,25 @@ def cause_of(
         metrics=tuple(sorted(name for name, now in metrics.items() if _is_another(baseline, name, now))),
         source=baseline.fingerprints.source != fingerprints.source,
         policies=baseline.fingerprints.policies != fingerprints.policies,
+        timings=_other_timings(*([each.timings or {} for each in side] for side in (baseline.rankings, askings))),
+        fields=_other_fields(baseline.rankings[0].fields or {}, askings),
     )
+
+
+def _other_timings(before: Sequence[Mapping[str, float]], now: Sequence[Mapping[str, float]]) -> bool:
+    """Tell whether a query that has times on both sides has other ones."""
+    return any(
+        [each[query] for each in before if query in each] != [each.get(query) for each in now]
+        for query in before[0].keys() & now[0].keys()
+    )
+
+
+def _other_fields(before: Mapping[str, Mapping[str, Any]], askings: Sequence[Rankings]) -> bool:
+    """Tell whether a document on both sides has another value, or none, in a field that the baseline keeps."""
+    names, now = {name for known in before.values() for name in known}, askings[0].fields or {}
+    ranked = {document for rankings in askings for document in rankings.documents.texts()} if names else set()
+    pairs = ((before[document], now.get(document, {})) for document in before.keys() & ranked)
+    return any(then.get(name) != known.get(name) for then, known in pairs for name in names)
 
 
 def cause_between(before: Baseline, after: Baseline) -> Cause:

@@ -123,7 +123,8 @@ def baseline_from(load: Load, place: Place, at: str = "") -> Baseline | None:
 
 def _with_data(baseline: Baseline) -> Baseline:
     """The baseline whose rankings have their timings, and the fields of their documents."""
-    timings = [{query: times[i] for query, times in baseline.timings.items()} for i in range(len(baseline.rankings))]
+    count, all_times = len(baseline.rankings), baseline.timings.items()
+    timings = [{query: time for query, times in all_times if (time := times[i]) is not None} for i in range(count)]
     pairs = zip(baseline.rankings, timings, strict=True)
     found = (replace(each, timings=times or None, fields=baseline.fields) for each, times in pairs)
     return replace(baseline, rankings=tuple(found))

@@ -176,8 +176,8 @@ class Baseline:
     """Title and address of documents, if the suite asked to keep them."""
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By document, the fields that metrics of the suite use."""
-    timings: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """By query, the seconds of each asking, if a metric of the suite uses them."""
+    timings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    """By query, the seconds of each asking, if a metric of the suite uses them; None without an answer."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     plugins: tuple[str, ...] = ()
     """Distributions with versions."""

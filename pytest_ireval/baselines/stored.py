@@ -131,13 +131,13 @@ def decoded_fields(data: bytes) -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def decoded_timings(data: bytes) -> Mapping[str, tuple[float, ...]]:
+def decoded_timings(data: bytes) -> Mapping[str, tuple[float | None, ...]]:
     """The seconds of each query in the text of a file, or Damage."""
-    found: dict[str, tuple[float, ...]] = {}
+    found: dict[str, tuple[float | None, ...]] = {}
     for number, line in enumerate(data.splitlines(), 1):
         try:
             query, *times = json.loads(line)
-            found[_text(query)] = tuple(map(float, times))
+            found[_text(query)] = tuple(None if each is None else float(each) for each in times)
         except (ValueError, TypeError, OverflowError, RecursionError):
             raise Damage("is not a JSON list of a query and its seconds", number) from None
     return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,17 +11,19 @@ import numpy as np
 from pytest_ireval.baselines.files import fingerprint_of_rankings
 from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
-from pytest_ireval.errors import BaselineError, IrevalError
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
+from pytest_ireval.errors import BaselineError, IrevalError, Problem
+from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, field_user
 from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by
-from pytest_ireval.gate.reference import bring_back, definitions, needs_scores
+from pytest_ireval.gate.reference import bring_back, definitions, needs_scores, too_little
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.document_texts import kept_titles
+from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import of_queries, side_by_side
+from pytest_ireval.retrieval.views import first_documents, of_queries, side_by_side
 from pytest_ireval.rules.planning import INPUTS, LOWERING
 from pytest_ireval.rules.side import Scored
+from pytest_ireval.suites.suite import Suite
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,17 +119,19 @@ def _measured(material: Material) -> Baseline | None:
     """The measured baseline; None if it equals the stored one."""
     suite, stored = material.suite, material.stored
     prints = material.judged_by
+    rankings = _rankings(material)
+    depth = _kept_depth(suite, rankings)
     made = Baseline(
         suite=suite.name,
-        depth=_kept_depth(material),
-        rankings=_rankings(material),
+        depth=depth,
+        rankings=rankings,
         scored=needs_scores(suite),
         metrics=_metrics(material),
         grades=None if prints is None else prints.grades,
         grades_of={} if prints is None else prints.grades_of,
-        titles=_titles(material),
-        fields=_fields(material),
-        timings=_timings(material),
+        titles=_titles(material, rankings),
+        fields=_fields(suite, rankings, depth),
+        timings=_timings(suite, rankings),
         fingerprints=material.fingerprints,
         plugins=material.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
@@ -136,11 +139,11 @@ def _measured(material: Material) -> Baseline | None:
     return None if stored is not None and _says_the_same(made, stored) else made
 
 
-def _titles(material: Material) -> dict[str, tuple[str, str]]:
+def _titles(material: Material, rankings: Sequence[Rankings]) -> dict[str, tuple[str, str]]:
     """Title and address of the documents in the rankings, if the suite asks to keep them."""
     if not material.suite.documents.keep_titles:
         return {}
-    wanted = _documents(material)
+    wanted = _documents(rankings, material.suite.depth)
     stored = material.stored.titles if material.stored is not None else {}
     try:
         found = kept_titles(wanted, *material.document_texts)
@@ -149,48 +152,33 @@ def _titles(material: Material) -> dict[str, tuple[str, str]]:
     return {**{document: stored[document] for document in wanted & stored.keys()}, **found}
 
 
-def _documents(material: Material) -> set[str]:
-    """The documents of the rankings, down to the depth."""
-    wanted = set[str]()
-    for rankings in _rankings(material):
-        rank = np.arange(len(rankings.documents)) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
-        wanted.update(rankings.documents.texts(np.flatnonzero(rank < material.suite.depth)))
-    return wanted
+def _documents(rankings: Iterable[Rankings], depth: int) -> set[str]:
+    """The documents of the rankings, down to a depth."""
+    return {document for each in rankings for document in first_documents(each, depth).documents.texts()}
 
 
-def _fields(material: Material) -> dict[str, dict[str, Any]]:
-    """The fields that metrics use, of the documents in the rankings."""
-    metrics = [metric for metric in material.suite.metrics if "fields" in metric.needs]
-    if not metrics:
+def _fields(suite: Suite, rankings: Sequence[Rankings], depth: int) -> dict[str, dict[str, Any]]:
+    """The fields that metrics use, of the documents that are kept: equal scores may bring any of them to the top."""
+    known, uses = rankings[0].fields or {}, field_user(suite)
+    found = ((each, known[each].items()) for each in _documents(rankings, depth) & known.keys())
+    used = {document: {name: value for name, value in fields if uses(name)} for document, fields in found}
+    return {document: fields for document, fields in used.items() if fields}
+
+
+def _timings(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, tuple[float | None, ...]]:
+    """The seconds of each query in each answer, if a metric uses them."""
+    if not any("timings" in metric.needs for metric in suite.metrics):
         return {}
-    names = {name for metric in metrics if metric.uses for name in metric.uses(metric.settings)}
-    every = any(metric.uses is None for metric in metrics)
-    known: ChainMap[str, Mapping[str, Any]] = ChainMap(*(dict(each.fields or {}) for each in _rankings(material)))
-    return {
-        document: {name: value for name, value in known[document].items() if every or name in names}
-        for document in _documents(material) & known.keys()
-    }
+    every = [each.timings or {} for each in rankings]
+    return {query: tuple(times.get(query) for times in every) for times in every for query in times}
 
 
-def _timings(material: Material) -> dict[str, tuple[float, ...]]:
-    """The seconds of each query of the rankings, if a metric uses them."""
-    if not any("timings" in metric.needs for metric in material.suite.metrics):
-        return {}
-    every = [each.timings or {} for each in _rankings(material)]
-    return {
-        query: tuple(float(times[query]) for times in every) for query in every[0] if all(query in e for e in every)
-    }
-
-
-def _kept_depth(material: Material) -> int:
+def _kept_depth(suite: Suite, rankings: Iterable[Rankings]) -> int:
     """The number of documents to keep: down to the depth, and all that share their score with one above it."""
-    depth = material.suite.depth
-    if material.suite.policies.ties not in ORDERS_BY_JUDGMENTS:
-        return depth
-    last = depth
-    for rankings in material.now.rankings:
-        rows = rankings.first[:-1][np.diff(rankings.first) >= depth] + depth - 1
-        last = max(last, int(rankings.tied_to[rows].max(initial=depth)))
+    last = depth = suite.depth
+    for each in rankings if suite.policies.ties in ORDERS_BY_JUDGMENTS else ():
+        rows = each.first[:-1][np.diff(each.first) >= depth] + depth - 1
+        last = max(last, int(each.tied_to[rows].max(initial=depth)))
     return last
 
 
@@ -205,14 +193,24 @@ def _metrics(material: Material) -> dict[str, StoredMetric]:
 
 
 def _rankings(material: Material) -> tuple[Rankings, ...]:
-    """The current rankings; for waived queries the accepted ones, because the current ones were not judged."""
+    """The current rankings; for waived queries the accepted ones, because the current ones were not judged.
+
+    So are their timings, and the fields of documents that no other query ranks.
+    """
     waived, stored, now = material.population.waived, material.stored, material.now.rankings
     if not waived:
         return now
-    before = stored.rankings if stored is not None else ()
+    before = material.baseline.rankings if material.baseline is not None else ()  # under the current names
+    kept = [query for query in before[0].queries if query in waived] if before else []
+    if stored is not None and kept and (problem := next(too_little(material.suite, stored), None)):
+        complaint = f"waived queries keep what is stored ({some(kept)}), but {problem.complaint}"
+        raise BaselineError(Problem(complaint, suggestion="accept without their waivers, then waive them again"))
     made = []
     for number, rankings in enumerate(now):
-        parts = [of_queries(rankings, lambda query: query not in waived)[0]]
+        part, known = of_queries(rankings, lambda query: query not in waived)[0], rankings.fields
+        if known is not None:
+            part = replace(part, fields={each: known[each] for each in part.documents.texts() if each in known})
+        parts = [part]
         if before:
             parts.append(of_queries(before[number % len(before)], waived.__contains__)[0])
         if not any(map(len, parts)):
@@ -229,11 +227,10 @@ def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
 
 def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     """Tell whether only the acceptance is new."""
-    parts = (
-        (each.depth, each.scored, each.fingerprints, dict(each.grades_of), each.metrics, each.titles, each.fields)
-        for each in (made, stored)
-    )
-    if next(parts) != next(parts):
+    names = ("depth", "scored", "fingerprints", "metrics", "titles", "fields", "timings")
+    if any(getattr(made, name) != getattr(stored, name) for name in names):
+        return False
+    if dict(made.grades_of) != dict(stored.grades_of):
         return False
     ours, theirs = ([fingerprint_of_rankings(each, made.depth) for each in side.rankings] for side in (made, stored))
     return ours == theirs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -19,13 +18,13 @@ from pytest_ireval.baselines.files import (
     fingerprints_of_judgments,
 )
 from pytest_ireval.baselines.record import Fingerprints
-from pytest_ireval.errors import InputError, Problem, SuiteError, shown
+from pytest_ireval.errors import InputError, Problem, SourceError, SuiteError, shown
 from pytest_ireval.evaluating.setting import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.aliases import collapsed, read_aliases, read_groups, renamed
-from pytest_ireval.retrieval.companions import Preferences, read_fields, read_preferences
+from pytest_ireval.retrieval.companions import Fields, Preferences, read_fields, read_preferences
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
 from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
@@ -318,15 +317,16 @@ def rankings_of_suite(
         progress=progress,
     )
     found = answers(source, request)
+    fields = _fields_returned(source, suite, [answer.rankings for answer in found])
     names, budget = material.names, suite.documents.budget
-    answered = [each.rankings for each in found]
+    answered = [replace(answer.rankings, fields=fields) for answer in found]
     if budget is not None:
         from pytest_ireval.retrieval.chunks import within_budget
 
         answered = [within_budget(each, _sizes(suite, budget, each, names), budget.at_most) for each in answered]
     rankings = [names.in_rankings(each) for each in answered]
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
-    described = dict(ChainMap(*(dict(each.fields or {}) for each in cut)))
+    described = cut[0].fields or {}
     cut = _with_fields(suite, cut)
     not_asked = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
     about = {name: text for answer in reversed(found) for name, text in answer.about.items()}
@@ -359,6 +359,33 @@ def _sizes(suite: Suite, budget: Budget, rankings: Rankings, names: Names) -> Ca
         return found
 
     return size
+
+
+def field_user(suite: Suite) -> Callable[[str], bool]:
+    """Tells whether a metric of the suite uses a field of documents."""
+    metrics = [metric for metric in suite.metrics if "fields" in metric.needs]
+    names = {name for metric in metrics if metric.uses for name in metric.uses(metric.settings)}
+    every = any(metric.uses is None for metric in metrics)
+    return lambda name: every or name in names
+
+
+def _fields_returned(source: SourceAsked, suite: Suite, rankings: Iterable[Rankings]) -> Fields | None:
+    """The fields of all answers; SourceError if two of them differ in a field that a metric uses."""
+    given = [each.fields for each in rankings if each.fields is not None]
+    if len(given) < 2:
+        return given[0] if given else None
+    uses, merged, differ = field_user(suite), dict[str, dict[str, Any]](), list[str]()
+    for document, fields in (each for returned in given for each in returned.items()):
+        known = merged.setdefault(document, {})
+        for name, value in fields.items():
+            if known.setdefault(name, value) != value and uses(name):
+                differ.append(f"{name!r} of document {document!r} ({known[name]!r} and {value!r})")
+    if differ:
+        more = f" and {len(differ) - 1} more" if len(differ) > 1 else ""
+        complaint = f"the answers differ in fields that metrics use: {differ[0]}{more}"
+        suggestion = "return the same fields each time, or write repeat: 1"
+        raise SourceError(Problem(complaint, str(source.place), suggestion=suggestion))
+    return merged
 
 
 def _with_fields(suite: Suite, rankings: list[Rankings]) -> list[Rankings]:

@@ -142,13 +142,23 @@ def _grade(grade: float | None) -> str:
 
 
 def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints, kept: _Kept) -> Iterator[Problem]:
-    """Documents, or scores, that count now and were not kept; and queries that the suite no longer has."""
-    if stored.depth < suite.depth:
-        complaint = f"the {kept.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
-        yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
+    """Data that count now and were not kept; other passages or another budget; queries that the suite no longer has."""
+    yield from too_little(suite, stored, kept)
     then, now = (each.documents or "no spans or budget" for each in (stored.fingerprints, prints))
     if then != now:
         complaint = f"the {kept.noun} was accepted with {then}, and the suite has {now}"
+        yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
+    count = len(stored.rankings[0].queries)
+    if len(cause.removed) > MOST_REMOVED * count:
+        gone = f"{len(cause.removed)} of {counted(count, 'query')} of the {kept.noun} are gone: {some(cause.removed)}"
+        yield Problem(gone, suggestion=kept.remedy, allowed=kept.first)
+
+
+def too_little(suite: Suite, stored: Baseline, kept: _Kept | None = None) -> Iterator[Problem]:
+    """Documents, scores, timings or fields that count now and were not kept."""
+    kept = kept or _the_baseline(suite)
+    if stored.depth < suite.depth:
+        complaint = f"the {kept.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
     if needs_scores(suite) and not stored.scored:
         what = f"ties: {suite.policies.ties}" if suite.policies.ties in ORDERS_BY_JUDGMENTS else "a metric"
@@ -158,24 +168,25 @@ def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints,
     for metric, what in lacking_data(suite.metrics, stored):
         complaint = f"the {kept.noun} holds no {what}, which {metric} needs"
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
-    count = len(stored.rankings[0].queries)
-    if len(cause.removed) > MOST_REMOVED * count:
-        gone = f"{len(cause.removed)} of {counted(count, 'query')} of the {kept.noun} are gone: {some(cause.removed)}"
-        yield Problem(gone, suggestion=kept.remedy, allowed=kept.first)
 
 
 def _lost(gathered: Gathered, stored: Baseline, now: Side, cause: Cause, kept: _Kept) -> Iterator[Problem]:
-    """Queries that had a value when the baseline was accepted and have none now: judgments or rankings were lost."""
-    out = gathered.population.waived | set(cause.removed)
+    """Queries or sessions that had a value in the baseline and have none now: judgments or rankings were lost."""
+    queries, waived = gathered.population.queries, gathered.population.waived
+    sessions = list(zip(queries.columns.get("session", ()), queries.ids, strict=False))
+    counting = {session for session, query in sessions if query not in waived}
+    out = {"query": waived | set(cause.removed), "session": {session for session, _ in sessions} - counting}
     for name, scored in now.scored.items():
-        if name not in stored.metrics or scored.metric.unit != "query":
+        if name not in stored.metrics or (unit := scored.metric.unit) not in out:
             continue
-        valued = {unit for unit, lacks in zip(scored.names, np.isnan(scored.values).tolist(), strict=True) if not lacks}
+        valued = {each for each, lacks in zip(scored.names, np.isnan(scored.values).tolist(), strict=True) if not lacks}
         had = stored.metrics[name].values
-        lost = [query for query in had if query not in valued and query not in out]
+        lost = [each for each in had if each not in valued and each not in out[unit]]
         if len(lost) > MOST_REMOVED * len(had):
-            complaint = f"{len(lost)} of {counted(len(had), 'query')} have no {name} any more: {some(lost)}"
-            hint = "were judgments deleted, or rankings left out? " + kept.remedy
+            units = counted(len(had), unit)
+            complaint = f"{len(lost)} of {units} have no {name} any more: {some(lost)}"
+            moved = ", or queries moved to other sessions" if unit == "session" else ""
+            hint = f"were judgments deleted, or rankings left out{moved}? {kept.remedy}"
             yield Problem(complaint, suggestion=hint, allowed=kept.first)
             return
 

@@ -342,10 +342,14 @@ EDITS, LISTED = 3, 5
 """The numbers of edited judgments and of queries that are named."""
 
 
+ALWAYS = ("rankings", "queries", "judgments", "source", "metrics")
+"""The inputs that are named if they did not change."""
+
+
 def cause_sentence(cause: Cause, metric: str = "") -> str:
     """The inputs that differ, and those that do not; with the current figure of the baseline itself for ``metric``."""
     different = list(_different(cause, metric))
-    same = [what for what, changed in _parts(cause) if not changed and what != "policies"]
+    same = [what for what, changed in _parts(cause) if not changed and what in ALWAYS]
     if not different:
         return f"nothing changed: {_listing(same)} are those of the baseline"
     if same == ["source"]:
@@ -363,6 +367,8 @@ def _parts(cause: Cause) -> list[tuple[str, bool]]:
         ("source", cause.source),
         ("policies", cause.policies),
         ("metrics", bool(cause.metrics)),
+        ("timings", cause.timings),
+        ("fields", cause.fields),
     ]
 
 
@@ -380,6 +386,7 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
         yield "queries are evaluated under different policies"
     if changed["metrics"]:
         yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined differently"
+    yield from (what for what in ("timings changed", "fields of documents changed") if changed[what.split()[0]])
     if restated := cause.restated.get(metric):
         yield f"the baseline itself is now {figure(restated.now)} (was {figure(restated.then)})"
 

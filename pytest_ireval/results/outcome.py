@@ -269,6 +269,10 @@ class Cause:
     """True if the source is described in other words."""
     policies: bool = False
     """True if queries are evaluated under other policies."""
+    timings: bool = False
+    """True if a query took another time; only known if a metric uses timings."""
+    fields: bool = False
+    """True if a field of a document that a metric uses has another value."""
 
     @property
     def nothing(self) -> bool:

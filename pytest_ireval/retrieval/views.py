@@ -173,8 +173,10 @@ def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
 
 
 def of_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Rankings, tuple[str, ...]]:
-    """The rankings of the queries that are ``wanted``, and the names of the others."""
+    """The rankings and timings of the queries that are ``wanted``, and the names of the other queries."""
     chosen = np.array([wanted(query) for query in rankings.queries], bool)
+    if rankings.timings is not None:  # a query without a ranking may have one, too
+        rankings = replace(rankings, timings={q: time for q, time in rankings.timings.items() if wanted(q)})
     if chosen.all():
         return rankings, ()
     return replace(

@@ -370,7 +370,7 @@ def gone_documents(change: RankingChange) -> Symptom | None:
         if lost and len(now) >= FEW and {*now[: TOP // 2]} <= {*before}:  # nothing new took their places
             found.append(query)
             gone |= lost
-    if len(found) < len(change.moved) / 2:
+    if not gone or len(found) < len(change.moved) / 2:
         return None
     return _symptom(
         change,

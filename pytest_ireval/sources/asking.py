@@ -10,10 +10,6 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date
-from decimal import Decimal
-from fractions import Fraction
-from math import isfinite
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Thread, current_thread
@@ -21,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.companions import flat_fields
+from pytest_ireval.retrieval.companions import flat_fields, plain_data
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
@@ -72,17 +68,17 @@ def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
     """The rankings with the timings and fields of the answer, checked and as plain values."""
     timings, fields = answer.timings, answer.fields
     for query, seconds in _entries(timings, "timings"):
-        number = _plain(seconds)
+        number = plain_data(seconds)
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
             raise SourceError(f"timings: query {query!r} took {seconds!r}, which is not a number of seconds")
     for document, known in _entries(fields, "fields"):
         if not isinstance(known, Mapping):
             raise SourceError(f"fields: document {document!r} has {known!r}, not a mapping of names and values")
     if timings is not None:
-        timings = {str(query): round(float(_plain(each)), 6) for query, each in timings.items()}
+        timings = {str(query): round(float(plain_data(each)), 6) for query, each in timings.items()}
     if fields is not None:
         named = {str(each): flat_fields(known) for each, known in fields.items()}
-        fields = hidden_in({each: {name: _plain(value) for name, value in known} for each, known in named.items()})
+        fields = hidden_in({each: {name: plain_data(value) for name, value in known} for each, known in named.items()})
     timings = rankings.timings if timings is None else timings
     return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
 
@@ -91,20 +87,6 @@ def _entries(mapping: Any, what: str) -> list[tuple[Any, Any]]:
     if mapping is not None and not isinstance(mapping, Mapping):
         raise SourceError(f"{what} of the answer are {type(mapping).__name__}, not a mapping")
     return [] if mapping is None else list(mapping.items())
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON can hold it: dates as text of ISO 8601, numbers of other kinds as numbers, NaN as None."""
-    if callable(item := getattr(value, "item", None)) and getattr(value, "ndim", None) == 0:
-        value = item()  # a number of numpy, or a tensor that holds one
-    if isinstance(value, float | Decimal | Fraction):
-        return float(value) if isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in (sorted(value, key=repr) if isinstance(value, set | frozenset) else value)]
-    plain = value is None or isinstance(value, str | bool | int)
-    return value if plain else value.isoformat() if isinstance(value, date) else str(value)
 
 
 MOST_FACTS, LONGEST_FACT = 20, 200

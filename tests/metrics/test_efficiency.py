@@ -8,8 +8,9 @@ SECONDS = {"q1": 0.1, "q2": 0.15, "q3": 0.05, "q4": 0.9}
 
 
 def timed(metrics, seconds=SECONDS, **options):
-    lists = {query: ["a"] for query in seconds}
-    judgments = {query: {"a": 1} for query in (*seconds, *options.pop("unranked", ()))}
+    unranked = options.pop("unranked", ())
+    lists = {query: ["a"] for query in seconds if query not in unranked}
+    judgments = {query: {"a": 1} for query in (*seconds, *unranked)}
     return [each.value for each in evaluate(judgments, lists, metrics, timings=seconds, **options).metrics]
 
 
@@ -22,6 +23,9 @@ def test_a_query_without_an_answer_is_not_fast():
     assert timed("Instant", unranked=["q5"], missing_queries="zero") == pytest.approx([0.4])
     assert timed("Throughput", unranked=["q5"], missing_queries="zero") == pytest.approx([4 / 1.2])
     assert timed("Latency", unranked=["q5"], missing_queries="zero") == pytest.approx([300])  # it took no known time
+    waited = {**SECONDS, "q5": 0.1}
+    assert timed("Instant", waited, unranked=["q5"], missing_queries="zero") == pytest.approx([0.4])
+    assert timed("Throughput", waited, unranked=["q5"], missing_queries="zero") == pytest.approx([4 / 1.3])
 
 
 def test_no_time_at_all_is_an_error():
