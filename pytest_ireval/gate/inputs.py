@@ -325,6 +325,11 @@ def rankings_of_suite(
 
         answered = [within_budget(each, _sizes(suite, budget, each, names), budget.at_most) for each in answered]
     rankings = [names.in_rankings(each) for each in answered]
+    if names.passages is not None:
+        from pytest_ireval.retrieval.chunks import refuse_without_span
+
+        for each in rankings:
+            refuse_without_span(each.documents, lambda _, origin=each.origin: origin)  # type: ignore[misc]
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
     described = cut[0].fields or {}
     cut = _with_fields(suite, cut)

@@ -48,32 +48,27 @@ class Passages:
         """Rankings with the judged passage in place of a chunk that covers it.
 
         From the best chunk down, each counts as the passage that it covers most, among those that do not count yet.
-        A chunk that covers only passages that count already is left out, and those below it move up.
+        A chunk that covers only passages that count already is left out, and those below it move up. A document
+        without a span stays as it is.
         """
         names, repeated = rankings.documents.texts(), []
         fields = dict(rankings.fields or {})
-        mistakes = Mistakes()
         for number, query in enumerate(rankings.queries):
             passages, counted = self.by_query.get(query, {}), set[str]()
             for row in range(int(rankings.first[number]), int(rankings.first[number + 1])):
                 chunk = names[row]
-                try:
-                    names[row] = self._name(chunk, passages, counted)
-                except Unfit as unfit:
-                    mistakes.add(Problem(f"query {shown(query)}: {unfit}", rankings.origin, allowed=FORM))
-                    continue
+                names[row] = self._name(chunk, passages, counted)
                 if names[row] in counted:
                     repeated.append(row)
                 elif names[row] != chunk and chunk in fields:
                     fields.setdefault(names[row], fields[chunk])
                 counted.add(names[row])
-        mistakes.refuse()
         found = replace(rankings, documents=Ids.of(names), fields=fields if rankings.fields else rankings.fields)
         return without_rows(found, np.array(repeated, np.int64))
 
     def _name(self, chunk: str, passages: Mapping[str, Sequence[_Passage]], counted: Container[str]) -> str:
         """The passage that a chunk counts as, a new one if there is one; the chunk itself if it covers none."""
-        document, start, end = _span(chunk)
+        document, start, end = _span(chunk) or ("", 0, 0)
         covered = [each for each in passages.get(document, ()) if each.covered(start, end) >= self.share]
 
         def order(each: _Passage) -> tuple[bool, float, bool, float]:
@@ -84,26 +79,28 @@ class Passages:
 
 def passages_of(judgments: Judgments, share: float) -> Passages:
     """The judged passages; an error names the judged documents that have no span."""
+    refuse_without_span(judgments.documents, judgments.place)
     found: dict[str, dict[str, list[_Passage]]] = {}
-    mistakes = Mistakes()
     for row, name in enumerate(judgments.documents.texts()):
-        try:
-            document, start, end = _span(name)
-        except Unfit as unfit:
-            mistakes.add(Problem(str(unfit), judgments.place(row), allowed=FORM))
-            continue
+        document, start, end = _span(name) or ("", 0, 0)
         query = judgments.queries[judgments.query[row]]
         passage = _Passage(start, end, name, float(judgments.grade[row]))
         found.setdefault(query, {}).setdefault(document, []).append(passage)
-    mistakes.refuse()
     return Passages(found, share)
 
 
-def _span(name: str) -> tuple[str, int, int]:
+def refuse_without_span(documents: Ids, place: Callable[[int], str]) -> None:
+    """Raise InputError with the documents that have no span; ``place`` gives the place of a row."""
+    mistakes = Mistakes()
+    for row, name in enumerate(documents.texts()):
+        if _span(name) is None:
+            mistakes.add(Problem(f"document {shown(name)} has no span", place(row), allowed=FORM))
+    mistakes.refuse()
+
+
+def _span(name: str) -> tuple[str, int, int] | None:
     match = SPAN.fullmatch(name)
-    if match is None or int(match[2]) >= int(match[3]):
-        raise Unfit(f"document {shown(name)} has no span")
-    return match[1], int(match[2]), int(match[3])
+    return (match[1], int(match[2]), int(match[3])) if match and int(match[2]) < int(match[3]) else None
 
 
 def within_budget(rankings: Rankings, size: Callable[[str], float], at_most: float) -> Rankings:

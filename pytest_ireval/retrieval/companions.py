@@ -87,7 +87,7 @@ def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[st
     found: dict[str, Mapping[str, Any]] = {}
     for document, fields in document_fields(path):
         if document in wanted and document not in found:
-            found[document] = {name: plain_data(value) for name, value in flat_fields(fields)}
+            found[document] = {name: plain_field(value) for name, value in flat_fields(fields)}
         if len(found) == len(wanted):
             break
     return found
@@ -154,7 +154,7 @@ def flat_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield from ((str(each), part) for each, part in (value if isinstance(value, dict) else {name: value}).items())
 
 
-def plain_data(value: Any) -> Any:
+def plain_field(value: Any) -> Any:
     """A value as JSON can hold it: dates as text of ISO 8601, numbers of other kinds as numbers, NaN as None."""
     if callable(item := getattr(value, "item", None)) and getattr(value, "ndim", None) == 0:
         value = item()  # a number of numpy, or a tensor that holds one
@@ -163,10 +163,10 @@ def plain_data(value: Any) -> Any:
     if isinstance(value, float | Decimal | Fraction):
         return float(value) if isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(name): plain_data(each) for name, each in value.items()}
+        return {str(name): plain_field(each) for name, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         found = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
-        return [plain_data(each) for each in found]
+        return [plain_field(each) for each in found]
     return value.isoformat() if isinstance(value, date) else str(value)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.companions import flat_fields, plain_data
+from pytest_ireval.retrieval.companions import flat_fields, plain_field
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
@@ -68,17 +68,17 @@ def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
     """The rankings with the timings and fields of the answer, checked and as plain values."""
     timings, fields = answer.timings, answer.fields
     for query, seconds in _entries(timings, "timings"):
-        number = plain_data(seconds)
+        number = plain_field(seconds)
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
             raise SourceError(f"timings: query {query!r} took {seconds!r}, which is not a number of seconds")
     for document, known in _entries(fields, "fields"):
         if not isinstance(known, Mapping):
             raise SourceError(f"fields: document {document!r} has {known!r}, not a mapping of names and values")
     if timings is not None:
-        timings = {str(query): round(float(plain_data(each)), 6) for query, each in timings.items()}
+        timings = {str(query): round(float(plain_field(each)), 6) for query, each in timings.items()}
     if fields is not None:
         named = {str(each): flat_fields(known) for each, known in fields.items()}
-        fields = hidden_in({each: {name: plain_data(value) for name, value in known} for each, known in named.items()})
+        fields = hidden_in({each: {name: plain_field(value) for name, value in known} for each, known in named.items()})
     timings = rankings.timings if timings is None else timings
     return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
 

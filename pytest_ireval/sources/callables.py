@@ -202,7 +202,7 @@ IDS = ("id", "_id", "document", "document_id", "doc_id", "docno", "docid", "node
 """Names of the id; the first one counts. PyTerrier's docid is a number of its index."""
 SCORES = ("score", "_score")
 OF_QUERIES = ("qid", "query", "rank")
-"""Columns of a data frame that describe the ranking, not the document."""
+"""Columns of a data frame of PyTerrier that describe the ranking, not the document."""
 MOST = 1_000_000
 """A generator with more documents may never end."""
 FORMS = (
@@ -215,6 +215,10 @@ def _gathered(returned: Any) -> Any:
     """The whole value: a generator is run to its end, a data frame becomes rows."""
     if hasattr(returned, "columns") and hasattr(returned, "__getitem__"):
         names = list(returned.columns)
+        if "qid" in names:  # PyTerrier
+            if (count := len(set(returned["qid"]))) > 1:
+                raise Unfit(f"returned the rankings of {count} queries, not of one")
+            names = [name for name in names if name not in OF_QUERIES]
         return [dict(zip(names, row, strict=True)) for row in zip(*(returned[name] for name in names), strict=True)]
     if isinstance(returned, Mapping):
         documents = returned.get("documents")  # Haystack: the ranking is an output of that name
@@ -274,7 +278,7 @@ def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any], described: Des
 
 def _pairs(returned: Any, query: str, described: Described, id_at: str) -> Pairs:
     """Documents with scores; without scores the order of the list decides."""
-    if isinstance(returned, dict):
+    if isinstance(returned, dict) and not id_at:
         return _scored(returned.items(), query)
     if not isinstance(returned, list):
         raise Unfit(_not_a_list(returned), FORMS)
@@ -339,7 +343,7 @@ def _entry(entry: Any, described: Described, id_at: str) -> tuple[Any, Any]:
     if document is None:
         remedy = f"allowed: {', '.join(IDS)} for the id; or say where it is, as in id: metadata.sku"
         raise Unfit(f"returned {_cut(entry)}, which has no id", remedy)
-    more = {name: value for name, value in named.items() if name and name not in (*IDS, *SCORES, *OF_QUERIES)}
+    more = {name: value for name, value in named.items() if name and name not in (*IDS, *SCORES)}
     if more:
         described.setdefault(id_of(_plain(document)), more)
     return document, next((named[name] for name in SCORES if named.get(name) is not None), None)

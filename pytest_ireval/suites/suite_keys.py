@@ -183,6 +183,12 @@ class BudgetKeys(Options):
         "", description="In place of it, a field with a text: four characters count as one token.", examples=["content"]
     )
 
+    @model_validator(mode="after")
+    def _one_size(self) -> BudgetKeys:
+        if self.text and "field" in self.model_fields_set:
+            raise UnfitError("field and text both name the size of a document", "remove one of them")
+        return self
+
 
 class DocumentsKeys(Options):
     """Facts about documents."""

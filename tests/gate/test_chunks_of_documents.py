@@ -85,6 +85,27 @@ def test_another_definition_does_not_fit_the_baseline(handbook, before, now, hea
     assert found["no_regression"]["headline"] == headline
 
 
+def test_a_suite_that_judged_chunks_can_move_to_passages(handbook):
+    passages = (handbook.path / "judgments.txt").read_text()
+    (handbook.path / "judgments.txt").write_text("q1 0 c1 2\nq1 0 c2 1\n")
+    handbook.run(["c1", "c2"], "{size: 100}", "--ireval-update-new")
+    (handbook.path / "judgments.txt").write_text(passages)
+
+    changed = handbook.run(PASSAGES, "{spans: 50%}")
+    accept = ("--ireval-update", "--ireval-reason", "passages", "--ireval-force")
+    handbook.run(PASSAGES, "{spans: 50%}", *accept)
+    accepted = handbook.run(OVERLAPPING, "{spans: 50%}")
+
+    assert changed["no_regression"]["headline"].startswith("the baseline was accepted with no spans or budget, and")
+    assert accepted["no_regression"]["verdict"] == "pass"
+
+
+def test_a_ranked_document_without_a_span_is_an_error(handbook):
+    found = handbook.run([*PASSAGES, "book"], "{spans: 50%}")
+
+    assert found["inputs"]["headline"] == "run: rankings.txt: document 'book' has no span"
+
+
 @pytest.mark.parametrize(
     ("budget", "fields", "verdict"),
     [
@@ -149,6 +170,7 @@ def test_sizes_and_spans_from_a_python_source(tmp_path):
         ("judgments: judgments.txt\n", "", "spans needs judged passages, but the suite names no judgments"),
         ("suite:", "ties: pessimistic\nsuite:", "a budget needs one order of equal scores, but ties is pessimistic"),
         ("at_most: 9", "at_most: 0", "at_most"),
+        ("at_most: 9", "at_most: 9, field: a, text: b", "field and text both name the size of a document"),
         ("spans: 50%", "spans: 50", "share: write 60%"),
         ("spans: 50%", "spans: 0%", "share: write 60%"),
         ("{spans: 50%, ", "{", "the budget needs the field 'tokens', and the source run returns only rankings"),

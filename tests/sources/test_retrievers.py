@@ -324,6 +324,12 @@ def test_a_transformer_of_pyterrier_is_known_by_docno(search):
     assert not found.fields
 
 
+def test_rankings_of_several_queries_are_not_one_ranking(search):
+    code = "def search(text):\n    return pandas.DataFrame({'qid': ['1', '2'], 'docno': ['a', 'b'], 'score': [2, 1]})\n"
+
+    assert "returned the rankings of 2 queries, not of one" in search("pyterrier", code, lists=False)
+
+
 def test_scores_of_a_retriever_that_rise_are_refused(search):
     code = """
 class Shop(BaseRetriever):
@@ -337,6 +343,15 @@ search = Shop()
 
     assert "not in the order of their scores: 'chunk of p1' (0.9) is below 'chunk of m1' (0.1)" in said
     assert "distances with a minus sign" in said
+
+
+def test_a_path_needs_documents(shop):
+    shop.write("search.py", "def search(text):\n    return {'a': 1} if 'red' in text else ['a']\n")
+    sys.modules.pop("search", None)
+    said = shop.refused({"python": "search:search", "id": "metadata.sku"})
+
+    assert "query 'q1': returned dict, not a list of documents" in said
+    assert "query 'q2': returned 'a', which has no metadata.sku" in said
 
 
 def test_a_retriever_gets_one_query_at_a_time(search):

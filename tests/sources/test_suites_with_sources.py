@@ -83,5 +83,5 @@ def test_mistakes_in_options_are_found_while_the_suite_is_read(gate):
         "shop.ireval.yaml:6:45: source\n"
         "  unknown key 'concurency'\n"
         "  did you mean 'concurrency'?\n"
-        "  allowed: repeat, python, mode, concurrency, timeout, path"
+        "  allowed: repeat, python, mode, id, concurrency, timeout, path"
     )

@@ -1,0 +1,144 @@
+"""The scripts and suites of the page about live engines, with the engines that it is about."""
+
+import contextlib
+import csv
+import json
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from engines import collection, indexing, starting
+from engines.conftest import _without
+from engines.test_sources_of_engines import asked
+
+from pytest_ireval import load_suite, run_gate
+
+pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
+
+PAGE = Path(__file__).parents[2] / "docs" / "live_engines.md"
+BLOCK = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def repository(shop, tmp_path, monkeypatch):
+    """The files of the page, with the made-up shop as its documents."""
+    if not PAGE.exists():
+        pytest.skip("needs a checkout of the project")
+    for title, text in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
+        if title.startswith(("engine/", "suites/")):
+            (tmp_path / title).parent.mkdir(exist_ok=True)
+            (tmp_path / title).write_text(text, encoding="utf-8")
+    collection.write(shop, tmp_path / "suites" / "data")
+    products = collection.documents(shop)
+    (tmp_path / "engine/products.ndjson").write_text(
+        "".join(f"{json.dumps({'index': {'_id': each['id']}})}\n{json.dumps(each)}\n" for each in products)
+    )
+    dated = [{**each, "date": f"{each['date']}T00:00:00Z"} for each in products]
+    (tmp_path / "engine/products.json").write_text(json.dumps(dated))
+    with (tmp_path / "engine/products.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, ("id", "title", "description", "brand"), extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(products)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
+    return tmp_path
+
+
+def bash(script, **variables):
+    return subprocess.run(
+        ["bash", script], env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def engine(request):
+    """An engine whose documents are those of this file's tests alone."""
+    try:
+        made = starting.start(request.param)
+    except starting.MissingError as error:
+        raise _without(error) from None
+    yield made
+    made.stop()
+
+
+SCRIPTS = {"opensearch": "opensearch", "elasticsearch": "opensearch", "solr": "solr", "postgresql": "postgresql"}
+
+
+@pytest.mark.parametrize("engine", SCRIPTS, indirect=True)
+def test_the_scripts_load_what_the_suites_ask_for(engine, repository, monkeypatch):
+    name = engine.name
+    if name == "postgresql":
+        pytest.importorskip("psycopg", reason="needs psycopg")
+    loaded = bash(f"engine/load-{SCRIPTS[name]}.sh", ENGINE_URL=engine.url)
+    assert loaded.returncode == 0, loaded.stderr
+    monkeypatch.setenv("ENGINE_URL", engine.url)
+    monkeypatch.setenv("DATABASE_URL", engine.url.replace("postgresql:", "postgresql+psycopg:"))
+
+    (answer,) = asked(load_suite(repository / "suites" / f"{name}.ireval.yaml"))
+
+    found = [query for query in answer.rankings.queries if answer.rankings.ranking(query)]
+    assert len(found) > 0.9 * len(answer.rankings.queries)
+    if name == "opensearch":  # its suite records the answers
+        monkeypatch.setenv("IREVAL_OFFLINE", "1")
+        (again,) = asked(load_suite(repository / "suites" / f"{name}.ireval.yaml"))
+        assert [again.rankings.ranking(each) for each in found] == [answer.rankings.ranking(each) for each in found]
+
+
+@pytest.fixture
+def opensearch_alone(engine):
+    with contextlib.suppress(indexing.AnswerError):
+        indexing.ask(engine.url, "/products", method="DELETE")
+    return engine
+
+
+only_opensearch = pytest.mark.parametrize("engine", ["opensearch"], indirect=True)
+
+
+@only_opensearch
+def test_two_versions_of_a_query_are_compared_on_one_index(opensearch_alone, engine, repository, monkeypatch):
+    assert bash("engine/load-opensearch.sh", ENGINE_URL=engine.url).returncode == 0
+    monkeypatch.setenv("ENGINE_URL", engine.url)
+
+    found = run_gate(load_suite(repository / "suites" / "two-sides.ireval.yaml"))
+
+    (outcome,) = (each for each in found.outcomes if each.id.startswith("no_regression"))
+    assert outcome.verdict in ("pass", "fail")
+    assert outcome.numbers["change"] != 0
+
+
+@only_opensearch
+def test_a_document_that_the_engine_refuses_stops_the_job(opensearch_alone, engine, repository):
+    with (repository / "engine/products.ndjson").open("a") as file:
+        file.write('{"index": {"_id": "x"}}\n{"title": {"not": "a text"}}\n')
+
+    assert bash("engine/load-opensearch.sh", ENGINE_URL=engine.url).returncode != 0
+
+
+@pytest.mark.parametrize("name", ["opensearch"])
+def test_a_snapshot_is_restored(name, repository):
+    folder = Path(tempfile.mkdtemp(prefix="ireval-snapshot-"))
+    snapshots = folder / "snapshots"
+    settings = {"discovery.type": "single-node", "path.repo": str(snapshots)}
+    try:
+        node = starting._elastic(name, folder, starting._free_port(), **settings)
+    except starting.MissingError as error:
+        raise _without(error) from None
+    try:
+        node.wait_until(lambda: starting._answers(node, "/_cluster/health"))
+        assert bash("engine/load-opensearch.sh", ENGINE_URL=node.url).returncode == 0
+        made = {"type": "fs", "settings": {"location": str(snapshots)}}
+        indexing.ask(node.url, "/_snapshot/made", made, "PUT")
+        only = {"indices": "products", "include_global_state": False}
+        indexing.ask(node.url, "/_snapshot/made/products?wait_for_completion=true", only, "PUT")
+        indexing.ask(node.url, "/products", method="DELETE")
+        indexing.ask(node.url, "/_snapshot/made", method="DELETE")
+
+        restored = bash("engine/load-snapshot.sh", ENGINE_URL=node.url, SNAPSHOTS=str(snapshots))
+
+        assert restored.returncode == 0, restored.stderr
+        assert indexing.search_elastic(node.url, "tent")
+    finally:
+        node.stop()
