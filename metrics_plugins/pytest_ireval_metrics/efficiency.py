@@ -36,7 +36,6 @@ def _aggregate(settings: Mapping[str, Any]) -> dict[str, str]:
     name="Latency",
     direction="lower",
     range=(0, np.inf),
-    undefined="it has no ranking",
     steps=_latency_steps,
     by_arguments=_aggregate,
 )
@@ -91,7 +90,10 @@ def throughput(judged: JudgedRankings) -> Floats:
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Throughput of 1 1 in 0.2 seconds = 1 / 0.2 = 5
     """
-    time = _milliseconds(judged)[judged.present]
+    time = _milliseconds(judged)
+    if lacking := int(np.count_nonzero(~judged.present)):
+        what = "query has" if lacking == 1 else "queries have"
+        raise MetricError(f"{lacking} {what} no ranking, so the time of all queries is unknown")
     whole = float(time.sum()) / 1000
     if time.size and not whole:
         raise MetricError("all queries together took 0 seconds")
