@@ -36,6 +36,8 @@ def _aggregate(settings: Mapping[str, Any]) -> dict[str, str]:
     name="Latency",
     direction="lower",
     range=(0, np.inf),
+    milliseconds=True,
+    ratio=True,
     steps=_latency_steps,
     by_arguments=_aggregate,
 )
@@ -53,7 +55,8 @@ def latency(
 ) -> Floats:
     """Milliseconds that a query takes.
 
-    Formula: Latency = 1000 * seconds between the query and its answer; for all queries the mean, or a percentile
+    Formula: Latency = 1000 * seconds between the query and its answer; for all queries the mean, or a percentile,
+    linear between the two nearest values (type 7 of Hyndman and Fan, the default of NumPy)
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Latency of 1 1 in 0.2 seconds = 1000 * 0.2 = 200
     """
@@ -82,7 +85,12 @@ def instant(
     return (_milliseconds(judged) < below).astype(np.float64)
 
 
-@timed_metric(name="Throughput", unit="run", range=(0, np.inf))
+@timed_metric(
+    name="Throughput",
+    unit="run",
+    range=(0, np.inf),
+    not_promised={"a_value_for_every_query": "the time of a query without a ranking is unknown"},
+)
 def throughput(judged: JudgedRankings) -> Floats:
     """Queries that are answered in a second, one after the other.
 

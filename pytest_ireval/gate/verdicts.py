@@ -24,6 +24,7 @@ from pytest_ireval.gate.inputs import time_left
 from pytest_ireval.gate.lowering import lowering, with_weaker
 from pytest_ireval.gate.material import Material, by_stored_baseline, reference_of, seen_of
 from pytest_ireval.gate.reference import bring_back, without_anchor
+from pytest_ireval.gate.scoring import time_noise
 from pytest_ireval.gate.to_judge import changed_ids
 from pytest_ireval.gate.weakened import weakened
 from pytest_ireval.plugins.kinds import MeanTest, Part
@@ -112,23 +113,35 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     if broken is not None and reference is None:  # a first baseline without this metric must not be accepted
         return _with(plain, error_ruling(broken))
     if asked.kind.compares and reference is None:
-        return _lenient(asked, _without_baseline(plain, material))
+        return _lenient(_without_baseline(plain, material), warns=asked.options.on_fail == "warn")
     if isinstance(reference, MissingAnchorError):
-        return _lenient(asked, without_anchor(plain, reference))
+        return _lenient(without_anchor(plain, reference), warns=asked.options.on_fail == "warn")
     told = errors_told(asked, lambda: _ruling(check, asked, material, family))
     outcome = _with(plain, told.ruling)
     if asked.kind.compares and isinstance(reference, Side) and not by_stored_baseline(check, material):
         outcome = replace(outcome, against=reference.origin)
     if by_stored_baseline(check, material):
         outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
-    return _lenient(asked, outcome)
+    if check.part.timed and outcome.verdict != "error":
+        outcome = replace(outcome, facts=(*outcome.facts, *_about_time(check, material, outcome)))
+    return _lenient(outcome, warns=check.only_warns)
 
 
-def _lenient(asked: RuleAsked, outcome: Outcome) -> Outcome:
-    """Turn a failure of a rule that says ``on_fail: warn`` into a warning, whatever the failure is."""
-    if outcome.verdict == "fail" and asked.options.on_fail == "warn":
+def _lenient(outcome: Outcome, *, warns: bool) -> Outcome:
+    """Turn a failure of a rule that only warns into a warning, whatever the failure is."""
+    if outcome.verdict == "fail" and warns:
         return replace(outcome, verdict="pass", warning=True)
     return outcome
+
+
+def _about_time(check: Check, material: Material, outcome: Outcome) -> Iterator[str]:
+    """The noise of the times that a verdict rests on, and the option that lets them decide."""
+    metrics = (check.part.metric, check.part.beside)
+    timed = next(metric for metric in metrics if metric is not None and "timings" in metric.needs)
+    noise = time_noise(material.now, timed, material.population.mask(check.slice))
+    if outcome.verdict == "fail" and check.asked and "on_fail" not in check.asked.options.model_fields_set:
+        noise = f"only a warning, as times vary from run to run: {noise}; on_fail: fail lets this rule decide"
+    yield noise
 
 
 def _plain_outcome(check: Check) -> Outcome:

@@ -190,6 +190,9 @@ def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[
             continue
         values = check.slice.value, other.slice.value
         changes = [*changed_options(check.asked.options, other.asked.options, values)]
+        changes = [each for each in changes if each.name != "on_fail"]
+        if other.only_warns and not check.only_warns:
+            changes.append(ChangedOption("on_fail", "fail", "warn", looser=True))
         changes += looser_part(check.part.asked, other.part.asked)
         for each in changes:
             if each.name not in SELECTING:

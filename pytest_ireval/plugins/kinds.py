@@ -44,6 +44,13 @@ class Part(NamedTuple):
     """Whatever of the options the rule's function needs to know it by."""
     place: tuple[str | int, ...] = ()
     """Keys below the rule's own that lead to it, so that messages name its line."""
+    beside: Metric | None = None
+    """Another metric that it looks at."""
+
+    @property
+    def timed(self) -> bool:
+        """True if one of its metrics measures time."""
+        return any(metric is not None and "timings" in metric.needs for metric in (self.metric, self.beside))
 
 
 class MeanTest(NamedTuple):

@@ -13,7 +13,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.evidence import Chances, Tries, decided_by_ties
-from pytest_ireval.rules.figures import figure_of, figures_of
+from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
@@ -29,7 +29,7 @@ from pytest_ireval.rules.wording import (
     worst_changes,
 )
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suites.quantities import Tolerance, refuse_tolerance
 from pytest_ireval.suites.values import MetricText, TolerancesText, ToleranceText
 
 LOW_BASELINE = 0.05
@@ -59,18 +59,15 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
     def _makes_sense(self) -> NoRegressionOptions:
         if self.tolerance.by_value and not self.per:
             raise ValueError("a tolerance for each value needs per: the column that has the values")
-        low, high = self.metric.bounds
         tolerances = [each for each in (self.tolerance.default, *self.tolerance.by_value.values()) if each is not None]
         for each in tolerances:
-            if each.relative >= 1 or each.absolute >= high - low:
-                raise ValueError(f"a tolerance of {each} lets everything pass")
+            refuse_tolerance(each, self.metric, by_evidence=self.by_evidence)
         limit = self.hard_limit
         if limit is None:
             return self
         if not self.by_evidence:
             raise ValueError("hard_limit is for rules that decide by evidence: add decide_by: evidence")
-        if limit.relative >= 1 or limit.absolute >= high - low:
-            raise ValueError(f"a hard_limit of {limit} lets everything pass")
+        refuse_tolerance(limit, self.metric, by_evidence=self.by_evidence, what="hard_limit")
         for each in tolerances:
             if limit.relative < each.relative if limit.relative else limit.absolute < each.absolute:
                 raise ValueError(
@@ -92,7 +89,7 @@ def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | 
 
 def _chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chances | None:
     tolerance = options.tolerance.of(tries.slice.value)
-    if tolerance is None:
+    if tolerance is None or (options.by_evidence and tries.metric.ratio):
         return None
     weights = tries.weights if options.weighted else None
     baseline, fall = mean_of(tries.before, weights), -tries.means(weighted=options.weighted)
@@ -151,7 +148,7 @@ def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) ->
 def _over(question: Question, limit: Tolerance | None = None) -> bool:
     """Tell whether the observed figure fell by more than the limit, or else than the tolerance."""
     allowed = (question.allowed or 0.0) if limit is None else limit.allowed(question.baseline)
-    now, before = (figure_of(question.seen, each, question.shares) or 0.0 for each in question.values[2:])
+    now, before = (question.figure(each) or 0.0 for each in question.values[2:])
     drop = -question.seen.sign * (now - before)
     return bool(beyond(drop, allowed, before))
 

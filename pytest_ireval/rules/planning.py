@@ -64,6 +64,11 @@ class Check:
         return self.id.partition("::")[0]
 
     @property
+    def only_warns(self) -> bool:
+        """True if a failure is a warning and never red."""
+        return self.asked is not None and self.asked.only_warns(self.part)
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """Those of the rule."""
         return tuple(self.asked.options.tags) if self.asked else ()

@@ -19,8 +19,8 @@ from pytest_ireval.rules.evidence import Chances, Tries
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suites.options import IN_PARTS, RuleOptions
-from pytest_ireval.suites.quantities import Bound
-from pytest_ireval.suites.values import BoundText, MetricText, Number, Text, Texts
+from pytest_ireval.suites.quantities import Bound, refuse_unit
+from pytest_ireval.suites.values import BoundText, FigureText, MetricText, Text, Texts
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
 FIGURES_IN_WORDS = "mean, min, max, median, p1 to p99"
@@ -58,8 +58,8 @@ class ThresholdOptions(RuleOptions):
         description=f"Long form: a figure of the metric's values, {FIGURES_IN_WORDS}. Default: the "
         "metric's own figure.",
     )
-    min: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the lowest value that is allowed.")
-    max: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the highest value that is allowed.")
+    min: Annotated[FigureText | None, IN_PARTS] = Field(None, description="Long form: the lowest allowed value.")
+    max: Annotated[FigureText | None, IN_PARTS] = Field(None, description="Long form: the highest allowed value.")
     limits: Annotated[dict[MetricText, BoundText], IN_PARTS] = Field(default_factory=dict, description="Short form.")
     written: Annotated[Texts, IN_PARTS] = Field((), description="The metrics of the short form as they are written.")
 
@@ -112,6 +112,7 @@ class ThresholdOptions(RuleOptions):
 
 def _refuse_beyond(metric: Metric, value: float) -> None:
     """A bound that no value reaches is a mistake, such as 85 where 0.85 is meant."""
+    refuse_unit(value, metric)
     low, high = metric.bounds
     if not low <= value <= high:
         raise ValueError(f"{value:g} is outside of the range of {metric}: {low:g} to {high:g}")
@@ -154,7 +155,7 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     lowest = lowest_values(seen, values, failed=failed, first=short if short and worst_first else None)
     return Ruling(
         "fail" if failed else "pass",
-        f"{name} is {value:.4f}{on(seen)} (must be {limit})",
+        f"{name} is {f'{value:.1f} ms' if seen.metric.milliseconds else f'{value:.4f}'}{on(seen)} (must be {limit})",
         f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
         figures=(figures, *_whole(seen, limit)),
         queries=lowest.queries,

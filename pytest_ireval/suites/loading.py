@@ -319,7 +319,7 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
     given = _with_defaults(read.values)
     documents: DocumentsKeys = given["documents"]
     judgments: JudgmentsKeys | None = given["judgments"]
-    of_rules = (part.metric for placed in read.rules for part in placed.asked.parts)
+    of_rules = (each for placed in read.rules for part in placed.asked.parts for each in (part.metric, part.beside))
     return Suite(
         name=given["suite"],
         path=files[0],

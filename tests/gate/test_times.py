@@ -1,0 +1,178 @@
+"""Rules about times: they warn and say how noisy times are, take units, and compare ratios where evidence decides."""
+
+import math
+from statistics import fmean, stdev
+
+import pytest
+
+from pytest_ireval import SuiteError, load_suite, run_gate
+
+QUERIES = [f"q{number:02}" for number in range(40)]
+BEFORE = {query: 10 * 1.1**number for number, query in enumerate(QUERIES)}
+HEAD = "ireval: 1\nsuite: speed\nsource: {run: now.txt, timings: now.tsv}\nqueries: queries.tsv\nrules:\n"
+OTHER = "against: {source: {run: now.txt, timings: before.tsv}}"
+
+
+class Speed:
+    """A suite about times, with the times of two systems."""
+
+    def __init__(self, path):
+        self.path = path
+        (path / "queries.tsv").write_text("id\ttext\n" + "".join(f"{query}\t{query}\n" for query in QUERIES))
+        (path / "now.txt").write_text("".join(f"{query} Q0 d 1 1 x\n" for query in QUERIES))
+        self.took("before", BEFORE)
+
+    def took(self, name, times):
+        rows = "".join(f"{query}\t{time!r}\n" for query, time in times.items())
+        (self.path / f"{name}.tsv").write_text(f"query\tms\n{rows}")
+
+    def gate(self, rule, times=BEFORE, head=HEAD, **options):
+        self.took("now", times)
+        (self.path / "speed.ireval.yaml").write_text(f"{head}  - {rule}\n")
+        return run_gate(load_suite(self.path / "speed.ireval.yaml"), **options).outcomes[1]
+
+
+@pytest.fixture
+def speed(tmp_path):
+    return Speed(tmp_path)
+
+
+def slower(factor, spread=0.0):
+    """Times that are slower by a factor, each by a little more or less."""
+    return {query: BEFORE[query] * factor * math.exp(spread * math.cos(n)) for n, query in enumerate(QUERIES)}
+
+
+@pytest.mark.parametrize(
+    ("bound", "headline"),
+    [
+        ('"<= 150ms"', "Latency(p=95) is 341.7 ms (must be <= 150 ms)"),
+        ('"<= 0.15 s"', "Latency(p=95) is 341.7 ms (must be <= 150 ms)"),
+        ('"<= 150"', "Latency(p=95) is 341.7 ms (must be <= 150)"),
+    ],
+)
+def test_a_bound_of_a_time_has_a_unit(speed, bound, headline):
+    found = speed.gate(f"threshold: {{Latency(p=95): {bound}}}")
+
+    assert (found.verdict, found.warning, found.headline) == ("pass", True, headline)
+    assert found.facts == (
+        "only a warning, as times vary from run to run: their noise is unknown without repeats "
+        "(repeat: 3 in the source); on_fail: fail lets this rule decide",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "complaint"),
+    [
+        ('threshold: {Instant: ">= 150ms"}', "150 ms is a time, but values of Instant are not"),
+        ('threshold: {Latency: "<= 3 min"}', "'3 min' is not a valid bound"),
+        ("threshold: {metric: NumRet, max: 3s}", "3000 ms is a time, but values of NumRet are not"),
+        (f"no_regression: {{metric: Instant, tolerance: {{absolute: 5ms}}, {OTHER}}}", "5 ms is a time"),
+        (
+            f"no_regression: {{metric: Latency, tolerance: {{absolute: 5ms}}, decide_by: evidence, {OTHER}}}",
+            "evidence compares ratios of Latency: write tolerance as a share",
+        ),
+        (f"equivalent: {{metric: Latency, tolerance: {{absolute: 5ms}}, {OTHER}}}", "evidence compares ratios"),
+    ],
+)
+def test_a_unit_that_does_not_fit_is_a_mistake(speed, rule, complaint):
+    with pytest.raises(SuiteError, match=complaint):
+        speed.gate(rule)
+
+
+def test_a_tolerance_may_be_a_time(speed):
+    rule = f"no_regression: {{metric: Latency, tolerance: {{absolute: 5ms}}, on_fail: fail, {OTHER}}}"
+    slow = fmean(BEFORE.values()) * 0.1
+
+    assert speed.gate(rule, slower(1.1)).verdict == "fail"
+    assert f"rose by {slow:.4f} (tolerance 5 ms)" in speed.gate(rule, slower(1.1)).headline
+    assert speed.gate(rule, slower(1.02)).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("option", "verdict", "warning"),
+    [("", "pass", True), (", on_fail: warn", "pass", True), (", on_fail: fail", "fail", False)],
+)
+def test_a_time_decides_only_if_the_rule_says_so(speed, option, verdict, warning):
+    found = speed.gate(f"no_regression: {{metric: Latency, tolerance: 5%{option}, {OTHER}}}", slower(1.2))
+
+    assert (found.verdict, found.warning) == (verdict, warning)
+    assert "their noise is unknown without repeats" in found.facts[-1]
+
+
+def test_a_metric_that_measures_no_time_still_decides(speed):
+    assert speed.gate('threshold: {Empty: ">= 1"}').verdict == "fail"
+
+
+def test_a_missing_baseline_is_red_for_times_too(speed):
+    found = speed.gate("no_regression: {metric: Latency, tolerance: 5%}")
+
+    assert (found.verdict, found.headline) == ("fail", "no baseline to compare with")
+
+
+def test_evidence_is_about_the_ratio_of_times(speed):
+    rule = f"no_regression: {{metric: Latency, tolerance: 5%, decide_by: evidence, {OTHER}}}"
+    times = slower(1.2, spread=0.2)
+    logs = [math.log(times[query] / BEFORE[query]) for query in QUERIES]
+    mean, half = fmean(logs), 1.6848751 * stdev(logs) / math.sqrt(40)  # t of 39 degrees at 95%
+    found = speed.gate(rule, times)
+    (figures,) = found.figures
+
+    assert found.warning
+    assert figures.now / figures.baseline == pytest.approx(math.exp(mean))
+    assert figures.baseline == pytest.approx(10 * 1.1**19.5)
+    assert [end / figures.baseline for end in (figures.low, figures.high)] == pytest.approx(
+        [math.expm1(mean - half), math.expm1(mean + half)]
+    )
+    assert f"Latency rose {100 * math.expm1(mean):.1f}% (90% interval" in found.headline
+    assert "worse, by more than a 5% rise" in found.headline
+
+
+def test_a_few_long_queries_do_not_decide_for_all_of_them(speed):
+    times = BEFORE | {query: 1.12 * BEFORE[query] for query in QUERIES[-8:]}
+    observed = f"no_regression: {{metric: Latency, tolerance: 5%, {OTHER}}}"
+
+    assert speed.gate(observed, times).warning  # the mean rose by 6.4%
+    evidence = speed.gate(observed.replace("5%", "5%, decide_by: evidence"), times)
+    assert (evidence.verdict, evidence.warning) == ("pass", False)
+    assert "worse, but by less than a 5% rise" in evidence.headline
+
+
+def test_a_time_of_zero_has_no_ratio(speed):
+    found = speed.gate(f"equivalent: {{metric: Latency, tolerance: 5%, {OTHER}}}", {**BEFORE, "q03": 0})
+
+    assert found.verdict == "error"
+    assert "every value must be above 0; 'q03' has 0" in found.headline
+
+
+TIMED = """\
+from pytest_ireval import Answer
+
+asked = {}
+
+def search(text):
+    asked[text] = asked.get(text, 0) + 1
+    return Answer(["d"], timings=0.1 * asked[text])
+"""
+
+
+def test_repeats_show_the_noise(speed):
+    (speed.path / "timed_search.py").write_text(TIMED)
+    head = HEAD.replace("run: now.txt, timings: now.tsv", "python: timed_search:search, repeat: 3")
+    found = speed.gate('threshold: {Latency: "<= 250ms", Throughput: ">= 1"}', head=head)
+
+    assert found.headline == "Latency is 200.0 ms (must be <= 250 ms)"
+    assert found.facts == ("3 repeats of the same system gave Latency from 100 to 300, 200% apart",)
+
+
+def test_a_warning_is_seen_everywhere(pytester):
+    speed = Speed(pytester.path)
+    speed.gate('threshold: {Latency: "<= 20ms"}')
+    run = pytester.runpytest("--ireval", "-q", "-p", "no:cacheprovider", "--junit-xml=junit.xml")
+    says = "Latency is 110.6 ms (must be <= 20 ms)"
+
+    assert run.ret == 0
+    run.stdout.fnmatch_lines([f"warning: speed: {says}"])
+    assert f'name="ireval_warning" value="{says.replace("<", "&lt;")}"' in (pytester.path / "junit.xml").read_text()
+    report = pytester.path / "ireval-report"
+    assert "Safe to land, with 1 warning" in (report / "index.html").read_text()
+    assert "1 warning" in (report / "summary.md").read_text().splitlines()[1]
