@@ -85,12 +85,7 @@ def instant(
     return (_milliseconds(judged) < below).astype(np.float64)
 
 
-@timed_metric(
-    name="Throughput",
-    unit="run",
-    range=(0, np.inf),
-    not_promised={"a_value_for_every_query": "the time of a query without a ranking is unknown"},
-)
+@timed_metric(name="Throughput", unit="run", range=(0, np.inf))
 def throughput(judged: JudgedRankings) -> Floats:
     """Queries that are answered in a second, one after the other.
 
@@ -99,13 +94,14 @@ def throughput(judged: JudgedRankings) -> Floats:
     Example: Throughput of 1 1 in 0.2 seconds = 1 / 0.2 = 5
     """
     time = _milliseconds(judged)
-    if lacking := int(np.count_nonzero(~judged.present)):
+    if lacking := int(np.count_nonzero(np.isnan(time))):
         what = "query has" if lacking == 1 else "queries have"
-        raise MetricError(f"{lacking} {what} no ranking, so the time of all queries is unknown")
+        raise MetricError(f"{lacking} {what} no ranking and no time, so the time of all queries is unknown")
     whole = float(time.sum()) / 1000
-    if time.size and not whole:
+    answered = int(np.count_nonzero(judged.present))
+    if answered and not whole:
         raise MetricError("all queries together took 0 seconds")
-    return np.array([time.size / whole if whole else 0.0])
+    return np.array([answered / whole if whole else 0.0])
 
 
 METRICS = [latency, instant, throughput]

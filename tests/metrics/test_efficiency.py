@@ -23,7 +23,7 @@ def test_a_query_without_an_answer_is_not_fast():
     assert timed("Instant", **lost) == pytest.approx([0.4])
     with pytest.raises(MetricError, match="1 query without a ranking cannot be scored"):
         timed("Latency", **lost)
-    with pytest.raises(MetricError, match="1 query has no ranking, so the time of all queries is unknown"):
+    with pytest.raises(MetricError, match="1 query has no ranking and no time, so the time of all queries is unknown"):
         timed("Throughput", **lost)
 
 
