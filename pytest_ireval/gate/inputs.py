@@ -299,6 +299,7 @@ def rankings_of_suite(
         by_id=suite.policies.ties != "input",
         keep_all=keeps_all or bool(material.names.groups),
         progress=progress,
+        timed=any("timings" in metric.needs for metric in suite.metrics),
     )
     found = answers(source, request)
     rankings = [material.names.in_rankings(answer.rankings) for answer in found]

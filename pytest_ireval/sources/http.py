@@ -8,12 +8,12 @@ import random
 import re
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from statistics import fmean
-from threading import Lock
+from threading import Lock, local
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -31,7 +31,7 @@ from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import AmountText, DurationText, Flag, Number, PathText, Text, Whole
+from pytest_ireval.suites.values import AmountText, Count, DurationText, Flag, Number, PathText, Text, Whole
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ class LiveOptions(SourceOptions):
         description="The number of queries, or their share, that may fail; they count as answered with nothing.",
     )
     redirects: Flag = Field(False, description="Follow redirects on the same host.")
+    warm_up: Count = Field(
+        1,
+        repr=False,
+        description="Requests of each connection before its first timed one, if a metric of the suite uses times.",
+    )
     record: PathText | None = Field(None, repr=False, description="A folder that keeps all answers, to replay them.")
 
     @model_validator(mode="after")
@@ -214,6 +219,7 @@ class _Asker:
         self.client, self.exchange, self.options, self.request = client, exchange, options, request
         self.recording = recording
         self.tally = _Tally()
+        self._thread = local()
         self.allowed = options.error_budget.of(len(request.queries))
         self.hits, self.id = json_path(exchange.hits), json_path(exchange.id)
         self.score = json_path(exchange.score) if exchange.score else None
@@ -280,6 +286,11 @@ class _Asker:
 
     def _attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         """The answer of the system to one request, and its seconds: another attempt follows one that may pass."""
+        if self.request.timed and not getattr(self._thread, "warm", False):
+            self._thread.warm = True  # each thread has a connection, whose set-up must not be in its first time
+            for _ in range(self.options.warm_up):
+                with suppress(_Failed):  # the query is asked again, and tells
+                    self._once(sent, headers)
         for attempt in range(1, self.options.attempts + 1):
             try:
                 return self._once(sent, headers)

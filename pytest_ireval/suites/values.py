@@ -41,6 +41,8 @@ Flag = Annotated[bool, BeforeValidator(reading.flag), WithJsonSchema(editor_type
 """``true`` or ``false``."""
 Whole = Annotated[int, BeforeValidator(reading.read_whole), WithJsonSchema(editor_types.WHOLE)]
 """A whole number from 1."""
+Count = Annotated[int, BeforeValidator(lambda value: reading.read_whole(value, 0)), WithJsonSchema(editor_types.COUNT)]
+"""A whole number from 0."""
 Number = Annotated[float, BeforeValidator(reading.read_number), WithJsonSchema(editor_types.NUMBER)]
 """A finite number."""
 Filter = Annotated[dict[Text, Texts], BeforeValidator(reading.a_filter), WithJsonSchema(editor_types.FILTER)]
