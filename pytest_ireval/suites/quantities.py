@@ -138,7 +138,7 @@ def percent(share: float) -> str:
     return f"{share * 100:.10g}%"
 
 
-def figure(value: Any, what: str = "number") -> float:
+def read_figure(value: Any, what: str = "number") -> float:
     """``0.85``; a time with its unit, such as ``0.15s``, becomes milliseconds."""
     match = None if isinstance(value, int | float) else TIME.fullmatch(plain_value(value, what))
     if match is None:
@@ -153,7 +153,7 @@ def read_bound(value: Any) -> Bound:
     match = BOUND.fullmatch(plain_value(value, A_BOUND).replace("≥", ">=").replace("≤", "<="))
     if not match:
         raise unfit(value, A_BOUND)
-    return Bound(match[1], figure(match[2], A_BOUND))
+    return Bound(match[1], read_figure(match[2], A_BOUND))
 
 
 def tolerance(value: Any) -> Tolerance:
@@ -173,7 +173,7 @@ def _absolute(value: dict[str, Any]) -> Tolerance:
         keys = ", ".join(map(str, value)) or "no key"
         raise UnfitError(f"a mapping with {keys} is not a valid {A_TOLERANCE}")
     wanted = "number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}"
-    return Tolerance(absolute=_not_negative(figure(value["absolute"], wanted), value["absolute"]))
+    return Tolerance(absolute=_not_negative(read_figure(value["absolute"], wanted), value["absolute"]))
 
 
 def _not_negative(number: float, value: Any) -> float:

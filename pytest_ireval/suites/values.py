@@ -73,7 +73,7 @@ MetricTexts = Annotated[
 """Metrics, each once; ``P@[5, 10]`` is two."""
 BoundText = Annotated[Bound, typed(quantities.read_bound, editor_types.BOUND)]
 """``>= 0.85``."""
-FigureText = Annotated[float, typed(quantities.figure, editor_types.FIGURE)]
+FigureText = Annotated[float, typed(quantities.read_figure, editor_types.FIGURE)]
 """A value of a metric: ``0.85``; of one in milliseconds also ``150ms`` or ``0.15s``."""
 ToleranceText = Annotated[Tolerance, typed(quantities.tolerance, editor_types.TOLERANCE)]
 """``1%`` of the baseline, or ``{absolute: 0.01}``."""

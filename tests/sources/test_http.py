@@ -504,3 +504,23 @@ def test_a_new_run_asks_everything_again(shop, server, recorded):
 
     assert shop.lists(recorded) == {"q1": ["new"], "q2": ["new"]}
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("timed", "options", "asked"), [(True, {}, 3), (True, {"warm_up": 0}, 2), (True, {"warm_up": 2}, 4), (False, {}, 2)]
+)
+def test_a_connection_is_open_before_the_first_timed_request(shop, server, timed, options, asked):
+    found = shop.answers(source(server, concurrency=1, **options), timed=timed)
+
+    assert len(server.requests) == asked
+    assert list(found[0].rankings.timings) == ["q1", "q2"]
+
+
+def test_a_request_before_the_timed_ones_may_fail_and_is_not_recorded(shop, server, monkeypatch):
+    failing(server, 1)
+    asked = source(server, concurrency=1, record="answers")
+    lists = shop.lists(asked, timed=True)
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+
+    assert shop.lists(asked, timed=True) == lists == {"q1": ["red", "mug"], "q2": ["blue", "mug"]}
+    assert len(server.requests) == 3
