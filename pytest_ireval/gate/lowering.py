@@ -89,8 +89,8 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
 
 def _decides(metric: Metric, suite: Suite) -> bool:
     """Tell whether a lower figure may fail: times only warn, unless a rule says ``on_fail: fail``."""
-    parts = ((asked, part) for asked in suite.rules for part in asked.parts if part.metric == metric)
-    return "timings" not in metric.needs or any(not asked.only_warns(part) for asked, part in parts)
+    rules = (asked for asked in suite.rules if any(part.metric == metric for part in asked.parts))
+    return "timings" not in metric.needs or any(not asked.only_warns(metric) for asked in rules)
 
 
 def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool) -> Ruling:

@@ -27,6 +27,7 @@ from pytest_ireval.gate.reference import bring_back, without_anchor
 from pytest_ireval.gate.scoring import time_noise
 from pytest_ireval.gate.to_judge import changed_ids
 from pytest_ireval.gate.weakened import weakened
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import MeanTest, Part
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import some
@@ -122,8 +123,8 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
         outcome = replace(outcome, against=reference.origin)
     if by_stored_baseline(check, material):
         outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
-    if check.part.timed and outcome.verdict != "error":
-        outcome = replace(outcome, facts=(*outcome.facts, *_about_time(check, material, outcome)))
+    if check.part.timed is not None and outcome.verdict != "error":
+        outcome = replace(outcome, facts=(*outcome.facts, _about_time(check.part.timed, check, material, outcome)))
     return _lenient(outcome, warns=check.only_warns)
 
 
@@ -134,14 +135,13 @@ def _lenient(outcome: Outcome, *, warns: bool) -> Outcome:
     return outcome
 
 
-def _about_time(check: Check, material: Material, outcome: Outcome) -> Iterator[str]:
+def _about_time(metric: Metric, check: Check, material: Material, outcome: Outcome) -> str:
     """The noise of the times that a verdict rests on, and the option that lets them decide."""
-    metrics = (check.part.metric, check.part.beside)
-    timed = next(metric for metric in metrics if metric is not None and "timings" in metric.needs)
-    noise = time_noise(material.now, timed, material.population.mask(check.slice))
-    if outcome.verdict == "fail" and check.asked and "on_fail" not in check.asked.options.model_fields_set:
-        noise = f"only a warning, as times vary from run to run: {noise}; on_fail: fail lets this rule decide"
-    yield noise
+    noise = time_noise(material.now, metric, material.population.mask(check.slice))
+    failed = outcome.verdict == "fail" if check.only_warns else outcome.verdict == "pass" and outcome.warning
+    if failed and check.asked is not None and "on_fail" not in check.asked.options.model_fields_set:
+        return f"only a warning, as times vary from run to run: {noise}; on_fail: fail lets this rule decide"
+    return noise
 
 
 def _plain_outcome(check: Check) -> Outcome:

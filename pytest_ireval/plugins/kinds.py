@@ -48,9 +48,9 @@ class Part(NamedTuple):
     """Another metric that it looks at."""
 
     @property
-    def timed(self) -> bool:
-        """True if one of its metrics measures time."""
-        return any(metric is not None and "timings" in metric.needs for metric in (self.metric, self.beside))
+    def timed(self) -> Metric | None:
+        """The metric of it that measures time, if there is one."""
+        return next((each for each in (self.metric, self.beside) if each is not None and "timings" in each.needs), None)
 
 
 class MeanTest(NamedTuple):

@@ -66,7 +66,7 @@ class Check:
     @property
     def only_warns(self) -> bool:
         """True if a failure is a warning and never red."""
-        return self.asked is not None and self.asked.only_warns(self.part)
+        return self.asked is not None and self.asked.only_warns(self.part.metric)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -243,8 +243,8 @@ def _without_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
 
 
 def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
-    for part, place in zip(asked.parts, asked.places, strict=True):
-        metric = part.metric
+    places = zip(asked.parts, asked.places, strict=True)
+    for metric, place in ((each, place) for part, place in places for each in (part.metric, part.beside)):
         if metric is None:
             continue
         if ("reference" in metric.needs) != asked.kind.lists:

@@ -136,7 +136,7 @@ class Question:
         """The allowed fall in the unit of the gains: of ratios a logarithm."""
         if self.tolerance is None or not self.ratio:
             return self.allowed
-        return abs(math.log1p(-self.seen.sign * self.tolerance.relative))
+        return -self.seen.sign * math.log1p(-self.seen.sign * self.tolerance.relative)
 
     def change_of(self, gain: float) -> float:
         """The change of the figure with this mean gain."""
