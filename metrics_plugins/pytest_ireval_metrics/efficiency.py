@@ -64,9 +64,10 @@ def latency(
 
 
 def _instant_steps(judged: JudgedRankings, *, below: float) -> Steps:
-    time = float(_milliseconds(judged)[0])
-    value = float(time < below)
-    fact = f"{shown_number(time)} milliseconds; less than {below:g} count as 1, others as 0"
+    time, there = float(_milliseconds(judged)[0]), bool(judged.present[0])
+    value = float(there and time < below)
+    spent = f"{shown_number(time)} milliseconds" if there else "no answer"
+    fact = f"{spent}; less than {below:g} milliseconds count as 1, others as 0"
     return steps_of(listing(judged), {}, arithmetic=shown_number(value), value=value, facts=[fact])
 
 
@@ -82,14 +83,14 @@ def instant(
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Instant of 1 1 in 0.2 seconds = (200 < 150) = 0
     """
-    return (_milliseconds(judged) < below).astype(np.float64)
+    return (judged.present & (_milliseconds(judged) < below)).astype(np.float64)
 
 
 @timed_metric(name="Throughput", unit="run", range=(0, np.inf))
 def throughput(judged: JudgedRankings) -> Floats:
     """Queries that are answered in a second, one after the other.
 
-    Formula: Throughput = queries / the sum of their seconds
+    Formula: Throughput = answered queries / the sum of the seconds of all queries
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Throughput of 1 1 in 0.2 seconds = 1 / 0.2 = 5
     """

@@ -62,6 +62,9 @@ class LiveOptions(SourceOptions):
         description="The number of queries, or their share, that may fail; they count as answered with nothing.",
     )
     redirects: Flag = Field(False, description="Follow redirects on the same host.")
+    times: Literal["client", "engine"] = Field(
+        "client", description="The times that metrics use: measured here, or those that the engine says it took."
+    )
     warm_up: Count = Field(
         1,
         repr=False,
@@ -190,6 +193,8 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request) 
     lists = {query: ranked.documents for query, ranked in found.items()}
     rankings = rankings_of_lists(lists, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
     timings = {query: ranked.seconds for query, ranked in found.items()}
+    if options.times == "engine":
+        timings |= {query: _engine_seconds(query, found[query]) for query in found.keys() - asker.tally.failed.keys()}
     took = [ranked.took for ranked in found.values() if isinstance(ranked.took, int | float)]
     about = {"the system's own time": f"{fmean(took):.4g} ms for a query, as it says"} if took else {}
     return Answer(rankings, timings, fields or None, about, asker.tally.failed, asker.tally.notes())
@@ -416,6 +421,13 @@ class _Asker:
         if wrong := out_of_order(scored):
             raise _Failed(f"scores do not order the hits: {wrong}", "leave out score:, so that their order counts")
         return scored
+
+
+def _engine_seconds(query: str, ranked: _Ranked) -> float:
+    if isinstance(ranked.took, bool) or not isinstance(ranked.took, int | float) or ranked.took < 0:
+        complaint = f"times: engine, but the answer to query {shown(query)} does not say how long the engine took"
+        raise SourceError(Problem(complaint, suggestion="write times: client; the source http has took: PATH for it"))
+    return ranked.took / 1000
 
 
 def _start_of(data: bytes) -> str:

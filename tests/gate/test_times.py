@@ -99,6 +99,16 @@ def test_a_time_decides_only_if_the_rule_says_so(speed, option, verdict, warning
     assert "their noise is unknown without repeats" in found.facts[-1]
 
 
+def test_a_suite_of_times_alone_says_that_it_cannot_fail(speed):
+    notes = {}
+    for option in ("", ", on_fail: fail"):
+        speed.gate(f'threshold: {{Latency: "<= 1s"{option}}}')
+        notes[option] = run_gate(load_suite(speed.path / "speed.ireval.yaml")).notes
+    said = "no rule of this suite can fail: times only warn, unless a rule says on_fail: fail"
+
+    assert [said in " ".join(each) for each in notes.values()] == [True, False]
+
+
 def test_a_metric_that_measures_no_time_still_decides(speed):
     assert speed.gate('threshold: {Empty: ">= 1"}').verdict == "fail"
 
