@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from pytest_ireval.reports.charts.gallery import svg_file
 from pytest_ireval.reports.charts.recall_precision import load_chart
 from pytest_ireval.reports.templates import environment
 from pytest_ireval.sources.asking import answers
+from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.suite import SourceAsked
@@ -209,6 +211,8 @@ def _refuse(source: SourceAsked, request: Request, concurrency: int, times: int)
     if getattr(source.options, "rate", None) is not None:
         complaint = f"the suite limits requests to {source.options.rate:g} a second; a load test would break this limit"
         raise SourceError(Problem(complaint, place, suggestion="use a suite for a test system, without rate"))
+    if os.environ.get(OFFLINE):
+        raise SourceError(Problem(f"{OFFLINE} closes the network, and load asks the system itself", place))
     left = len(request.queries) - concurrency
     if left < 1 or left * times < FEWEST:
         complaint = f"{len(request.queries)} queries are too few for {concurrency} requests at a time"

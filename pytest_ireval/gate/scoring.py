@@ -398,10 +398,10 @@ def time_noise(now: Side, metric: Metric, inside: Mask) -> str:
     kept = inside & ~np.isnan(values).any(axis=0) if metric.unit == "query" else np.ones(values.shape[1], bool)
     found = [figure for row in values if (figure := aggregated(row[kept], metric.aggregate)) is not None]
     if len(found) < 2:
-        return "their noise is unknown without repeats (repeat: 3 in the source)"
+        return "the noise of these times is unknown without repeats (repeat: 3 in the source)"
     low, high = min(found), max(found)
     if low == high:
-        return f"their noise is unknown, as all {len(found)} repeats have the same times"
+        return f"the noise of these times is unknown, as all {len(found)} repeats are equal"
     gave = f"{len(found)} repeats of the same system gave {metric} from {low:.4g} to {high:.4g}"
     return f"{gave}, {100 * (high - low) / abs(low):.0f}% apart" if low else gave
 

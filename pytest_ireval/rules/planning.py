@@ -123,7 +123,8 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
                 yield f"{place}: at_most allows {at_most} of {counted(inside, 'query')}"
     judged = [check for check in checks if check.asked]
     if any(check.part.timed for check in judged) and all(check.only_warns for check in judged):
-        yield f"{judged[0].place.file}: no rule of this suite can fail: times only warn, unless a rule says on_fail: fail"
+        only = "times only warn, unless a rule says on_fail: fail"
+        yield f"{judged[0].place.file}: no rule of this suite can fail: {only}"
     if all(check.part.metric and is_recall(check.part.metric) for check in judged) and judged:
         names = " and ".join({str(check.part.metric): None for check in judged})
         place = f"{judged[0].place.file}:{judged[0].place.line}"

@@ -23,6 +23,7 @@ from pytest_ireval.suites.quantities import Bound, refuse_unit
 from pytest_ireval.suites.values import BoundText, FigureText, MetricText, Text, Texts
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
+LINEAR = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"
 FIGURES_IN_WORDS = "mean, min, max, median, p1 to p99"
 
 
@@ -143,8 +144,9 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     """Require a figure of a metric to be at least, or at most, a given value."""
     limit: Limit = seen.part.asked
     values = seen.values()
-    value = _figure(values, limit.of or seen.metric.aggregate)
+    of = limit.of or seen.metric.aggregate
     name = f"{limit.of} of {seen.metric}" if limit.of else str(seen.metric)
+    value = _figure(values, of)
     if value is None:
         return Ruling("error", f"{name} has no value{on(seen)}: no query counts")
     failed = not all(bound.holds(value) for bound in limit.bounds)
@@ -161,7 +163,11 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
         queries=lowest.queries,
         more_queries=lowest.more,
         worst="lowest queries" if seen.sign > 0 else "highest queries",
-        numbers={"value": value, **{"min" if each.sign[0] == ">" else "max": each.value for each in limit.bounds}},
+        statistics=(LINEAR,) if FIGURES.fullmatch(of) and of not in ("mean", "min", "max") else (),
+        numbers={
+            "value": value,
+            **{"min" if each.sign[0] == ">" else "max": float(each.value) for each in limit.bounds},
+        },
     )
 
 

@@ -55,7 +55,7 @@ def test_a_bound_of_a_time_has_a_unit(speed, bound, headline):
 
     assert (found.verdict, found.warning, found.headline) == ("pass", True, headline)
     assert found.facts == (
-        "only a warning, as times vary from run to run: their noise is unknown without repeats "
+        "only a warning, as times vary from run to run: the noise of these times is unknown without repeats "
         "(repeat: 3 in the source); on_fail: fail lets this rule decide",
     )
 
@@ -96,7 +96,7 @@ def test_a_time_decides_only_if_the_rule_says_so(speed, option, verdict, warning
     found = speed.gate(f"no_regression: {{metric: Latency, tolerance: 5%{option}, {OTHER}}}", slower(1.2))
 
     assert (found.verdict, found.warning) == (verdict, warning)
-    assert "their noise is unknown without repeats" in found.facts[-1]
+    assert "the noise of these times is unknown without repeats" in found.facts[-1]
 
 
 def test_a_suite_of_times_alone_says_that_it_cannot_fail(speed):

@@ -18,6 +18,12 @@ def test_times_are_summed_up_as_asked():
     assert timed("Throughput") == pytest.approx([4 / 1.2])
 
 
+def test_a_percentile_is_linear_between_the_two_nearest_times():
+    twenty = {f"q{number:02}": number / 100 for number in range(1, 21)}
+
+    assert timed(["Latency(p=50)", "Latency(p=95)", "Instant"], twenty) == pytest.approx([105, 190.5, 0.7])
+
+
 def test_a_query_without_an_answer_is_not_fast():
     lost = {"unranked": ["q5"], "missing_queries": "zero"}
     assert timed("Instant", **lost) == pytest.approx([0.4])
