@@ -252,8 +252,9 @@ def _asked(source: SourceAsked, request: Request, concurrency: int, rate: float 
 def _level(concurrency: int, rate: float | None, asked: Sequence[_Asked]) -> Level:
     times = [time for each in asked for time in each.times]
     failed, seconds = sum(each.failed for each in asked), sum(each.seconds for each in asked)
-    if not times or not seconds:
-        raise SourceError(f"no query was answered with {concurrency} requests at a time")
+    if len(times) < 2 or not any(times):
+        why = "fewer than two requests were answered" if len(times) < 2 else "answers came too fast for this clock"
+        raise SourceError(f"with {concurrency} requests at a time {why}")
     found = quantiles(times, n=100, method="inclusive")
     shown = tuple(found[p - 1] if len(times) * (100 - p) >= 100 else None for p in PERCENTILES)
     throughput = sum(each.answers for each in asked) / seconds
@@ -266,5 +267,5 @@ def knee(levels: Sequence[Level]) -> Level | None:
     Kleinrock's power: throughput divided by response time. A level that is overloaded is beyond it.
     """
     fine = [each for each in levels if not each.overloaded] or levels
-    best = max(fine, key=lambda each: each.throughput / each.mean)
+    best = max(fine, key=lambda each: each.throughput / (each.mean or 1.0))
     return None if best is levels[-1] else best

@@ -110,7 +110,8 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     asked = check.asked
     plain = replace(plain, compares=asked.kind.compares)
     reference = reference_of(check, material) if asked.kind.compares else None
-    broken = material.now.errors.get(plain.metric)
+    metrics = (str(check.part.metric), str(check.part.beside))
+    broken = next((material.now.errors[name] for name in metrics if name in material.now.errors), None)
     if broken is not None and reference is None:  # a first baseline without this metric must not be accepted
         return _with(plain, error_ruling(broken))
     if asked.kind.compares and reference is None:

@@ -265,3 +265,14 @@ def test_a_trade_off_that_makes_no_sense_is_a_mistake(speed, old, new, complaint
 
     with pytest.raises(SuiteError, match=complaint):
         speed.gate(rule, head=JUDGED)
+
+
+def test_a_first_baseline_needs_the_times_too(trade, speed):
+    trade(0, 1.0)
+    (speed.path / "shop_search.py").write_text("def search(queries):\n    return {query: ['d'] for query in queries}\n")
+    head = JUDGED.replace("run: now.txt, timings: now.tsv", "python: shop_search:search, mode: all")
+    found = speed.gate(TRADE.replace(", against: {source: {run: was.txt, timings: before.tsv}}", ""), head=head)
+
+    assert (found.verdict, found.acceptable) == ("error", False)
+    assert "Latency" in found.headline
+    assert "needs timings" in found.headline

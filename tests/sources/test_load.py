@@ -89,6 +89,15 @@ def test_failed_requests_are_counted_and_not_repeated(load, server):
     assert level["p99"] is not None
 
 
+def test_a_level_without_answers_is_an_error(load, server):
+    server.respond = lambda _: (503, {}, {})
+
+    assert (
+        "with 2 requests at a time fewer than two requests were answered"
+        in load(over(server), "--concurrency", "2").err
+    )
+
+
 def test_a_table_says_what_the_times_leave_out(load, server):
     done = load(over(server), "--concurrency", "1,2")
 
