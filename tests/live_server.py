@@ -17,6 +17,7 @@ class Server:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else the body waits 40 ms for the client's word on the headers
 
             def handle_any(self):
                 data = self.rfile.read(int(self.headers.get("content-length", 0)))

@@ -36,7 +36,8 @@ def _aggregate(settings: Mapping[str, Any]) -> dict[str, str]:
     name="Latency",
     direction="lower",
     range=(0, np.inf),
-    undefined="it has no ranking",
+    milliseconds=True,
+    ratio=True,
     steps=_latency_steps,
     by_arguments=_aggregate,
 )
@@ -54,7 +55,8 @@ def latency(
 ) -> Floats:
     """Milliseconds that a query takes.
 
-    Formula: Latency = 1000 * seconds between the query and its answer; for all queries the mean, or a percentile
+    Formula: Latency = 1000 * seconds between the query and its answer; for all queries the mean, or a percentile,
+    linear between the two nearest values (type 7 of Hyndman and Fan, the default of NumPy)
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Latency of 1 1 in 0.2 seconds = 1000 * 0.2 = 200
     """
@@ -92,7 +94,12 @@ def throughput(judged: JudgedRankings) -> Floats:
     Reference: W. B. Croft, D. Metzler, T. Strohman, Search engines: information retrieval in practice, 2009, 8.5.
     Example: Throughput of 1 1 in 0.2 seconds = 1 / 0.2 = 5
     """
-    answered, whole = np.count_nonzero(judged.present), float(np.nansum(_milliseconds(judged))) / 1000
+    time = _milliseconds(judged)
+    if lacking := int(np.count_nonzero(np.isnan(time))):
+        what = "query has" if lacking == 1 else "queries have"
+        raise MetricError(f"{lacking} {what} no ranking and no time, so the time of all queries is unknown")
+    whole = float(time.sum()) / 1000
+    answered = int(np.count_nonzero(judged.present))
     if answered and not whole:
         raise MetricError("all queries together took 0 seconds")
     return np.array([answered / whole if whole else 0.0])

@@ -19,6 +19,7 @@ GROUPS = {
         "init": "Write a first suite for your data.",
         "check": "Read suites and their files, and report all mistakes.",
         "plan": "Show how small a change the queries of suites can detect.",
+        "load": "Show how times of a live system rise as more is asked of it.",
         "self-test": "Show how often a suite fails by chance, and which damage it detects.",
     },
     "Baselines and runs": {

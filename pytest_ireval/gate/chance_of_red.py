@@ -31,7 +31,7 @@ MOVED = 0.3
 def chance_of_red(known: Known) -> ChanceOfRed:
     """Ask all rules that turn the suite red; without a known spread the chance is unknown."""
     judged = [check for check in known.checks if check.asked is not None]
-    asked = [check for check in judged if check.asked is not None and check.asked.options.on_fail == "fail"]
+    asked = [check for check in judged if check.asked is not None and not check.only_warns]
     if not asked:
         return ChanceOfRed(0.0, ())
     values = _values(known, judged)  # those that only warn are corrected with the others

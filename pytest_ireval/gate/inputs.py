@@ -315,6 +315,7 @@ def rankings_of_suite(
         by_id=suite.policies.ties != "input",
         keep_all=keeps_all or bool(material.names.groups or material.names.passages),
         progress=progress,
+        timed=any("timings" in metric.needs for metric in suite.metrics),
     )
     found = answers(source, request)
     fields = _fields_returned(source, suite, [answer.rankings for answer in found])

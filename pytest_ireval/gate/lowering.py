@@ -17,6 +17,7 @@ from pytest_ireval.errors import BaselineError
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import HeldAgainst, refuse_too_little
 from pytest_ireval.gate.weakened import Weakened
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.repositories.branches import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
@@ -26,6 +27,7 @@ from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import Held, by_stored
 from pytest_ireval.rules.side import WHOLE, Population
 from pytest_ireval.rules.wording import worst_changes
+from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
 
 
@@ -72,6 +74,7 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
         (each for each in found if each.lowered), key=lambda each: -each.drop / abs(each.figures.baseline or 1.0)
     )
     lost = tuple(_lost_queries(material.population, at, against))
+    fails = fails and any(_decides(each.held.metric, material.suite) for each in lowered)
     said = _lowered(lowered, found, at, fails=fails) if lowered else _not_lowered(held, found, at, stored)
     facts = (*lost, *_since(at, stored)) if not lowered else (*_since(at, stored), *lost)
     facts += tuple(_plugins_gone(at, material.registry.distributions))
@@ -82,6 +85,12 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
         f"{each.metric} on {each.slice} has no figure over queries that both baselines have" for each in lacking
     ]
     return replace(said, facts=(*facts, *unpaired, *at.base.notes), warning=warning)
+
+
+def _decides(metric: Metric, suite: Suite) -> bool:
+    """Tell whether a lower figure may fail: times only warn, unless a rule says ``on_fail: fail``."""
+    rules = (asked for asked in suite.rules if any(part.metric == metric for part in asked.parts))
+    return "timings" not in metric.needs or any(not asked.only_warns(metric) for asked in rules)
 
 
 def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool) -> Ruling:

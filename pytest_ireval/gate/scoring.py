@@ -15,7 +15,7 @@ from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, int
 from pytest_ireval.evaluating.setting import Companions, Setting
 from pytest_ireval.gate.inputs import Gathered, metric_of_suite
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import score
+from pytest_ireval.metrics.score import aggregated, score
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies, Ties
 from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.retrieval.doors import Brought
@@ -113,11 +113,7 @@ class _Scorer:
         broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
         whole = {name: each for name, each in scored.items() if name not in broken}
         values = {name: _mean(each) for name, each in whole.items()}
-        askings = {
-            name: np.array([one.values for one in each])
-            for name, each in whole.items()
-            if each[0].metric.unit == "query"
-        }
+        askings = {name: np.array([one.values for one in each]) for name, each in whole.items()}
         side = replace(
             side,
             scored={**side.scored, **values},
@@ -369,7 +365,7 @@ def metrics_asked_again(side: Side) -> tuple[str, ...]:
     return tuple(
         name
         for name, values in side.askings.items()
-        if len(values) > 1 and side.scored[name].metric.aggregate == "mean"
+        if len(values) > 1 and (side.scored[name].metric.unit, side.scored[name].metric.aggregate) == ("query", "mean")
     )
 
 
@@ -394,6 +390,20 @@ def noise_notes(population: Population, now: Side, before: Side | None) -> Itera
         return
     said = [text for name, noise in found.items() if (text := _said(name, noise, now, before))]
     yield f"the source was asked {times} times; a query's value is the mean. Run noise: {', '.join(said)}"
+
+
+def time_noise(now: Side, metric: Metric, inside: Mask) -> str:
+    """The figures of a metric in each asking of the same system: how far they vary without any change."""
+    values = now.askings.get(str(metric), np.zeros((1, 0)))
+    kept = inside & ~np.isnan(values).any(axis=0) if metric.unit == "query" else np.ones(values.shape[1], bool)
+    found = [figure for row in values if (figure := aggregated(row[kept], metric.aggregate)) is not None]
+    if len(found) < 2:
+        return "the noise of these times is unknown without repeats (repeat: 3 in the source)"
+    low, high = min(found), max(found)
+    if low == high:
+        return f"the noise of these times is unknown, as all {len(found)} repeats are equal"
+    gave = f"{len(found)} repeats of the same system gave {metric} from {low:.4g} to {high:.4g}"
+    return f"{gave}, {100 * (high - low) / abs(low):.0f}% apart" if low else gave
 
 
 def _said(name: str, noise: RunNoise, now: Side, before: Side | None) -> str:

@@ -241,7 +241,8 @@ def _comparing(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
         metric = check.part.metric
         if check.asked is None or metric is None or not by_stored(check.asked):
             continue
-        if metric.aggregate == "mean" and "reference" not in metric.needs:
+        of_ratios = metric.ratio and check.asked.options.facts.by_evidence  # spreads of ratios are not kept
+        if metric.aggregate == "mean" and "reference" not in metric.needs and not of_ratios:
             yield check, metric
 
 
@@ -256,7 +257,7 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
         weighted=facts.weighted,
         by_evidence=facts.by_evidence,
         alpha=facts.alpha / (_tests(known) if facts.by_evidence else 1),
-        blocks=check.asked is None or check.asked.options.on_fail == "fail",
+        blocks=not check.only_warns,
     )
     if not values:
         return found

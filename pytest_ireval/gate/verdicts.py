@@ -24,8 +24,10 @@ from pytest_ireval.gate.inputs import time_left
 from pytest_ireval.gate.lowering import lowering, with_weaker
 from pytest_ireval.gate.material import Material, by_stored_baseline, reference_of, seen_of
 from pytest_ireval.gate.reference import bring_back, without_anchor
+from pytest_ireval.gate.scoring import time_noise
 from pytest_ireval.gate.to_judge import changed_ids
 from pytest_ireval.gate.weakened import weakened
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import MeanTest, Part
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import some
@@ -108,27 +110,39 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     asked = check.asked
     plain = replace(plain, compares=asked.kind.compares)
     reference = reference_of(check, material) if asked.kind.compares else None
-    broken = material.now.errors.get(plain.metric)
+    metrics = (str(check.part.metric), str(check.part.beside))
+    broken = next((material.now.errors[name] for name in metrics if name in material.now.errors), None)
     if broken is not None and reference is None:  # a first baseline without this metric must not be accepted
         return _with(plain, error_ruling(broken))
     if asked.kind.compares and reference is None:
-        return _lenient(asked, _without_baseline(plain, material))
+        return _lenient(_without_baseline(plain, material), warns=asked.options.on_fail == "warn")
     if isinstance(reference, MissingAnchorError):
-        return _lenient(asked, without_anchor(plain, reference))
+        return _lenient(without_anchor(plain, reference), warns=asked.options.on_fail == "warn")
     told = errors_told(asked, lambda: _ruling(check, asked, material, family))
     outcome = _with(plain, told.ruling)
     if asked.kind.compares and isinstance(reference, Side) and not by_stored_baseline(check, material):
         outcome = replace(outcome, against=reference.origin)
     if by_stored_baseline(check, material):
         outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
-    return _lenient(asked, outcome)
+    if check.part.timed is not None and outcome.verdict != "error":
+        outcome = replace(outcome, facts=(*outcome.facts, _about_time(check.part.timed, check, material, outcome)))
+    return _lenient(outcome, warns=check.only_warns)
 
 
-def _lenient(asked: RuleAsked, outcome: Outcome) -> Outcome:
-    """Turn a failure of a rule that says ``on_fail: warn`` into a warning, whatever the failure is."""
-    if outcome.verdict == "fail" and asked.options.on_fail == "warn":
+def _lenient(outcome: Outcome, *, warns: bool) -> Outcome:
+    """Turn a failure of a rule that only warns into a warning, whatever the failure is."""
+    if outcome.verdict == "fail" and warns:
         return replace(outcome, verdict="pass", warning=True)
     return outcome
+
+
+def _about_time(metric: Metric, check: Check, material: Material, outcome: Outcome) -> str:
+    """The noise of the times that a verdict rests on, and the option that lets them decide."""
+    noise = time_noise(material.now, metric, material.population.mask(check.slice))
+    failed = outcome.verdict == "fail" if check.only_warns else outcome.verdict == "pass" and outcome.warning
+    if failed and check.asked is not None and "on_fail" not in check.asked.options.model_fields_set:
+        return f"only a warning, as times vary from run to run: {noise}; on_fail: fail lets this rule decide"
+    return noise
 
 
 def _plain_outcome(check: Check) -> Outcome:

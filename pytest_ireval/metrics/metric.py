@@ -126,7 +126,6 @@ _ABSENT = {
 }
 """By package: a reason, and the names to which it applies."""
 
-
 Need = Literal[
     "scores",
     "ties",
@@ -172,7 +171,6 @@ SOURCES: dict[str, str] = {
 }
 """For each need: the place where a metric finds it, and the argument that brings it."""
 
-
 Direction = Literal["higher", "lower", "neither"]
 Unit = Literal["query", "session", "run"]
 Range = tuple[float, float]
@@ -183,7 +181,6 @@ AGGREGATES = re.compile(r"mean|geometric|sum|none|p\d{1,2}(\.\d+)?")
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SECTIONS = ("Formula", "Reference", "Example")
-
 
 _WRITTEN = "_text"
 """The attribute that keeps a metric's canonical name after the first use."""
@@ -245,10 +242,13 @@ class Metric:
     no such order is known; then orders are tried one by one.
     """
     by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
-    """Fields that the arguments decide: ``by_arguments(settings)`` returns all of them every time, as
-    ``{"direction": "neither"}``."""
+    """``by_arguments(settings)``: all fields that the arguments decide, every time, as ``{"direction": "neither"}``."""
     judged: bool = True
     """False: it looks at no judgments. It then scores every query of a suite, also in suites without judgments."""
+    milliseconds: bool = False
+    """True if its values are milliseconds: a suite may write 150ms or 0.15s as a bound or a tolerance."""
+    ratio: bool = False
+    """True if changes of its values are ratios: evidence is then about the mean of log(now / baseline)."""
     undefined: str = ""
     """The reason why a query may have no value, in words; its value is then NaN, and it does not count."""
     uses: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
@@ -381,6 +381,8 @@ class About(TypedDict, total=False):
     by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None
     dialects: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]
     judged: bool
+    milliseconds: bool
+    ratio: bool
     undefined: str
     uses: Callable[[Mapping[str, Any]], tuple[str, ...]] | None
     notes: Callable[..., Iterable[str]] | None
@@ -461,15 +463,12 @@ def _nonsense(metric: Metric) -> str:
     named = isinstance(metric.name, str) and NAME.fullmatch(metric.name)
     sums_up = isinstance(metric.aggregate, str) and AGGREGATES.fullmatch(metric.aggregate)
     reasons = isinstance(metric.not_promised, Mapping) and all(metric.not_promised.values())
-    ends = metric.range
+    ends, way = metric.range, metric.direction
     is_range = callable(ends) or (isinstance(ends, tuple) and len(ends) == 2 and ends[0] <= ends[1])
     expected = (
         (named, "a name has only letters, digits and _, and begins with a letter"),
         (sums_up, f"aggregate {metric.aggregate!r} is not one of mean, geometric, sum, p50 … p99, none"),
-        (
-            metric.direction in get_args(Direction),
-            f"direction {metric.direction!r} is not one of higher, lower, neither",
-        ),
+        (way in get_args(Direction), f"direction {way!r} is not one of higher, lower, neither"),
         (metric.unit in get_args(Unit), f"unit {metric.unit!r} is not one of query, session, run"),
         (not unknown, f"unknown needs {unknown}; allowed: {', '.join(NEEDS)}"),
         (is_range, f"range {metric.range!r} is not a pair (lowest, highest), as (0, 1)"),

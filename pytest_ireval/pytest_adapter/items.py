@@ -246,6 +246,8 @@ class RuleItem(pytest.Item):
         accepted = outcome.verdict in ("fail", "error") and self.run.passes(outcome)
         self.user_properties.append(("ireval_verdict", "pass" if accepted else outcome.verdict))
         self.user_properties += [("ireval_accepted", "true")] if accepted else []
+        if outcome.warning and outcome.verdict == "pass":
+            self.user_properties.append(("ireval_warning", outcome.headline))
         self.user_properties += [(f"ireval_{name}", float(value)) for name, value in outcome.numbers.items()]
         if outcome.metric:
             self.user_properties.append(("ireval_metric", outcome.metric))

@@ -319,9 +319,9 @@ def _notes(stage: Stage) -> Iterator[str]:
     lists = [check.id for check in stage.checks if check.asked and check.asked.kind.lists]
     if lists:
         yield f"{', '.join(lists)}: these rules compare lists; swapping the sides does not test their false alarms"
-    lenient = [check.id for check in stage.checks if check.asked and check.asked.options.on_fail == "warn"]
+    lenient = [check.id for check in stage.checks if check.only_warns]
     if lenient:
-        yield f"{', '.join(lenient)}: only a warning, never red, because the suite sets on_fail: warn"
+        yield f"{', '.join(lenient)}: only a warning, never red: the suite sets on_fail: warn, or it measures time"
     if stage.no_baseline:
         yield "no baseline has been accepted yet: the current rankings are damaged and compared with themselves"
 
@@ -413,4 +413,4 @@ def _makes_red(check: Check) -> bool:
     if check.asked is None:
         return True
     facts = check.asked.options.facts
-    return not (facts.by_evidence and facts.on_inconclusive == "warn") and check.asked.options.on_fail == "fail"
+    return not (facts.by_evidence and facts.on_inconclusive == "warn") and not check.only_warns

@@ -292,12 +292,12 @@ def _some(names: Sequence[str]) -> str:
 
 
 def brief_lines(run: RunResult, limit: int) -> list[str]:
-    """A line for each red suite and the verdict; nothing if all is well."""
-    if run.verdict == "pass":
-        return []
+    """A line for each red suite, one for the warnings of each suite, and the verdict; nothing if all is well."""
     red = [suite for suite in run.suites if suite.verdict in _RED]
-    lines = (line for suite in red for line in (cut(_red(suite), limit), *_cause_lines(suite, limit)))
-    return [*lines, *_verdict_lines(run, limit)]
+    lines = [line for suite in red for line in (cut(_red(suite), limit), *_cause_lines(suite, limit))]
+    warned = ((each, [o.headline for o in each.outcomes if o.warning and o.verdict == "pass"]) for each in run.suites)
+    lines += [cut(_first_of(found, "warning", suite), limit) for suite, found in warned if found]
+    return lines if run.verdict == "pass" else [*lines, *_verdict_lines(run, limit)]
 
 
 def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
@@ -308,9 +308,13 @@ def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
 
 def _red(suite: SuiteResult) -> str:
     found = [each.headline for each in suite.outcomes if each.verdict == suite.verdict]
-    first = (suite.error or next(iter(found), "no verdict")).partition("\n")[0]
+    return _first_of([suite.error, *found[1:]] if suite.error else found, suite.verdict, suite)
+
+
+def _first_of(found: Sequence[str], word: str, suite: SuiteResult) -> str:
+    first = next(iter(found), "no verdict").partition("\n")[0]
     more = f" and {len(found) - 1:,} more: " if len(found) > 1 else ": "
-    return printable(f"{suite.verdict}: {suite.name}{more}{first}")
+    return printable(f"{word}: {suite.name}{more}{first}")
 
 
 def _verdict_lines(run: RunResult, limit: int) -> list[str]:

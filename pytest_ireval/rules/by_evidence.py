@@ -79,7 +79,7 @@ def ruled_by_evidence(
     if question.evidence.left:
         figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
     if factor > 1 and figures.needed is not None and question.allowed:  # other verdicts cost more queries
-        figures = replace(figures, needed=needed_for(question, question.allowed, options.alpha / factor))
+        figures = replace(figures, needed=needed_for(question, question.drop or 0.0, options.alpha / factor))
     decision = decided(question.evidence, factor, options.alpha)
     few = question.worth < options.fewest
     robustness = None if decision.identical or few else robustness_of(question, factor, options.fewest)

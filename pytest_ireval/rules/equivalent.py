@@ -28,6 +28,7 @@ from pytest_ireval.rules.wording import (
 )
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.suites.options import AlwaysEvidenceOptions, WeightedOptions
+from pytest_ireval.suites.quantities import refuse_tolerance
 from pytest_ireval.suites.values import MetricText, ToleranceText
 from pytest_ireval.text_table import counted
 
@@ -40,9 +41,7 @@ class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> EquivalentOptions:
-        low, high = self.metric.bounds
-        if self.tolerance.relative >= 1 or self.tolerance.absolute >= high - low:
-            raise ValueError(f"a tolerance of {self.tolerance} lets everything pass")
+        refuse_tolerance(self.tolerance, self.metric, by_evidence=True)
         if not self.tolerance.relative and not self.tolerance.absolute:
             raise ValueError("a tolerance of 0 can never be confirmed: write the largest change that does not matter")
         return self
@@ -53,8 +52,10 @@ def _p_of_equivalent(options: EquivalentOptions, seen: Seen) -> float | None:
     return tested_p(options, question, lambda: _tests(question).p_moved)
 
 
-def _chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances:
+def _chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances | None:
     """The drawn changes that fail, by both one-sided tests together."""
+    if tries.metric.ratio:
+        return None
     weights = tries.weights if options.weighted else None
     over = np.abs(tries.means(weighted=options.weighted)) > options.tolerance.allowed(mean_of(tries.before, weights))
     both = tries, replace(tries, changes=-tries.changes)

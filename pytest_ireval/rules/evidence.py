@@ -139,7 +139,7 @@ def robustness_of(question: Question, factor: float, fewest: int = 1) -> Robustn
 def left_open_of(question: Question) -> LeftOpen | None:
     """The question under other labels; None where no unjudged document matters."""
     seen, place = question.seen, question.values.place
-    unjudged = seen.unjudged(seen.metric) if seen.metric.unit == "query" else None
+    unjudged = None if question.ratio or seen.metric.unit != "query" else seen.unjudged(seen.metric)
     names = set(question.values.names)
     documents = 0 if unjudged is None else sum(each.query in names for each in unjudged.documents)
     if unjudged is None or not documents:

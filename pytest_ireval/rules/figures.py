@@ -8,11 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import Seen, Values
-from pytest_ireval.rules.question import Question, mean_of, weightless, weights_of
-from pytest_ireval.rules.side import Floats
+from pytest_ireval.rules.question import Question, weights_of
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence
 from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
 from pytest_ireval.suites.options import RuleOptions
@@ -36,8 +34,8 @@ def figures_of(question: Question) -> SliceFigures:
     found = SliceFigures(
         slice=str(seen.slice),
         queries=int(gains.size),
-        now=figure_of(seen, values.now, question.shares),
-        baseline=figure_of(seen, values.before, question.shares),
+        now=question.figure(values.now),
+        baseline=question.figure(values.before),
         worse=int(np.count_nonzero(gains < 0)),
         better=int(np.count_nonzero(gains > 0)),
         same=int(np.count_nonzero(gains == 0)),
@@ -49,23 +47,16 @@ def figures_of(question: Question) -> SliceFigures:
     return _with_evidence(found, question) if question.about_a_mean and gains.any() else found
 
 
-def figure_of(seen: Seen, values: Floats, weights: Floats | None) -> float | None:
-    """The metric's figure over these values; None where they have none, or no weight."""
-    if weightless(weights):
-        return None
-    if weights is None or not values.size:
-        return aggregated(values, seen.metric.aggregate)
-    return mean_of(values, weights)
-
-
 def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
     """Add interval, spread, resolution and p, which only means have, and only where something changed."""
-    evidence, allowed, sign = question.evidence, found.tolerance, question.seen.sign
+    evidence, allowed = question.evidence, question.drop if found.tolerance is not None else None
     found = replace(found, room=None if found.baseline is None else room_of(question.seen.metric, found.baseline))
     if not evidence.left:  # the change of the population is known: there is nothing to estimate
         return found
-    low, high = sorted((sign * evidence.low, sign * evidence.high)) if _has_interval(question) else (None, None)
+    ends = question.change_of(evidence.low), question.change_of(evidence.high)
+    low, high = sorted(ends) if _has_interval(question) else (None, None)
     spread = evidence.sd * math.sqrt(evidence.left)
+    smallest = resolution(spread, evidence.queries, per_unit=_per_unit(evidence))
     return replace(
         found,
         low=low,
@@ -74,7 +65,7 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
         sd=_known(evidence.sd),
         skew=_known(evidence.skew),
         p=evidence.p_worse,
-        resolution=resolution(spread, evidence.queries, per_unit=_per_unit(evidence)),
+        resolution=None if smallest is None else abs(question.change_of(-smallest)),
         false_alarm=None if allowed is None else false_alarm(allowed, spread, evidence.queries),
         needed=needed_for(question, allowed, question.alpha) if allowed else None,
         effective=None if question.weights is None else evidence.effective,

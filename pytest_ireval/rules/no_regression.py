@@ -1,4 +1,4 @@
-"""``no_regression``: a metric must not fall below the baseline by more than its tolerance."""
+"""``no_regression``: a metric must not fall by more than its tolerance; ``trade_off``: and another must get better."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import replace
 import numpy as np
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import MeanTest, rule
+from pytest_ireval.plugins.kinds import MeanTest, Part, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p
+from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p, undecided
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.evidence import Chances, Tries, decided_by_ties
-from pytest_ireval.rules.figures import figure_of, figures_of
+from pytest_ireval.rules.figures import figures_of
 from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
+    change_words,
     drift_facts,
     drift_words,
     metric_words,
@@ -29,7 +30,7 @@ from pytest_ireval.rules.wording import (
     worst_changes,
 )
 from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suites.quantities import Tolerance, refuse_tolerance, refuse_unit
 from pytest_ireval.suites.values import MetricText, TolerancesText, ToleranceText
 
 LOW_BASELINE = 0.05
@@ -59,18 +60,15 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
     def _makes_sense(self) -> NoRegressionOptions:
         if self.tolerance.by_value and not self.per:
             raise ValueError("a tolerance for each value needs per: the column that has the values")
-        low, high = self.metric.bounds
         tolerances = [each for each in (self.tolerance.default, *self.tolerance.by_value.values()) if each is not None]
         for each in tolerances:
-            if each.relative >= 1 or each.absolute >= high - low:
-                raise ValueError(f"a tolerance of {each} lets everything pass")
+            refuse_tolerance(each, self.metric, by_evidence=self.by_evidence)
         limit = self.hard_limit
         if limit is None:
             return self
         if not self.by_evidence:
             raise ValueError("hard_limit is for rules that decide by evidence: add decide_by: evidence")
-        if limit.relative >= 1 or limit.absolute >= high - low:
-            raise ValueError(f"a hard_limit of {limit} lets everything pass")
+        refuse_tolerance(limit, self.metric, by_evidence=self.by_evidence, what="hard_limit")
         for each in tolerances:
             if limit.relative < each.relative if limit.relative else limit.absolute < each.absolute:
                 raise ValueError(
@@ -92,7 +90,7 @@ def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | 
 
 def _chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chances | None:
     tolerance = options.tolerance.of(tries.slice.value)
-    if tolerance is None:
+    if tolerance is None or (options.by_evidence and tries.metric.ratio):
         return None
     weights = tries.weights if options.weighted else None
     baseline, fall = mean_of(tries.before, weights), -tries.means(weighted=options.weighted)
@@ -142,6 +140,80 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     )
 
 
+class TradeOffOptions(NoRegressionOptions):
+    """A metric and its allowed fall, and another metric and its least gain."""
+
+    improves: MetricText = Field(description="The metric that must get better, such as Latency.")
+    at_least: ToleranceText = Field(description="By how much: 10% of the baseline, or {absolute: 5ms}.")
+
+    @model_validator(mode="after")
+    def _gains(self) -> TradeOffOptions:
+        gain, lower = self.at_least, self.improves.direction == "lower"
+        refuse_unit(gain.absolute, self.improves)
+        if not gain.relative and not gain.absolute:
+            raise ValueError("at_least: 0 asks for no gain: use no_regression")
+        if gain.relative >= 1 and lower:
+            raise ValueError(f"at_least: no value of {self.improves} can fall by {gain}")
+        if gain.absolute and self.improves.ratio and self.by_evidence:
+            raise ValueError(f"at_least: evidence compares ratios of {self.improves}: write a share, such as 5%")
+        if self.improves == self.metric:
+            raise ValueError(f"{self.metric} cannot be both the metric and what improves")
+        return self
+
+    @property
+    def decides_on_times(self) -> bool:
+        """True if the rule says that a time may make it red."""
+        return "timings" not in self.improves.needs or "on_fail" in self.model_fields_set
+
+
+@rule(
+    name="trade_off",
+    options=TradeOffOptions,
+    parts=lambda options: [Part(metric=options.metric, beside=options.improves, place=("metric",))],
+    compares=True,
+    names_whole=True,
+    tested=_p_of_no_regression,
+    chances=_chances_of_no_regression,
+)
+def trade_off(options: TradeOffOptions, seen: Seen) -> Ruling:
+    """A metric does not fall by more than a tolerance, and another one gets better by at least so much."""
+    ruling = no_regression.judge(options, seen)
+    other = replace(seen, part=Part(metric=options.improves), adjusted=None)
+    values = other.paired()
+    weights = weights_of(other, values, weighted=options.weighted)
+    question = Question(other, values, None, options.alpha, weights, stratified=options.by_evidence)
+    figures = figures_of(question)
+    if figures.change is None:
+        return Ruling("error", f"{other.metric} has no figure to compare{on(other)}{no_weight_words(question)}")
+    gain, least = other.sign * figures.change, options.at_least.allowed(question.baseline)
+    short, settled = bool(beyond(least - gain, 0.0, question.baseline)), None
+    if options.by_evidence and not short and not _shown(options, question):
+        settled = undecided(options, over=False, tolerance=str(options.at_least))
+    moved = f"{other.metric} {moved_words(figures, absolute=False)}{on(other)}"
+    moved = change_words(question, figures) if options.by_evidence else moved
+    better = "fall" if other.sign < 0 else "rise"
+    words = "less than" if short else "not shown:" if settled else "at least"
+    ruling = replace(
+        ruling,
+        headline=f"{ruling.headline}; {moved}, {words} the wanted {better} of {options.at_least}",
+        figures=(*ruling.figures, replace(figures, slice=f"{other.metric} {figures.slice}", over=short)),
+        numbers={**ruling.numbers, "gain": gain, "at_least": least},
+    )
+    if ruling.verdict != "pass" or not (short or settled):
+        return ruling
+    verdict = settled.verdict if settled else "fail"
+    if verdict == "fail" and not options.decides_on_times:
+        return replace(ruling, warning=True)
+    return replace(ruling, verdict=verdict, warning=bool(settled and settled.warning))
+
+
+def _shown(options: TradeOffOptions, question: Question) -> bool:
+    """Tell whether these queries show the gain; both halves of the rule must be shown, so neither is corrected."""
+    wanted = Tolerance(-options.at_least.relative, -options.at_least.absolute)
+    evidence = replace(question, tolerance=wanted).evidence
+    return question.worth >= options.fewest and evidence.changed > 0 and evidence.p_safe < options.alpha
+
+
 def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) -> Question:
     values = seen.paired()
     weights = weights_of(seen, values, weighted=options.weighted)
@@ -151,7 +223,7 @@ def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) ->
 def _over(question: Question, limit: Tolerance | None = None) -> bool:
     """Tell whether the observed figure fell by more than the limit, or else than the tolerance."""
     allowed = (question.allowed or 0.0) if limit is None else limit.allowed(question.baseline)
-    now, before = (figure_of(question.seen, each, question.shares) or 0.0 for each in question.values[2:])
+    now, before = (question.figure(each) or 0.0 for each in question.values[2:])
     drop = -question.seen.sign * (now - before)
     return bool(beyond(drop, allowed, before))
 

@@ -64,6 +64,11 @@ class Check:
         return self.id.partition("::")[0]
 
     @property
+    def only_warns(self) -> bool:
+        """True if a failure is a warning and never red."""
+        return self.asked is not None and self.asked.only_warns(self.part.metric)
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """Those of the rule."""
         return tuple(self.asked.options.tags) if self.asked else ()
@@ -117,6 +122,9 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
             if at_most.of(inside) >= inside:
                 yield f"{place}: at_most allows {at_most} of {counted(inside, 'query')}"
     judged = [check for check in checks if check.asked]
+    if any(check.part.timed for check in judged) and all(check.only_warns for check in judged):
+        only = "times only warn, unless a rule says on_fail: fail"
+        yield f"{judged[0].place.file}: no rule of this suite can fail: {only}"
     if all(check.part.metric and is_recall(check.part.metric) for check in judged) and judged:
         names = " and ".join({str(check.part.metric): None for check in judged})
         place = f"{judged[0].place.file}:{judged[0].place.line}"
@@ -238,8 +246,8 @@ def _without_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
 
 
 def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
-    for part, place in zip(asked.parts, asked.places, strict=True):
-        metric = part.metric
+    places = zip(asked.parts, asked.places, strict=True)
+    for metric, place in ((each, place) for part, place in places for each in (part.metric, part.beside)):
         if metric is None:
             continue
         if ("reference" in metric.needs) != asked.kind.lists:

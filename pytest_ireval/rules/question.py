@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from pytest_ireval.errors import MetricError, Problem
+from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.rules.context import Seen, Values
 from pytest_ireval.rules.side import WHOLE, Floats, Mask
 from pytest_ireval.statistics.differences import differences
@@ -35,7 +37,7 @@ class Question:
     told: Floats | None = None
     """Other gains of the same units, where the question is about labels of unjudged documents."""
     stratified: bool = False
-    """True if the mean is that of the population with known strata, and not that of these queries."""
+    """True if evidence decides: the mean is that of the population with known strata, not that of these queries."""
 
     @property
     def about_a_mean(self) -> bool:
@@ -74,6 +76,11 @@ class Question:
         return shares
 
     @property
+    def ratio(self) -> bool:
+        """True if the question is about the mean of log(now / before), and figures are geometric means."""
+        return self.stratified and self.seen.metric.ratio
+
+    @property
     def weightless(self) -> bool:
         """True if none of these queries has traffic, so that there is no mean."""
         return weightless(self.weights)
@@ -83,11 +90,29 @@ class Question:
         """The gain of each unit; a loss is negative, whichever values of the metric are better."""
         if self.told is not None:
             return self.told
-        return self.seen.sign * differences(self.values.now, self.values.before)
+        now, before = (self._logs(each) if self.ratio else each for each in self.values[2:])
+        return self.seen.sign * differences(now, before)
+
+    def _logs(self, values: Floats) -> Floats:
+        if (zeros := np.flatnonzero(values <= 0)).size:
+            name = self.values.names[int(zeros[0])]
+            complaint = f"evidence compares ratios, so every value must be above 0; {name!r} has {values[zeros[0]]:g}"
+            raise MetricError(Problem(complaint, place=str(self.seen.metric)))
+        return np.log(values)
+
+    def figure(self, values: Floats) -> float | None:
+        """The metric's figure over these values, of ratios the geometric mean; None if there is none."""
+        if weightless(self.shares) or not values.size:
+            return None
+        if self.ratio:
+            return math.exp(mean_of(self._logs(values), self.shares))
+        return aggregated(values, self.seen.metric.aggregate) if self.shares is None else mean_of(values, self.shares)
 
     @cached_property
     def baseline(self) -> float:
-        """The mean of the baseline; 0 without values."""
+        """The mean of the baseline, which is geometric where ratios are compared; 0 without values."""
+        if self.ratio:
+            return self.figure(self.values.before) or 0.0
         return mean_of(self.values.before, self.shares) if self.values.before.size else 0.0
 
     @property
@@ -100,9 +125,22 @@ class Question:
         """The allowed fall of each unit: a share of its own value in the baseline, which is a sample as well."""
         if self.tolerance is None:
             return None
+        if self.ratio:
+            return np.full(self.gains.size, self.drop or 0.0)
         toward = 1.0 if self.baseline >= 0 else -1.0
         margins: Floats = self.tolerance.relative * toward * self.values.before + self.tolerance.absolute
         return margins
+
+    @property
+    def drop(self) -> float | None:
+        """The allowed fall in the unit of the gains: of ratios a logarithm."""
+        if self.tolerance is None or not self.ratio:
+            return self.allowed
+        return -self.seen.sign * math.log1p(-self.seen.sign * self.tolerance.relative)
+
+    def change_of(self, gain: float) -> float:
+        """The change of the figure with this mean gain."""
+        return self.baseline * math.expm1(self.seen.sign * gain) if self.ratio else self.seen.sign * gain
 
     @cached_property
     def evidence(self) -> MeanEvidence:

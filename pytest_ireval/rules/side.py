@@ -54,7 +54,7 @@ class Side:
     errors: Mapping[str, IrevalError] = field(default_factory=dict)
     """The errors of metrics without values."""
     askings: Mapping[str, Floats] = field(default_factory=dict)
-    """The values of metrics of queries whose mean is in ``scored``: a row for each time that the source was asked."""
+    """The values whose mean is in ``scored``: a row for each time that the source was asked."""
     counterpart: Mapping[str, Scored] = field(default_factory=dict)
     """On a reference side: the current values of metrics of sessions and of the whole, over the same queries."""
     judgedness: Judgedness | None = None

@@ -19,10 +19,11 @@ from pytest_ireval.rules.evidence import Chances, Tries
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suites.options import IN_PARTS, RuleOptions
-from pytest_ireval.suites.quantities import Bound
-from pytest_ireval.suites.values import BoundText, MetricText, Number, Text, Texts
+from pytest_ireval.suites.quantities import Bound, refuse_unit
+from pytest_ireval.suites.values import BoundText, FigureText, MetricText, Text, Texts
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
+LINEAR = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"
 FIGURES_IN_WORDS = "mean, min, max, median, p1 to p99"
 
 
@@ -58,8 +59,8 @@ class ThresholdOptions(RuleOptions):
         description=f"Long form: a figure of the metric's values, {FIGURES_IN_WORDS}. Default: the "
         "metric's own figure.",
     )
-    min: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the lowest value that is allowed.")
-    max: Annotated[Number | None, IN_PARTS] = Field(None, description="Long form: the highest value that is allowed.")
+    min: Annotated[FigureText | None, IN_PARTS] = Field(None, description="Long form: the lowest allowed value.")
+    max: Annotated[FigureText | None, IN_PARTS] = Field(None, description="Long form: the highest allowed value.")
     limits: Annotated[dict[MetricText, BoundText], IN_PARTS] = Field(default_factory=dict, description="Short form.")
     written: Annotated[Texts, IN_PARTS] = Field((), description="The metrics of the short form as they are written.")
 
@@ -112,6 +113,7 @@ class ThresholdOptions(RuleOptions):
 
 def _refuse_beyond(metric: Metric, value: float) -> None:
     """A bound that no value reaches is a mistake, such as 85 where 0.85 is meant."""
+    refuse_unit(value, metric)
     low, high = metric.bounds
     if not low <= value <= high:
         raise ValueError(f"{value:g} is outside of the range of {metric}: {low:g} to {high:g}")
@@ -142,8 +144,9 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     """Require a figure of a metric to be at least, or at most, a given value."""
     limit: Limit = seen.part.asked
     values = seen.values()
-    value = _figure(values, limit.of or seen.metric.aggregate)
+    of = limit.of or seen.metric.aggregate
     name = f"{limit.of} of {seen.metric}" if limit.of else str(seen.metric)
+    value = _figure(values, of)
     if value is None:
         return Ruling("error", f"{name} has no value{on(seen)}: no query counts")
     failed = not all(bound.holds(value) for bound in limit.bounds)
@@ -154,13 +157,17 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     lowest = lowest_values(seen, values, failed=failed, first=short if short and worst_first else None)
     return Ruling(
         "fail" if failed else "pass",
-        f"{name} is {value:.4f}{on(seen)} (must be {limit})",
+        f"{name} is {f'{value:.1f} ms' if seen.metric.milliseconds else f'{value:.4f}'}{on(seen)} (must be {limit})",
         f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
         figures=(figures, *_whole(seen, limit)),
         queries=lowest.queries,
         more_queries=lowest.more,
         worst="lowest queries" if seen.sign > 0 else "highest queries",
-        numbers={"value": value, **{"min" if each.sign[0] == ">" else "max": each.value for each in limit.bounds}},
+        statistics=(LINEAR,) if FIGURES.fullmatch(of) and of not in ("mean", "min", "max") else (),
+        numbers={
+            "value": value,
+            **{"min" if each.sign[0] == ">" else "max": float(each.value) for each in limit.bounds},
+        },
     )
 
 

@@ -91,12 +91,16 @@ def _share(seen: Seen, changes: Sequence[QueryChange]) -> float | None:
 
 def change_words(question: Question, figures: SliceFigures) -> str:
     """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
-    text = f"{metric_words(question.seen, figures)} {moved_words(figures, absolute=True)}{on(question.seen)}"
+    moved = moved_words(figures, absolute=not question.ratio)
+    text = f"{metric_words(question.seen, figures)} {moved}{on(question.seen)}"
     if question.evidence.changed and not question.evidence.left:
         return f"{text} (exact: these queries are the population)"
     if figures.low is None or figures.high is None:
         return text
-    return f"{text} ({figures.level * 100:.4g}% interval {figures.low:+.3f} to {figures.high:+.3f})"
+    low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
+    if question.ratio:
+        low, high = (f"{100 * end / question.baseline:+.1f}%" for end in (figures.low, figures.high))
+    return f"{text} ({figures.level * 100:.4g}% interval {low} to {high})"
 
 
 def drop_words(question: Question) -> str:
@@ -119,7 +123,7 @@ def decided_words(question: Question, figures: SliceFigures, decision: Decision)
     if decision.safe:
         return f"worse, but by less than {drop}" if decision.worse else f"{drop} is ruled out"
     if decision.worse:
-        beyond = question.evidence.high < -(question.allowed or 0.0)  # all of the interval
+        beyond = question.evidence.high < -(question.drop or 0.0)  # all of the interval
         return f"worse, by more than {drop}" if beyond else f"worse, and {drop} is not ruled out"
     return cannot_tell(question, figures, f"a harmless change from {drop}")
 
@@ -164,6 +168,8 @@ def lone_words(question: Question) -> str:
 def drawing_words(question: Question) -> Iterator[str]:
     """The facts on the sampling of the queries that changed the evidence."""
     drawing, evidence = question.seen.population.drawing, question.evidence
+    if question.ratio:
+        yield "figures are geometric means, and p is about the mean of log(now / baseline) of single queries"
     if drawing is None or not evidence.changed:
         return
     if question.clusters is not None:

@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread, current_thread
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
-from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.progress import SILENT, Progress, Stopwatch
 from pytest_ireval.retrieval.companions import flat_fields, plain_field
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
@@ -269,9 +269,18 @@ def in_threads(
     """The outcomes of ``call(0)``, ``call(1)`` and so on, ``concurrency`` at a time."""
     calls = _Calls(count, limit)
 
+    def timed(number: int) -> Any:
+        if not isinstance(progress, Stopwatch):
+            return call(number)
+        time.sleep(progress.wait(number))
+        try:
+            return call(number)
+        finally:
+            progress.end(number)
+
     def work() -> None:
         while (number := calls.begin()) is not None:
-            calls.end(number, _attempted(lambda at=number: call(at)))  # type: ignore[misc]  # bound now, called now
+            calls.end(number, _attempted(lambda at=number: timed(at)))  # type: ignore[misc]  # bound now, called now
 
     if concurrency > 1:
         for _ in range(min(concurrency, count)):
@@ -297,7 +306,12 @@ def in_loop(
 
     async def work() -> None:
         while (number := calls.begin()) is not None:
-            calls.end(number, await _within(call(number), limit))
+            if isinstance(progress, Stopwatch):
+                await asyncio.sleep(progress.wait(number))
+            outcome = await _within(call(number), limit)
+            if isinstance(progress, Stopwatch):
+                progress.end(number)
+            calls.end(number, outcome)
 
     async def all_work() -> None:
         await asyncio.gather(*(work() for _ in range(min(concurrency, count))))

@@ -10,12 +10,12 @@ import sys
 import time
 from array import array
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from itertools import chain
 from statistics import fmean
-from threading import Lock
+from threading import Lock, local
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -45,7 +45,7 @@ from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import AmountText, DurationText, Flag, Number, PathText, Text, Whole
+from pytest_ireval.suites.values import AmountText, Count, DurationText, Flag, Number, PathText, Text, Whole
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
@@ -75,6 +75,14 @@ class LiveOptions(SourceOptions):
         description="The number of queries, or their share, that may fail; they count as answered with nothing.",
     )
     redirects: Flag = Field(False, description="Follow redirects on the same host.")
+    times: Literal["client", "engine"] = Field(
+        "client", description="The times that metrics use: measured here, or those that the engine says it took."
+    )
+    warm_up: Count = Field(
+        1,
+        repr=False,
+        description="Requests of each connection before its first timed one, if a metric of the suite uses times.",
+    )
     record: PathText | None = Field(None, repr=False, description="A folder that keeps all answers, to replay them.")
 
     @model_validator(mode="after")
@@ -220,6 +228,8 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
         empty=[query for query in found if query not in filled],
     )
     timings = {query: ranked.seconds for query, ranked in found.items()}
+    if options.times == "engine":
+        timings |= {query: _engine_seconds(query, found[query]) for query in found.keys() - asker.tally.failed.keys()}
     timed = batch is None and None not in timings.values()
     fields = {document: more for document, (_, more) in asker.described.items()}
     took = [ranked.took for ranked in found.values() if isinstance(ranked.took, int | float)]
@@ -241,6 +251,7 @@ class _Asker:
         self.connections, self.exchange, self.options, self.request = connections, exchange, options, request
         self.recording = recording
         self.tally = _Tally()
+        self._thread = local()
         self.allowed = options.error_budget.of(len(request.queries))
         self.hits, self.id = json_path(exchange.hits), json_path(exchange.id)
         self.score = json_path(exchange.score) if exchange.score else None
@@ -360,6 +371,11 @@ class _Asker:
     def _attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         """The answer of the system to one request, and its seconds: another attempt follows one that may pass."""
         body = None if sent["json"] is None else json.dumps(sent["json"]).encode()
+        if self.request.timed and not getattr(self._thread, "warm", False):
+            self._thread.warm = True
+            for _ in range(self.options.warm_up):
+                with suppress(AttemptError):  # the query is asked again, and tells
+                    self._once(sent["method"], sent["url"], body, headers)
         for attempt in range(1, self.options.attempts + 1):
             try:
                 return self._once(sent["method"], sent["url"], body, headers)
@@ -440,6 +456,13 @@ class _Asker:
                     if more and self.described.get(document, _NOT_DESCRIBED)[0] > number:
                         self.described[document] = number, more
         return len(hits)
+
+
+def _engine_seconds(query: str, ranked: _Ranked) -> float:
+    if isinstance(ranked.took, bool) or not isinstance(ranked.took, int | float) or ranked.took < 0:
+        complaint = f"times: engine, but the answer to query {shown(query)} does not say how long the engine took"
+        raise SourceError(Problem(complaint, suggestion="write times: client; the source http has took: PATH for it"))
+    return ranked.took / 1000
 
 
 def _start_of(data: bytes) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +84,7 @@ def python(options: PythonOptions, request: Request) -> Answer:
     answers = lists[0] if options.mode == "all" else dict(zip(request.queries.ids, lists, strict=True))
     depth = None if request.keep_all else request.depth
     rankings = rankings_of_lists(_lists(answers, options.python), "rankings", depth, by_id=request.by_id)
-    timings = _timings(options, request, [each.answer for each in returned])
+    timings = _timings(options, request, returned)
     fields: dict[str, Mapping[str, Any]] = {}
     about: dict[str, Any] = {}
     failed: dict[str, str] = {}
@@ -96,14 +97,14 @@ def python(options: PythonOptions, request: Request) -> Answer:
     return Answer(rankings, timings, fields, about, failed, tuple(notes))
 
 
-def _timings(options: PythonOptions, request: Request, answers: Sequence[Answer]) -> Any:
-    """The seconds by query; None if the function returns none."""
+def _timings(options: PythonOptions, request: Request, returned: Sequence[_Returned]) -> Any:
+    """The seconds by query: those that the function returns, or else those of its calls."""
     if options.mode == "all":
-        return answers[0].timings
-    given = [answer.timings for answer in answers]
-    if all(each is None for each in given):
-        return None
+        return returned[0].answer.timings
     names = request.queries.ids
+    given = [each.answer.timings for each in returned]
+    if all(each is None for each in given):
+        return dict(zip(names, (each.seconds for each in returned), strict=True))
     without = [query for query, each in zip(names, given, strict=True) if each is None]
     if without:
         raise SourceError(f"{options.python} returned timings, but none for {some(without)}")
@@ -172,6 +173,8 @@ class _Returned(NamedTuple):
     lists: Any
     described: Described
     answer: Answer
+    seconds: float = 0.0
+    """The time of a call for one query, until its ranking was read."""
 
 
 @dataclass(frozen=True)
@@ -202,17 +205,19 @@ class _Search:
     def plainly(self, number: int) -> Any:
         """The return value as rankings; an awaitable one is awaited here."""
         positional, named = self.arguments(number)
+        began = time.perf_counter()
         returned = self.function(*positional, **named)
         if inspect.isawaitable(returned) or inspect.isasyncgen(returned):
             returned = asyncio.run(_awaited(returned))
-        return self._read(returned, number)
+        return self._read(returned, number, began)
 
     async def awaited(self, number: int) -> Any:
         """The return value of an async function as rankings."""
         positional, named = self.arguments(number)
-        return self._read(await _awaited(self.function(*positional, **named)), number)
+        began = time.perf_counter()
+        return self._read(await _awaited(self.function(*positional, **named)), number, began)
 
-    def _read(self, returned: Any, number: int) -> Any:
+    def _read(self, returned: Any, number: int, began: float) -> _Returned:
         """Read the value in the thread that returned it, because its parts may be fetched while it is read."""
         answer = returned if isinstance(returned, Answer) else Answer(returned)
         described: Described = dict(answer.fields or {})
@@ -224,7 +229,7 @@ class _Search:
                 f"returned documents that are not in the order of their scores: {wrong}",
                 "name a function: it returns the ids in the order that counts, or distances with a minus sign",
             )
-        return _Returned(ranked, described, answer)
+        return _Returned(ranked, described, answer, time.perf_counter() - began)
 
 
 async def _awaited(returned: Any) -> Any:

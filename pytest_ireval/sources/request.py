@@ -32,6 +32,8 @@ class Request:
     repetition: int = 1
     """The number of this asking among several, from 1."""
     progress: Progress = SILENT
+    timed: bool = False
+    """True if a metric uses the times, so that connections should be open before the first timed request."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ STANDS_FOR = "x-ireval"
 VARIABLE = r"\$\{|\{\w+\}"
 """Any value may be ``${NAME}`` of the environment or ``{name}`` of a matrix."""
 NUMERIC = r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+IN_UNIT = r"\s*(ms|s)?\s*$"
 
 
 def any_of(*schemas: Schema) -> Schema:
@@ -44,21 +45,23 @@ TEXT = called("text", {"type": ["string", "number", "boolean"]})
 TEXTS = called("text, or a list", any_of(TEXT, {"type": "array", "items": TEXT}))
 FLAG = called("true or false", text_like("^(?:true|false|yes|no|on|off)$", {"type": "boolean"}))
 WHOLE = called("whole number from 1", text_like(r"^\s*[1-9][0-9]*\s*$", {"type": "integer", "minimum": 1}))
+COUNT = called("whole number from 0", text_like(r"^\s*[0-9]+\s*$", {"type": "integer", "minimum": 0}))
 NUMBER = called("number", text_like(NUMERIC, {"type": "number"}))
+FIGURE = called("number", text_like(NUMERIC.replace(r"\s*$", IN_UNIT), {"type": "number"}))
 FILTER = called("mapping of columns and values", mapping_of(TEXTS))
 PATH = called("path", {"type": "string", "minLength": 1})
 PATHS = called("path, or a list", one_or_list(PATH))
 GLOBS = called("glob, or a list", one_or_list({"type": "string", "minLength": 1}))
 METRIC = called("metric", {"type": "string", STANDS_FOR: "metric"})
 METRICS = called("metric, or a list", one_or_list(METRIC))
-BOUND = called("bound", text_like(r"^\s*(>=|<=|>|<|≥|≤)\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*$"))
+BOUND = called("bound", text_like(r"^\s*(>=|<=|>|<|≥|≤)\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?" + IN_UNIT))
 TOLERANCE = called(
     "tolerance",
     text_like(
         r"^\s*[0-9.]+\s*%\s*$",
         {
             "type": "object",
-            "properties": {"absolute": {**NUMBER, "description": "In the metric's own unit."}},
+            "properties": {"absolute": {**FIGURE, "description": "In the metric's own unit."}},
             "required": ["absolute"],
             "additionalProperties": False,
         },

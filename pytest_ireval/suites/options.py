@@ -198,7 +198,7 @@ class RuleOptions(OptionsOfKinds):
     per: Text = Field("", description="A column of the queries: one verdict for each of its values.")
     tags: Texts = Field((), description="Marks of its tests: pytest --ireval -m nightly.")
     on_fail: Annotated[Literal["fail", "warn"], _words("fail", "warn")] = Field(
-        "fail", description="warn: reported and never red."
+        "fail", description="warn: reported and never red. The default of rules about times is warn."
     )
     min_queries: Annotated[Whole, MORE] = Field(1, description="A slice with fewer queries is reported and not judged.")
 

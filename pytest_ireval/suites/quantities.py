@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.suites.scalars import UnfitError, number_in_scalar, plain_value, unfit
 
 SIGNS = {">=": (operator.ge, -1), "<=": (operator.le, 1), ">": (operator.gt, 1), "<": (operator.lt, -1)}
 """The comparison of each sign, and the direction in which rounding moves its bound."""
-BOUND = re.compile(r"(>=|<=|>|<)\s*(\S+)")
+BOUND = re.compile(r"(>=|<=|>|<)\s*(\S.*)")
+TIME = re.compile(r"(\S+?)\s*(ms|s)")
 PERCENT = re.compile(r"(\S+?)\s*%")
 
 ROUNDING = 1e-12
@@ -21,6 +23,31 @@ A_BOUND = "bound: write '>= 0.85' (or <=, >, <)"
 A_TOLERANCE = "tolerance: write 1% (of the baseline) or {absolute: 0.01}"
 A_SHARE = "share: write 60%, above 0% and up to 100%"
 AN_AMOUNT = "amount: write 2 (a number) or 5% (of all)"
+
+
+class Milliseconds(float):
+    """A time that a suite writes with its unit: ``150ms``, ``0.15s``."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{float(self):.10g} ms"
+
+
+def refuse_unit(value: float, metric: Metric) -> None:
+    """Refuse a time as a value of a metric that is not in milliseconds."""
+    if isinstance(value, Milliseconds) and not metric.milliseconds:
+        raise UnfitError(f"{value} is a time, but values of {metric} are not: write a number without a unit")
+
+
+def refuse_tolerance(tolerance: Tolerance, metric: Metric, *, by_evidence: bool, what: str = "tolerance") -> None:
+    """Refuse a tolerance that does not fit the metric, or that lets everything pass."""
+    low, high = metric.bounds
+    refuse_unit(tolerance.absolute, metric)
+    if by_evidence and metric.ratio and tolerance.absolute:
+        raise UnfitError(f"evidence compares ratios of {metric}: write {what} as a share, such as 5%")
+    if tolerance.relative >= 1 or tolerance.absolute >= high - low:
+        raise UnfitError(f"a {what} of {tolerance} lets everything pass")
 
 
 class Bound(NamedTuple):
@@ -46,7 +73,7 @@ class Bound(NamedTuple):
         return further > 0 or (further == 0 and len(self.sign) > len(other.sign))
 
     def __str__(self) -> str:
-        return f"{self.sign} {self.value:.10g}"
+        return f"{self.sign} {_written(self.value)}"
 
 
 class Tolerance(NamedTuple):
@@ -64,7 +91,7 @@ class Tolerance(NamedTuple):
         return self.relative > other.relative or self.absolute > other.absolute
 
     def __str__(self) -> str:
-        return f"{self.absolute:.10g}" if self.absolute else percent(self.relative)
+        return _written(self.absolute) if self.absolute else percent(self.relative)
 
 
 @dataclass(frozen=True)
@@ -102,9 +129,21 @@ class Amount:
         return str(self.count) if self.count is not None else percent(self.share or 0.0)
 
 
+def _written(value: float) -> str:
+    return str(value) if isinstance(value, Milliseconds) else f"{value:.10g}"
+
+
 def percent(share: float) -> str:
     """``0.01`` as ``1%``."""
     return f"{share * 100:.10g}%"
+
+
+def read_figure(value: Any, what: str = "number") -> float:
+    """``0.85``; a time with its unit, such as ``0.15s``, becomes milliseconds."""
+    match = None if isinstance(value, int | float) else TIME.fullmatch(plain_value(value, what))
+    if match is None:
+        return value if isinstance(value, Milliseconds) else number_in_scalar(value, what)
+    return Milliseconds(number_in_scalar(match[1], what) * {"ms": 1, "s": 1000}[match[2]])
 
 
 def read_bound(value: Any) -> Bound:
@@ -114,7 +153,7 @@ def read_bound(value: Any) -> Bound:
     match = BOUND.fullmatch(plain_value(value, A_BOUND).replace("≥", ">=").replace("≤", "<="))
     if not match:
         raise unfit(value, A_BOUND)
-    return Bound(match[1], number_in_scalar(match[2], A_BOUND))
+    return Bound(match[1], read_figure(match[2], A_BOUND))
 
 
 def tolerance(value: Any) -> Tolerance:
@@ -134,7 +173,7 @@ def _absolute(value: dict[str, Any]) -> Tolerance:
         keys = ", ".join(map(str, value)) or "no key"
         raise UnfitError(f"a mapping with {keys} is not a valid {A_TOLERANCE}")
     wanted = "number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}"
-    return Tolerance(absolute=_not_negative(number_in_scalar(value["absolute"], wanted), value["absolute"]))
+    return Tolerance(absolute=_not_negative(read_figure(value["absolute"], wanted), value["absolute"]))
 
 
 def _not_negative(number: float, value: Any) -> float:

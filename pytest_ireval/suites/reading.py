@@ -86,11 +86,11 @@ def flag(value: Any) -> bool:
     return FLAGS[text]
 
 
-def read_whole(value: Any) -> int:
-    """A whole number from 1."""
-    what = "whole number from 1"
+def read_whole(value: Any, least: int = 1) -> int:
+    """A whole number from 1, or from another one."""
+    what = f"whole number from {least}"
     number = number_in_scalar(value, what)
-    if number < 1 or not number.is_integer():
+    if number < least or not number.is_integer():
         raise unfit(value, what)
     return int(number)
 

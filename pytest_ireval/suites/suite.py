@@ -133,6 +133,11 @@ class RuleAsked:
     places: tuple[Place, ...]
     """The place of each part."""
 
+    def only_warns(self, metric: Metric | None) -> bool:
+        """Tell whether a failure of a metric is a warning: the rule says so, or says nothing and it measures time."""
+        timed = metric is not None and "timings" in metric.needs
+        return self.options.on_fail == "warn" or (timed and "on_fail" not in self.options.model_fields_set)
+
 
 @dataclass(frozen=True)
 class Waiver:

@@ -41,6 +41,8 @@ Flag = Annotated[bool, BeforeValidator(reading.flag), WithJsonSchema(editor_type
 """``true`` or ``false``."""
 Whole = Annotated[int, BeforeValidator(reading.read_whole), WithJsonSchema(editor_types.WHOLE)]
 """A whole number from 1."""
+Count = Annotated[int, BeforeValidator(lambda value: reading.read_whole(value, 0)), WithJsonSchema(editor_types.COUNT)]
+"""A whole number from 0."""
 Number = Annotated[float, BeforeValidator(reading.read_number), WithJsonSchema(editor_types.NUMBER)]
 """A finite number."""
 Filter = Annotated[dict[Text, Texts], BeforeValidator(reading.a_filter), WithJsonSchema(editor_types.FILTER)]
@@ -71,6 +73,8 @@ MetricTexts = Annotated[
 """Metrics, each once; ``P@[5, 10]`` is two."""
 BoundText = Annotated[Bound, typed(quantities.read_bound, editor_types.BOUND)]
 """``>= 0.85``."""
+FigureText = Annotated[float, typed(quantities.read_figure, editor_types.FIGURE)]
+"""A value of a metric: ``0.85``; of one in milliseconds also ``150ms`` or ``0.15s``."""
 ToleranceText = Annotated[Tolerance, typed(quantities.tolerance, editor_types.TOLERANCE)]
 """``1%`` of the baseline, or ``{absolute: 0.01}``."""
 TolerancesText = Annotated[

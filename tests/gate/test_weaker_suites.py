@@ -307,3 +307,22 @@ def test_judgments_that_could_not_be_read_then_are_said_not_to_be_compared(stric
     (said,) = weaker(strict)
 
     assert said.startswith("the base version of the suite cannot be compared: judgments.txt:")
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "said"),
+    [
+        (", on_fail: fail", "", ["threshold::Latency: on_fail fail -> warn"]),
+        (", on_fail: fail", ", on_fail: warn", ["threshold::Latency: on_fail fail -> warn"]),
+        ("", ", on_fail: warn", []),
+        ("", ", on_fail: fail", []),
+    ],
+)
+def test_a_time_that_decided_and_only_warns_now_is_weaker(branch, then, now, said):
+    (branch.path / "times.tsv").write_text("query\tms\n" + "".join(f"{query}\t9\n" for query in branch.shop.rankings))
+    rule = '  - threshold: {Latency: "<= 1s"%s}\n'
+    timed = ("source: {run: rankings.txt}", "source: {run: rankings.txt, timings: times.tsv}")
+    branch.begin_with(timed, ("rules:\n", "rules:\n" + rule % then))
+    branch.shop.change((rule % then, rule % now))
+
+    assert weaker(branch) == said

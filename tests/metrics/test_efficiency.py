@@ -19,13 +19,27 @@ def test_times_are_summed_up_as_asked():
     assert timed("Throughput") == pytest.approx([4 / 1.2])
 
 
+def test_a_percentile_is_linear_between_the_two_nearest_times():
+    twenty = {f"q{number:02}": number / 100 for number in range(1, 21)}
+
+    assert timed(["Latency(p=50)", "Latency(p=95)", "Instant"], twenty) == pytest.approx([105, 190.5, 0.7])
+
+
 def test_a_query_without_an_answer_is_not_fast():
-    assert timed("Instant", unranked=["q5"], missing_queries="zero") == pytest.approx([0.4])
-    assert timed("Throughput", unranked=["q5"], missing_queries="zero") == pytest.approx([4 / 1.2])
-    assert timed("Latency", unranked=["q5"], missing_queries="zero") == pytest.approx([300])  # it took no known time
+    lost = {"unranked": ["q5"], "missing_queries": "zero"}
+    assert timed("Instant", **lost) == pytest.approx([0.4])
     waited = {**SECONDS, "q5": 0.1}
-    assert timed("Instant", waited, unranked=["q5"], missing_queries="zero") == pytest.approx([0.4])
-    assert timed("Throughput", waited, unranked=["q5"], missing_queries="zero") == pytest.approx([4 / 1.3])
+    assert timed("Instant", waited, **lost) == pytest.approx([0.4])
+    assert timed("Throughput", waited, **lost) == pytest.approx([4 / 1.3])
+    with pytest.raises(MetricError, match="1 query without a ranking cannot be scored"):
+        timed("Latency", **lost)
+    with pytest.raises(MetricError, match="1 query has no ranking and no time, so the time of all queries is unknown"):
+        timed("Throughput", **lost)
+
+
+def test_queries_that_are_left_out_take_no_time():
+    left_out = {"unranked": ["q5"], "missing_queries": "ignore"}
+    assert timed(["Latency", "Throughput"], **left_out) == pytest.approx([300, 4 / 1.2])
 
 
 def test_no_time_at_all_is_an_error():

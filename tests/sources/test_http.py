@@ -662,3 +662,43 @@ def test_a_metric_of_time_cannot_be_measured_in_batches(tmp_path, server, batch)
         run_gate(load_suite(path))
 
     assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("timed", "options", "asked"), [(True, {}, 3), (True, {"warm_up": 0}, 2), (True, {"warm_up": 2}, 4), (False, {}, 2)]
+)
+def test_a_connection_is_open_before_the_first_timed_request(shop, server, timed, options, asked):
+    found = shop.answers(source(server, concurrency=1, **options), timed=timed)
+
+    assert len(server.requests) == asked
+    assert list(found[0].rankings.timings) == ["q1", "q2"]
+
+
+def test_a_request_before_the_timed_ones_may_fail_and_is_not_recorded(shop, server, monkeypatch):
+    failing(server, 1)
+    asked = source(server, concurrency=1, record="answers")
+    lists = shop.lists(asked, timed=True)
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+
+    assert shop.lists(asked, timed=True) == lists == {"q1": ["red", "mug"], "q2": ["blue", "mug"]}
+    assert len(server.requests) == 3
+
+
+def test_metrics_may_use_the_times_that_the_engine_says(shop, server):
+    server.respond = lambda request: {"hits": [{"id": "d"}], "ms": len(request.text)}
+    asked = source(server, took="ms", times="engine")
+
+    assert shop.ask(asked).timings == {"q1": 0.007, "q2": 0.008}
+
+    server.respond = lambda request: {"hits": [{"id": "d"}], **({"ms": 7} if request.text == "red mug" else {})}
+    assert "the answer to query 'q2' does not say how long the engine took" in shop.refused(asked)
+
+
+def test_a_query_that_failed_has_the_time_that_was_waited_for_it(shop, server, waits):
+    failing(server, 9)
+    good = server.respond
+    server.respond = lambda request: good(request) if request.text == "red mug" else {"hits": [], "ms": 5}
+    timings = shop.ask(source(server, took="ms", times="engine", error_budget="1")).timings
+
+    assert timings["q2"] == 0.005
+    assert timings["q1"] > 0

@@ -3,8 +3,12 @@
 import asyncio
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
+
+from pytest_ireval.sources import python
 
 
 @pytest.fixture
@@ -491,3 +495,12 @@ def untimed(text):
         {"python": "timed:in_milliseconds"}
     )
     assert "timed:untimed returned timings, but none for 'q2'" in shop.refused({"python": "timed:untimed"})
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_a_function_that_returns_no_times_is_timed(shop, search, monkeypatch, kind):
+    ticks = count()
+    monkeypatch.setattr(python, "time", SimpleNamespace(perf_counter=lambda: 0.25 * next(ticks)))
+    search(f"{kind} search(text):\n    return ['d']\n")
+
+    assert shop.ask({"python": "search:search"}).timings == {"q1": 0.25, "q2": 0.25}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["differences", "intervals", "recall_precision", "distribution", "trend"]
+Kind = Literal["differences", "intervals", "recall_precision", "distribution", "trend", "load"]
 """Each has a macro in ``templates/charts.svg.jinja`` that draws it."""
 Row = tuple[str | float | int | None, ...]
 

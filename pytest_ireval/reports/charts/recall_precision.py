@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -20,6 +20,7 @@ from pytest_ireval.reports.charts.chart import (
     isolated,
     line,
     place,
+    scale,
 )
 from pytest_ireval.reports.figures import figure
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision, SliceCurves, SuiteResult
@@ -146,6 +147,23 @@ def _rows(of: SliceCurves) -> Iterator[Row]:
             for level, value in zip(LEVELS, curve.levels, strict=False):
                 yield of.slice, of.queries, side, level, value
             yield of.slice, of.queries, f"{side}, R-precision", curve.r_precision, curve.r_precision
+
+
+def load_chart(suite: str, levels: Sequence[tuple[str, float, float, float]], said: str) -> Chart:
+    """Times over throughput; a level is its name, its throughput, and two percentiles in milliseconds, 50 and 95."""
+    width, top, height = WIDTH - MARGIN - 28, TOP + 6, 230
+    x = scale([0.0, *(each[1] for each in levels)], MARGIN + 14, MARGIN + 14 + width, 6)
+    y = scale([0.0, *(each[3] for each in levels)], top + height, top)
+    places = {"baseline": [(x(each[1]), y(each[3])) for each in levels], "now": [(x(e[1]), y(e[2])) for e in levels]}
+    curves = tuple(Curve(side, line(points), points=tuple(points)) for side, points in places.items())
+    panel = Panel("", "", "", x, y, curves)
+    heading = "Milliseconds by queries answered in a second"
+    facts = f"median, and the 95th percentile dashed; from {levels[0][0]} to {levels[-1][0]}"
+    drawing = RecallPrecisionPanels(WIDTH, top + height + FOOT, heading, facts, (), (panel,), straight=False)
+    header = ("level", "throughput", "p50", "p95")
+    return Chart(
+        chart_name(suite, "load"), "load", f"{heading}, {inert_text(suite)}", said, drawing, header, (*levels,)
+    )
 
 
 def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | None:

@@ -1,0 +1,278 @@
+"""Rules about times: they warn and say how noisy times are, take units, and compare ratios where evidence decides."""
+
+import math
+from statistics import fmean, stdev
+
+import pytest
+
+from pytest_ireval import SuiteError, load_suite, run_gate
+
+QUERIES = [f"q{number:02}" for number in range(40)]
+BEFORE = {query: 10 * 1.1**number for number, query in enumerate(QUERIES)}
+HEAD = "ireval: 1\nsuite: speed\nsource: {run: now.txt, timings: now.tsv}\nqueries: queries.tsv\nrules:\n"
+OTHER = "against: {source: {run: now.txt, timings: before.tsv}}"
+
+
+class Speed:
+    """A suite about times, with the times of two systems."""
+
+    def __init__(self, path):
+        self.path = path
+        (path / "queries.tsv").write_text("id\ttext\n" + "".join(f"{query}\t{query}\n" for query in QUERIES))
+        (path / "now.txt").write_text("".join(f"{query} Q0 d 1 1 x\n" for query in QUERIES))
+        self.took("before", BEFORE)
+
+    def took(self, name, times):
+        rows = "".join(f"{query}\t{time!r}\n" for query, time in times.items())
+        (self.path / f"{name}.tsv").write_text(f"query\tms\n{rows}")
+
+    def gate(self, rule, times=BEFORE, head=HEAD, **options):
+        self.took("now", times)
+        (self.path / "speed.ireval.yaml").write_text(f"{head}  - {rule}\n")
+        return run_gate(load_suite(self.path / "speed.ireval.yaml"), **options).outcomes[1]
+
+
+@pytest.fixture
+def speed(tmp_path):
+    return Speed(tmp_path)
+
+
+def slower(factor, spread=0.0):
+    """Times that are slower by a factor, each by a little more or less."""
+    return {query: BEFORE[query] * factor * math.exp(spread * math.cos(n)) for n, query in enumerate(QUERIES)}
+
+
+@pytest.mark.parametrize(
+    ("bound", "headline"),
+    [
+        ('"<= 150ms"', "Latency(p=95) is 341.7 ms (must be <= 150 ms)"),
+        ('"<= 0.15 s"', "Latency(p=95) is 341.7 ms (must be <= 150 ms)"),
+        ('"<= 150"', "Latency(p=95) is 341.7 ms (must be <= 150)"),
+    ],
+)
+def test_a_bound_of_a_time_has_a_unit(speed, bound, headline):
+    found = speed.gate(f"threshold: {{Latency(p=95): {bound}}}")
+
+    assert (found.verdict, found.warning, found.headline) == ("pass", True, headline)
+    assert found.facts == (
+        "only a warning, as times vary from run to run: the noise of these times is unknown without repeats "
+        "(repeat: 3 in the source); on_fail: fail lets this rule decide",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "complaint"),
+    [
+        ('threshold: {Instant: ">= 150ms"}', "150 ms is a time, but values of Instant are not"),
+        ('threshold: {Latency: "<= 3 min"}', "'3 min' is not a valid bound"),
+        ("threshold: {metric: NumRet, max: 3s}", "3000 ms is a time, but values of NumRet are not"),
+        (f"no_regression: {{metric: Instant, tolerance: {{absolute: 5ms}}, {OTHER}}}", "5 ms is a time"),
+        (
+            f"no_regression: {{metric: Latency, tolerance: {{absolute: 5ms}}, decide_by: evidence, {OTHER}}}",
+            "evidence compares ratios of Latency: write tolerance as a share",
+        ),
+        (f"equivalent: {{metric: Latency, tolerance: {{absolute: 5ms}}, {OTHER}}}", "evidence compares ratios"),
+    ],
+)
+def test_a_unit_that_does_not_fit_is_a_mistake(speed, rule, complaint):
+    with pytest.raises(SuiteError, match=complaint):
+        speed.gate(rule)
+
+
+def test_a_tolerance_may_be_a_time(speed):
+    rule = f"no_regression: {{metric: Latency, tolerance: {{absolute: 5ms}}, on_fail: fail, {OTHER}}}"
+    slow = fmean(BEFORE.values()) * 0.1
+
+    assert speed.gate(rule, slower(1.1)).verdict == "fail"
+    assert f"rose by {slow:.4f} (tolerance 5 ms)" in speed.gate(rule, slower(1.1)).headline
+    assert speed.gate(rule, slower(1.02)).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("option", "verdict", "warning"),
+    [("", "pass", True), (", on_fail: warn", "pass", True), (", on_fail: fail", "fail", False)],
+)
+def test_a_time_decides_only_if_the_rule_says_so(speed, option, verdict, warning):
+    found = speed.gate(f"no_regression: {{metric: Latency, tolerance: 5%{option}, {OTHER}}}", slower(1.2))
+
+    assert (found.verdict, found.warning) == (verdict, warning)
+    assert "the noise of these times is unknown without repeats" in found.facts[-1]
+
+
+def test_a_suite_of_times_alone_says_that_it_cannot_fail(speed):
+    notes = {}
+    for option in ("", ", on_fail: fail"):
+        speed.gate(f'threshold: {{Latency: "<= 1s"{option}}}')
+        notes[option] = run_gate(load_suite(speed.path / "speed.ireval.yaml")).notes
+    said = "no rule of this suite can fail: times only warn, unless a rule says on_fail: fail"
+
+    assert [said in " ".join(each) for each in notes.values()] == [True, False]
+
+
+def test_a_metric_that_measures_no_time_still_decides(speed):
+    assert speed.gate('threshold: {Empty: ">= 1"}').verdict == "fail"
+
+
+def test_a_missing_baseline_is_red_for_times_too(speed):
+    found = speed.gate("no_regression: {metric: Latency, tolerance: 5%}")
+
+    assert (found.verdict, found.headline) == ("fail", "no baseline to compare with")
+
+
+def test_evidence_is_about_the_ratio_of_times(speed):
+    rule = f"no_regression: {{metric: Latency, tolerance: 5%, decide_by: evidence, {OTHER}}}"
+    times = slower(1.2, spread=0.2)
+    logs = [math.log(times[query] / BEFORE[query]) for query in QUERIES]
+    mean, half = fmean(logs), 1.6848751 * stdev(logs) / math.sqrt(40)  # t of 39 degrees at 95%
+    found = speed.gate(rule, times)
+    (figures,) = found.figures
+
+    assert found.warning
+    assert figures.now / figures.baseline == pytest.approx(math.exp(mean))
+    assert figures.baseline == pytest.approx(10 * 1.1**19.5)
+    assert [end / figures.baseline for end in (figures.low, figures.high)] == pytest.approx(
+        [math.expm1(mean - half), math.expm1(mean + half)]
+    )
+    assert f"Latency rose {100 * math.expm1(mean):.1f}% (90% interval" in found.headline
+    assert "worse, by more than a 5% rise" in found.headline
+
+
+def test_a_few_long_queries_do_not_decide_for_all_of_them(speed):
+    times = BEFORE | {query: 1.12 * BEFORE[query] for query in QUERIES[-8:]}
+    observed = f"no_regression: {{metric: Latency, tolerance: 5%, {OTHER}}}"
+
+    assert speed.gate(observed, times).warning  # the mean rose by 6.4%
+    evidence = speed.gate(observed.replace("5%", "5%, decide_by: evidence"), times)
+    assert (evidence.verdict, evidence.warning) == ("pass", False)
+    assert "worse, but by less than a 5% rise" in evidence.headline
+
+
+def test_a_time_of_zero_has_no_ratio(speed):
+    found = speed.gate(f"equivalent: {{metric: Latency, tolerance: 5%, {OTHER}}}", {**BEFORE, "q03": 0})
+
+    assert found.verdict == "error"
+    assert "every value must be above 0; 'q03' has 0" in found.headline
+
+
+TIMED = """\
+from pytest_ireval import Answer
+
+asked = {}
+
+def search(text):
+    asked[text] = asked.get(text, 0) + 1
+    return Answer(["d"], timings=0.1 * asked[text])
+"""
+
+
+def test_repeats_show_the_noise(speed):
+    (speed.path / "timed_search.py").write_text(TIMED)
+    head = HEAD.replace("run: now.txt, timings: now.tsv", "python: timed_search:search, repeat: 3")
+    found = speed.gate('threshold: {Latency: "<= 250ms", Throughput: ">= 1"}', head=head)
+
+    assert found.headline == "Latency is 200.0 ms (must be <= 250 ms)"
+    assert found.facts == ("3 repeats of the same system gave Latency from 100 to 300, 200% apart",)
+
+
+def test_a_warning_is_seen_everywhere(pytester):
+    speed = Speed(pytester.path)
+    speed.gate('threshold: {Latency: "<= 20ms"}')
+    run = pytester.runpytest("--ireval", "-q", "-p", "no:cacheprovider", "--junit-xml=junit.xml")
+    says = "Latency is 110.6 ms (must be <= 20 ms)"
+
+    assert run.ret == 0
+    run.stdout.fnmatch_lines([f"warning: speed: {says}"])
+    assert f'name="ireval_warning" value="{says.replace("<", "&lt;")}"' in (pytester.path / "junit.xml").read_text()
+    report = pytester.path / "ireval-report"
+    assert "Safe to land, with 1 warning" in (report / "index.html").read_text()
+    assert "1 warning" in (report / "summary.md").read_text().splitlines()[1]
+
+
+JUDGED = HEAD.replace("rules:", "judgments: judgments.txt\nrules:")
+TRADE = (
+    "trade_off: {metric: P@1, tolerance: 5%, improves: Latency, at_least: 10%, "
+    "against: {source: {run: was.txt, timings: before.tsv}}}"
+)
+
+
+@pytest.fixture
+def trade(speed):
+    """``trade(lost, factor, options)``: queries that lost their document, and times that are longer by a factor."""
+    (speed.path / "judgments.txt").write_text("".join(f"{query} 0 d 1\n{query} 0 x 0\n" for query in QUERIES))
+    (speed.path / "was.txt").write_text((speed.path / "now.txt").read_text())
+
+    def gate(lost, factor, options="", spread=0.0):
+        lists = "".join(f"{query} Q0 {'x' if n < lost else 'd'} 1 1 x\n" for n, query in enumerate(QUERIES))
+        (speed.path / "now.txt").write_text(lists)
+        return speed.gate(TRADE.replace("against", f"{options}against"), slower(factor, spread), JUDGED)
+
+    return gate
+
+
+@pytest.mark.parametrize(
+    ("lost", "factor", "options", "verdict", "headline"),
+    [
+        (0, 0.8, "", "pass", "P@1 did not change (tolerance 5%); Latency fell 20.0%, at least the wanted fall of 10%"),
+        (0, 0.9, "", "pass", "Latency fell 10.0%, at least the wanted fall of 10%"),
+        (0, 0.95, "", "warning", "Latency fell 5.0%, less than the wanted fall of 10%"),
+        (0, 1.0, "", "warning", "Latency did not change, less than the wanted fall of 10%"),
+        (0, 0.95, "on_fail: fail, ", "fail", "Latency fell 5.0%, less than the wanted fall of 10%"),
+        (10, 0.5, "", "fail", "P@1 fell 25.0% (tolerance 5%); Latency fell 50.0%, at least the wanted fall of 10%"),
+        (10, 1.5, "", "fail", "P@1 fell 25.0% (tolerance 5%); Latency rose 50.0%, less than the wanted fall of 10%"),
+        (10, 0.5, "on_fail: warn, ", "warning", "P@1 fell 25.0%"),
+        (0, 0.8, "decide_by: evidence, ", "pass", "P@1 did not change: nothing changed; Latency fell 20.0%"),
+        (0, 1.0, "decide_by: evidence, ", "warning", "Latency did not change, less than the wanted fall of 10%"),
+        (10, 0.5, "decide_by: evidence, ", "fail", "P@1 fell by 0.2500"),
+    ],
+)
+def test_a_trade_off_is_faster_and_not_worse(trade, lost, factor, options, verdict, headline):
+    found = trade(lost, factor, options)
+
+    assert ("warning" if found.warning else found.verdict) == verdict
+    assert headline in found.headline
+    assert found.numbers["at_least"] == pytest.approx(0.1 * found.figures[-1].baseline)
+
+
+def test_a_gain_that_these_queries_do_not_show_is_inconclusive(trade):
+    found = trade(0, 0.88, "decide_by: evidence, ", spread=0.2)
+
+    assert (found.verdict, found.warning) == ("inconclusive", True)
+    assert "not shown: the wanted fall of 10%" in found.headline
+    assert trade(0, 0.88, "decide_by: evidence, ", spread=0.01).verdict == "pass"
+    assert trade(0, 0.88, "decide_by: evidence, on_inconclusive: fail, on_fail: fail, ", spread=0.2).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("improves: Latency", "improves: P@1", "P@1 cannot be both the metric and what improves"),
+        ("improves: Latency", "improves: NumRet", "no value of NumRet is better than another"),
+        (
+            "improves: Latency",
+            "decide_by: evidence, improves: Latency(p=95)",
+            "is not a mean, but evidence is about means",
+        ),
+        ("at_least: 10%", "at_least: 100%", "no value of Latency can fall by 100%"),
+        ("at_least: 10%", "at_least: 0%", "asks for no gain"),
+        ("at_least: 10%", "at_least: {absolute: 5ms}, decide_by: evidence", "evidence compares ratios of Latency"),
+        ("improves: Latency, at_least: 10%", "improves: RR, at_least: {absolute: 5ms}", "5 ms is a time"),
+    ],
+)
+def test_a_trade_off_that_makes_no_sense_is_a_mistake(speed, old, new, complaint):
+    (speed.path / "judgments.txt").write_text("q00 0 d 1\n")
+    (speed.path / "was.txt").write_text((speed.path / "now.txt").read_text())
+    rule = TRADE.replace(old, new)
+
+    with pytest.raises(SuiteError, match=complaint):
+        speed.gate(rule, head=JUDGED)
+
+
+def test_a_first_baseline_needs_the_times_too(trade, speed):
+    trade(0, 1.0)
+    (speed.path / "shop_search.py").write_text("def search(queries):\n    return {query: ['d'] for query in queries}\n")
+    head = JUDGED.replace("run: now.txt, timings: now.tsv", "python: shop_search:search, mode: all")
+    found = speed.gate(TRADE.replace(", against: {source: {run: was.txt, timings: before.tsv}}", ""), head=head)
+
+    assert (found.verdict, found.acceptable) == ("error", False)
+    assert "Latency" in found.headline
+    assert "needs timings" in found.headline

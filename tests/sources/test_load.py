@@ -1,0 +1,211 @@
+"""``ireval load``: levels of load over a real socket and over Python functions; times from the moment they were due."""
+
+import csv
+import io
+import json
+import threading
+from collections import Counter
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
+
+from live_server import Server
+
+from pytest_ireval.cli.load_command import Level, knee
+from pytest_ireval.progress import Stopwatch
+from pytest_ireval.sources.asking import in_loop, in_threads
+
+QUERIES = [f"q{number:02}" for number in range(30)]
+SUITE = "ireval: 1\nsuite: shop\nsource: {%s}\nqueries: queries.tsv\nrules:\n  - threshold: {Empty: '<= 0'}\n"
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def load(tmp_path, ireval):
+    """``load(source, …)``: the command, over a suite with this source."""
+    (tmp_path / "queries.tsv").write_text("id\ttext\n" + "".join(f"{query}\tmug {query}\n" for query in QUERIES))
+
+    def run(source, *arguments):
+        (tmp_path / "shop.ireval.yaml").write_text(SUITE % source)
+        return ireval("load", tmp_path / "shop.ireval.yaml", *arguments)
+
+    return run
+
+
+def over(server, more=""):
+    return f"http: {server.url}/search, params: {{q: '{{text}}'}}, hits: hits{more}"
+
+
+def test_each_level_asks_each_query_once_after_all_were_asked(load, server):
+    done = load(over(server, ", warm_up: 3, repeat: 2"), "--concurrency", "4,1,2", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+
+    assert (done.code, done.err) == (0, "")
+    assert Counter(request.text for request in server.requests) == {f"mug {query}": 4 for query in QUERIES}
+    assert [(row["concurrency"], row["rate"], row["requests"], row["failed"]) for row in rows] == [
+        ("1", "", "29", "0"),
+        ("2", "", "28", "0"),
+        ("4", "", "26", "0"),
+    ]
+    assert list(rows[0]) == ["concurrency", "rate", "requests", "failed", "throughput", "mean", "p50", "p95", "p99"]
+    assert all(float(row["p50"]) <= float(row["p95"]) and float(row["throughput"]) > 0 for row in rows)
+    assert all(row["p99"] == "" for row in rows)  # of 29 times none would be above it
+
+
+def test_no_more_requests_at_a_time_than_the_level_says(load, server):
+    running, most, lock = [0], [0], threading.Lock()
+    together = threading.Barrier(3, timeout=600)
+
+    def respond(_):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        together.wait()  # answers only when three are asked at a time
+        with lock:
+            running[0] -= 1
+        return {"hits": []}
+
+    server.respond = respond
+
+    assert load(over(server), "--concurrency", "3").code == 0
+    assert most == [3]
+
+
+def test_failed_requests_are_counted_and_not_repeated(load, server):
+    server.respond = lambda request: (503, {}, {}) if request.text in ("mug q20", "mug q21") else {"hits": []}
+    done = load(over(server), "--concurrency", "1", "--repeat", "5", "--format", "json")
+    (level,) = json.loads(done.out)["levels"]
+
+    assert len(server.requests) == 6 * len(QUERIES)
+    assert (level["requests"], level["failed"]) == (5 * 27, 5 * 2)
+    assert level["p99"] is not None
+
+
+def test_a_level_without_answers_is_an_error(load, server):
+    server.respond = lambda _: (503, {}, {})
+
+    assert (
+        "with 2 requests at a time fewer than two requests were answered"
+        in load(over(server), "--concurrency", "2").err
+    )
+
+
+def test_a_table_says_what_the_times_leave_out(load, server):
+    done = load(over(server), "--concurrency", "1,2")
+
+    assert done.out.startswith(
+        "shop\n\nconcurrency  rate  requests  failed  queries/s  mean ms  p50 ms  p95 ms  p99 ms\n"
+    )
+    assert "Closed loop: a client asks again when it has its answer" in done.out
+    assert "the knee" in done.out.lower() or "No knee up to" in done.out
+
+
+def test_a_drawing_of_times_over_throughput(load, server, tmp_path):
+    done = load(over(server), "--concurrency", "1,2,4", "--svg", tmp_path / "load.svg")
+    drawn = ElementTree.parse(tmp_path / "load.svg").getroot()
+
+    assert done.err == f"written: {tmp_path / 'load.svg'}\n"
+    paths = [
+        each.get("d") for each in drawn.iter("{http://www.w3.org/2000/svg}path") if "curve" in each.get("class", "")
+    ]
+    assert [path.count(" ") for path in paths] == [3, 3]  # both percentiles at three levels
+    assert "from concurrency 1 to concurrency 4" in "".join(drawn.itertext())
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_functions_are_measured_too(load, tmp_path, kind):
+    module = f"shop_{kind.partition(' ')[0]}"
+    (tmp_path / f"{module}.py").write_text(f"{kind} search(text):\n    return ['d']\n")
+    done = load(f"python: '{module}:search'", "--concurrency", "1,2", "--rate", "2000,5000", "--format", "json")
+    found = json.loads(done.out)
+
+    assert (done.code, found["loop"]) == (0, "fixed rate")
+    levels = [(each["concurrency"], each["rate"], each["requests"]) for each in found["levels"]]
+    assert levels == [(2, 2000, 28), (2, 5000, 28)]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "complaint"),
+    [
+        ("run: queries.tsv", (), "run has no option concurrency"),
+        ("python: 'math:sqrt'", ("--concurrency", "16"), "30 queries are too few for 16 requests at a time"),
+        ("http: 'http://localhost:1/', hits: hits, rate: 5", ("--concurrency", "1"), "limits requests to 5 a second"),
+        ("python: 'math:sqrt'", ("--concurrency", "0,2"), "'0,2' is not a list of numbers above 0"),
+        ("python: 'math:sqrt'", ("--rate", "fast"), "'fast' is not a list of numbers above 0"),
+    ],
+)
+def test_a_load_that_cannot_be_measured_is_an_error(load, source, options, complaint):
+    done = load(source, *options)
+
+    assert (done.code, done.out) == (2, "")
+    assert complaint in done.err
+
+
+def test_recordings_are_no_load(load, server, monkeypatch):
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+
+    assert "IREVAL_OFFLINE closes the network, and load asks the system itself" in load(over(server)).err
+
+
+def test_a_source_that_answers_all_queries_at_once_has_no_load(load, tmp_path):
+    (tmp_path / "shop_all.py").write_text("def search(queries):\n    return {query: ['d'] for query in queries}\n")
+
+    assert (
+        "python answers all queries at once" in load("python: 'shop_all:search', mode: all", "--concurrency", "2").err
+    )
+
+
+class Time:
+    """A clock that moves only when a call takes time."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def call(self, number):
+        self.now += 1.0 if number == 0 else 0.125
+        return number
+
+    async def awaited(self, number):
+        return self.call(number)
+
+
+@pytest.mark.parametrize("runs", [in_threads, in_loop])
+@pytest.mark.parametrize(
+    ("rate", "seconds"),
+    [(None, [1.0, 0.125, 0.125]), (4, [1.0, 0.875, 0.75])],  # due at 0, 0.25 and 0.5; ended at 1, 1.125 and 1.25
+)
+def test_at_a_fixed_rate_a_time_includes_the_wait_behind_a_slow_answer(runs, rate, seconds):
+    time = Time()
+    watch = Stopwatch(rate, clock=lambda: time.now)
+    runs(time.call if runs is in_threads else time.awaited, 3, 1, 600, watch)
+
+    assert [watch.seconds(number) for number in range(3)] == seconds
+
+
+def test_a_call_at_a_fixed_rate_waits_for_its_turn():
+    time = Time()
+    watch = Stopwatch(4, clock=lambda: time.now)
+
+    assert [watch.wait(number) for number in range(4)] == [0, 0.25, 0.5, 0.75]
+    time.now += 0.625
+    assert [watch.wait(number) for number in (2, 3, 4)] == [0, 0.125, 0.375]
+
+
+def level(throughput, mean, rate=None):
+    return Level(1, rate, 100, 0, throughput, mean, (mean, mean, mean))
+
+
+def test_the_knee_has_the_most_throughput_for_its_time():
+    levels = [level(100, 10), level(190, 10.5), level(380, 10.5), level(400, 20), level(410, 40)]
+
+    assert knee(levels) is levels[2]
+    assert knee(levels[:3]) is None  # it may come later
+    assert knee([level(100, 10, 100), level(300, 28, 300), level(900, 29, 2000)]).rate == 300
