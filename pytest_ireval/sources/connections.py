@@ -30,6 +30,8 @@ class Received(NamedTuple):
     status: int
     data: bytes
     headers: http.client.HTTPMessage
+    connecting: float
+    """Seconds in which the connection was set up."""
 
 
 class Connections:
@@ -99,9 +101,14 @@ class Connections:
                 connection, was_idle = self._new(), False
             try:
                 _limit(connection, until)
+                began = time.monotonic()
+                if connection.sock is None:
+                    connection.connect()
+                connecting = time.monotonic() - began
+                _limit(connection, until)
                 connection.request(method, target, data, encoded)
                 answer = connection.getresponse()
-                received = Received(answer.status, _body(answer, connection, until), answer.headers)
+                received = Received(answer.status, _body(answer, connection, until), answer.headers, connecting)
             except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
                 connection.close()
                 if not was_idle:  # else the system closed a connection that was idle

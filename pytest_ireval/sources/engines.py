@@ -218,7 +218,7 @@ def proposed_source(address: str) -> dict[str, Any]:
     def answer(url: str) -> Any:
         try:
             with closing(Connections(url)) as connections:
-                status, data, _ = connections.answer("GET", url, None, {}, 30)
+                status, data, *_ = connections.answer("GET", url, None, {}, 30)
             found, why = json.loads(data), f"status {status}"
         except (AttemptError, ValueError) as error:
             found, status, why = None, 0, str(error)

@@ -392,7 +392,7 @@ class _Asker:
         self._wait_for_turn()
         began = time.monotonic()
         received = self.connections.answer(method, url, body, headers, self.options.timeout)
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - began - received.connecting
         if received.status >= 300:
             raise self._refused(received)
         try:
