@@ -419,7 +419,7 @@ class _Asker:
 
     def _refused(self, received: Received) -> AttemptError:
         """The failure of an answer that is not a success."""
-        status, data, headers = received
+        status, data, headers = received[:3]
         if status < 400:
             target = headers.get("location", "")
             return AttemptError(
