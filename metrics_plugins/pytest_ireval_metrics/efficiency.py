@@ -36,7 +36,7 @@ def _aggregate(settings: Mapping[str, Any]) -> dict[str, str]:
     name="Latency",
     direction="lower",
     range=(0, np.inf),
-    undefined="it has no ranking",
+    undefined="it took no known time",
     steps=_latency_steps,
     by_arguments=_aggregate,
 )
