@@ -342,14 +342,11 @@ EDITS, LISTED = 3, 5
 """The numbers of edited judgments and of queries that are named."""
 
 
-ALWAYS = ("rankings", "queries", "judgments", "source", "metrics")
-"""The inputs that are named if they did not change."""
-
-
 def cause_sentence(cause: Cause, metric: str = "") -> str:
     """The inputs that differ, and those that do not; with the current figure of the baseline itself for ``metric``."""
     different = list(_different(cause, metric))
-    same = [what for what, changed in _parts(cause) if not changed and what in ALWAYS]
+    unnamed = ("policies", "timings", "fields")  # many suites have none
+    same = [what for what, changed in _parts(cause) if not changed and what not in unnamed]
     if not different:
         return f"nothing changed: {_listing(same)} are those of the baseline"
     if same == ["source"]:
