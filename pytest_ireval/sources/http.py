@@ -24,22 +24,14 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.formats.elasticsearch import incomplete
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import rankings_of_columns
 from pytest_ireval.retrieval.scan.tokens import Span
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import out_of_order
-from pytest_ireval.sources.exchange import (
-    AttemptError,
-    Exchange,
-    JsonTree,
-    filled,
-    holes,
-    incomplete,
-    json_path,
-    refuse_unknown,
-)
+from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, filled, holes, json_path, refuse_unknown
 from pytest_ireval.sources.recording import OFFLINE, Recording, Reply
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
