@@ -57,7 +57,7 @@ class AttemptError(Exception):
         self.complaint, self.shows, self.again, self.after = complaint, shows, again, after
 
 
-_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<name>[A-Za-z_][\w.-]*)\}")
+_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<json>json:)?(?P<name>[A-Za-z_][\w.-]*)\}")
 Encode = Callable[[Any], str]
 
 
@@ -71,17 +71,29 @@ def holes(tree: Any) -> Iterator[str]:
 
 
 def filled(tree: Any, values: Mapping[str, Any], encode: Encode = str) -> Any:
-    """The tree with placeholders filled in; a text that is one placeholder becomes its value, which may be a number."""
+    """The tree with placeholders filled in; a text that is one placeholder becomes its value, which may be a number.
+
+    ``{json:name}`` is the value of JSON in a column.
+    """
     if isinstance(tree, str):
         if "{" not in tree:
             return tree
         whole = _HOLE.fullmatch(tree)
         if whole and whole["name"] and encode is str:
-            return values[whole["name"]]
+            return _from_json(whole["name"], values) if whole["json"] else values[whole["name"]]
         return _HOLE.sub(lambda hole: encode(values[hole["name"]]) if hole["name"] else f"{{{hole['literal']}}}", tree)
     if isinstance(tree, Mapping):
         return {key: filled(each, values, encode) for key, each in tree.items()}
     return [filled(each, values, encode) for each in tree] if isinstance(tree, list) else tree
+
+
+def _from_json(name: str, values: Mapping[str, Any]) -> Any:
+    """The JSON value that a column has as text, such as the list of numbers of a vector."""
+    try:
+        return json.loads(str(values[name]))
+    except ValueError:
+        complaint = f"{{json:{name}}} needs JSON in the column {name}, which has {shown(str(values[name])[:100])}"
+        raise AttemptError(complaint, f"write {{{name}}} for a text") from None
 
 
 def refuse_unknown(used: Iterable[str], known: Collection[str], queries: Queries, written: str) -> None:

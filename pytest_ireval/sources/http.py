@@ -244,10 +244,10 @@ class _Asker:
 
     def answers(self, numbers: range, batch: Batch) -> list[_Ranked]:
         """The rankings of the queries of a batch; what was not complete in it is asked again, query by query."""
-        sent = {number: self._request(self._values(number)) for number in numbers}
-        asked = [each for each in numbers if self.recording is None or not self.recording.has(sent[each][0])]
         complete: dict[int, Reply] = {}
         try:
+            sent = {number: self._request(self._values(number)) for number in numbers}
+            asked = [each for each in numbers if self.recording is None or not self.recording.has(sent[each][0])]
             if len(asked) > 1:
                 complete = self._in_batch(asked, batch, sent[asked[0]][1])
         except AttemptError as failure:

@@ -369,6 +369,10 @@ def test_the_sources_of_the_page_speak_to_servers_that_answer_like_the_engine(sh
     asked = tree_of(
         code.replace("https://search.example:9200", server.url).replace("https://search.example", server.url)
     )
+    path += "/template" if "template" in asked["source"] else ""
+    shop.queries = type(shop.queries)(
+        shop.queries.ids, shop.queries.text, {**shop.queries.columns, "vector": ("[0.5, 1]", "[1, 0]")}, "queries.jsonl"
+    )
     server.respond = lambda _: answer(["m2", "m1"])
 
     rankings = shop.ask(asked["source"], by_id=False)
@@ -376,7 +380,9 @@ def test_the_sources_of_the_page_speak_to_servers_that_answer_like_the_engine(sh
     assert rankings.ranking("q1") == ["m2", "m1"]
     assert (rankings.fields or {"m1": {"title": "M1"}})["m1"] == {"title": "M1"}
     assert {request.path for request in server.requests} == {path}
-    assert "red mug" in json.dumps([(request.params, request.body) for request in server.requests])
+    sent = json.dumps([(request.params, request.body) for request in server.requests])
+    assert ('"query_vector": [0.5, 1], "k": 10' if "knn" in code else "red mug") in sent
+    assert ("search_pipeline" in sent) == ("hybrid" in code)
 
     server.respond = lambda _: answer([])
     assert shop.lists(asked["source"]) == {"q1": [], "q2": []}
@@ -661,4 +667,14 @@ def test_a_metric_of_time_cannot_be_measured_in_batches(tmp_path, server, batch)
     with pytest.raises(SuiteError, match="Latency needs timings, and a batch has one time for several queries"):
         run_gate(load_suite(path))
 
+    assert server.requests == []
+
+
+def test_a_vector_that_is_no_json_is_an_error(shop, server):
+    shop.queries = type(shop.queries)(("q1",), ("red mug",), {"vector": ("0.5, 1",)}, "queries.tsv")
+    search = {"opensearch": f"{server.url}/products", "query": {"knn": {"title": {"vector": "{json:vector}"}}}}
+
+    for batch in ("1", "5"):
+        said = shop.refused({**search, "batch": batch})
+        assert "{json:vector} needs JSON in the column vector, which has '0.5, 1', for query 'q1'" in said
     assert server.requests == []
