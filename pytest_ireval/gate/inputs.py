@@ -287,22 +287,19 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
     return np.array(weights, np.float64)
 
 
+def request_of(suite: Suite, registry: Registry, queries: Queries) -> Request:
+    """Make the request to the source of a suite."""
+    by_id = suite.policies.ties != "input"
+    return Request(queries, suite.depth, suite.path.parent, suite.name, registry.readers, by_id=by_id)
+
+
 def rankings_of_suite(
     source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
 ) -> Answered:
     """Ask the source, as often as the suite says; its rankings are under the current names."""
     keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
-    request = Request(
-        queries=material.population.queries,
-        depth=suite.depth,
-        folder=suite.path.parent,
-        suite=suite.name,
-        readers=registry.readers,
-        by_id=suite.policies.ties != "input",
-        keep_all=keeps_all or bool(material.names.groups),
-        progress=progress,
-    )
-    found = answers(source, request)
+    request = request_of(suite, registry, material.population.queries)
+    found = answers(source, replace(request, keep_all=keeps_all or bool(material.names.groups), progress=progress))
     rankings = [material.names.in_rankings(answer.rankings) for answer in found]
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
     described = dict(ChainMap(*(dict(each.fields or {}) for each in cut)))

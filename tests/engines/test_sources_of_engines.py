@@ -311,3 +311,18 @@ def test_a_search_pipeline_of_opensearch_alone_and_in_batches(shop, folder, open
         assert "Pipeline missing is not defined" in str(verdict(folder, missing).outcomes[0])
 
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["opensearch", "elasticsearch", "solr"])
+def test_an_engine_explains_the_scores_of_documents_behind_a_red_rule(name, request, shop, folder):
+    engine = request.getfixturevalue(name)
+    source = SOURCES[name](engine.url) | {"explain": True}
+
+    result = run_gate(load_suite(suite(folder, source, "rules:\n  - threshold: {P@1: '>= 1'}\n")))
+
+    assert result.verdict == "fail"
+    assert [note for note in result.notes if "explain" in note] == []
+    assert 5 <= len(result.explanations) <= 10
+    best = next(each for each in result.explanations if each.now)
+    assert re.match(r"[\d.]+  \w", best.lines[0])
+    assert re.search(r"weight\((title|description|brand):", "\n".join(best.lines))
