@@ -301,18 +301,19 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
     return np.array(weights, np.float64)
 
 
+def request_of(suite: Suite, registry: Registry, queries: Queries) -> Request:
+    """Make the request to the source of a suite."""
+    by_id = suite.policies.ties != "input"
+    return Request(queries, suite.depth, suite.path.parent, suite.name, registry.readers, by_id=by_id)
+
+
 def rankings_of_suite(
     source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
 ) -> Answered:
     """Ask the source, as often as the suite says; its rankings are under the current names."""
     keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
-    request = Request(
-        queries=material.population.queries,
-        depth=suite.depth,
-        folder=suite.path.parent,
-        suite=suite.name,
-        readers=registry.readers,
-        by_id=suite.policies.ties != "input",
+    request = replace(
+        request_of(suite, registry, material.population.queries),
         keep_all=keeps_all or bool(material.names.groups or material.names.passages),
         progress=progress,
         timed=any("timings" in metric.needs for metric in suite.metrics),

@@ -12,9 +12,10 @@ import numpy as np
 
 from pytest_ireval.baselines.record import StoredMetric
 from pytest_ireval.baselines.writing import accepted_since
-from pytest_ireval.errors import IrevalError
+from pytest_ireval.errors import IrevalError, raised
 from pytest_ireval.gate.asking import error_lines
 from pytest_ireval.gate.chance_of_red import chance_of_red
+from pytest_ireval.gate.inputs import request_of
 from pytest_ireval.gate.last_run import LastRun, repeated_run
 from pytest_ireval.gate.material import Material, reference_of
 from pytest_ireval.gate.query_data import documents_of
@@ -25,13 +26,16 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures, Verdict, worst_of
+from pytest_ireval.progress import SILENT
+from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
     ChanceOfRed,
     Distribution,
+    Explanation,
     MetricFigures,
+    QueryDocuments,
     QueryTable,
     RecallPrecision,
     SinceBase,
@@ -45,6 +49,8 @@ from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagn
 from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import MOST_VALUES, Check
 from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, in_order, one_value
+from pytest_ireval.sources.asking import in_threads
+from pytest_ireval.sources.exchange import AttemptError
 from pytest_ireval.sources.run import orders_by_rank
 from pytest_ireval.statistics.multiplicity import benjamini_hochberg
 from pytest_ireval.suites.suite import Suite, Waiver
@@ -58,6 +64,8 @@ def result_of(
     diagnoses = _diagnoses_of(material, checks, outcomes, last_run)
     outcomes, to_judge = with_what_to_judge(material, checks, outcomes, diagnoses.causes)
     there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
+    documents = documents_of(material, side, outcomes)
+    explanations, unexplained = _explained(material, outcomes, documents)
     result = replace(
         _plain_result(suite, material.registry, checks, outcomes),
         verdict=worst_of(tuple(outcome.verdict for outcome in outcomes)),
@@ -65,7 +73,8 @@ def result_of(
         slices=_slices_of(material),
         counts=material.counts,
         queries=_table(material, side),
-        documents=documents_of(material, side, outcomes),
+        documents=documents,
+        explanations=explanations,
         documents_of=sum(query in there for query in material.population.queries.ids),
         labels={f"{grade:g}": label for grade, label in (suite.judgments.scale if suite.judgments else {}).items()},
         cause=material.cause,
@@ -75,7 +84,13 @@ def result_of(
         about=material.about,
         judgments=_shown_path(suite),
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},
-        notes=(*_without(material.registry), *material.notes, *_without_lists(material), *diagnoses.complaints),
+        notes=(
+            *_without(material.registry),
+            *material.notes,
+            *_without_lists(material),
+            *diagnoses.complaints,
+            *unexplained,
+        ),
         waived=tuple(_waiver(waiver, material) for waiver in suite.waivers),
         to_judge=to_judge,
         curves=tuple(islice(_curves(material, checks), 12)),  # readers cannot tell more curves apart
@@ -88,6 +103,61 @@ def result_of(
     kept = material.stored.titles if material.stored is not None else {}
     called = {material.population.called(document): texts for document, texts in kept.items()}
     return with_texts(result, *material.document_texts, pictures=suite.documents.pictures, kept=called)
+
+
+_EXPLAINED_QUERIES, _EXPLAINED_DOCUMENTS = 5, 2
+_LINES, _LETTERS, _SECONDS = 40, 200, 60.0
+"""The size of an explanation, and how long the source may take for it."""
+
+
+def _explained(
+    material: Material, outcomes: Sequence[Outcome], documents: Sequence[QueryDocuments]
+) -> tuple[tuple[Explanation, ...], tuple[str, ...]]:
+    """Ask the source why documents that moved have their scores, if a rule fails; and a note if it does not say."""
+    source, there = material.suite.source, {each.query: each for each in documents}
+    explain = source.kind.explain if source is not None else None
+    red = dict.fromkeys(each.query for outcome in outcomes if outcome.verdict == "fail" for each in outcome.queries)
+    pairs = [
+        (query, placed)
+        for query in islice((query for query in red if query in there), _EXPLAINED_QUERIES)
+        for placed in _moved_most(there[query], material.suite.depth)
+    ]
+    if source is None or explain is None or not pairs:
+        return (), ()
+    request = request_of(material.suite, material.registry, material.population.queries)
+
+    def asked(number: int) -> list[str]:
+        query, placed = pairs[number]
+        return [
+            str(line)[:_LETTERS] for line in islice(explain(source.options, request, query, placed.document), _LINES)
+        ]
+
+    answers = in_threads(asked, len(pairs), 2, _SECONDS, SILENT)
+    found = tuple(
+        Explanation(query, placed.document, placed.now, placed.baseline, tuple(answer.value))
+        for (query, placed), answer in zip(pairs, answers, strict=False)
+        if answer.value
+    )
+    if not answers[-1].failed:
+        return found, ()
+    query, placed = pairs[len(answers) - 1]
+    error = answers[-1].error or AttemptError(f"no answer in {_SECONDS:g}s")
+    known = isinstance(error, IrevalError | AttemptError)
+    why = " ".join((str(error) if known else raised("it", error).complaint).split())
+    return found, (f"the source does not explain document {placed.document} of query {query}: {why}",)
+
+
+def _moved_most(documents: QueryDocuments, depth: int) -> list[Placed]:
+    """The documents that changed metrics most; then those that moved over most ranks."""
+
+    def size(place: int) -> tuple[float, int]:
+        placed = documents.documents[place]
+        share = max((abs(shares[place] or 0.0) for shares in documents.shares.values()), default=0.0)
+        return share, abs((placed.now or depth + 1) - (placed.baseline or depth + 1))
+
+    sizes = {place: size(place) for place in range(len(documents.documents))}
+    most = sorted((place for place in sizes if any(sizes[place])), key=lambda place: sizes[place], reverse=True)
+    return [documents.documents[place] for place in most[:_EXPLAINED_DOCUMENTS]]
 
 
 def _since_base(material: Material) -> SinceBase | None:

@@ -102,6 +102,13 @@ _READERS: list[Reader] = [
     *_rows("judgments", "query, document and grade", holds_judgments, recognised.is_table_of_judgments),
     *_rows("rankings", "query, document and score", holds_rankings, recognised.is_table_of_rankings),
     Reader(
+        "responses",
+        "rankings",
+        "answers of Elasticsearch, OpenSearch, Solr or Vespa by query: JSON, or JSON lines",
+        recognised.is_responses,
+        _in("responses", "responses"),
+    ),
+    Reader(
         "pairs",
         "queries",
         "id and text with a tab between them, no header line",

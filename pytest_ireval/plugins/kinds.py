@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
@@ -120,6 +120,11 @@ class SourceKind(Generic[OfSource]):
     """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.request.Request`."""
     summary: str
     """One sentence, for documentation and editors."""
+    explain: Callable[[OfSource, Request, str, str], Sequence[str]] | None = None
+    """``explain(options, request, query, document) -> lines``: why the system gives the document its score.
+
+    It is asked for a few documents of queries behind red rules. Without lines, the report shows nothing.
+    """
     origin: str = ""
 
     @property
@@ -195,7 +200,7 @@ def rule(
 
 
 def source(
-    *, name: str, options: type[OfSource]
+    *, name: str, options: type[OfSource], explain: Callable[[OfSource, Request, str, str], Sequence[str]] | None = None
 ) -> Callable[[Callable[[OfSource, Request], object]], SourceKind[OfSource]]:
     """Make a kind of source of ``function(options, request) -> rankings``, in any form that ``evaluate`` takes."""
 
@@ -203,7 +208,7 @@ def source(
         summary = _checked(name, options, function, "SourceOptions")
         if name not in options.model_fields:
             raise PluginError(f"source {name!r}: its options need a field {name!r} for the value of the key")
-        return SourceKind(name, options, function, summary)
+        return SourceKind(name, options, function, summary, explain)
 
     return make
 

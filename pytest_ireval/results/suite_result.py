@@ -250,6 +250,19 @@ class QueryDocuments:
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """The reasons of the engine for the score of a document, as it gave them in this run."""
+
+    query: str
+    document: str
+    now: int | None
+    """Its rank; None where it is not among the first ``depth``."""
+    baseline: int | None
+    lines: tuple[str, ...]
+    """A tree, with two spaces for each level."""
+
+
+@dataclass(frozen=True)
 class BaselineInfo:
     """The baseline that was compared with."""
 
@@ -340,6 +353,8 @@ class SuiteResult:
     """Plain causes of the change, the one that explains most first."""
     texts: Mapping[str, DocumentText] = field(default_factory=dict)
     """By id, the titles and other fields of the documents that are shown."""
+    explanations: tuple[Explanation, ...] = ()
+    """Of documents that moved most, for the first queries of failing rules; only if the source explains scores."""
     since_base: SinceBase | None = None
     """With a base, if the suite had a baseline there."""
 

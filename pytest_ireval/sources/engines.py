@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -15,10 +16,11 @@ from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
 from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, holes, json_path
-from pytest_ireval.sources.http import Batch, LiveOptions, asked_over_http
+from pytest_ireval.sources.http import Batch, LiveOptions, answer_of, asked_over_http
+from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import Text, Texts, Whole
+from pytest_ireval.suites.values import Flag, Text, Texts, Whole
 
 
 class _EngineOptions(LiveOptions):
@@ -47,6 +49,9 @@ class _LuceneOptions(_EngineOptions):
     body: JsonTree = Field(None, description="The whole body of the search, in place of query.")
     template: JsonTree = Field(None, description="A stored template: {id: NAME, params: {…}}, in place of query.")
     batch: Whole = Field(1, repr=False, description="The number of queries in one request, by _msearch.")
+    explain: Flag = Field(
+        False, repr=False, description="Show in the report why documents that moved have their scores."
+    )
 
     @model_validator(mode="after")
     def _one_request(self) -> _LuceneOptions:
@@ -61,6 +66,8 @@ class _LuceneOptions(_EngineOptions):
             )
         if self.body is not None and not isinstance(self.body, Mapping):
             raise UnfitError("body is not a mapping", "write body: {query: {…}}")
+        if self.explain and self.searched is None:
+            raise UnfitError("explain: true needs a query", "write query: {…}, or remove explain:")
         if self.batch > 1:
             allowed = (*_OF_ONE_SEARCH, *(["search_pipeline"] if self.template is None else []))
             if other := [name for name in self.params if name not in allowed]:
@@ -68,6 +75,39 @@ class _LuceneOptions(_EngineOptions):
             if any(holes(self.headers)):
                 raise UnfitError("headers: a batch cannot have a header for each query", "remove batch:")
         return self
+
+    @property
+    def searched(self) -> Any:
+        """The query; None where there is only a template, or a body without one."""
+        return self.body.get("query") if isinstance(self.body, Mapping) else self.query
+
+
+def _why_in_lucene(options: _LuceneOptions, request: Request, query: str, document: str) -> list[str]:
+    """The tree of ``_explain``; nothing unless the suite wants it."""
+    if not options.explain or os.environ.get(OFFLINE):
+        return []
+    url = f"{getattr(options, type(options).engine).rstrip('/')}/_explain/{{ireval.document}}"
+    params = {name: text for name, text in options.params.items() if name in ("preference", "routing")}
+    exchange = Exchange(url, "POST", params, {"query": options.searched}, hits="explanation", id="_id")
+    try:
+        answer = answer_of(exchange, options, request, query, **{_DOCUMENT: document})
+    except AttemptError as failure:
+        if failure.complaint != "status 404":
+            raise
+        return ["the index does not have this document"]
+    return list(_tree(answer["explanation"]))
+
+
+_DOCUMENT = "ireval.document"
+"""The placeholder for the document of an explanation."""
+
+
+def _tree(node: Mapping[str, Any], level: int = 0) -> Iterator[str]:
+    """The lines of an explanation, which engines nest deeply; the first levels say most."""
+    yield f"{'  ' * level}{float(node['value']):.4g}  {' '.join(node['description'].split())}"
+    if level < 5:
+        for each in node.get("details", ()):
+            yield from _tree(each, level + 1)
 
 
 class ElasticsearchOptions(_LuceneOptions):
@@ -84,13 +124,13 @@ class OpenSearchOptions(_LuceneOptions):
     opensearch: Text = Field(description="The address of the index, as https://host:9200/products.")
 
 
-@source(name="elasticsearch", options=ElasticsearchOptions)
+@source(name="elasticsearch", options=ElasticsearchOptions, explain=_why_in_lucene)
 def elasticsearch(options: ElasticsearchOptions, request: Request) -> Answer:
     """Rankings of Elasticsearch."""
     return _of_lucene(options.elasticsearch, options, request)
 
 
-@source(name="opensearch", options=OpenSearchOptions)
+@source(name="opensearch", options=OpenSearchOptions, explain=_why_in_lucene)
 def opensearch(options: OpenSearchOptions, request: Request) -> Answer:
     """Rankings of OpenSearch."""
     return _of_lucene(options.opensearch, options, request)
@@ -132,11 +172,31 @@ class SolrOptions(_EngineOptions):
     )
     body: JsonTree = Field(None, description="More of the body: filter, queries, params and so on.")
     key: Text = Field("id", description="The field with the document's id.")
+    explain: Flag = Field(
+        False, repr=False, description="Show in the report why documents that moved have their scores."
+    )
 
 
-@source(name="solr", options=SolrOptions)
+def _why_in_solr(options: SolrOptions, request: Request, query: str, document: str) -> list[str]:
+    """The tree of ``explainOther``; nothing unless the suite wants it."""
+    if not options.explain or os.environ.get(OFFLINE):
+        return []
+    exchange = _solr_exchange(options)
+    debug = {"debug": "results", "debug.explain.structured": "true", "ireval_document": f"{{{_DOCUMENT}}}"}
+    other = {"explainOther": f"{{!term f={options.key} v=$ireval_document}}"}
+    body = {**exchange.body, "limit": 1, "params": {**exchange.body["params"], **debug, **other}}
+    answer = answer_of(exchange._replace(body=body), options, request, query, **{_DOCUMENT: document})
+    found = answer["debug"]["explainOther"].get(document)
+    return list(_tree(found)) if found else ["the collection does not have this document"]
+
+
+@source(name="solr", options=SolrOptions, explain=_why_in_solr)
 def solr(options: SolrOptions, request: Request) -> Answer:
     """Rankings of Solr, by its JSON request API."""
+    return asked_over_http(_solr_exchange(options), options, request)
+
+
+def _solr_exchange(options: SolrOptions) -> Exchange:
     more = options.body if isinstance(options.body, Mapping) else {}
     body = {
         "query": options.query,
@@ -145,7 +205,7 @@ def solr(options: SolrOptions, request: Request) -> Answer:
         **more,
         "params": {"ireval_text": "{text}", **more.get("params", {})},
     }
-    exchange = Exchange(
+    return Exchange(
         f"{options.solr.rstrip('/')}/select",
         "POST",
         options.params,
@@ -156,7 +216,6 @@ def solr(options: SolrOptions, request: Request) -> Answer:
         fields={name: _path(name) for name in options.fields},
         took="responseHeader.QTime",
     )
-    return asked_over_http(exchange, options, request)
 
 
 _VESPA_HITS = "root.fields.totalCount && (root.children || `[]`)"

@@ -57,7 +57,7 @@ class AttemptError(Exception):
         self.complaint, self.shows, self.again, self.after = complaint, shows, again, after
 
 
-_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<name>[A-Za-z_][\w.-]*)\}")
+_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<json>json:)?(?P<name>[A-Za-z_][\w.-]*)\}")
 Encode = Callable[[Any], str]
 
 
@@ -71,17 +71,29 @@ def holes(tree: Any) -> Iterator[str]:
 
 
 def filled(tree: Any, values: Mapping[str, Any], encode: Encode = str) -> Any:
-    """The tree with placeholders filled in; a text that is one placeholder becomes its value, which may be a number."""
+    """The tree with placeholders filled in; a text that is one placeholder becomes its value, which may be a number.
+
+    ``{json:name}`` is the value of JSON in a column.
+    """
     if isinstance(tree, str):
         if "{" not in tree:
             return tree
         whole = _HOLE.fullmatch(tree)
         if whole and whole["name"] and encode is str:
-            return values[whole["name"]]
+            return _from_json(whole["name"], values) if whole["json"] else values[whole["name"]]
         return _HOLE.sub(lambda hole: encode(values[hole["name"]]) if hole["name"] else f"{{{hole['literal']}}}", tree)
     if isinstance(tree, Mapping):
         return {key: filled(each, values, encode) for key, each in tree.items()}
     return [filled(each, values, encode) for each in tree] if isinstance(tree, list) else tree
+
+
+def _from_json(name: str, values: Mapping[str, Any]) -> Any:
+    """The JSON value that a column has as text, such as the list of numbers of a vector."""
+    try:
+        return json.loads(str(values[name]))
+    except ValueError:
+        complaint = f"{{json:{name}}} needs JSON in the column {name}, which has {shown(str(values[name])[:100])}"
+        raise AttemptError(complaint, f"write {{{name}}} for a text") from None
 
 
 def refuse_unknown(used: Iterable[str], known: Collection[str], queries: Queries, written: str) -> None:
@@ -118,32 +130,3 @@ def json_path(expression: str) -> Callable[[Any], Any]:
         complaint = " ".join(str(error).split("\n")[0].split())
         raise UnfitError(f"{shown(expression)} is not JMESPath: {complaint}", "see https://jmespath.org") from None
     return search
-
-
-def incomplete(answer: Any) -> str:
-    """The reason why an answer lacks a part although its status is a success, as engines say it; "" if they do not."""
-    if not isinstance(answer, dict):
-        return ""
-    shards = answer.get("_shards")
-    header = answer.get("responseHeader")
-    root = answer.get("root")
-    coverage = root.get("coverage") if isinstance(root, dict) else None
-    if answer.get("timed_out") is True:
-        return "timed_out is true"
-    if isinstance(shards, dict) and (lost := _lost_shards(shards)):
-        return lost
-    if isinstance(header, dict) and header.get("partialResults") in (True, "true", "omitted"):
-        return "responseHeader.partialResults is true"
-    if isinstance(coverage, dict) and (coverage.get("full") is False or coverage.get("degraded")):
-        return f"it covers {coverage.get('coverage', '?')}% of the documents"
-    return ""
-
-
-def _lost_shards(shards: Mapping[str, Any]) -> str:
-    if shards.get("failed"):
-        failures = shards.get("failures") or [{}]
-        reason = failures[0].get("reason") if isinstance(failures[0], dict) else None
-        said = f" ({reason.get('type')}: {reason.get('reason')})" if isinstance(reason, dict) else ""
-        return f"{shards['failed']} of {shards.get('total', '?')} shards failed{said}"
-    answered, total = shards.get("successful", 0), shards.get("total", 0)  # a shard whose node is gone does not fail
-    return f"{answered} of {total} shards answered" if answered < total else ""

@@ -24,22 +24,14 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.kinds import source
+from pytest_ireval.retrieval.formats.responses import incomplete
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import rankings_of_columns
 from pytest_ireval.retrieval.scan.tokens import Span
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import out_of_order
-from pytest_ireval.sources.exchange import (
-    AttemptError,
-    Exchange,
-    JsonTree,
-    filled,
-    holes,
-    incomplete,
-    json_path,
-    refuse_unknown,
-)
+from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, filled, holes, json_path, refuse_unknown
 from pytest_ireval.sources.recording import OFFLINE, Recording, Reply
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
@@ -237,6 +229,16 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
     return Answer(rankings, timings if timed else None, fields or None, about, asker.tally.failed, asker.tally.notes())
 
 
+def answer_of(exchange: Exchange, options: LiveOptions, request: Request, query: str, **more: str) -> Any:
+    """The answer of the system to one request about a query; ``more`` has values of other placeholders."""
+    from pytest_ireval.sources.connections import Connections
+
+    with closing(Connections(exchange.url, redirects=options.redirects)) as connections:
+        asker = _Asker(connections, exchange, options, request, None)
+        values = {**asker.values(request.queries.position[query]), **more}
+        return asker.attempted(*asker.request_for(values)).answer
+
+
 class _Asker:
     """Asks for one query at a time, from any thread."""
 
@@ -263,10 +265,10 @@ class _Asker:
 
     def answers(self, numbers: range, batch: Batch) -> list[_Ranked]:
         """The rankings of the queries of a batch; what was not complete in it is asked again, query by query."""
-        sent = {number: self._request(self._values(number)) for number in numbers}
-        asked = [each for each in numbers if self.recording is None or not self.recording.has(sent[each][0])]
         complete: dict[int, Reply] = {}
         try:
+            sent = {number: self.request_for(self.values(number)) for number in numbers}
+            asked = [each for each in numbers if self.recording is None or not self.recording.has(sent[each][0])]
             if len(asked) > 1:
                 complete = self._in_batch(asked, batch, sent[asked[0]][1])
         except AttemptError as failure:
@@ -277,7 +279,7 @@ class _Asker:
 
     def _in_batch(self, numbers: Sequence[int], batch: Batch, headers: Mapping[str, str]) -> dict[int, Reply]:
         """The complete answers to several queries."""
-        values = [self._values(number) for number in numbers]
+        values = [self.values(number) for number in numbers]
         lines = (json.dumps(filled(line, each)) for each in values for line in (batch.head, batch.body))
         answer, _ = self._once("POST", batch.url, "".join(f"{line}\n" for line in lines).encode(), headers)
         answers = answer.get("responses") if isinstance(answer, dict) else None
@@ -316,7 +318,7 @@ class _Asker:
         text = f"{self.exchange.method} {address}: {failure.complaint}, for {where}{also}"
         return Problem(text, suggestion=failure.shows)
 
-    def _values(self, number: int, page: int = 0) -> dict[str, Any]:
+    def values(self, number: int, page: int = 0) -> dict[str, Any]:
         """The values of the placeholders."""
         queries, depth = self.request.queries, self.request.depth
         size = self.exchange.page_size or depth
@@ -331,7 +333,7 @@ class _Asker:
         scores = array("d")
         seconds, took = None, None
         for page in range(-(-self.request.depth // size)):
-            answer, needed = self._answered((number, page), self._values(number, page), known)
+            answer, needed = self._answered((number, page), self.values(number, page), known)
             if not page:
                 seconds, took = needed, json_path(exchange.took)(answer) if exchange.took else None
             if self._read(answer, number, documents, scores) < size:
@@ -344,7 +346,7 @@ class _Asker:
             codes = array("l", [self.codes.setdefault(document, len(self.codes)) for document in documents])
         return _Ranked(codes, scores, seconds, took)
 
-    def _request(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    def request_for(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """The request for one query, as recordings keep it, and its headers."""
         exchange = self.exchange
         url = filled(exchange.url, values, lambda value: quote(str(value), safe=""))
@@ -360,15 +362,15 @@ class _Asker:
         """The answer to one request: known from a batch, recorded or from the system."""
         if known is not None and self.recording is None:
             return known
-        sent, headers = self._request(values)
+        sent, headers = self.request_for(values)
         if self.recording is None:
-            return self._attempted(sent, headers)
+            return self.attempted(sent, headers)
         try:
-            return self.recording.answered(place, sent, lambda: known or self._attempted(sent, headers))
+            return self.recording.answered(place, sent, lambda: known or self.attempted(sent, headers))
         except LookupError as error:
             raise AttemptError(str(error), f"unset {OFFLINE} to record it") from None
 
-    def _attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
+    def attempted(self, sent: Mapping[str, Any], headers: Mapping[str, str]) -> Reply:
         """The answer of the system to one request, and its seconds: another attempt follows one that may pass."""
         body = None if sent["json"] is None else json.dumps(sent["json"]).encode()
         if self.request.timed and not getattr(self._thread, "warm", False):

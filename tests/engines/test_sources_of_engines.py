@@ -287,3 +287,69 @@ def test_fts5_of_sqlite(folder, shop):
     assert answer.rankings.ranking("q000") == indexing.search_sqlite(folder / "shop.db", "tent", size=20)
     with closing(sqlite3.connect(folder / "shop.db")) as database:
         assert database.execute("select count(*) from products").fetchone() == (3000,)
+
+
+TEMPLATE = {
+    "script": {
+        "lang": "mustache",
+        "source": {"query": {"multi_match": {**MATCH, "query": "{{words}}"}}, "size": "{{size}}", "_source": False},
+    }
+}
+
+
+@pytest.mark.parametrize("name", ["opensearch", "elasticsearch"])
+def test_batches_and_stored_templates_find_what_single_searches_find(name, request, shop, folder):
+    engine = request.getfixturevalue(name)
+    indexing.ask(engine.url, "/_scripts/shop-search", TEMPLATE, "PUT")
+    address = {name: f"{engine.url}/products", "concurrency": 2}
+    template = {"id": "shop-search", "params": {"words": "{text}", "size": "{depth}"}}
+    queries = [query for query in shop.queries if query.segment != "model"][:45]
+    lines = ("\t".join((query.id, query.text)) for query in queries)
+    (folder / "some.tsv").write_text("id\ttext\n" + "".join(f"{line}\n" for line in lines), encoding="utf-8")
+    churn = "missing_queries: ignore\nrules:\n  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 10%}\n"
+    found = {}
+    for way in (
+        {"query": {"multi_match": MATCH}},
+        {"query": {"multi_match": MATCH}, "batch": 20, "params": {"preference": "_local"}},
+        {"template": template},
+        {"template": template, "batch": 20},
+    ):
+        (answer,) = asked(load_suite(suite(folder, {**address, **way}, churn, queries="some.tsv")))
+        found[json.dumps(way)] = [answer.rankings.ranking(query.id) for query in queries]
+        assert answer.notes == ()
+
+    alone = found.popitem()[1]
+    assert len(alone) == 45
+    assert any(alone)
+    assert all(each == alone for each in found.values())
+
+
+def test_a_search_pipeline_of_opensearch_alone_and_in_batches(shop, folder, opensearch):
+    indexing.ask(opensearch.url, "/_search/pipeline/plain", {"request_processors": []}, "PUT")
+    query = {"opensearch": f"{opensearch.url}/products", "query": {"multi_match": MATCH}, "attempts": 1}
+    rules = "rules:\n  - threshold: {P@1: '>= 0'}\n"
+    found = []
+    for batch in (1, 50):
+        source = {**query, "batch": batch, "params": {"search_pipeline": "plain"}}
+        (answer,) = asked(load_suite(suite(folder, source, rules)))
+        found.append([answer.rankings.ranking(each.id) for each in shop.queries])
+        assert answer.notes == ()
+        missing = {**source, "params": {"search_pipeline": "missing"}}
+        assert "Pipeline missing is not defined" in str(verdict(folder, missing).outcomes[0])
+
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["opensearch", "elasticsearch", "solr"])
+def test_an_engine_explains_the_scores_of_documents_behind_a_red_rule(name, request, shop, folder):
+    engine = request.getfixturevalue(name)
+    source = SOURCES[name](engine.url) | {"explain": True}
+
+    result = run_gate(load_suite(suite(folder, source, "rules:\n  - threshold: {P@1: '>= 1'}\n")))
+
+    assert result.verdict == "fail"
+    assert [note for note in result.notes if "explain" in note] == []
+    assert 5 <= len(result.explanations) <= 10
+    best = next(each for each in result.explanations if each.now)
+    assert re.match(r"[\d.]+  \w", best.lines[0])
+    assert re.search(r"weight\((title|description|brand):", "\n".join(best.lines))

@@ -1,11 +1,11 @@
-"""Cases and books of Quepid, ratings of RRE, and ranking evaluations of Elasticsearch are read as they are."""
+"""Files of Quepid, RRE and Elasticsearch, and answers of search engines, are read as they are."""
 
 import json
 
 import pytest
 from contents import graded
 
-from pytest_ireval import read_judgments, read_queries
+from pytest_ireval import read_judgments, read_queries, read_rankings
 
 
 def as_file(file, value, name="file.json"):
@@ -234,3 +234,56 @@ class TestElasticsearch:
         path = as_file(file, {"requests": [{"id": "q", "ratings": [{"_id": "1"}]}]})
 
         assert refused(read_judgments, path) == "DIR/file.json: requests 1 > ratings 1\n  the key 'rating' is missing"
+
+
+class TestAnswersOfEngines:
+    ES = {"timed_out": False, "_shards": {"total": 1, "successful": 1, "failed": 0}}
+    ELASTICSEARCH = {
+        **ES,
+        "hits": {"total": {"value": 2}, "hits": [{"_id": "b", "_score": 1}, {"_id": "a", "_score": 1}]},
+    }
+    SOLR = {"responseHeader": {"status": 0}, "response": {"numFound": 2, "docs": [{"id": "b"}, {"id": 7}]}}
+    VESPA = {"root": {"fields": {"totalCount": 1}, "coverage": {"full": True}, "children": [{"id": "id:shop:p::1"}]}}
+
+    @pytest.mark.parametrize("form", ["indented", "one line", "lines"])
+    @pytest.mark.parametrize(
+        ("answer", "ids"), [(ELASTICSEARCH, ["b", "a"]), (SOLR, ["b", "7"]), (VESPA, ["id:shop:p::1"])]
+    )
+    def test_the_order_is_that_of_the_answer(self, file, answer, ids, form):
+        each = {"red mug": answer, "cup": answer}
+        lines = "".join(f"{json.dumps({query: found})}\n" for query, found in each.items())
+        text = lines if form == "lines" else json.dumps(each, indent=1 if form == "indented" else None)
+
+        rankings = read_rankings(file(text))
+
+        assert [rankings.ranking(query) for query in each] == [ids, ids]
+
+    def test_an_answer_without_hits_is_an_empty_ranking(self, file):
+        empty = {
+            "q1": {**self.ES, "hits": {"hits": []}},
+            "q2": {"response": {"docs": []}},
+            "q3": {"root": {"fields": {"totalCount": 0}}},
+        }
+
+        assert [read_rankings(as_file(file, empty)).ranking(query) for query in empty] == [[], [], []]
+
+    def test_every_answer_that_cannot_be_scored_is_named(self, file, refused):
+        wrong = {
+            "q1": {**self.ELASTICSEARCH, "timed_out": True},
+            "q2": {"error": {"type": "index_not_found_exception"}, "status": 404},
+            "q3": {"response": {"docs": [{"sku": "m1"}]}},
+            "q4": {"root": {"errors": [{"code": 8}], "fields": {"totalCount": 0}}},
+        }
+
+        assert refused(read_rankings, as_file(file, wrong)) == (
+            "DIR/file.json: q1\n  the answer is incomplete: timed_out is true\n"
+            "DIR/file.json: q2\n"
+            "  has no hits: it is not a complete answer of Elasticsearch, OpenSearch, Solr or Vespa\n"
+            "DIR/file.json: q3 > response > docs 1\n  the key 'id' is missing\n"
+            "DIR/file.json: q4 > root\n  the answer has errors"
+        )
+
+    def test_a_query_that_is_answered_twice(self, file, refused):
+        line = json.dumps({"q1": self.SOLR}) + "\n"
+
+        assert refused(read_rankings, file(line * 2)) == "DIR/file.txt:2: q1\n  this query has an answer already"

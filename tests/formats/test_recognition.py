@@ -36,6 +36,22 @@ SAMPLES = {
         {"queries": ["jsonl"]},
     ),
     "mapping": ('{"q": {"d": 1}}', {"queries": ["json"], "judgments": ["json"], "rankings": ["json"]}),
+    "answers of OpenSearch": (
+        '{"q": {"took": 1, "hits": {"total": {"value": 0}, "hits": []}}}',
+        {"rankings": ["responses"]},
+    ),
+    "answers of Solr, line by line": (
+        '{"q": {"response": {"numFound": 0, "docs": []}}}\n{"r": {"response": {"docs": []}}}\n',
+        {"rankings": ["responses"]},
+    ),
+    "answers of Vespa": (
+        '{"q": {"root": {"id": "top", "relevance": 1.0, "fields": {"totalCount": 0}}}}',
+        {"rankings": ["responses"]},
+    ),
+    "queries and documents named as in answers": (
+        '{"hits": {"hits": 2, "docs": 1}, "root": {"fields": 1}, "response": {"docs": 3}}',
+        {"queries": ["json"], "judgments": ["json"], "rankings": ["json"]},
+    ),
     "Quepid ratings": ("query,docid,rating\nred mug,d,1\n", {"queries": ["quepid-case"], "judgments": ["quepid-case"]}),
     "Quepid book, which any table might be": ("query,docid,Ann Lee\nred mug,d,1\n", {}),
     "clicks are no grades": ("query\tdocid\tclicks\nred mug\td\t7\n", {}),
@@ -90,7 +106,7 @@ def test_a_second_column_that_changes_later_on_is_no_guess_either(file, refused)
 def test_a_format_that_does_not_exist_is_refused_with_those_that_do(file, refused):
     assert refused(read_rankings, file("q Q0 d 1 1 t\n"), format="tec") == (
         "unknown format 'tec' for rankings\n  did you mean 'trec'?\n"
-        "  formats of rankings: json, jsonl, parquet, table, trec"
+        "  formats of rankings: json, jsonl, parquet, responses, table, trec"
     )
 
 
@@ -123,6 +139,7 @@ def test_what_is_unknown_is_shown_with_the_formats_there_are(file, refused):
         "  json: one JSON value: {query: {document: score}}, {query: [document, …]}, or a list of objects as in jsonl\n"
         "  jsonl: a JSON object on each line with query, document and score\n"
         "  parquet: Parquet with columns query, document and score\n"
+        "  responses: answers of Elasticsearch, OpenSearch, Solr or Vespa by query: JSON, or JSON lines\n"
         "  table: CSV or TSV with a first line of column names: query, document and score\n"
         "  trec: columns separated by spaces or tabs: query Q0 document rank score tag"
     )

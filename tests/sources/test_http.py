@@ -369,6 +369,10 @@ def test_the_sources_of_the_page_speak_to_servers_that_answer_like_the_engine(sh
     asked = tree_of(
         code.replace("https://search.example:9200", server.url).replace("https://search.example", server.url)
     )
+    path += "/template" if "template" in asked["source"] else ""
+    shop.queries = type(shop.queries)(
+        shop.queries.ids, shop.queries.text, {**shop.queries.columns, "vector": ("[0.5, 1]", "[1, 0]")}, "queries.jsonl"
+    )
     server.respond = lambda _: answer(["m2", "m1"])
 
     rankings = shop.ask(asked["source"], by_id=False)
@@ -376,7 +380,9 @@ def test_the_sources_of_the_page_speak_to_servers_that_answer_like_the_engine(sh
     assert rankings.ranking("q1") == ["m2", "m1"]
     assert (rankings.fields or {"m1": {"title": "M1"}})["m1"] == {"title": "M1"}
     assert {request.path for request in server.requests} == {path}
-    assert "red mug" in json.dumps([(request.params, request.body) for request in server.requests])
+    sent = json.dumps([(request.params, request.body) for request in server.requests])
+    assert ('"query_vector": [0.5, 1], "k": 10' if "knn" in code else "red mug") in sent
+    assert ("search_pipeline" in sent) == ("hybrid" in code)
 
     server.respond = lambda _: answer([])
     assert shop.lists(asked["source"]) == {"q1": [], "q2": []}
@@ -702,3 +708,13 @@ def test_a_query_that_failed_has_the_time_that_was_waited_for_it(shop, server, w
 
     assert timings["q2"] == 0.005
     assert timings["q1"] > 0
+
+
+def test_a_vector_that_is_no_json_is_an_error(shop, server):
+    shop.queries = type(shop.queries)(("q1",), ("red mug",), {"vector": ("0.5, 1",)}, "queries.tsv")
+    search = {"opensearch": f"{server.url}/products", "query": {"knn": {"title": {"vector": "{json:vector}"}}}}
+
+    for batch in ("1", "5"):
+        said = shop.refused({**search, "batch": batch})
+        assert "{json:vector} needs JSON in the column vector, which has '0.5, 1', for query 'q1'" in said
+    assert server.requests == []

@@ -275,9 +275,22 @@ is_rank_eval = partial(_mentions, keys=("requests", "ratings"))
 """True for a request of Elasticsearch's ranking evaluation."""
 
 
+_ANSWER = re.compile(
+    r'"hits"\s*:\s*\{(?:[^{}\[\]]|\{[^{}]*\})*"hits"\s*:\s*\['
+    r'|"response"\s*:\s*\{[^{}\[\]]*"docs"\s*:\s*\['
+    r'|"root"\s*:\s*\{[^\[\]]*"(?:coverage|fields)"\s*:\s*\{'
+)
+"""What no ranking in plain JSON has: hits of Elasticsearch and OpenSearch, of Solr, of Vespa."""
+
+
+def is_responses(file: InputFile) -> bool:
+    """Tell whether it holds answers of a search engine by query, as one JSON object or an object on each line."""
+    return JSON.match(file.head) is not None and _ANSWER.search(file.head) is not None
+
+
 def is_plain_json(file: InputFile) -> bool:
     """Tell whether it is one JSON value without a format of its own."""
-    special = (is_quepid_case, is_quepid_book, is_rre, is_rank_eval)
+    special = (is_quepid_case, is_quepid_book, is_rre, is_rank_eval, is_responses)
     return _is_json(file) and not any(is_one(file) for is_one in special)
 
 

@@ -165,6 +165,20 @@ class Node:
         return InputError(Problem(complaint, place=self.place))
 
 
+def documents(file: InputFile) -> Iterator[Node]:
+    """The whole of a JSON file, or what is on each line of a file with an object on each line."""
+    if file.first_object is None:  # one value, over any number of lines
+        yield document(file)
+        return
+    for number, line in enumerate(file.lines(), 1):
+        place = f"{file.name}:{number}"
+        if line.strip():
+            try:
+                yield Node(_parsed(line), place)
+            except (ValueError, RecursionError) as error:
+                raise InputError(Problem(f"is not JSON ({error})", place=place)) from None
+
+
 def document(file: InputFile) -> Node:
     """The whole of a JSON file."""
     return Node(_json_value(file), file.name)

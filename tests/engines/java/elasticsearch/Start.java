@@ -14,6 +14,7 @@ import org.elasticsearch.node.InternalSettingsPreparer;
 import org.elasticsearch.node.Node;
 import org.elasticsearch.plugins.AnalysisPlugin;
 import org.elasticsearch.plugins.Plugin;
+import org.elasticsearch.script.mustache.MustachePlugin;
 import org.elasticsearch.transport.Netty4Plugin;
 
 /** One node of Elasticsearch, with HTTP and an analyzer of English, until its input or a signal ends it: Start SETTING=VALUE … */
@@ -42,7 +43,7 @@ class Start extends Node {
     Start(Settings settings) {
         super(
                 InternalSettingsPreparer.prepareEnvironment(settings, Map.of(), null, () -> "node"),
-                List.of(Netty4Plugin.class, English.class),
+                List.of(Netty4Plugin.class, MustachePlugin.class, English.class),
                 false);
     }
 

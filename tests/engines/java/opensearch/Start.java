@@ -6,6 +6,7 @@ import org.opensearch.analysis.common.CommonAnalysisPlugin;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.node.InternalSettingsPreparer;
 import org.opensearch.node.Node;
+import org.opensearch.script.mustache.MustachePlugin;
 import org.opensearch.transport.Netty4Plugin;
 
 /** One node of OpenSearch, with HTTP and the analyzers of languages, until its input or a signal ends it: Start SETTING=VALUE … */
@@ -13,7 +14,7 @@ class Start extends Node {
     Start(Settings settings) {
         super(
                 InternalSettingsPreparer.prepareEnvironment(settings, Map.of(), null, () -> "node"),
-                List.of(Netty4Plugin.class, CommonAnalysisPlugin.class),
+                List.of(Netty4Plugin.class, MustachePlugin.class, CommonAnalysisPlugin.class),
                 false);
     }
 
