@@ -15,6 +15,7 @@ from pytest_ireval.suites.editor_schema import model_schema
 from pytest_ireval.suites.editor_types import WORDS
 from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
 from pytest_ireval.suites.suite_keys import (
+    CollapseKeys,
     DocumentsKeys,
     JudgmentsKeys,
     PopulationKeys,
@@ -71,6 +72,7 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
         "queries": list(_table(QueriesKeys)),
         "judgments": list(_table(JudgmentsKeys)),
         "documents": list(_table(DocumentsKeys)),
+        "collapse": list(_table(CollapseKeys)),
         "population": list(_table(PopulationKeys)),
         "waive": list(_table(WaiverKeys)),
         "every rule": list(_table(RuleOptions)),

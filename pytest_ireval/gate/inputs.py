@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from pytest_ireval.evaluating.setting import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.aliases import collapsed, read_aliases, read_groups, renamed
+from pytest_ireval.retrieval.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
 from pytest_ireval.retrieval.companions import Preferences, read_fields, read_preferences
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
 from pytest_ireval.retrieval.formats.input_file import near
@@ -49,12 +50,11 @@ class Names:
     """Other names of documents: renamed ids, and groups of variants that count as one."""
 
     aliases: Mapping[str, str]
-    groups: Mapping[str, str]
+    groups: Groups
 
     def called(self, document: str) -> str:
         """The current name of a document."""
-        name = self.aliases.get(document, document)
-        return self.groups.get(name, name)
+        return group_of(self.aliases.get(document, document), self.groups)
 
     def in_rankings(self, rankings: Rankings) -> Rankings:
         """Rankings under the current names, with the first of several variants only."""
@@ -112,9 +112,10 @@ def gathered(
 ) -> Gathered:
     """Queries and judgments, checked to belong together; ``queries`` are those that were read already."""
     documents = suite.documents
+    by_pattern = re.compile(documents.pattern) if documents.pattern else None
     names = Names(
         read_aliases(near(documents.aliases.path)) if documents.aliases else {},
-        read_groups(near(documents.collapse.path)) if documents.collapse else {},
+        by_pattern or (read_groups(near(documents.collapse.path)) if documents.collapse else {}),
     )
     queries = queries if queries is not None else queries_of_suite(suite, registry)
     written = judgments_of_suite(suite, registry, progress)

@@ -281,7 +281,7 @@ def _why_no_ties(stage: Stage) -> str:
     suite = stage.material.suite
     if suite.policies.ties == "input":
         return "the suite sets ties: input, so their order counts"
-    if suite.documents.aliases or suite.documents.collapse:
+    if suite.documents.aliases or suite.documents.collapse or suite.documents.pattern:
         return "the suite renames documents (aliases, collapse), so the order of equal scores may change"
     return ""
 
