@@ -23,12 +23,20 @@ from pytest_ireval.gate.inputs import (
     needs_columns,
     prints_of,
     queries_of_suite,
-    rankings_of_suite,
     refuse_missing_needs,
     refuse_missing_queries,
 )
 from pytest_ireval.gate.material import Material, today_of
-from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
+from pytest_ireval.gate.reference import (
+    Compared,
+    anchored_by,
+    asked_together,
+    beginning_of,
+    beside,
+    compared,
+    held_against,
+    others_of,
+)
 from pytest_ireval.gate.report_data import broken_result, result_of
 from pytest_ireval.gate.scoring import (
     EvaluatedSide,
@@ -139,7 +147,7 @@ def material_of(
         reading = aside.submit(_stored, suite)
         printing = aside.submit(judgment_prints, base)
         beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
-        answered = rankings_of_suite(suite.source, suite, registry, base, progress)
+        answered, theirs = asked_together(suite, suite.source, registry, base, progress)
     rankings = answered.rankings
     judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
@@ -184,7 +192,7 @@ def material_of(
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
         anchor=anchored.anchor,
-        others={**others_of(suite, registry, base, found.side, progress), **anchored.sides},
+        others={**others_of(suite, base, found.side, theirs), **anchored.sides},
         notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),
         strange=strange,

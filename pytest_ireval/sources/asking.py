@@ -28,6 +28,7 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.secrets import hidden, hidden_in
 from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.sources.turns import by_turns
 from pytest_ireval.suites.suite import SourceAsked
 from pytest_ireval.text_table import counted
 
@@ -285,6 +286,16 @@ def in_threads(
     call: Callable[[int], Any], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
     """The outcomes of ``call(0)``, ``call(1)`` and so on, ``concurrency`` at a time."""
+
+    def some(numbers: range) -> list[CallOutcome]:
+        return _in_threads(lambda at: call(numbers[at]), len(numbers), concurrency, limit, progress)
+
+    return by_turns(some, count, concurrency)
+
+
+def _in_threads(
+    call: Callable[[int], Any], count: int, concurrency: int, limit: float, progress: Progress
+) -> list[CallOutcome]:
     calls = _Calls(count)
 
     def work() -> None:
@@ -311,6 +322,16 @@ def in_loop(
     call: Callable[[int], Awaitable[Any]], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
     """The outcomes of an async function; a call that overruns is cancelled."""
+
+    def some(numbers: range) -> list[CallOutcome]:
+        return _in_loop(lambda at: call(numbers[at]), len(numbers), concurrency, limit, progress)
+
+    return by_turns(some, count, concurrency)
+
+
+def _in_loop(
+    call: Callable[[int], Awaitable[Any]], count: int, concurrency: int, limit: float, progress: Progress
+) -> list[CallOutcome]:
     calls = _Calls(count)
 
     async def work() -> None:

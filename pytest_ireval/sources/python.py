@@ -57,6 +57,11 @@ class PythonOptions(SourceOptions):
     timeout: DurationText = Field(30.0, repr=False, description="Time limit of one call.")
     path: PathTexts = Field((), repr=False, description="More folders to search for modules.")
 
+    @property
+    def takes_turns(self) -> bool:
+        """True if it is called with one query at a time."""
+        return self.mode == "query"
+
 
 @source(name="python", options=PythonOptions)
 def python(options: PythonOptions, request: Request) -> Answer:
