@@ -49,7 +49,7 @@ class Exchange(NamedTuple):
     page_size: int | None = None
 
 
-_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<name>[A-Za-z_][\w.-]*)\}")
+_HOLE = re.compile(r"\{\{(?P<literal>[A-Za-z_][\w.-]*)\}\}|\{(?P<name>[A-Za-z_][\w.-]*)(?P<json>:json)?\}")
 Encode = Callable[[Any], str]
 
 
@@ -69,11 +69,22 @@ def filled(tree: Any, values: Mapping[str, Any], encode: Encode = str) -> Any:
             return tree
         whole = _HOLE.fullmatch(tree)
         if whole and whole["name"] and encode is str:
-            return values[whole["name"]]
+            return _from_json(whole["name"], values) if whole["json"] else values[whole["name"]]
         return _HOLE.sub(lambda hole: encode(values[hole["name"]]) if hole["name"] else f"{{{hole['literal']}}}", tree)
     if isinstance(tree, Mapping):
         return {key: filled(each, values, encode) for key, each in tree.items()}
     return [filled(each, values, encode) for each in tree] if isinstance(tree, list) else tree
+
+
+def _from_json(name: str, values: Mapping[str, Any]) -> Any:
+    """The JSON value that a column holds as text, as the vector of a query."""
+    try:
+        return json.loads(values[name])
+    except (ValueError, TypeError) as error:
+        complaint = (
+            f"{{{name}:json}}: query {shown(str(values.get('id')))} has {shown(str(values[name]))}, which is not JSON"
+        )
+        raise SourceError(Problem(f"{complaint} ({error})", suggestion="write for example [0.1, 0.2]")) from None
 
 
 def refuse_unknown(used: Iterable[str], known: Collection[str], queries: Queries, written: str) -> None:
