@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.baselines.files import Grades, JudgmentPrints, fingerprints_of_judgments
+from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_change
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.retrieval.judgments import Judgments
@@ -27,6 +28,7 @@ def cause_of(
     queries: Queries | None,
     metrics: Mapping[str, tuple[int, str]],
     fingerprints: Fingerprints,
+    index: IndexFacts = NO_INDEX,
 ) -> Cause:
     """Everything that differs now; ``restated`` is left to the caller, who can score.
 
@@ -53,6 +55,7 @@ def cause_of(
         metrics=tuple(sorted(name for name, now in metrics.items() if _is_another(baseline, name, now))),
         source=baseline.fingerprints.source != fingerprints.source,
         policies=baseline.fingerprints.policies != fingerprints.policies,
+        index=index_change(baseline.index, index),
     )
 
 
@@ -65,6 +68,7 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
         queries=None,
         metrics={name: (metric.version, metric.origin) for name, metric in after.metrics.items()},
         fingerprints=after.fingerprints,
+        index=after.index,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.baselines.files import fingerprint_of_rankings
+from pytest_ireval.baselines.index_facts import index_change
 from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
 from pytest_ireval.errors import BaselineError, IrevalError
@@ -130,6 +131,7 @@ def _measured(material: Material) -> Baseline | None:
         fields=_fields(material),
         timings=_timings(material),
         fingerprints=material.fingerprints,
+        index=material.index,
         plugins=material.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
     )
@@ -233,7 +235,8 @@ def _says_the_same(made: Baseline, stored: Baseline) -> bool:
         (each.depth, each.scored, each.fingerprints, dict(each.grades_of), each.metrics, each.titles, each.fields)
         for each in (made, stored)
     )
-    if next(parts) != next(parts):
+    other_index = index_change(stored.index, made.index) or (made.index.known and not stored.index.known)
+    if other_index or next(parts) != next(parts):
         return False
     ours, theirs = ([fingerprint_of_rankings(each, made.depth) for each in side.rankings] for side in (made, stored))
     return ours == theirs

@@ -19,6 +19,7 @@ from pytest_ireval.baselines.files import (
     fingerprint_of_text,
     fingerprints_of_judgments,
 )
+from pytest_ireval.baselines.index_facts import IndexFacts
 from pytest_ireval.baselines.record import Fingerprints
 from pytest_ireval.errors import InputError, Problem, SuiteError
 from pytest_ireval.evaluating.setting import Companions, Setting, set_up
@@ -97,6 +98,10 @@ class Answered(NamedTuple):
     failed: Mapping[str, str]
     """Queries without an answer, with the reason; their rankings are empty."""
     notes: tuple[str, ...]
+    facts: IndexFacts
+    """The facts of the index, if the source reports some."""
+    gone: tuple[str, ...]
+    """Relevant documents that the index does not have, if the source looks them up."""
 
 
 def queries_of_suite(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
@@ -242,6 +247,12 @@ def _setting(
     return replace(setting, how=how, companions=companions)
 
 
+def relevant_from(suite: Suite) -> float:
+    """The lowest relevant grade: the suite's, or 1 as for metrics."""
+    lowest = suite.judgments.relevant_from if suite.judgments else None
+    return 1.0 if lowest is None else lowest
+
+
 def metric_of_suite(suite: Suite, metric: Metric) -> Metric:
     """The metric with the lowest relevant grade that the judgments of the suite declare, unless it has its own."""
     lowest = suite.judgments.relevant_from if suite.judgments else None
@@ -287,7 +298,12 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
 
 
 def rankings_of_suite(
-    source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
+    source: SourceAsked,
+    suite: Suite,
+    registry: Registry,
+    material: Gathered,
+    progress: Progress = SILENT,
+    repetition: int = 1,
 ) -> Answered:
     """Ask the source, as often as the suite says; its rankings are under the current names."""
     keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
@@ -299,6 +315,8 @@ def rankings_of_suite(
         readers=registry.readers,
         by_id=suite.policies.ties != "input",
         keep_all=keeps_all or bool(material.names.groups),
+        relevant=(lambda: _relevant(suite, material)) if source is suite.source and repetition == 1 else tuple,
+        repetition=repetition,
         progress=progress,
     )
     found = answers(source, request)
@@ -310,7 +328,27 @@ def rankings_of_suite(
     about = {name: text for answer in reversed(found) for name, text in answer.about.items()}
     failed = {query: why for answer in reversed(found) for query, why in answer.failed.items()}
     notes = tuple(dict.fromkeys(note for answer in found for note in answer.notes))
-    return Answered(tuple(cut), not_asked, described, about, failed, notes)
+    notes += tuple(_counts_of_names(material.names, found[0].rankings, rankings[0]))
+    (index,) = found[0].facts
+    about |= {"index": str(index)} if index.known else {}
+    return Answered(tuple(cut), not_asked, described, about, failed, notes, index, found[0].gone)
+
+
+def _relevant(suite: Suite, material: Gathered) -> list[str]:
+    """The relevant documents by the ids that the index has; empty where a group may be no document."""
+    if material.written is None or material.names.groups:
+        return []
+    judged = renamed(material.written, material.names.aliases)
+    return list(dict.fromkeys(judged.documents.texts(np.flatnonzero(judged.grade >= relevant_from(suite)))))
+
+
+def _counts_of_names(names: Names, answered: Rankings, known: Rankings) -> Iterator[str]:
+    """Count what aliases and groups did to the documents of an answer."""
+    old = sum(map(names.aliases.__contains__, answered.documents.texts())) if names.aliases else 0
+    if old:
+        yield f"{counted(old, 'ranked document')} with an old id (documents: aliases)"
+    if left := len(answered.documents) - len(known.documents):
+        yield f"{counted(left, 'ranked variant')} of a document above left out (documents: collapse)"
 
 
 def _with_fields(suite: Suite, rankings: list[Rankings]) -> list[Rankings]:

@@ -13,6 +13,7 @@ import numpy as np
 from pytest_ireval.baselines.at_base import AtBase, Base, NamedBaseline, baseline_at_base
 from pytest_ireval.baselines.changes import cause_of
 from pytest_ireval.baselines.files import JudgmentPrints
+from pytest_ireval.baselines.index_facts import IndexFacts, count_note
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.baselines.writing import anchor_name, anchor_words
@@ -194,6 +195,7 @@ def compared(
     stored: Baseline,
     prints: Fingerprints,
     judged_by: JudgmentPrints | None,
+    index: IndexFacts,
     kept: _Kept | None = None,
 ) -> Compared:
     """Score a stored baseline with the current judgments and metrics; the accepted one, unless ``kept`` is given."""
@@ -210,6 +212,7 @@ def compared(
         queries=gathered.population.queries,
         metrics=definitions(now),
         fingerprints=prints,
+        index=index,
     )
     ranked = set(now.position)
     waived, known = gathered.population.waived, set(side.position)
@@ -222,7 +225,10 @@ def compared(
     )
     side = replace(side, errors={**side.errors, **_redefined(stored, definitions(now), kept)})
     error = _misfit(suite, gathered, stored, now, cause, prints, kept)
-    return Compared(side, cause, error, tuple(_notes_of(cause, len(gathered.population.queries), kept)))
+    notes = [*_notes_of(cause, len(gathered.population.queries), kept)]
+    if not cause.index:
+        notes += count_note(stored.index, index, f"when the {kept.noun} was accepted")
+    return Compared(side, cause, error, tuple(notes))
 
 
 def _unknown_to(gathered: Gathered, stored: Baseline) -> frozenset[str]:

@@ -159,8 +159,8 @@ def material_of(
     prints = prints_of(suite, base, source, judged_by)
     against = Compared(error=error)
     if stored is not None:
-        against = compared(suite, base, found.side, stored, prints, judged_by)
-    anchored = anchored_by(suite, base, found.side, prints, judged_by)
+        against = compared(suite, base, found.side, stored, prints, judged_by, answered.facts)
+    anchored = anchored_by(suite, base, found.side, prints, judged_by, answered.facts)
     counts = with_judged_shares(_counts_of(base, found, missing), suite, base.population, found.side, against.side)
     failed = tuple(_failed(answered.failed))
     notes = (
@@ -198,6 +198,8 @@ def material_of(
         strange=strange,
         described=answered.described,
         about=answered.about,
+        index=answered.facts,
+        gone=answered.gone,
         failed=failed,
         unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
@@ -255,6 +257,11 @@ def _failed(queries: Mapping[str, str]) -> Iterator[str]:
         yield f"{counted(len(queries), 'query')} without an answer of the source, counted as empty: {query} ({why})" + (
             f", and {len(queries) - 1} more" if len(queries) > 1 else ""
         )
+
+
+def _gone(documents: tuple[str, ...]) -> Iterator[str]:
+    if documents:
+        yield f"{counted(len(documents), 'relevant document')} of the judgments not in the index: {some(documents)}"
 
 
 def _counts_of(base: Gathered, found: EvaluatedSide, missing: tuple[str, ...]) -> Counts:

@@ -269,6 +269,8 @@ class Cause:
     """True if the source is described in other words."""
     policies: bool = False
     """True if queries are evaluated under other policies."""
+    index: str = ""
+    """The difference of the searched index: rebuilt, another mapping, many documents lost. Empty without one."""
 
     @property
     def nothing(self) -> bool:

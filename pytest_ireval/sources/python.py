@@ -92,7 +92,9 @@ def python(options: PythonOptions, request: Request) -> Answer:
         about |= each.answer.about
         failed |= each.answer.failed
         notes = dict.fromkeys(each.answer.notes) | notes
-    return Answer(rankings, timings, fields, about, failed, tuple(notes))
+    seen = [each.answer.index for each in returned]
+    index = [facts for each in seen for facts in ([each] if isinstance(each, Mapping) else each)]
+    return Answer(rankings, timings, fields, about, failed, tuple(notes), index)
 
 
 def _timings(options: PythonOptions, request: Request, answers: Sequence[Answer]) -> Any:

@@ -16,8 +16,8 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 56_600,
-    "modules": 267,
+    "lines": 57_440,
+    "modules": 271,
     "modules with one importer": 51,
     "names with one caller, in percent": 50,
     "public names defined twice": 15,
@@ -127,7 +127,7 @@ rules:
 """
 
 
-@pytest.mark.parametrize(("code", "most"), [(EVALUATE, 73), (GATE, 173)], ids=["evaluate", "run_gate"])
+@pytest.mark.parametrize(("code", "most"), [(EVALUATE, 73), (GATE, 177)], ids=["evaluate", "run_gate"])
 def test_few_files_take_part(tmp_path, code, most):
     (tmp_path / "shop.ireval.yaml").write_text(SUITE)
     (tmp_path / "judgments.txt").write_text("q 0 a 1\n")
