@@ -78,7 +78,7 @@ def _only_by_force(material: Material) -> tuple[str, str]:
         return "the last commit has a baseline of this suite, but this folder does not", bring_back(material.deleted)
     if material.failed:
         return "empty rankings would be stored for queries that were not answered", material.failed[0]
-    return "", ""
+    return material.differing
 
 
 def _history_lost(material: Material) -> bool:

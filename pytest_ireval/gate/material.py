@@ -83,6 +83,8 @@ class Material:
     """Relevant documents that the index does not have, if the source looks them up."""
     failed: tuple[str, ...] = ()
     """Notes about queries that the source did not answer, whose rankings are empty."""
+    differing: tuple[str, str] = ("", "")
+    """The finding that the source does not answer the same twice, and how much it differs."""
     notes: tuple[str, ...] = ()
     strange: IrevalError | None = None
     """The error of rankings without any judged document."""

@@ -38,6 +38,7 @@ from pytest_ireval.gate.reference import (
     others_of,
 )
 from pytest_ireval.gate.report_data import broken_result, result_of
+from pytest_ireval.gate.same_answers import unsteady
 from pytest_ireval.gate.scoring import (
     EvaluatedSide,
     noise_notes,
@@ -156,6 +157,9 @@ def material_of(
     strange = _strangers(base, found)
     if strange is not None and stored is None and not any(rule.options.facts.reference.source for rule in suite.rules):
         raise strange
+    differing = ("", "")
+    if stored is None and error is None:
+        differing = unsteady(suite, suite.source, registry, base, answered, progress)
     prints = prints_of(suite, base, source, judged_by)
     against = Compared(error=error)
     if stored is not None:
@@ -171,6 +175,8 @@ def material_of(
         *_not_asked(answered.not_asked),
         *failed,
         *answered.notes,
+        *_gone(answered.gone),
+        *([": ".join(filter(None, differing))] if differing[1] else []),
         *_unranked(base, found),
         *notes_on_shares(counts),
         *found.notes,
@@ -201,6 +207,7 @@ def material_of(
         index=answered.facts,
         gone=answered.gone,
         failed=failed,
+        differing=differing if differing[0] else ("", ""),
         unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),

@@ -101,7 +101,7 @@ def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answe
     exchange = Exchange(
         f"{address.rstrip('/')}/{path}",
         "POST",
-        options.params,
+        {"preference": "ireval", **options.params},  # the same copies of shards answer every time
         body,
         hits="hits.hits",
         id="_id",
