@@ -20,6 +20,9 @@ from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import Flag, Text, Texts
 
+COPIES = 5
+"""Documents of one id that are expected at most: an alias may have several indexes."""
+
 
 class _EngineOptions(LiveOptions):
     """The options of every search engine."""
@@ -116,7 +119,7 @@ def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answe
 def _lucene_index(address: str, options: _LuceneOptions) -> IndexRequests:
     def documents(ids: Sequence[str]) -> tuple[Look, Any]:
         query = {"ids": {"values": [*ids]}}  # finds what a search finds: behind an alias of several indexes, too
-        body = {"query": query, "size": len(ids), "_source": False, "track_total_hits": False}
+        body = {"query": query, "size": COPIES * len(ids), "_source": False, "track_total_hits": False}
         return Look(f"{address}/_search", body), lambda answer: [hit["_id"] for hit in answer["hits"]["hits"]]
 
     looks = {name: Look(f"{address}/_{name}") for name in ("settings", "mapping", "count")}
@@ -178,7 +181,7 @@ def solr(options: SolrOptions, request: Request) -> Answer:
 def _solr_index(address: str, options: SolrOptions) -> IndexRequests:
     def documents(ids: Sequence[str]) -> tuple[Look, Any]:
         query = {"terms": {"f": options.key, "separator": "\n", "query": "\n".join(ids)}}
-        body, key = {"query": query, "limit": len(ids), "fields": [options.key]}, json_path(_path(options.key))
+        body, key = {"query": query, "limit": COPIES * len(ids), "fields": [options.key]}, json_path(_path(options.key))
         return Look(f"{address}/select", body), lambda answer: [str(key(each)) for each in answer["response"]["docs"]]
 
     def facts(answers: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,8 +41,8 @@ def gate(tmp_path, monkeypatch):
             "".join(f"{key}: {json.dumps(value)}\n" for key, value in head.items()) + f"rules: [{json.dumps(rule)}]"
         )
         result = run_gate(load_suite(path))
-        calls, _ = sys.modules.pop("calls").asked, sys.modules.pop("calls", None)
-        return result, calls
+        module = sys.modules.pop("calls", None)
+        return result, module and module.asked
 
     return run
 
@@ -96,3 +96,23 @@ def test_ctrl_c_ends_both(gate):
         gate({"python": "calls:one"}, {"python": "calls:other"}, other="if text == '1': raise KeyboardInterrupt")
 
     assert order(sys.modules.pop("calls").asked) == "ABB"
+
+
+def test_two_live_systems_see_the_same_minutes(gate):
+    pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
+    from live_server import Server
+
+    servers, calls = [Server(), Server()], []
+    for name, server in zip("AB", servers, strict=True):
+        server.respond = lambda asked, name=name: calls.append((name, asked.text)) or {"hits": [{"id": "d"}]}
+    ours, theirs = (
+        {"http": server.url, "params": {"q": "{text}"}, "hits": "hits", "concurrency": 2} for server in servers
+    )
+    try:
+        result, _ = gate(ours, theirs, queries=8)
+    finally:
+        for server in servers:
+            server.close()
+
+    assert result.verdict == "pass"
+    assert order(calls) == "AABBBBAAAABBBBAA"
