@@ -16,6 +16,7 @@ from pytest_ireval.suites.editor_types import WORDS
 from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
 from pytest_ireval.suites.suite_keys import (
     BudgetKeys,
+    CollapseKeys,
     DocumentsKeys,
     JudgmentsKeys,
     PopulationKeys,
@@ -75,6 +76,7 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
         "judgments": list(_table(JudgmentsKeys)),
         "documents": list(_table(DocumentsKeys)),
         "budget": list(_table(BudgetKeys)),
+        "collapse": list(_table(CollapseKeys)),
         "population": list(_table(PopulationKeys)),
         "waive": list(_table(WaiverKeys)),
         "every rule": list(_table(RuleOptions)),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.baselines.files import Grades, JudgmentPrints, fingerprints_of_judgments
+from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_change
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.retrieval.judgments import Judgments
@@ -28,6 +29,7 @@ def cause_of(
     queries: Queries | None,
     metrics: Mapping[str, tuple[int, str]],
     fingerprints: Fingerprints,
+    index: IndexFacts = NO_INDEX,
 ) -> Cause:
     """Everything that differs now; ``restated`` is left to the caller, who can score.
 
@@ -56,6 +58,7 @@ def cause_of(
         policies=baseline.fingerprints.policies != fingerprints.policies,
         timings=_other_timings(*([each.timings or {} for each in side] for side in (baseline.rankings, askings))),
         fields=_other_fields(baseline.rankings[0].fields or {}, askings),
+        index=index_change(baseline.index, index),
     )
 
 
@@ -84,6 +87,7 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
         queries=None,
         metrics={name: (metric.version, metric.origin) for name, metric in after.metrics.items()},
         fingerprints=after.fingerprints,
+        index=after.index,
     )
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.baselines.files import ENDING, fingerprint
+from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_facts
 from pytest_ireval.baselines.stored import Damage, Titles
-from pytest_ireval.errors import BaselineError, Problem, shown
+from pytest_ireval.errors import BaselineError, Problem, SourceError, shown
 from pytest_ireval.retrieval.rankings import Rankings
 
 DIGITS = 6
@@ -179,6 +180,8 @@ class Baseline:
     timings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     """By query, the seconds of each asking, if a metric of the suite uses them; None without an answer."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    index: IndexFacts = NO_INDEX
+    """The facts of the searched index, if the source reported some."""
     plugins: tuple[str, ...] = ()
     """Distributions with versions."""
     acceptances: tuple[Acceptance, ...] = ()
@@ -218,10 +221,11 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     yield f'"scored": {_text(bool(baseline.scored))},\n"askings": {len(baseline.rankings)},\n'
     yield from _block("files", files)
     yield f',\n"suite": {_text(baseline.suite)},\n'
-    yield from _block(
-        "fingerprints",
-        {name: text for name, text in baseline.fingerprints._asdict().items() if text or name != "documents"},
-    )
+    prints = baseline.fingerprints._asdict().items()
+    yield from _block("fingerprints", {name: text for name, text in prints if text or name != "documents"})
+    if baseline.index.known:
+        yield ",\n"
+        yield from _block("index", baseline.index.known)
     yield ',\n"plugins": ['
     yield from _joined(_text(plugin) for plugin in baseline.plugins)
     yield "],\n"
@@ -298,7 +302,7 @@ def decoded_record(data: bytes) -> Record:
         raise Damage("is not as it was written: it was edited by hand, by a tool or by a merge")
     try:
         return _record(said)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:  # another shape
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, SourceError) as error:  # another shape
         raise Damage(f"is not a baseline: {type(error).__name__}: {error}") from None
 
 
@@ -344,6 +348,7 @@ def _record(said: Mapping[str, Any]) -> Record:
         metrics=metrics,
         grades_of=grades_of,
         fingerprints=Fingerprints(**{name: _str(value) for name, value in said["fingerprints"].items()}),
+        index=index_facts(said.get("index", {})),
         plugins=tuple(map(_str, said["plugins"])),
         acceptances=tuple(_acceptance(each) for each in said["acceptances"]),
     )

@@ -63,6 +63,8 @@ def _foundation(baseline: Baseline) -> Iterator[str]:
     yield f"judgments: {_judgments(baseline)}"
     prints = [f"{name} {value}" for name, value in baseline.fingerprints._asdict().items() if value]
     yield f"fingerprints: {', '.join(prints) or 'none'}"
+    if baseline.index.known:
+        yield f"index: {baseline.index}"
     yield f"plugins: {', '.join(baseline.plugins) or 'none'}"
 
 
@@ -179,6 +181,8 @@ def _differences(cause: Cause) -> Iterator[str]:
     others = [name for name, differs in (("source", cause.source), ("policies", cause.policies)) if differs]
     if others:
         yield f"different: {', '.join(others)}"
+    if cause.index:
+        yield f"index: {cause.index}"
 
 
 def _edits(cause: Cause) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.baselines.files import fingerprint_of_rankings
+from pytest_ireval.baselines.index_facts import index_change
 from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
@@ -78,7 +79,7 @@ def _only_by_force(material: Material) -> tuple[str, str]:
         return "the last commit has a baseline of this suite, but this folder does not", bring_back(material.deleted)
     if material.failed:
         return "empty rankings would be stored for queries that were not answered", material.failed[0]
-    return "", ""
+    return material.differing
 
 
 def _history_lost(material: Material) -> bool:
@@ -133,6 +134,7 @@ def _measured(material: Material) -> Baseline | None:
         fields=_fields(suite, rankings, depth),
         timings=_timings(suite, rankings),
         fingerprints=material.fingerprints,
+        index=material.index,
         plugins=material.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
     )
@@ -230,7 +232,8 @@ def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     names = ("depth", "scored", "fingerprints", "metrics", "titles", "fields", "timings")
     if any(getattr(made, name) != getattr(stored, name) for name in names):
         return False
-    if dict(made.grades_of) != dict(stored.grades_of):
+    other_index = index_change(stored.index, made.index) or (made.index.known and not stored.index.known)
+    if other_index or dict(made.grades_of) != dict(stored.grades_of):
         return False
     ours, theirs = ([fingerprint_of_rankings(each, made.depth) for each in side.rankings] for side in (made, stored))
     return ours == theirs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,13 +18,14 @@ from pytest_ireval.baselines.files import (
     fingerprint_of_text,
     fingerprints_of_judgments,
 )
+from pytest_ireval.baselines.index_facts import IndexFacts
 from pytest_ireval.baselines.record import Fingerprints
 from pytest_ireval.errors import InputError, Problem, SourceError, SuiteError, shown
 from pytest_ireval.evaluating.setting import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.aliases import collapsed, read_aliases, read_groups, renamed
+from pytest_ireval.retrieval.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
 from pytest_ireval.retrieval.companions import Fields, Preferences, read_fields, read_preferences
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
 from pytest_ireval.retrieval.formats.input_file import near
@@ -52,14 +54,13 @@ class Names:
     """Other names of documents: renamed ids, and groups of variants that count as one."""
 
     aliases: Mapping[str, str]
-    groups: Mapping[str, str]
+    groups: Groups
     passages: Passages | None = None
     """The judged passages that chunks count as; None: ids have no spans."""
 
     def called(self, document: str) -> str:
         """The current name of a document."""
-        name = self.aliases.get(document, document)
-        return self.groups.get(name, name)
+        return group_of(self.aliases.get(document, document), self.groups)
 
     def in_rankings(self, rankings: Rankings) -> Rankings:
         """Rankings under the current names, with the first of several variants only."""
@@ -103,6 +104,10 @@ class Answered(NamedTuple):
     failed: Mapping[str, str]
     """Queries without an answer, with the reason; their rankings are empty."""
     notes: tuple[str, ...]
+    facts: IndexFacts
+    """The facts of the index, if the source reports some."""
+    gone: tuple[str, ...]
+    """Relevant documents that the index does not have, if the source looks them up."""
 
 
 def queries_of_suite(suite: Suite, registry: Registry, path: Path | None = None) -> Queries | None:
@@ -118,9 +123,10 @@ def gathered(
 ) -> Gathered:
     """Queries and judgments, checked to belong together; ``queries`` are those that were read already."""
     documents = suite.documents
+    by_pattern = re.compile(documents.pattern) if documents.pattern else None
     names = Names(
         read_aliases(near(documents.aliases.path)) if documents.aliases else {},
-        read_groups(near(documents.collapse.path)) if documents.collapse else {},
+        by_pattern or (read_groups(near(documents.collapse.path)) if documents.collapse else {}),
     )
     queries = queries if queries is not None else queries_of_suite(suite, registry)
     written = judgments_of_suite(suite, registry, progress)
@@ -257,6 +263,12 @@ def _setting(
     return replace(setting, how=how, companions=companions)
 
 
+def relevant_from(suite: Suite) -> float:
+    """The lowest relevant grade: the suite's, or 1 as for metrics."""
+    lowest = suite.judgments.relevant_from if suite.judgments else None
+    return 1.0 if lowest is None else lowest
+
+
 def metric_of_suite(suite: Suite, metric: Metric) -> Metric:
     """The metric with the lowest relevant grade that the judgments of the suite declare, unless it has its own."""
     lowest = suite.judgments.relevant_from if suite.judgments else None
@@ -308,13 +320,20 @@ def request_of(suite: Suite, registry: Registry, queries: Queries) -> Request:
 
 
 def rankings_of_suite(
-    source: SourceAsked, suite: Suite, registry: Registry, material: Gathered, progress: Progress = SILENT
+    source: SourceAsked,
+    suite: Suite,
+    registry: Registry,
+    material: Gathered,
+    progress: Progress = SILENT,
+    repetition: int = 1,
 ) -> Answered:
     """Ask the source, as often as the suite says; its rankings are under the current names."""
     keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
     request = replace(
         request_of(suite, registry, material.population.queries),
         keep_all=keeps_all or bool(material.names.groups or material.names.passages),
+        relevant=(lambda: _relevant(suite, material)) if source is suite.source and repetition == 1 else tuple,
+        repetition=repetition,
         progress=progress,
         timed=any("timings" in metric.needs for metric in suite.metrics),
     )
@@ -339,7 +358,27 @@ def rankings_of_suite(
     about = {name: text for answer in reversed(found) for name, text in answer.about.items()}
     failed = {query: why for answer in reversed(found) for query, why in answer.failed.items()}
     notes = tuple(dict.fromkeys(note for answer in found for note in answer.notes))
-    return Answered(tuple(cut), not_asked, described, about, failed, notes)
+    notes += tuple(_counts_of_names(names, answered[0], rankings[0]))
+    (index,) = found[0].facts
+    about |= {"index": str(index)} if index.known else {}
+    return Answered(tuple(cut), not_asked, described, about, failed, notes, index, found[0].gone)
+
+
+def _relevant(suite: Suite, material: Gathered) -> list[str]:
+    """The relevant documents by the ids that the index has; empty where a group may be no document."""
+    if material.written is None or material.names.groups:
+        return []
+    judged = renamed(material.written, material.names.aliases)
+    return list(dict.fromkeys(judged.documents.texts(np.flatnonzero(judged.grade >= relevant_from(suite)))))
+
+
+def _counts_of_names(names: Names, answered: Rankings, known: Rankings) -> Iterator[str]:
+    """Count what aliases and groups did to the documents of an answer."""
+    old = sum(map(names.aliases.__contains__, answered.documents.texts())) if names.aliases else 0
+    if old:
+        yield f"{counted(old, 'ranked document')} with an old id (documents: aliases)"
+    if names.groups and (left := len(answered.documents) - len(known.documents)):
+        yield f"{counted(left, 'ranked variant')} of a document above left out (documents: collapse)"
 
 
 def _sizes(suite: Suite, budget: Budget, rankings: Rankings, names: Names) -> Callable[[str], float]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.files import JudgmentPrints
+from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts
 from pytest_ireval.baselines.record import (
     NO_SPREADS,
     NO_STEPS,
@@ -76,8 +77,14 @@ class Material:
     """Fields of documents that the source returned."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Facts on the system that the source returned."""
+    index: IndexFacts = NO_INDEX
+    """The facts of the searched index, if the source reports some."""
+    gone: tuple[str, ...] = ()
+    """Relevant documents that the index does not have, if the source looks them up."""
     failed: tuple[str, ...] = ()
     """Notes about queries that the source did not answer, whose rankings are empty."""
+    differing: tuple[str, str] = ("", "")
+    """The finding that the source does not answer the same twice, and how much it differs."""
     notes: tuple[str, ...] = ()
     strange: IrevalError | None = None
     """The error of rankings without any judged document."""

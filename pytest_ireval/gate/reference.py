@@ -13,6 +13,7 @@ import numpy as np
 from pytest_ireval.baselines.at_base import AtBase, Base, NamedBaseline, baseline_at_base
 from pytest_ireval.baselines.changes import cause_of
 from pytest_ireval.baselines.files import JudgmentPrints
+from pytest_ireval.baselines.index_facts import IndexFacts, count_note
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.baselines.writing import anchor_name, anchor_words
@@ -24,7 +25,7 @@ from pytest_ireval.errors import (
     Problem,
     SourceError,
 )
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, rankings_of_suite, refuse_missing_queries
+from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Answered, Gathered, rankings_of_suite, refuse_missing_queries
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
@@ -35,6 +36,7 @@ from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.asking import described_source
+from pytest_ireval.sources.turns import in_turns
 from pytest_ireval.suites.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
@@ -208,6 +210,7 @@ def compared(
     stored: Baseline,
     prints: Fingerprints,
     judged_by: JudgmentPrints | None,
+    index: IndexFacts,
     kept: _Kept | None = None,
 ) -> Compared:
     """Score a stored baseline with the current judgments and metrics; the accepted one, unless ``kept`` is given."""
@@ -224,6 +227,7 @@ def compared(
         queries=gathered.population.queries,
         metrics=definitions(now),
         fingerprints=prints,
+        index=index,
     )
     ranked = set(now.position)
     waived, known = gathered.population.waived, set(side.position)
@@ -236,7 +240,10 @@ def compared(
     )
     side = replace(side, errors={**side.errors, **_redefined(stored, definitions(now), kept)})
     error = _misfit(suite, gathered, stored, now, cause, prints, kept)
-    return Compared(side, cause, error, tuple(_notes_of(cause, len(gathered.population.queries), kept)))
+    notes = [*_notes_of(cause, len(gathered.population.queries), kept)]
+    if not cause.index:
+        notes += count_note(stored.index, index, f"when the {kept.noun} was accepted")
+    return Compared(side, cause, error, tuple(notes))
 
 
 def _unknown_to(gathered: Gathered, stored: Baseline) -> frozenset[str]:
@@ -285,31 +292,62 @@ def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
     return restated
 
 
-def others_of(
-    suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress = SILENT
-) -> dict[int, Side | IrevalError]:
-    """The references of rules that name a source instead of the stored baseline; each source is asked once."""
-    found: dict[int, Side | IrevalError] = {}
-    asked: dict[str, Side | IrevalError] = {}
-    for number, rule in enumerate(suite.rules):
-        reference = rule.options.facts.reference
-        if reference.source is None:
-            continue
-        words = described_source(reference.source, suite.path.parent)
-        if words not in asked:
+Others = Mapping[str, Answered | IrevalError]
+"""Answers of other sources, or their errors, by the description of the source."""
+
+
+def asked_together(
+    suite: Suite, source: SourceAsked, registry: Registry, gathered: Gathered, progress: Progress = SILENT
+) -> tuple[Answered, Others]:
+    """The answer of the suite's source, and those of the sources that rules compare with; each is asked once.
+
+    Sources that are asked query by query take turns: what happens meanwhile to a system, happens to all of them.
+    """
+
+    def ask(each: SourceAsked) -> Callable[[], Answered]:
+        return lambda: rankings_of_suite(each, suite, registry, gathered, progress)
+
+    references = [rule.options.facts.reference.source for rule in suite.rules]
+    others = {described_source(each, suite.path.parent): each for each in references if each is not None}
+    turning = [words for words, each in others.items() if each.options.takes_turns and source.options.takes_turns]
+    if not turning:
+        first, found = ask(source)(), dict[str, Answered | IrevalError]()
+    else:
+        own, *theirs = in_turns([ask(source), *(ask(others[words]) for words in turning)])
+        if isinstance(own, IrevalError):
+            raise own
+        first, found = own, dict(zip(turning, theirs, strict=True))
+    for words, each in others.items():
+        if words not in found:
             try:
-                asked[words] = _other(reference.source, suite, registry, gathered, now, progress)
+                found[words] = ask(each)()
             except IrevalError as error:
-                asked[words] = error
-        found[number] = asked[words]
+                found[words] = error
+    return first, found
+
+
+def others_of(suite: Suite, gathered: Gathered, now: Side, answered: Others) -> dict[int, Side | IrevalError]:
+    """The references of rules that name a source instead of the stored baseline, by the place of the rule."""
+    found: dict[int, Side | IrevalError] = {}
+    scored: dict[str, Side | IrevalError] = {}
+    for number, rule in enumerate(suite.rules):
+        source = rule.options.facts.reference.source
+        if source is None:
+            continue
+        words = described_source(source, suite.path.parent)
+        if words not in scored:
+            try:
+                scored[words] = _other(source, suite, gathered, now, answered[words])
+            except IrevalError as error:
+                scored[words] = error
+        found[number] = scored[words]
     return found
 
 
-def _other(
-    source: SourceAsked, suite: Suite, registry: Registry, gathered: Gathered, now: Side, progress: Progress
-) -> Side:
+def _other(source: SourceAsked, suite: Suite, gathered: Gathered, now: Side, answered: Answered | IrevalError) -> Side:
     """Score another source; a missing query is an error or is not compared, so that the source does not lose by it."""
-    answered = rankings_of_suite(source, suite, registry, gathered, progress)
+    if isinstance(answered, IrevalError):
+        raise answered
     if answered.failed:  # empty lists of the reference would hide a loss
         query, why = next(iter(answered.failed.items()))
         complaint = f"{counted(len(answered.failed), 'query')} without an answer, such as {query!r} ({why})"
@@ -344,7 +382,12 @@ class Anchored(NamedTuple):
 
 
 def anchored_by(
-    suite: Suite, gathered: Gathered, now: Side, prints: Fingerprints, judged_by: JudgmentPrints | None
+    suite: Suite,
+    gathered: Gathered,
+    now: Side,
+    prints: Fingerprints,
+    judged_by: JudgmentPrints | None,
+    index: IndexFacts,
 ) -> Anchored:
     """Score the anchor with the current judgments and metrics, if a rule asks for it."""
     asking = [n for n, rule in enumerate(suite.rules) if rule.options.facts.reference.anchored]
@@ -354,7 +397,7 @@ def anchored_by(
         anchor = read_baseline(suite.baselines, anchor_name(suite.name))
         if anchor is None:
             return Anchored(dict.fromkeys(asking, _missing(suite)))
-        found = compared(suite, gathered, now, anchor, prints, judged_by, _the_anchor(suite))
+        found = compared(suite, gathered, now, anchor, prints, judged_by, index, _the_anchor(suite))
     except BaselineError as error:
         return Anchored(dict.fromkeys(asking, error))
     if found.error is not None or found.side is None:

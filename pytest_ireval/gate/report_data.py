@@ -15,11 +15,10 @@ from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError, raised
 from pytest_ireval.gate.asking import error_lines
 from pytest_ireval.gate.chance_of_red import chance_of_red
-from pytest_ireval.gate.inputs import request_of
+from pytest_ireval.gate.inputs import relevant_from, request_of
 from pytest_ireval.gate.last_run import LastRun, repeated_run
 from pytest_ireval.gate.material import Material, reference_of
 from pytest_ireval.gate.query_data import documents_of
-from pytest_ireval.gate.scoring import relevant_from
 from pytest_ireval.gate.sensitivity import Known
 from pytest_ireval.gate.to_judge import with_what_to_judge
 from pytest_ireval.metrics.metric import Metric
@@ -208,10 +207,26 @@ def _diagnoses_of(
         source_changed=material.cause is not None and material.cause.source,
         ranked_lines=lambda: orders_by_rank(source.options, material.suite.path.parent),
         titles=lambda wanted: titles_of(wanted, *material.document_texts),
+        gone=frozenset(map(material.population.called, material.gone)),
     )
     found = diagnosed(change, material.registry.diagnoses, certain=not doubtful)
+    found = found._replace(causes=(*_of_index(material, change, doubtful), *found.causes))
     repeated = repeated_run(last_run, material) if doubtful and change.moved else None
     return found if repeated is None else found._replace(causes=(*found.causes, _repeats(repeated, change)))
+
+
+def _of_index(material: Material, change: RankingChange, doubtful: Sequence[Outcome]) -> Iterator[Diagnosis]:
+    """Another index than that of the baseline, before what it did to the rankings."""
+    if material.cause is not None and material.cause.index and doubtful and change.moved:
+        yield Diagnosis(
+            kind="index_changed",
+            headline=f"the index changed since the baseline: {material.cause.index}",
+            advice="check that the new index is complete, and that its mapping was meant to change.",
+            queries=tuple(change.worst_first(change.moved)[:NAMED]),
+            affected=len(change.moved),
+            compared=len(change.queries),
+            locates=True,
+        )
 
 
 def _repeats(run: LastRun, change: RankingChange) -> Diagnosis:

@@ -23,13 +23,22 @@ from pytest_ireval.gate.inputs import (
     needs_columns,
     prints_of,
     queries_of_suite,
-    rankings_of_suite,
     refuse_missing_needs,
     refuse_missing_queries,
 )
 from pytest_ireval.gate.material import Material, today_of
-from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
+from pytest_ireval.gate.reference import (
+    Compared,
+    anchored_by,
+    asked_together,
+    beginning_of,
+    beside,
+    compared,
+    held_against,
+    others_of,
+)
 from pytest_ireval.gate.report_data import broken_result, result_of
+from pytest_ireval.gate.same_answers import unsteady
 from pytest_ireval.gate.scoring import (
     EvaluatedSide,
     noise_notes,
@@ -139,7 +148,7 @@ def material_of(
         reading = aside.submit(_stored, suite)
         printing = aside.submit(judgment_prints, base)
         beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
-        answered = rankings_of_suite(suite.source, suite, registry, base, progress)
+        answered, theirs = asked_together(suite, suite.source, registry, base, progress)
     rankings = answered.rankings
     judged_by, (stored, error) = printing.result(), reading.result()
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
@@ -148,11 +157,14 @@ def material_of(
     strange = _strangers(base, found)
     if strange is not None and stored is None and not any(rule.options.facts.reference.source for rule in suite.rules):
         raise strange
+    differing = ("", "")
+    if stored is None and error is None:
+        differing = unsteady(suite, suite.source, registry, base, answered, progress)
     prints = prints_of(suite, base, source, judged_by)
     against = Compared(error=error)
     if stored is not None:
-        against = compared(suite, base, found.side, stored, prints, judged_by)
-    anchored = anchored_by(suite, base, found.side, prints, judged_by)
+        against = compared(suite, base, found.side, stored, prints, judged_by, answered.facts)
+    anchored = anchored_by(suite, base, found.side, prints, judged_by, answered.facts)
     counts = with_judged_shares(_counts_of(base, found, missing), suite, base.population, found.side, against.side)
     failed = tuple(_failed(answered.failed))
     notes = (
@@ -163,6 +175,8 @@ def material_of(
         *_not_asked(answered.not_asked),
         *failed,
         *answered.notes,
+        *_gone(answered.gone),
+        *([": ".join(filter(None, differing))] if differing[1] else []),
         *_unranked(base, found),
         *notes_on_shares(counts),
         *found.notes,
@@ -184,13 +198,16 @@ def material_of(
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
         anchor=anchored.anchor,
-        others={**others_of(suite, registry, base, found.side, progress), **anchored.sides},
+        others={**others_of(suite, base, found.side, theirs), **anchored.sides},
         notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),
         strange=strange,
         described=answered.described,
         about=answered.about,
+        index=answered.facts,
+        gone=answered.gone,
         failed=failed,
+        differing=differing if differing[0] else ("", ""),
         unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
@@ -247,6 +264,11 @@ def _failed(queries: Mapping[str, str]) -> Iterator[str]:
         yield f"{counted(len(queries), 'query')} without an answer of the source, counted as empty: {query} ({why})" + (
             f", and {len(queries) - 1} more" if len(queries) > 1 else ""
         )
+
+
+def _gone(documents: tuple[str, ...]) -> Iterator[str]:
+    if documents:
+        yield f"{counted(len(documents), 'relevant document')} of the judgments not in the index: {some(documents)}"
 
 
 def _counts_of(base: Gathered, found: EvaluatedSide, missing: tuple[str, ...]) -> Counts:

@@ -13,7 +13,7 @@ from pytest_ireval.errors import InputError, IrevalError, MetricError
 from pytest_ireval.evaluating.evaluation import evaluated
 from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, ranked_by_r
 from pytest_ireval.evaluating.setting import Companions, Setting
-from pytest_ireval.gate.inputs import Gathered, metric_of_suite
+from pytest_ireval.gate.inputs import Gathered, metric_of_suite, relevant_from
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated, score
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies, Ties
@@ -284,12 +284,6 @@ def notes_on_shares(counts: Counts) -> Iterator[str]:
         return
     then = "" if before is None else f" (baseline: {before:.0%})"
     yield f"{now:.0%} of the first {counts.judged_depth} documents are judged{then}; the others count as irrelevant"
-
-
-def relevant_from(suite: Suite) -> float:
-    """The lowest relevant grade: the suite's, or 1 as for metrics."""
-    lowest = suite.judgments.relevant_from if suite.judgments else None
-    return 1.0 if lowest is None else lowest
 
 
 def seen_by_metrics(found: Brought, policies: Policies) -> JudgedRankings:

@@ -381,6 +381,8 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
         yield "the source is configured differently"
     if changed["policies"]:
         yield "queries are evaluated under different policies"
+    if cause.index:
+        yield f"the index changed ({cause.index})"
     if changed["metrics"]:
         yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined differently"
     yield from (what for what in ("timings changed", "fields of documents changed") if changed[what.split()[0]])

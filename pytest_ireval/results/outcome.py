@@ -273,6 +273,8 @@ class Cause:
     """True if a query took another time; only known if a metric uses timings."""
     fields: bool = False
     """True if a field of a document that a metric uses has another value."""
+    index: str = ""
+    """The difference of the searched index: rebuilt, another mapping, many documents lost. Empty without one."""
 
     @property
     def nothing(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeVar, overload
@@ -21,6 +22,8 @@ from pytest_ireval.retrieval.views import with_documents
 
 Found = TypeVar("Found", Judgments, Rankings)
 Rows = NDArray[np.int64]
+Groups = Mapping[str, str] | re.Pattern[str]
+"""Documents with their group, or a pattern of whole ids, whose part in parentheses is the group."""
 
 APART = U(0x9E3779B97F4A7C15)
 """An odd factor, which keeps the numbers of queries apart."""
@@ -45,15 +48,17 @@ def renamed(found: Found, names: Mapping[str, str]) -> Found:
 
 
 @overload
-def collapsed(found: Judgments, groups: Mapping[str, str]) -> Judgments: ...
+def collapsed(found: Judgments, groups: Groups) -> Judgments: ...
 @overload
-def collapsed(found: Rankings, groups: Mapping[str, str]) -> Rankings: ...
-def collapsed(found: Judgments | Rankings, groups: Mapping[str, str]) -> Judgments | Rankings:
+def collapsed(found: Rankings, groups: Groups) -> Rankings: ...
+def collapsed(found: Judgments | Rankings, groups: Groups) -> Judgments | Rankings:
     """The same judgments or rankings with the group in place of each of its variants.
 
     In a ranking only the first variant counts; documents below the others move up. In judgments the highest grade
     counts. A document without a group is its own group; a document with the name of a group belongs to it.
     """
+    if isinstance(groups, re.Pattern):
+        groups = {document: group_of(document, groups) for document in set(found.documents.texts())}
     documents = _under(found.documents, groups)
     if documents is None:
         return found
@@ -61,6 +66,15 @@ def collapsed(found: Judgments | Rankings, groups: Mapping[str, str]) -> Judgmen
     if isinstance(found, Rankings):
         return without_rows(replace(found, documents=documents), later)
     return _judgments(found, documents, first, later)
+
+
+def group_of(document: str, groups: Groups) -> str:
+    """The group of a document, or the document itself; a pattern is applied until it no longer fits."""
+    if isinstance(groups, Mapping):
+        return groups.get(document, document)
+    while (match := groups.fullmatch(document)) and match[1] and match[1] != document:
+        document = match[1]
+    return document
 
 
 def _under(documents: Ids, names: Mapping[str, str]) -> Ids | None:

@@ -362,6 +362,12 @@ def missing_part(change: RankingChange) -> Symptom | None:
 @diagnosis(name="gone_documents")
 def gone_documents(change: RankingChange) -> Symptom | None:
     """Documents are in no list any more, and those below them moved up: a lost shard, a new filter."""
+    ranked = {query: change.gone.intersection(change.baseline(query)) for query in change.moved if change.gone}
+    if known := [query for query, gone in ranked.items() if gone]:
+        gone = set[str]().union(*ranked.values())
+        documents = f"{counted(len(gone), 'document')}, such as {shown(min(gone))}"
+        words = f"lost relevant documents that the index no longer has: {documents}"
+        return _symptom(change, known, words, "restore them, or judge again if they were removed on purpose.")
     there = {document for query in change.queries for document in change.now(query)}
     found, gone = [], set[str]()
     for query in change.moved:

@@ -57,6 +57,8 @@ class RankingChange:
     """By query the documents in the order of the file's rank column, where it contradicts the scores."""
     titles: Callable[[Collection[str]], Mapping[str, str]] = lambda wanted: {}  # noqa: ARG005 - there are none
     """The titles of documents by id, as far as the suite or its source has them."""
+    gone: frozenset[str] = frozenset()
+    """Relevant documents that the index no longer has, as far as the source can tell."""
     _lists: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -18,9 +19,10 @@ from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.evidence import Chances, Tries
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
-from pytest_ireval.suites.options import IN_PARTS, RuleOptions
+from pytest_ireval.suites.options import IN_PARTS, RuleFacts, RuleOptions
 from pytest_ireval.suites.quantities import Bound, refuse_unit
-from pytest_ireval.suites.values import BoundText, FigureText, MetricText, Text, Texts
+from pytest_ireval.suites.reading import STORED
+from pytest_ireval.suites.values import Against, BoundText, FigureText, MetricText, Text, Texts
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
 LINEAR = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"
@@ -61,8 +63,18 @@ class ThresholdOptions(RuleOptions):
     )
     min: Annotated[FigureText | None, IN_PARTS] = Field(None, description="Long form: the lowest allowed value.")
     max: Annotated[FigureText | None, IN_PARTS] = Field(None, description="Long form: the highest allowed value.")
+    against: Against = Field(
+        STORED,
+        description="For metrics that compare two lists, such as Overlap@10: the reference, as baseline, anchor, or "
+        "{source: …}.",
+    )
     limits: Annotated[dict[MetricText, BoundText], IN_PARTS] = Field(default_factory=dict, description="Short form.")
     written: Annotated[Texts, IN_PARTS] = Field((), description="The metrics of the short form as they are written.")
+
+    @property
+    def facts(self) -> RuleFacts:
+        """The facts, with the reference."""
+        return replace(super().facts, reference=self.against)
 
     @model_validator(mode="before")
     @classmethod
@@ -92,6 +104,9 @@ class ThresholdOptions(RuleOptions):
 
     @model_validator(mode="after")
     def _can_fail_and_hold(self) -> ThresholdOptions:
+        alone = [each for each in (*self.limits, self.metric) if each is not None and "reference" not in each.needs]
+        if alone and "against" in self.model_fields_set:
+            raise ValueError(f"against has no effect on {alone[0]}, which does not compare two lists")
         for metric, bound in self.limits.items():
             _refuse_beyond(metric, bound.value)
         if self.min is not None and self.max is not None and self.min > self.max:

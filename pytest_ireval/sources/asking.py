@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from threading import Event, Lock, Thread, current_thread
 from typing import Any, NamedTuple, TypeVar
 
+from pytest_ireval.baselines.index_facts import IndexFacts, index_facts, one_index
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
 from pytest_ireval.progress import SILENT, Progress, Stopwatch
 from pytest_ireval.retrieval.companions import flat_fields, plain_field
@@ -24,6 +25,7 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.secrets import hidden, hidden_in
 from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.sources.turns import by_turns
 from pytest_ireval.suites.suite import SourceAsked
 from pytest_ireval.text_table import counted
 
@@ -43,11 +45,21 @@ class _Answer(NamedTuple):
     failed: Mapping[str, str]
     """Queries without an answer, with the reason; their rankings are empty."""
     notes: tuple[str, ...]
+    facts: tuple[IndexFacts, ...]
+    """Facts of the index, in the order of the time."""
+    gone: tuple[str, ...]
+    """Relevant documents that the index does not have."""
 
 
 def answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
     """The result of every asking, in order."""
-    return tuple(_answer(source, replace(request, repetition=number)) for number in range(1, source.repeat + 1))
+    first = _answer(source, request)
+    again = replace(request, relevant=tuple)
+    later = (_answer(source, replace(again, repetition=number)) for number in range(2, source.repeat + 1))
+    found = (first, *later)
+    with _blamed(source, request):
+        index, notes = one_index([facts for answer in found for facts in answer.facts])
+    return (first._replace(facts=(index,), notes=(*first.notes, *notes)), *found[1:])
 
 
 def _answer(source: SourceAsked, request: Request) -> _Answer:
@@ -61,7 +73,9 @@ def _answer(source: SourceAsked, request: Request) -> _Answer:
             raise SourceError(_of_nothing_asked(others, request))
         rankings = rankings if request.keep_all else first_documents(rankings, request.depth)
         failed = {query: _one_line(why) for query, why in _entries(answer.failed, "failed")}
-        return _Answer(rankings, others, _facts(answer.about), failed, tuple(map(_one_line, answer.notes)))
+        index = tuple(map(index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
+        notes, gone = tuple(map(_one_line, answer.notes)), tuple(map(str, answer.gone))
+        return _Answer(rankings, others, _facts(answer.about), failed, notes, index, gone)
 
 
 def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
@@ -267,6 +281,16 @@ def in_threads(
     call: Callable[[int], Any], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
     """The outcomes of ``call(0)``, ``call(1)`` and so on, ``concurrency`` at a time."""
+
+    def some(numbers: range) -> list[CallOutcome]:
+        return _in_threads(lambda at: call(numbers[at]), len(numbers), concurrency, limit, progress)
+
+    return by_turns(some, count, concurrency)
+
+
+def _in_threads(
+    call: Callable[[int], Any], count: int, concurrency: int, limit: float, progress: Progress
+) -> list[CallOutcome]:
     calls = _Calls(count, limit)
 
     def timed(number: int) -> Any:
@@ -302,6 +326,16 @@ def in_loop(
     call: Callable[[int], Awaitable[Any]], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
     """The outcomes of an async function; a call that overruns is cancelled."""
+
+    def some(numbers: range) -> list[CallOutcome]:
+        return _in_loop(lambda at: call(numbers[at]), len(numbers), concurrency, limit, progress)
+
+    return by_turns(some, count, concurrency)
+
+
+def _in_loop(
+    call: Callable[[int], Awaitable[Any]], count: int, concurrency: int, limit: float, progress: Progress
+) -> list[CallOutcome]:
     calls = _Calls(count, limit + _GRACE)
 
     async def work() -> None:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
+from pytest_ireval.baselines.index_facts import hash_of
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
 from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, holes, json_path
 from pytest_ireval.sources.http import Batch, LiveOptions, answer_of, asked_over_http
+from pytest_ireval.sources.index import INDEX, IndexRequests, Look, checked_index, configured, with_index
 from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import Flag, Text, Texts, Whole
+
+COPIES = 5
+"""Documents of one id that are expected at most: an alias may have several indexes."""
 
 
 class _EngineOptions(LiveOptions):
@@ -44,7 +49,13 @@ _OF_ONE_SEARCH = ("preference", "routing", "search_type", "request_cache", "allo
 """Parameters that each search of a batch may have."""
 
 
-class _LuceneOptions(_EngineOptions):
+class _CheckingOptions(_EngineOptions):
+    check_documents: Flag = Field(
+        True, repr=False, description="Report relevant documents of the judgments that the index does not have."
+    )
+
+
+class _LuceneOptions(_CheckingOptions):
     query: JsonTree = Field(None, description="The query, as in the body of a search.")
     body: JsonTree = Field(None, description="The whole body of the search, in place of query.")
     template: JsonTree = Field(None, description="A stored template: {id: NAME, params: {…}}, in place of query.")
@@ -143,10 +154,11 @@ def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answe
     else:
         wanted = {"size": "{depth}", "_source": list(options.fields) or False, "track_total_hits": False}
         path, body = "_search", {**wanted, **(options.body or {"query": options.query})}
+    params = {"preference": "ireval", **options.params}  # the same copies of shards answer every time
     exchange = Exchange(
         f"{address.rstrip('/')}/{path}",
         "POST",
-        options.params,
+        params,
         body,
         hits="hits.hits",
         id="_id",
@@ -154,15 +166,41 @@ def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answe
         fields={name: _path("_source", name) for name in options.fields},
         took="took",
     )
-    if options.batch == 1:
-        return asked_over_http(exchange, options, request)
-    head = {name: text for name, text in options.params.items() if name != "search_pipeline"}
-    inside = {name: text for name, text in options.params.items() if name == "search_pipeline"}
-    url = f"{address.rstrip('/')}/{path.replace('search', 'msearch')}"
-    return asked_over_http(exchange, options, request, Batch(options.batch, url, head, {**body, **inside}))
+    batch = None
+    if options.batch > 1:
+        inside = {name: text for name, text in params.items() if name == "search_pipeline"}
+        head = {name: text for name, text in params.items() if name not in inside}
+        url = f"{address.rstrip('/')}/{path.replace('search', 'msearch')}"
+        batch = Batch(options.batch, url, head, {**body, **inside})
+    index = _lucene_index(address.rstrip("/"), options)
+    return with_index(lambda: asked_over_http(exchange, options, request, batch), index, options, request)
 
 
-class SolrOptions(_EngineOptions):
+def _lucene_index(address: str, options: _LuceneOptions) -> IndexRequests:
+    def documents(ids: Sequence[str]) -> tuple[Look, Any]:
+        query = {"ids": {"values": [*ids]}}  # finds what a search finds: behind an alias of several indexes, too
+        body = {"query": query, "size": COPIES * len(ids), "_source": False, "track_total_hits": False}
+        return Look(f"{address}/_search", body), lambda answer: [hit["_id"] for hit in answer["hits"]["hits"]]
+
+    looks = {name: Look(f"{address}/_{name}") for name in ("settings", "mapping", "count")}
+    return IndexRequests(address, looks, _lucene_facts, documents if options.check_documents else None)
+
+
+def _lucene_facts(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Name and uuid of the index behind the name, its analysis as a part of the mapping, and the count."""
+    found = {"documents": answers["count"]["count"]} if "count" in answers else {}
+    if "settings" not in answers:
+        return found
+    settings = {name: each["settings"]["index"] for name, each in sorted(answers["settings"].items())}
+    found |= {"name": ", ".join(settings), "build": ", ".join(each["uuid"] for each in settings.values())}
+    if "mapping" in answers:
+        fields = [answers["mapping"][name]["mappings"] for name in settings]
+        analysis = [[each.get("analysis"), each.get("similarity")] for each in settings.values()]
+        found["mapping"] = hash_of([fields, analysis])
+    return found
+
+
+class SolrOptions(_CheckingOptions):
     """The options of Solr."""
 
     engine: ClassVar[str] = "solr"
@@ -193,7 +231,8 @@ def _why_in_solr(options: SolrOptions, request: Request, query: str, document: s
 @source(name="solr", options=SolrOptions, explain=_why_in_solr)
 def solr(options: SolrOptions, request: Request) -> Answer:
     """Rankings of Solr, by its JSON request API."""
-    return asked_over_http(_solr_exchange(options), options, request)
+    index = _solr_index(options.solr.rstrip("/"), options)
+    return with_index(lambda: asked_over_http(_solr_exchange(options), options, request), index, options, request)
 
 
 def _solr_exchange(options: SolrOptions) -> Exchange:
@@ -218,6 +257,20 @@ def _solr_exchange(options: SolrOptions) -> Exchange:
     )
 
 
+def _solr_index(address: str, options: SolrOptions) -> IndexRequests:
+    def documents(ids: Sequence[str]) -> tuple[Look, Any]:
+        query = {"terms": {"f": options.key, "separator": "\n", "query": "\n".join(ids)}}
+        body, key = {"query": query, "limit": COPIES * len(ids), "fields": [options.key]}, json_path(_path(options.key))
+        return Look(f"{address}/select", body), lambda answer: [str(key(each)) for each in answer["response"]["docs"]]
+
+    def facts(answers: Mapping[str, Any]) -> dict[str, Any]:
+        found = {"documents": answers["count"]["response"]["numFound"]} if "count" in answers else {}
+        return {**found, "mapping": hash_of(answers["schema"]["schema"])} if "schema" in answers else found
+
+    looks = {"schema": Look(f"{address}/schema"), "count": Look(f"{address}/select?q=*:*&rows=0")}
+    return IndexRequests(address, looks, facts, documents if options.check_documents else None)
+
+
 _VESPA_HITS = "root.fields.totalCount && (root.children || `[]`)"
 """The path to the hits; without any hit, the answer has no children."""
 
@@ -231,6 +284,12 @@ class VespaOptions(_EngineOptions):
     ranking: Text = Field("", description="The rank profile.")
     body: JsonTree = Field(None, description="More parameters of the request, as input.query(q).")
     key: Text = Field("id", description="A JMESPath to the document's id in a hit, as fields.product_id.")
+    index: dict[Text, Text] = Field(default_factory=dict, repr=False, description=INDEX)
+
+    @model_validator(mode="after")
+    def _index_is_sound(self) -> VespaOptions:
+        checked_index(self.index, self.vespa)
+        return self
 
     @model_validator(mode="after")
     def _readable(self) -> VespaOptions:
@@ -255,7 +314,8 @@ def vespa(options: VespaOptions, request: Request) -> Answer:
         fields={name: _path("fields", name) for name in options.fields},
         complete="root.errors == `null`",
     )
-    return asked_over_http(exchange, options, request)
+    index = configured(options.index, options.vespa)
+    return with_index(lambda: asked_over_http(exchange, options, request), index, options, request)
 
 
 def _path(*names: str) -> str:

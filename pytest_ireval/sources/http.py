@@ -32,6 +32,7 @@ from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import out_of_order
 from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, filled, holes, json_path, refuse_unknown
+from pytest_ireval.sources.index import INDEX, checked_index, configured, with_index
 from pytest_ireval.sources.recording import OFFLINE, Recording, Reply
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
@@ -100,6 +101,7 @@ class HttpOptions(LiveOptions):
     took: Text = Field("", description="A JMESPath to the milliseconds that the system says it took.")
     complete: Text = Field("", description="A JMESPath that must be true, or the answer counts as incomplete.")
     page_size: Whole | None = Field(None, description="Ask in pages of that size, by {from} or {page} (from 0).")
+    index: dict[Text, Text] = Field(default_factory=dict, repr=False, description=INDEX)
 
     @model_validator(mode="after")
     def _sound(self) -> HttpOptions:
@@ -117,6 +119,7 @@ class HttpOptions(LiveOptions):
             None, (self.hits, self.id, self.score, self.took, self.complete, *self.fields.values())
         ):
             json_path(expression)
+        checked_index(self.index, self.http)
         return self
 
 
@@ -127,7 +130,8 @@ def http(options: HttpOptions, request: Request) -> Answer:
         options.http, options.method or ("GET" if options.body is None else "POST"), options.params, options.body,
         options.hits, options.id, options.score, options.fields, options.took, options.complete, options.page_size,
     )  # fmt: skip
-    return asked_over_http(exchange, options, request)
+    index = configured(options.index, options.http)
+    return with_index(lambda: asked_over_http(exchange, options, request), index, options, request)
 
 
 @dataclass

@@ -64,6 +64,11 @@ class PythonOptions(SourceOptions):
     timeout: DurationText = Field(30.0, repr=False, description="Time limit of one call.")
     path: PathTexts = Field((), repr=False, description="More folders to search for modules.")
 
+    @property
+    def takes_turns(self) -> bool:
+        """True if it is called with one query at a time."""
+        return self.mode == "query"
+
 
 @source(name="python", options=PythonOptions)
 def python(options: PythonOptions, request: Request) -> Answer:
@@ -94,7 +99,9 @@ def python(options: PythonOptions, request: Request) -> Answer:
         about |= each.answer.about
         failed |= each.answer.failed
         notes = dict.fromkeys(each.answer.notes) | notes
-    return Answer(rankings, timings, fields, about, failed, tuple(notes))
+    seen = [each.answer.index for each in returned]
+    index = [facts for each in seen for facts in ([each] if isinstance(each, Mapping) else each)]
+    return Answer(rankings, timings, fields, about, failed, tuple(notes), index)
 
 
 def _timings(options: PythonOptions, request: Request, returned: Sequence[_Returned]) -> Any:

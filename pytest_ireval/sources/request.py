@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ class Request:
     """True if documents below ``depth`` are needed as well, to order equal scores across it."""
     repetition: int = 1
     """The number of this asking among several, from 1."""
+    relevant: Callable[[], Sequence[str]] = tuple
+    """Relevant documents of the queries. A source that can look them up may name those that are gone."""
     progress: Progress = SILENT
     timed: bool = False
     """True if a metric uses the times, so that connections should be open before the first timed request."""
@@ -52,3 +54,7 @@ class Answer:
     """By query that the system did not answer, the reason. Its ranking is empty; a note counts these queries."""
     notes: Sequence[str] = ()
     """Sentences that every report shows beside the verdict."""
+    index: Mapping[str, Any] | Sequence[Mapping[str, Any]] = ()
+    """Facts of the searched index by name (name, build, mapping, documents), or several, in the order of the time."""
+    gone: Sequence[str] = ()
+    """Relevant documents of the request that the index does not have."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,9 @@ class SqlOptions(SourceOptions):
     concurrency: Whole = Field(1, repr=False, description="The number of connections.")
     timeout: DurationText = Field(30.0, repr=False, description="Time limit of one query.")
     setup: Text = Field("", description="SQL that each connection runs first, as SET hnsw.ef_search = 200.")
+    index: Text = Field(
+        "", repr=False, description="SQL for facts of the index: a row with name, build, mapping or documents."
+    )
 
     @model_validator(mode="after")
     def _sound(self) -> SqlOptions:
@@ -74,8 +78,11 @@ def sql(options: SqlOptions, request: Request) -> Answer:
 
     request.progress.expect(len(queries), "queries")
     asking = _Asking(engine, options, request, sqlalchemy.text(options.sql), used)
+    notes: dict[str, None] = {}
     try:
+        index = [*asking.facts(notes)]
         outcomes = in_threads(asking.rows, len(queries), options.concurrency, options.timeout, request.progress)
+        index += asking.facts(notes)
     finally:
         engine.dispose()
     if outcomes and outcomes[-1].failed:
@@ -91,7 +98,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
         raise SourceError(f"{_said(failure)}, {where}")
     found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
     rankings = rankings_of_lists(found, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
-    return Answer(rankings, asking.seconds, asking.fields or None)
+    return Answer(rankings, asking.seconds, asking.fields or None, index=index, notes=tuple(notes))
 
 
 class _Asking:
@@ -101,6 +108,20 @@ class _Asking:
         self.engine, self.options, self.request, self.text, self.used = engine, options, request, text, used
         self.fields: Described = {}
         self.seconds: dict[str, float] = {}
+
+    def facts(self, notes: dict[str, None]) -> Iterator[dict[str, Any]]:
+        """The facts of the index, if the suite has SQL for them; a note where the database does not give them."""
+        import sqlalchemy
+
+        if not self.options.index:
+            return
+        try:
+            with self.engine.connect() as connection:
+                found = connection.execute(sqlalchemy.text(self.options.index)).mappings().one()
+        except sqlalchemy.exc.SQLAlchemyError as error:
+            notes[f"index facts could not be read: {_said(error)}"] = None
+            return
+        yield dict(found)
 
     def rows(self, number: int) -> list[tuple[str, float]]:
         """The documents of a query."""

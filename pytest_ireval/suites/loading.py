@@ -342,7 +342,8 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
         else None,
         documents=DocumentsAsked(
             documents.aliases,
-            documents.collapse,
+            documents.collapse.file if documents.collapse else None,
+            documents.collapse.pattern if documents.collapse else "",
             documents.size,
             documents.fields,
             documents.pictures,

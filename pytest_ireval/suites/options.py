@@ -309,3 +309,8 @@ class SourceOptions(OptionsOfKinds):
     """True if equal scores keep the order of the answer, unless the suite says something else with ``ties``."""
 
     repeat: Whole = Field(1, description="How often the source is asked: a query's value is the mean of all answers.")
+
+    @property
+    def takes_turns(self) -> bool:
+        """True if it is asked query by query, and so in turns with another source."""
+        return self.keeps_order

@@ -71,6 +71,8 @@ class DocumentsAsked:
     """A table with the columns from and to: renamed documents."""
     collapse: FileAsked | None = None
     """A table with the columns document and group: only the first variant in a ranking counts."""
+    pattern: str = ""
+    """In its place, a regular expression for ids of variants, whose only group is the document."""
     size: int | None = None
     """The number of documents in the collection."""
     fields: FileAsked | None = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, TypeAdapter, ValidationInfo, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
-from pytest_ireval.errors import did_you_mean, name_in_full
+from pytest_ireval.errors import did_you_mean, name_in_full, shown
 from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Content
 from pytest_ireval.suites import editor_types, quantities
@@ -30,6 +31,7 @@ from pytest_ireval.suites.values import (
     Whole,
     typed,
 )
+from pytest_ireval.text_table import counted
 
 
 class PopulationKeys(Options):
@@ -190,15 +192,43 @@ class BudgetKeys(Options):
         return self
 
 
+class CollapseKeys(FileKeys):
+    """Variants of one document: a path, or a mapping."""
+
+    file: ExistingFile | None = Field(  # type: ignore[assignment]  # a pattern is given in its place
+        None, description="A table with the columns document and group.", examples=["data/variants.tsv"]
+    )
+    pattern: Text = Field(
+        "",
+        description="In place of a file, a regular expression for whole ids with one group: the id of the document. "
+        "Other ids stay as they are.",
+        examples=['"(.+)#[0-9]+"'],
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> CollapseKeys:
+        if (self.file is None) == (not self.pattern):
+            raise UnfitError("collapse needs either a file or a pattern", "write collapse: {pattern: '(.+)#[0-9]+'}")
+        try:
+            groups = re.compile(self.pattern).groups if self.pattern else 1
+        except re.error as error:
+            raise UnfitError(f"{shown(self.pattern)} is not a regular expression: {error}") from None
+        if groups != 1:
+            complaint = f"{shown(self.pattern)} has {counted(groups, 'group')} in parentheses; one is needed"
+            raise UnfitError(complaint, "put the part that is the id of the document in parentheses: (.+)#[0-9]+")
+        return self
+
+
 class DocumentsKeys(Options):
     """Facts about documents."""
 
     aliases: ExistingFile | None = Field(
         None, description="A table of renamed documents, with the columns from and to.", examples=["data/ids.tsv"]
     )
-    collapse: ExistingFile | None = Field(
+    collapse: CollapseKeys | None = Field(
         None,
-        description="A table with the columns document and group: only the first of the variants in a group counts.",
+        description="Variants that count as one document, of which only the first in a ranking counts: a table with "
+        "the columns document and group, or a pattern of ids.",
         examples=["data/variants.tsv"],
     )
     fields: ExistingFile | None = Field(

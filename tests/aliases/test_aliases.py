@@ -1,5 +1,7 @@
 """Documents under other names: renamed ones, and variants that count as one document."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -195,3 +197,13 @@ def test_any_rankings_are_renamed_as_a_loop_renames_them(given_lists, aliases):
             renamed(rankings, aliases)
     else:
         assert lists(renamed(rankings, aliases)) == expected
+
+
+def test_chunks_are_one_document_by_a_pattern_of_their_ids():
+    chunks = re.compile(r"(.+)#\d+")
+    rankings = rankings_from({"q1": ["a#2", "b#1", "a#1", "c", "b#1#7"], "q2": ["c", "d#x"]})
+    judgments = judgments_from({"q1": {"a#1": 1, "a#2": 3, "b": 2, "c": 0}})
+
+    assert lists(collapsed(rankings, chunks)) == {"q1": ["a", "b", "c"], "q2": ["c", "d#x"]}
+    assert grades(collapsed(judgments, chunks)) == {"q1": {"a": 3, "b": 2, "c": 0}}
+    assert lists(collapsed(collapsed(rankings, chunks), chunks)) == lists(collapsed(rankings, chunks))

@@ -168,13 +168,13 @@ def renamed(url, documents):
 
 
 CHANGES = {
-    "another analyzer": (analyzed, ""),
+    "another analyzer": (analyzed, "the index changed since the baseline: its mapping is another one"),
     "another boost": (
         lambda *_: {"query": {"multi_match": {**MATCH, "fields": ["description^9", "title", "brand"]}}},
         "",
     ),
     "stopwords count": (lambda *_: {"query": {"multi_match": {**MATCH, "analyzer": "simple"}}}, "return nothing now"),
-    "a lost shard": (without_half, "lost documents that no query finds any more"),
+    "a lost shard": (without_half, "it lost 50% of its documents"),
     "queries that find nothing": (
         lambda *_: {"query": {"multi_match": {**MATCH, "operator": "and"}}},
         "return fewer documents",
@@ -195,6 +195,58 @@ def test_a_change_that_harms_is_red(accepted, opensearch, shop, name):
     assert red(result)
     assert says in causes
     assert bool(causes) == bool(says)
+
+
+def test_a_lost_half_of_the_index_is_counted_in_judged_documents(accepted, opensearch, shop):
+    left = collection.documents(shop)[::2]
+    indexing.index_elastic(opensearch.url, left, index="other-half")
+
+    result = verdict(accepted, SOURCES["opensearch"](opensearch.url) | {"opensearch": f"{opensearch.url}/other-half"})
+
+    there = {each["id"] for each in left}
+    lines = (accepted / "judgments.txt").read_text().splitlines()
+    gone = {line.split()[2] for line in lines if line.split()[3] != "0"} - there
+    assert any(
+        note.startswith(f"{len(gone)} relevant documents of the judgments not in the index: ") for note in result.notes
+    )
+    assert any("lost relevant documents that the index no longer has" in each.headline for each in result.diagnoses)
+
+
+def test_an_index_behind_an_alias(folder, opensearch, shop, pytester):
+    documents = collection.documents(shop)
+
+    def swap(index, **how):
+        indexing.index_elastic(opensearch.url, documents, index=index, **how)
+        actions = [{"remove": {"index": "*", "alias": "shop"}}] if how else []
+        actions.append({"add": {"index": index, "alias": "shop"}})
+        indexing.ask(opensearch.url, "/_aliases", {"actions": actions})
+
+    swap("shop-1")
+    source = SOURCES["opensearch"](opensearch.url) | {"opensearch": f"{opensearch.url}/shop"}
+    path = suite(folder, source)
+    done = pytester.runpytest("--ireval", str(path), "--ireval-update-new", "-p", "no:cacheprovider", "-p", "no:xdist")
+    assert done.ret == 0, done.stdout.str()
+    first = verdict(folder, source)
+    swap("shop-2", analyzer="standard")
+    second = verdict(folder, source)
+
+    assert first.verdict == "pass"
+    assert first.cause.index == ""
+    assert re.fullmatch(r"name shop-1, build [\w-]+, mapping \w+, documents 3000", first.about["index"])
+    assert second.diagnoses[0].kind == "index_changed"
+    assert "shop-1 -> shop-2; 3,000 -> 3,000 documents" in second.diagnoses[0].headline
+    assert not [note for note in (*first.notes, *second.notes) if "could not be read" in note]
+
+
+def test_the_facts_of_solr(folder, solr):
+    judgments = folder / "judgments.txt"
+    judgments.write_text(judgments.read_text() + "q000 0 no-such-product 3\n")
+
+    result = verdict(folder, SOURCES["solr"](solr.url))
+
+    assert re.fullmatch(r"mapping \w+, documents 3000", result.about["index"])
+    assert "1 relevant document of the judgments not in the index: 'no-such-product'" in result.notes
+    assert not [note for note in result.notes if "could not be read" in note]
 
 
 def test_a_page_that_comes_twice_is_red(accepted, opensearch):

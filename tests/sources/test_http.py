@@ -379,7 +379,7 @@ def test_the_sources_of_the_page_speak_to_servers_that_answer_like_the_engine(sh
 
     assert rankings.ranking("q1") == ["m2", "m1"]
     assert (rankings.fields or {"m1": {"title": "M1"}})["m1"] == {"title": "M1"}
-    assert {request.path for request in server.requests} == {path}
+    assert {request.path for request in server.requests if request.method == "POST" or request.text} == {path}
     sent = json.dumps([(request.params, request.body) for request in server.requests])
     assert ('"query_vector": [0.5, 1], "k": 10' if "knn" in code else "red mug") in sent
     assert ("search_pipeline" in sent) == ("hybrid" in code)
@@ -418,7 +418,7 @@ def test_a_stored_template(shop, server):
 
     shop.lists({"opensearch": f"{server.url}/products", "template": {"id": "shop", "params": {"words": "{text}"}}})
 
-    request = server.requests[0]
+    request = next(request for request in server.requests if request.body)
     assert (request.path, request.body["id"]) == ("/products/_search/template", "shop")
 
 

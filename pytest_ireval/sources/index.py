@@ -1,0 +1,187 @@
+"""The facts that a live system reports of its index, before and after it is asked, and the documents that it lacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from pytest_ireval.baselines.index_facts import IndexFacts
+from pytest_ireval.errors import SourceError, one_line, shown
+from pytest_ireval.retrieval.formats.responses import incomplete
+from pytest_ireval.sources.exchange import AttemptError, json_path
+from pytest_ireval.sources.recording import OFFLINE, Recording, Reply
+from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.suites.scalars import UnfitError
+
+if TYPE_CHECKING:
+    from pytest_ireval.sources.connections import Connections
+    from pytest_ireval.sources.http import LiveOptions
+
+INDEX = "Facts of the index: the url of a GET request, and JMESPaths of name, build, mapping and documents."
+BATCH, MOST = 1000, 20_000
+"""The numbers of documents that are looked up in one request, and at all."""
+
+
+class Look(NamedTuple):
+    """A request that asks for no ranking."""
+
+    url: str
+    body: Any = None
+    """Sent with POST; without it, the request is a GET."""
+
+
+class IndexRequests(NamedTuple):
+    """The requests for the facts of an index, and the way to read them."""
+
+    address: str
+    looks: Mapping[str, Look]
+    facts: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    """Of the answers by the names of the requests; those that failed are not among them."""
+    found: Callable[[Sequence[str]], tuple[Look, Callable[[Any], list[str]]]] | None = None
+    """For some documents the request for them, and the way to read which of them there are; None: not looked up."""
+
+
+def with_index(
+    answered: Callable[[], Answer], index: IndexRequests | None, options: LiveOptions, request: Request
+) -> Answer:
+    """The answer, with the facts of the index before and after, and with the relevant documents that are gone.
+
+    Facts that cannot be read are a note: a login may be allowed to search only.
+    """
+    if index is None:
+        return answered()
+    from pytest_ireval.sources.connections import Connections
+
+    with ExitStack() as stack:
+        connections = stack.enter_context(closing(Connections(index.address, redirects=options.redirects)))
+        looking = _Looking(connections, index, options, request, stack)
+        facts = [looking.facts("before")]
+        found = answered()
+        facts.append(looking.facts("after"))
+        gone = tuple(looking.gone()) if index.found is not None else ()
+    return replace(found, index=facts, gone=gone, notes=(*found.notes, *looking.notes.values()))
+
+
+@dataclass
+class _Looking:
+    """Asks once for each fact; the first failure of a kind becomes a note."""
+
+    connections: Connections
+    index: IndexRequests
+    options: LiveOptions
+    request: Request
+    stack: ExitStack
+
+    def __post_init__(self) -> None:
+        self.notes: dict[str, str] = {}
+        self.asked = 0
+        self.recording: Recording | None = None
+        if self.options.record is not None:
+            source = ("index", self.index.address, self.index.looks)
+            try:
+                self.recording = self.stack.enter_context(Recording(self.options.record, self.request, source))
+            except SourceError as error:
+                self._note("index facts", one_line(error))
+
+    def facts(self, when: str) -> Mapping[str, Any]:
+        answers = {}
+        for name, look in self.index.looks.items():
+            try:
+                answers[name] = self._answer(look, when)
+            except _LookError as error:
+                self._note("index facts", str(error))
+        try:
+            return self.index.facts(answers)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            self._note("index facts", f"the answer has another form ({type(error).__name__}: {str(error)[:80]})")
+            return {}
+
+    def gone(self) -> Iterator[str]:
+        wanted = list(self.request.relevant())
+        step = -(-len(wanted) // MOST) or 1
+        wanted = wanted[::step]
+        if step > 1:
+            self._note(
+                "looked up", f"{len(wanted):,} of all relevant documents were looked up in the index", whole=True
+            )
+        assert self.index.found is not None  # noqa: S101 - the caller looks
+        for begin in range(0, len(wanted), BATCH):
+            batch = wanted[begin : begin + BATCH]
+            look, read = self.index.found(batch)
+            try:
+                there = set(read(self._answer(look, "documents")))
+            except (_LookError, KeyError, TypeError, AttributeError) as error:
+                self._note("relevant documents in the index", str(error))
+                return
+            yield from (document for document in batch if document not in there)
+
+    def _answer(self, look: Look, when: str) -> Any:
+        """The answer, recorded or from the system; _LookError without one."""
+        sent = {"method": "GET" if look.body is None else "POST", "url": look.url, "json": look.body}
+        self.asked += 1
+        if self.recording is None:
+            if os.environ.get(OFFLINE):
+                raise _LookError(f"{OFFLINE} closes the network")
+            return self._sent(sent).answer
+        try:
+            return self.recording.answered((self.asked, 0), {**sent, "when": when}, lambda: self._sent(sent)).answer
+        except LookupError as error:
+            raise _LookError(str(error)) from None
+
+    def _sent(self, sent: Mapping[str, Any]) -> Reply:
+        what = f"{sent['method']} {urlsplit(sent['url']).path}"
+        headers = {name: text for name, text in self.options.headers.items() if "{" not in text}
+        body, began = None if sent["json"] is None else json.dumps(sent["json"]).encode(), time.monotonic()
+        try:
+            received = self.connections.answer(sent["method"], sent["url"], body, headers, self.options.timeout)
+            value = json.loads(received.data) if received.status == 200 else None
+        except AttemptError as error:
+            raise _LookError(f"{what}: {error.complaint}") from None
+        except ValueError:
+            raise _LookError(f"{what}: the answer is not JSON") from None
+        if received.status != 200:
+            raise _LookError(f"{what}: status {received.status}")
+        if why := incomplete(value):
+            raise _LookError(f"{what}: the answer is incomplete: {why}")
+        return Reply(value, time.monotonic() - began)
+
+    def _note(self, what: str, why: str, *, whole: bool = False) -> None:
+        self.notes.setdefault(what, why if whole else f"{what} could not be read: {why}")
+
+
+class _LookError(Exception):
+    """A request for facts has no answer."""
+
+
+def configured(index: Mapping[str, str], address: str) -> IndexRequests | None:
+    """The request that a suite gives: its address, and by the name of a fact its path in the answer."""
+    if not index:
+        return None
+    paths = {name: path for name, path in index.items() if name != "url"}
+
+    def facts(answers: Mapping[str, Any]) -> dict[str, Any]:
+        found = {name: json_path(path)(answer) for answer in answers.values() for name, path in paths.items()}
+        if absent := [paths[name] for name, value in found.items() if value is None]:
+            raise ValueError(f"nothing at {absent[0]}")
+        return found
+
+    return IndexRequests(address, {"facts": Look(index["url"])}, facts)
+
+
+def checked_index(index: Mapping[str, str], address: str) -> None:
+    """Refuse an ``index`` without address or paths, with unknown facts, or on another host, which gets no headers."""
+    named = f"write index: {{url: ADDRESS, {': PATH, '.join(IndexFacts._fields)}: PATH}}, with one PATH or more"
+    unknown = [name for name in index if name not in ("url", *IndexFacts._fields)]
+    if index and (unknown or "url" not in index or len(index) < 2):
+        raise UnfitError(f"index has unknown {shown(unknown[0])}" if unknown else "index lacks url or a path", named)
+    for name, path in index.items():
+        if name != "url":
+            json_path(path)
+    if index and urlsplit(index["url"])[:2] != urlsplit(address)[:2]:
+        raise UnfitError("index asks another host than the source", "only the host of the source gets its headers")

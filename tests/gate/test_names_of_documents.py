@@ -1,0 +1,79 @@
+"""Documents under other names in a whole suite: after a new import, and as chunks of one document."""
+
+import pytest
+
+from pytest_ireval import SuiteError, load_suite, run_gate
+
+SUITE = """\
+ireval: 1
+suite: shop
+source: {run: run.txt}
+judgments: qrels.txt
+depth: 3
+documents: %s
+metrics: [RR@3, P@3]
+rules:
+  - no_regression: {metric: P@3, tolerance: 1%%}
+"""
+
+
+@pytest.fixture
+def suite(pytester, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+
+    def write(documents, ranked):
+        (pytester.path / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 1\nq1 0 c 1\n")
+        lines = (f"q1 Q0 {each} {rank} {9 - rank} x\n" for rank, each in enumerate(ranked.split(), 1))
+        (pytester.path / "run.txt").write_text("".join(lines))
+        (pytester.path / "shop.ireval.yaml").write_text(SUITE % documents)
+        return pytester.path / "shop.ireval.yaml"
+
+    return write
+
+
+@pytest.fixture
+def accept(suite, pytester):
+    def accept(documents, ranked):
+        path = suite(documents, ranked)
+        assert pytester.runpytest("--ireval", str(path), "--ireval-update-new", "-p", "no:cacheprovider").ret == 0
+
+    return accept
+
+
+def test_a_baseline_judgments_and_rankings_meet_under_the_names_of_now(suite, accept, pytester):
+    accept("{size: 10}", "a b c")
+    (pytester.path / "ids.tsv").write_text("from\tto\na\tx1\nb\tx2\nc\tx3\n")
+
+    result = run_gate(load_suite(suite("{aliases: ids.tsv}", "x1 b x3")))
+
+    assert result.verdict == "pass"
+    assert result.cause.rankings == 0
+    assert "1 ranked document with an old id (documents: aliases)" in result.notes
+
+
+def test_every_metric_sees_chunks_as_one_document(suite, accept):
+    pattern = "{collapse: {pattern: '(.+)#[0-9]+'}}"
+    accept(pattern, "a#1 a#2 b#9 a#3 c#1")
+
+    result = run_gate(load_suite(suite(pattern, "a#7 b#1 b#2 c#3")))
+
+    assert result.verdict == "pass"
+    assert [metric.now for metric in result.metrics] == [1.0, 1.0]
+    assert "1 ranked variant of a document above left out (documents: collapse)" in result.notes
+    assert result.cause.rankings == 0
+
+
+@pytest.mark.parametrize(
+    ("documents", "said"),
+    [
+        ("{collapse: {pattern: 'a#[0-9]+'}}", "has 0 groups in parentheses; one is needed"),
+        ("{collapse: {pattern: '(a)(b)'}}", "has 2 groups in parentheses; one is needed"),
+        ("{collapse: {pattern: '(a'}}", "is not a regular expression: missing"),
+        ("{collapse: {}}", "collapse needs either a file or a pattern"),
+    ],
+)
+def test_a_pattern_that_cannot_be_right_is_an_error_on_its_line(suite, documents, said):
+    with pytest.raises(SuiteError, match=r"shop\.ireval\.yaml:6:.*documents > collapse") as caught:
+        load_suite(suite(documents, "a"))
+
+    assert said in str(caught.value)
