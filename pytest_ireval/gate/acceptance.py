@@ -13,7 +13,8 @@ from pytest_ireval.baselines.index_facts import index_change
 from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, field_user
+from pytest_ireval.gate.answers import field_user
+from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
 from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by
 from pytest_ireval.gate.reference import bring_back, definitions, needs_scores, too_little
 from pytest_ireval.metrics.score import aggregated

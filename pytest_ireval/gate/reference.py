@@ -25,18 +25,16 @@ from pytest_ireval.errors import (
     Problem,
     SourceError,
 )
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Answered, Gathered, rankings_of_suite, refuse_missing_queries
+from pytest_ireval.gate.answers import Answered, Others, refuse_missing_queries
+from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
-from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Cause, Outcome, Restated
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.asking import described_source
-from pytest_ireval.sources.turns import in_turns
 from pytest_ireval.suites.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
@@ -290,40 +288,6 @@ def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
         if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > 1e-9):
             restated[name] = Restated(then, now)
     return restated
-
-
-Others = Mapping[str, Answered | IrevalError]
-"""Answers of other sources, or their errors, by the description of the source."""
-
-
-def asked_together(
-    suite: Suite, source: SourceAsked, registry: Registry, gathered: Gathered, progress: Progress = SILENT
-) -> tuple[Answered, Others]:
-    """The answer of the suite's source, and those of the sources that rules compare with; each is asked once.
-
-    Sources that are asked query by query take turns: what happens meanwhile to a system, happens to all of them.
-    """
-
-    def ask(each: SourceAsked) -> Callable[[], Answered]:
-        return lambda: rankings_of_suite(each, suite, registry, gathered, progress)
-
-    references = [rule.options.facts.reference.source for rule in suite.rules]
-    others = {described_source(each, suite.path.parent): each for each in references if each is not None}
-    turning = [words for words, each in others.items() if each.options.takes_turns and source.options.takes_turns]
-    if not turning:
-        first, found = ask(source)(), dict[str, Answered | IrevalError]()
-    else:
-        own, *theirs = in_turns([ask(source), *(ask(others[words]) for words in turning)])
-        if isinstance(own, IrevalError):
-            raise own
-        first, found = own, dict(zip(turning, theirs, strict=True))
-    for words, each in others.items():
-        if words not in found:
-            try:
-                found[words] = ask(each)()
-            except IrevalError as error:
-                found[words] = error
-    return first, found
 
 
 def others_of(suite: Suite, gathered: Gathered, now: Side, answered: Others) -> dict[int, Side | IrevalError]:

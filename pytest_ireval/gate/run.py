@@ -14,6 +14,7 @@ from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
 from pytest_ireval.baselines.record import Baseline
 from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
+from pytest_ireval.gate.answers import asked_together, refuse_missing_queries, unsteady
 from pytest_ireval.gate.inputs import (
     Gathered,
     endings,
@@ -24,21 +25,10 @@ from pytest_ireval.gate.inputs import (
     prints_of,
     queries_of_suite,
     refuse_missing_needs,
-    refuse_missing_queries,
 )
 from pytest_ireval.gate.material import Material, today_of
-from pytest_ireval.gate.reference import (
-    Compared,
-    anchored_by,
-    asked_together,
-    beginning_of,
-    beside,
-    compared,
-    held_against,
-    others_of,
-)
+from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
 from pytest_ireval.gate.report_data import broken_result, result_of
-from pytest_ireval.gate.same_answers import unsteady
 from pytest_ireval.gate.scoring import (
     EvaluatedSide,
     noise_notes,

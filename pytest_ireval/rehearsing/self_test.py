@@ -20,7 +20,8 @@ import numpy as np
 
 from pytest_ireval.baselines.changes import changed_queries
 from pytest_ireval.errors import InputError, IrevalError, Problem
-from pytest_ireval.gate.inputs import gathered, rankings_of_suite
+from pytest_ireval.gate.answers import rankings_of_suite
+from pytest_ireval.gate.inputs import gathered
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.run import material_of, plan_of
 from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, spread_between, weighted_noise
