@@ -33,7 +33,7 @@ from pytest_ireval.results.suite_result import (
     BaselineInfo,
     ChanceOfRed,
     Distribution,
-    Explanation,
+    EngineExplanation,
     MetricFigures,
     QueryDocuments,
     QueryTable,
@@ -112,7 +112,7 @@ _LINES, _LETTERS, _SECONDS = 40, 200, 60.0
 
 def _explained(
     material: Material, outcomes: Sequence[Outcome], documents: Sequence[QueryDocuments]
-) -> tuple[tuple[Explanation, ...], tuple[str, ...]]:
+) -> tuple[tuple[EngineExplanation, ...], tuple[str, ...]]:
     """Ask the source why documents that moved have their scores, if a rule fails; and a note if it does not say."""
     source, there = material.suite.source, {each.query: each for each in documents}
     explain = source.kind.explain if source is not None else None
@@ -134,7 +134,7 @@ def _explained(
 
     answers = in_threads(asked, len(pairs), 2, _SECONDS, SILENT)
     found = tuple(
-        Explanation(query, placed.document, placed.now, placed.baseline, tuple(answer.value))
+        EngineExplanation(query, placed.document, placed.now, placed.baseline, tuple(answer.value))
         for (query, placed), answer in zip(pairs, answers, strict=False)
         if answer.value
     )

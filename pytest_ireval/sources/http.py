@@ -24,7 +24,6 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.formats.elasticsearch import incomplete
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import rankings_of_columns
 from pytest_ireval.retrieval.scan.tokens import Span
@@ -219,7 +218,7 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
     return Answer(rankings, timings if timed else None, fields or None, about, asker.tally.failed, asker.tally.notes())
 
 
-def answer_of(exchange: Exchange, options: LiveOptions, request: Request, query: str, **more: str) -> Any:
+def asked_once(exchange: Exchange, options: LiveOptions, request: Request, query: str, **more: str) -> Any:
     """The answer of the system to one request about a query; ``more`` has values of other placeholders."""
     from pytest_ireval.sources.connections import Connections
 
@@ -240,6 +239,9 @@ class _Asker:
         request: Request,
         recording: Recording | None,
     ) -> None:
+        from pytest_ireval.retrieval.formats.elasticsearch import incomplete
+
+        self.incomplete = incomplete
         self.connections, self.exchange, self.options, self.request = connections, exchange, options, request
         self.recording = recording
         self.tally = _Tally()
@@ -277,7 +279,7 @@ class _Asker:
         found = {}
         for number, each in zip(numbers, answers, strict=True):
             status = each.get("status", 200) if isinstance(each, dict) else "?"
-            why = f"status {status}" if status != 200 else incomplete(each)
+            why = f"status {status}" if status != 200 else self.incomplete(each)
             if why:
                 self.tally.count(f"in a batch: {why}")
             else:
@@ -385,7 +387,7 @@ class _Asker:
             answer = json.loads(received.data)
         except ValueError:
             raise AttemptError("the answer is not JSON", _start_of(received.data)) from None
-        if why := incomplete(answer):
+        if why := self.incomplete(answer):
             raise AttemptError(f"the answer is incomplete: {why}", again=True)
         if self.exchange.complete and json_path(self.exchange.complete)(answer) is not True:
             raise AttemptError(

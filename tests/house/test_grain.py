@@ -16,8 +16,8 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 56_600,
-    "modules": 267,
+    "lines": 57_090,
+    "modules": 268,
     "modules with one importer": 51,
     "names with one caller, in percent": 50,
     "public names defined twice": 15,
