@@ -12,7 +12,7 @@ from pytest_ireval.gate.last_run import LastRun, repeated_run
 from pytest_ireval.gate.material import Material, reference_of
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed
-from pytest_ireval.results.suite_result import Explanation, QueryDocuments
+from pytest_ireval.results.suite_result import EngineExplanation, QueryDocuments
 from pytest_ireval.retrieval.document_texts import titles_of
 from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.planning import Check
@@ -84,7 +84,7 @@ _LINES, _LETTERS, _SECONDS = 40, 200, 60.0
 
 def explained(
     material: Material, outcomes: Sequence[Outcome], documents: Sequence[QueryDocuments]
-) -> tuple[tuple[Explanation, ...], tuple[str, ...]]:
+) -> tuple[tuple[EngineExplanation, ...], tuple[str, ...]]:
     """Ask the source why documents that moved have their scores, if a rule fails; and a note if it does not say."""
     source, there = material.suite.source, {each.query: each for each in documents}
     explain = source.kind.explain if source is not None else None
@@ -109,7 +109,7 @@ def explained(
 
     told = in_threads(asked, len(pairs), 2, _SECONDS, SILENT)
     found = tuple(
-        Explanation(query, placed.document, placed.now, placed.baseline, tuple(answer.value))
+        EngineExplanation(query, placed.document, placed.now, placed.baseline, tuple(answer.value))
         for (query, placed), answer in zip(pairs, told, strict=False)
         if answer.value
     )

@@ -250,7 +250,7 @@ class QueryDocuments:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class EngineExplanation:
     """The reasons of the engine for the score of a document, as it gave them in this run."""
 
     query: str
@@ -353,7 +353,7 @@ class SuiteResult:
     """Plain causes of the change, the one that explains most first."""
     texts: Mapping[str, DocumentText] = field(default_factory=dict)
     """By id, the titles and other fields of the documents that are shown."""
-    explanations: tuple[Explanation, ...] = ()
+    explanations: tuple[EngineExplanation, ...] = ()
     """Of documents that moved most, for the first queries of failing rules; only if the source explains scores."""
     since_base: SinceBase | None = None
     """With a base, if the suite had a baseline there."""

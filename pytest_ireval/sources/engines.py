@@ -17,7 +17,7 @@ from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
 from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, holes, json_path
-from pytest_ireval.sources.http import Batch, LiveOptions, answer_of, asked_over_http
+from pytest_ireval.sources.http import Batch, LiveOptions, asked_once, asked_over_http
 from pytest_ireval.sources.index import INDEX, IndexRequests, Look, checked_index, configured, with_index
 from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Answer, Request
@@ -101,7 +101,7 @@ def _why_in_lucene(options: _LuceneOptions, request: Request, query: str, docume
     params = {name: text for name, text in options.params.items() if name in ("preference", "routing")}
     exchange = Exchange(url, "POST", params, {"query": options.searched}, hits="explanation", id="_id")
     try:
-        answer = answer_of(exchange, options, request, query, **{_DOCUMENT: document})
+        answer = asked_once(exchange, options, request, query, **{_DOCUMENT: document})
     except AttemptError as failure:
         if failure.complaint != "status 404":
             raise
@@ -223,7 +223,7 @@ def _why_in_solr(options: SolrOptions, request: Request, query: str, document: s
     debug = {"debug": "results", "debug.explain.structured": "true", "ireval_document": f"{{{_DOCUMENT}}}"}
     other = {"explainOther": f"{{!term f={options.key} v=$ireval_document}}"}
     body = {**exchange.body, "limit": 1, "params": {**exchange.body["params"], **debug, **other}}
-    answer = answer_of(exchange._replace(body=body), options, request, query, **{_DOCUMENT: document})
+    answer = asked_once(exchange._replace(body=body), options, request, query, **{_DOCUMENT: document})
     found = answer["debug"]["explainOther"].get(document)
     return list(_tree(found)) if found else ["the collection does not have this document"]
 

@@ -233,7 +233,7 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
     return Answer(rankings, timings if timed else None, fields or None, about, asker.tally.failed, asker.tally.notes())
 
 
-def answer_of(exchange: Exchange, options: LiveOptions, request: Request, query: str, **more: str) -> Any:
+def asked_once(exchange: Exchange, options: LiveOptions, request: Request, query: str, **more: str) -> Any:
     """The answer of the system to one request about a query; ``more`` has values of other placeholders."""
     from pytest_ireval.sources.connections import Connections
 

@@ -387,7 +387,7 @@ def test_a_search_pipeline_of_opensearch_alone_and_in_batches(shop, folder, open
         found.append([answer.rankings.ranking(each.id) for each in shop.queries])
         assert answer.notes == ()
         missing = {**source, "params": {"search_pipeline": "missing"}}
-        assert "Pipeline missing is not defined" in str(verdict(folder, missing).outcomes[0])
+        assert "Pipeline missing is not defined" in str(run_gate(load_suite(suite(folder, missing, rules))).outcomes)
 
     assert found[0] == found[1]
 

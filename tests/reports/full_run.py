@@ -22,7 +22,7 @@ from pytest_ireval.results.suite_result import (
     ChanceOfRed,
     Counts,
     Distribution,
-    Explanation,
+    EngineExplanation,
     MetricFigures,
     QueryCurve,
     QueryDocuments,
@@ -112,7 +112,7 @@ def full_suite(name, seed, queries, metrics, documents):
         trends=tuple(_trend(chance, metric) for metric in metrics),
         chance_of_red=ChanceOfRed(0.04, ("expect",)),
         explanations=(
-            Explanation("q004", "q004-n1", None, 2, ("7.2  sum of:", "  7.2  weight(title:tea in 8) [BM25]")),
+            EngineExplanation("q004", "q004-n1", None, 2, ("7.2  sum of:", "  7.2  weight(title:tea in 8) [BM25]")),
         ),
         since_base=SinceBase(
             "3b1c0ff",

@@ -280,7 +280,7 @@ _ANSWER = re.compile(
     r'|"response"\s*:\s*\{[^{}\[\]]*"docs"\s*:\s*\['
     r'|"root"\s*:\s*\{[^\[\]]*"(?:coverage|fields)"\s*:\s*\{'
 )
-"""What no ranking in plain JSON has: hits of Elasticsearch and OpenSearch, of Solr, of Vespa."""
+"""Parts that no ranking in plain JSON has: hits of Elasticsearch and OpenSearch, of Solr, of Vespa."""
 
 
 def is_responses(file: InputFile) -> bool:
