@@ -16,7 +16,7 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 55_950,
+    "lines": 55_970,
     "modules": 252,
     "modules with one importer": 44,
     "names with one caller, in percent": 49,
