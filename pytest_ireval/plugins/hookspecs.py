@@ -29,9 +29,8 @@ It is found in one of three places:
   A module in the second group is imported when the first suite is read. Options of sources and rules are pydantic
   models, which take longer to import than an evaluation takes.
 
-All hooks exist since version 0.1. They *return* their additions, or observe (the last three), and must not change
-anything else. Two plugins that bring one name are an error, never an override; so is a function whose name begins with
-``ireval_`` and is not listed here.
+Hooks *return* their additions, or observe (the last three), and must not change anything else. Two plugins that bring
+one name are an error, never an override; so is a function whose name begins with ``ireval_`` and is not listed here.
 """
 
 from __future__ import annotations
@@ -71,6 +70,8 @@ def ireval_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]  # a hook'
     Called once, when the registry of a run is built; no judgments or rankings exist yet. ``@per_query_metric`` makes a
     metric of a function of one ranking, ``@metric`` of a function that scores all queries at once over arrays. Names
     must differ from all others in more than letter case.
+
+    Since 0.1.
     """
 
 
@@ -80,6 +81,8 @@ def ireval_resolve_metric() -> Iterable[MetricResolver]:  # type: ignore[empty-b
 
     Called once, when the registry of a run is built. ``MetricResolver(prefix="irm", …, resolve=function)`` is asked for
     ``Judged@10`` when a suite or a command names ``irm:Judged@10``. A prefix is claimed like the name of a metric.
+
+    Since 0.1.
     """
 
 
@@ -89,6 +92,8 @@ def ireval_readers() -> Iterable[Reader]:  # type: ignore[empty-body]  # a hook'
 
     Called once, when the registry of a run is built. A reader decides which files it fits: if two of them fit one file,
     the user is asked which is meant. Two readers for the same content (queries, judgments or rankings) need two names.
+
+    Since 0.1.
     """
 
 
@@ -98,6 +103,8 @@ def ireval_sources() -> Iterable[SourceKind]:  # type: ignore[empty-body]  # a h
 
     Called when the first suite of a run is read. ``@source(name=…, options=…)`` makes a kind of a function that takes
     its options and a ``Request`` and returns rankings. Its name is the key under ``source:`` in a suite.
+
+    Since 0.1.
     """
 
 
@@ -108,6 +115,8 @@ def ireval_rules() -> Iterable[RuleKind]:  # type: ignore[empty-body]  # a hook'
     Called when the first suite of a run is read. ``@rule(name=…, options=…)`` makes a kind of a function that takes its
     options and what is ``Seen`` of the rankings, and returns a ``Ruling``. Its name is a key under ``rules:`` in a
     suite.
+
+    Since 0.1.
     """
 
 
@@ -118,6 +127,8 @@ def ireval_diagnoses() -> Iterable[DiagnosisKind]:  # type: ignore[empty-body]  
     Called when the first suite of a run is read. ``@diagnosis(name=…)`` makes a diagnosis of a function that takes a
     ``RankingChange`` (all rankings on both sides, and the loss of each query) and returns a ``Symptom`` or None. It
     changes no verdict. A diagnosis of less than 2% of the queries, or of less than a fifth of the loss, is not shown.
+
+    Since 0.1.
     """
 
 
@@ -129,6 +140,8 @@ def ireval_report_sections() -> Iterable[ReportSection]:  # type: ignore[empty-b
     function that takes the run as plain data and returns plain data. The function is called once, when the run has
     ended, in the process that writes files; its result fills in the template, a file beside its module. A section
     decides nothing: if it cannot be shown, the report gives the reason, and the verdict stays.
+
+    Since 0.1.
     """
 
 
@@ -149,6 +162,8 @@ def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, files: 
 
     Called at the end of a run with ``--ireval-update`` or ``--ireval-update-new``, once for each baseline written.
     Returns nothing. An exception is an error of the run, also in the next two hooks; the baseline stays.
+
+    Since 0.1.
     """
 
 
@@ -158,6 +173,8 @@ def ireval_verdict_reached(suite: SuiteResult, outcome: Outcome) -> None:
 
     Called at the end of a run, in the process that writes files, once for each verdict that pytest has reported.
     Returns nothing: an observer decides nothing, and the verdict stays.
+
+    Since 0.1.
     """
 
 
@@ -167,6 +184,8 @@ def ireval_run_ended(run: RunResult, folder: Path | None) -> None:
 
     Called once, after the files were written to ``folder`` (None: the run writes no files), also where no suite could
     be read. Returns nothing.
+
+    Since 0.1.
     """
 
 

@@ -56,12 +56,12 @@ class Documents(NamedTuple):
 
     @property
     def query(self) -> Integers:
-        """For each document the place of its query."""
+        """The position of its query in the queries."""
         return owners_of(self.first)
 
     @property
     def rank(self) -> Integers:
-        """For each document its rank, from 1."""
+        """Its rank, from 1."""
         return ranks_of(self.first)
 
     def of(self, query: int) -> slice:
