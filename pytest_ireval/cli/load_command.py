@@ -99,15 +99,15 @@ def command(
         click.echo(f"written: {svg}", err=True)
 
 
-def _step(level: Level) -> str:
+def _step(level: LoadLevel) -> str:
     return f"concurrency {level.concurrency}" if level.rate is None else f"{level.rate:g} a second"
 
 
-def _row(level: Level) -> tuple[float | None, ...]:
+def _row(level: LoadLevel) -> tuple[float | None, ...]:
     return (*level[:-1], *level.percentiles)
 
 
-def _as_table(name: str, levels: Sequence[Level]) -> str:
+def _as_table(name: str, levels: Sequence[LoadLevel]) -> str:
     header = [*NAMES[:4], "queries/s", *(f"{each} ms" for each in NAMES[5:])]
     rows = []
     for level in levels:
@@ -119,7 +119,7 @@ def _as_table(name: str, levels: Sequence[Level]) -> str:
     return "\n".join([printable(name), "", table(header, rows, range(len(header))), "", *notes])
 
 
-def _said(levels: Sequence[Level]) -> str:
+def _said(levels: Sequence[LoadLevel]) -> str:
     """The knee, and the price of going beyond it."""
     found, last = knee(levels), levels[-1]
     if found is None:
@@ -131,7 +131,7 @@ def _said(levels: Sequence[Level]) -> str:
     )
 
 
-def _meaning(levels: Sequence[Level]) -> Iterator[str]:
+def _meaning(levels: Sequence[LoadLevel]) -> Iterator[str]:
     if levels[0].rate is None:
         yield (
             "Closed loop: a client asks again when it has its answer, so a slow answer delays the next question, and "
@@ -147,7 +147,7 @@ def _meaning(levels: Sequence[Level]) -> Iterator[str]:
     yield "Percentiles are linear between the two nearest times; - where fewer than one time would be above."
 
 
-def _as_json(name: str, levels: Sequence[Level]) -> str:
+def _as_json(name: str, levels: Sequence[LoadLevel]) -> str:
     found = knee(levels)
     said = {
         "format": 1,
@@ -159,14 +159,14 @@ def _as_json(name: str, levels: Sequence[Level]) -> str:
     return json.dumps(said, indent=1, ensure_ascii=False)
 
 
-def _as_csv(_name: str, levels: Sequence[Level]) -> str:
+def _as_csv(_name: str, levels: Sequence[LoadLevel]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([NAMES, *map(_row, levels)])
     return text.getvalue()
 
 
-class Level(NamedTuple):
+class LoadLevel(NamedTuple):
     """The answers at one level of load. The first request of each connection is not counted."""
 
     concurrency: int
@@ -190,7 +190,7 @@ class Level(NamedTuple):
 
 def _sweep(
     source: SourceAsked, request: Request, concurrencies: Sequence[int], rates: Sequence[float] = (), times: int = 1
-) -> Iterator[Level]:
+) -> Iterator[LoadLevel]:
     """The levels in order, after all queries were asked once, so that caches are alike at each level.
 
     ``times`` is the number of times that each level asks all queries. With rates there is a level for each of them.
@@ -249,7 +249,7 @@ def _asked(source: SourceAsked, request: Request, concurrency: int, rate: float 
     return _Asked(times, failed, len(ended), max(ended, default=begin) - begin)
 
 
-def _level(concurrency: int, rate: float | None, asked: Sequence[_Asked]) -> Level:
+def _level(concurrency: int, rate: float | None, asked: Sequence[_Asked]) -> LoadLevel:
     times = [time for each in asked for time in each.times]
     failed, seconds = sum(each.failed for each in asked), sum(each.seconds for each in asked)
     if len(times) < 2 or not any(times):
@@ -258,10 +258,10 @@ def _level(concurrency: int, rate: float | None, asked: Sequence[_Asked]) -> Lev
     found = quantiles(times, n=100, method="inclusive")
     shown = tuple(found[p - 1] if len(times) * (100 - p) >= 100 else None for p in PERCENTILES)
     throughput = sum(each.answers for each in asked) / seconds
-    return Level(concurrency, rate, len(times), failed, throughput, fmean(times), shown)
+    return LoadLevel(concurrency, rate, len(times), failed, throughput, fmean(times), shown)
 
 
-def knee(levels: Sequence[Level]) -> Level | None:
+def knee(levels: Sequence[LoadLevel]) -> LoadLevel | None:
     """The level with the most throughput for its mean time; None if that is the last one, so that it was not reached.
 
     Kleinrock's power: throughput divided by response time. A level that is overloaded is beyond it.

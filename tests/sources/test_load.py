@@ -13,7 +13,7 @@ pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 
 from live_server import Server
 
-from pytest_ireval.cli.load_command import Level, knee
+from pytest_ireval.cli.load_command import LoadLevel, knee
 from pytest_ireval.progress import Stopwatch
 from pytest_ireval.sources.asking import in_loop, in_threads
 
@@ -200,7 +200,7 @@ def test_a_call_at_a_fixed_rate_waits_for_its_turn():
 
 
 def level(throughput, mean, rate=None):
-    return Level(1, rate, 100, 0, throughput, mean, (mean, mean, mean))
+    return LoadLevel(1, rate, 100, 0, throughput, mean, (mean, mean, mean))
 
 
 def test_the_knee_has_the_most_throughput_for_its_time():
