@@ -82,7 +82,7 @@ class House:
         alone = sum(len(modules) == 1 for modules in self.callers.values())
         return {
             "lines": sum(path.read_text(encoding="utf-8").count("\n") for path in SOURCES.values()),
-            "modules": 275len(SOURCES),
+            "modules": len(SOURCES),
             "modules with one importer": sum(len(self.importers[module]) == 1 for module in SOURCES),
             "names with one caller, in percent": round(100 * alone / len(self.callers)),
             "public names defined twice": sum(count > 1 for count in defined.values()),
