@@ -105,4 +105,3 @@ def throughput(judged: JudgedRankings) -> Floats:
     return np.array([answered / whole if whole else 0.0])
 
 
-METRICS = [latency, instant, throughput]
