@@ -16,7 +16,7 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 57_090,
+    "lines": 57_110,
     "modules": 268,
     "modules with one importer": 51,
     "names with one caller, in percent": 50,
