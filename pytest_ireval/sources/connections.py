@@ -34,6 +34,25 @@ class Received(NamedTuple):
     """Seconds in which the connection was set up."""
 
 
+class _Connection(http.client.HTTPConnection):
+    """Sends the head of a request together with its body: one packet and one call of the system, not two."""
+
+    has_body = False
+    _head = b""
+
+    def send(self, data: bytes) -> None:  # type: ignore[override]  # no files are sent
+        """Send it, or keep a head until its body comes."""
+        if self.has_body:
+            self.has_body, self._head = False, data
+            return
+        data, self._head = self._head + data, b""
+        super().send(data)
+
+
+class _SecureConnection(_Connection, http.client.HTTPSConnection):
+    """The same with TLS."""
+
+
 class Connections:
     """Connections to the host of an address. Each is used by one thread at a time, and then by any other."""
 
@@ -48,7 +67,7 @@ class Connections:
         }
         self._proxy = _proxy_for(self.origin)
         self._certificates = ssl.create_default_context() if self.origin.scheme == "https" else None
-        self._idle: deque[http.client.HTTPConnection] = deque()
+        self._idle: deque[_Connection] = deque()
 
     def close(self) -> None:
         """Close all that are idle."""
@@ -106,6 +125,7 @@ class Connections:
                     connection.connect()
                 connecting = time.monotonic() - began
                 _limit(connection, until)
+                connection.has_body = data is not None
                 connection.request(method, target, data, encoded)
                 answer = connection.getresponse()
                 received = Received(answer.status, _body(answer, connection, until), answer.headers, connecting)
@@ -123,13 +143,13 @@ class Connections:
                     self._idle.append(connection)
                 return received
 
-    def _new(self) -> http.client.HTTPConnection:
+    def _new(self) -> _Connection:
         """A connection that is opened by its first request."""
         end = self._proxy or self.origin
         host, port = end.hostname or "", end.port or _PORTS[end.scheme]
         if self._certificates is None:
-            return http.client.HTTPConnection(host, port)
-        connection = http.client.HTTPSConnection(host, port, context=self._certificates)
+            return _Connection(host, port)
+        connection = _SecureConnection(host, port, context=self._certificates)
         if self._proxy:
             connection.set_tunnel(
                 self.origin.hostname or "", self.origin.port or 443, _login("proxy-authorization", self._proxy)

@@ -260,12 +260,12 @@ def test_a_secure_connection_through_a_proxy(shop, secure, wire, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(PEM))
     monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@127.0.0.1:{proxy.port}")
 
-    assert shop.lists(source(secure.port, "https", "localhost")) == EACH
+    assert shop.lists(source(secure.port, "https", "localhost", body={"words": "{text}"})) == EACH
 
     assert proxy.heads[0].startswith(f"CONNECT localhost:{secure.port} HTTP/1.")
     assert "proxy-authorization: Basic bWU6c2VjcmV0" in proxy.heads[0]
     assert [head.split("\r\n")[0] for head in secure.heads] == [
-        "GET /search?q=red+mug HTTP/1.1",
-        "GET /search?q=blue+mug HTTP/1.1",
+        "POST /search?q=red+mug HTTP/1.1",
+        "POST /search?q=blue+mug HTTP/1.1",
     ]
     assert "secret" not in str(secure.heads)
