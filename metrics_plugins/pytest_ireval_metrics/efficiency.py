@@ -103,5 +103,3 @@ def throughput(judged: JudgedRankings) -> Floats:
     if answered and not whole:
         raise MetricError("all queries together took 0 seconds")
     return np.array([answered / whole if whole else 0.0])
-
-

@@ -177,7 +177,7 @@ def _placed(problem: Problem, source: SourceAsked) -> Problem:
     return replace(problem, place=place, path=("source", kind.name, *problem.path), allowed=allowed)
 
 
-LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
+LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
 """Name and password in the address of a service."""
 
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import http.client
+import io
+import re
+import socket
 import ssl
 import time
 import zlib
 from base64 import b64encode
 from collections import deque
 from collections.abc import Mapping
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from pytest_ireval.errors import Problem, SourceError, shown
+from pytest_ireval.secrets import keep
 from pytest_ireval.sources.exchange import AttemptError
 
 LARGEST = 64 << 20
 """The number of bytes of one answer that are read."""
-_REDIRECTS = {301: "GET", 302: "GET", 303: "GET", 307: "", 308: ""}
-"""Statuses that name another address, with the method for it; "" keeps the method and the body."""
+_REDIRECTS = (301, 302, 303, 307, 308)
+"""Statuses that name another address. From 307 on, they keep the method and the body."""
+_CONTROL = re.compile(r"[\x00-\x08\n-\x1f\x7f]")
 _PORTS = {"http": 80, "https": 443}
 _UNQUOTED = "!#$%&'()*+,/:;=?@[]~"
 
@@ -66,6 +72,7 @@ class Connections:
             **_login("authorization", self.origin),
         }
         self._proxy = _proxy_for(self.origin)
+        self._proxy_login = _login("proxy-authorization", self._proxy) if self._proxy else {}
         self._certificates = ssl.create_default_context() if self.origin.scheme == "https" else None
         self._idle: deque[_Connection] = deque()
 
@@ -84,12 +91,15 @@ class Connections:
                 location = received.headers.get("location", "")
                 if not self.redirects or received.status not in _REDIRECTS or not location:
                     return received
+                if method != "GET" and received.status < 307:
+                    lost = (
+                        f"status {received.status}: it redirects to {shown(location)} without the body of the request"
+                    )
+                    raise AttemptError(lost, "name that address in the suite")
                 url = urljoin(url, location)
-                if _origin(urlsplit(url)) != _origin(self.origin):
-                    other = urlsplit(url).hostname
+                if _origin(to := urlsplit(url)) != _origin(self.origin):
+                    other = f"{to.scheme}://{to.netloc.rpartition('@')[2]}"
                     raise AttemptError(f"it redirects to another host, {other}", "name the right address in the suite")
-                if _REDIRECTS[received.status]:
-                    method, data = _REDIRECTS[received.status], None
         except TimeoutError as error:
             raise AttemptError(f"no answer in {timeout:g}s", "to allow more time, set timeout:", again=True) from error
         except ssl.SSLCertVerificationError as error:
@@ -98,7 +108,7 @@ class Connections:
         except (OSError, http.client.HTTPException, zlib.error) as error:
             reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
             raise AttemptError(f"the connection failed: {reason}", again=True) from error
-        except ValueError as error:  # a line break in a header, from a column of the queries
+        except ValueError as error:  # a line end in a header, from a column of the queries
             raise AttemptError(f"the request cannot be sent: {error}") from error
         raise AttemptError("it redirects more than 5 times")
 
@@ -108,27 +118,28 @@ class Connections:
         parts = urlsplit(url)
         target = quote(f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/", safe=_UNQUOTED)
         if self._proxy and not self._certificates:
-            target = f"http://{headers['host']}{target}"
-            headers = {**headers, **_login("proxy-authorization", self._proxy)}
+            target = f"http://{self.headers['host']}{target}"
+            headers = {**headers, **self._proxy_login}
         if data is not None:
             headers = {"content-type": "application/json", **headers}
+        if wrong := next((name for name, text in headers.items() if _CONTROL.search(text)), ""):
+            raise ValueError(f"the header {wrong} has a line end or another control character")
         encoded = {name: text.encode() for name, text in headers.items()}
         while True:
+            connection, was_idle = self._connection(until)
             try:
-                connection, was_idle = self._idle.pop(), True
-            except IndexError:
-                connection, was_idle = self._new(), False
-            try:
-                _limit(connection, until)
                 began = time.monotonic()
-                if connection.sock is None:
+                if not was_idle:
                     connection.connect()
+                    connection.sock.settimeout(_left(until))
                 connecting = time.monotonic() - began
-                _limit(connection, until)
                 connection.has_body = data is not None
                 connection.request(method, target, data, encoded)
                 answer = connection.getresponse()
-                received = Received(answer.status, _body(answer, connection, until), answer.headers, connecting)
+                while answer.status < 200:  # an interim answer other than 100, which is known to the library
+                    answer.headers = None  # type: ignore[assignment]  # as it is before the first line is read
+                    answer.begin()
+                received = Received(answer.status, _body(answer), answer.headers, connecting)
             except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
                 connection.close()
                 if not was_idle:  # else the system closed a connection that was idle
@@ -137,11 +148,24 @@ class Connections:
                 connection.close()
                 raise
             else:
-                if answer.will_close:
+                if answer.will_close or connection.sock is None:
                     connection.close()
                 else:
                     self._idle.append(connection)
                 return received
+
+    def _connection(self, until: float) -> tuple[_Connection, bool]:
+        """A connection for a request that ends until then, and true if an earlier request used it."""
+        left = _left(until)
+        try:
+            while not _silent((connection := self._idle.pop()).sock):
+                connection.close()
+            connection.sock.settimeout(left)
+        except IndexError:
+            connection = self._new()
+        connection.timeout = left
+        connection.response_class = partial(_response, until)  # type: ignore[assignment]  # called only
+        return connection, connection.sock is not None
 
     def _new(self) -> _Connection:
         """A connection that is opened by its first request."""
@@ -151,9 +175,8 @@ class Connections:
             return _Connection(host, port)
         connection = _SecureConnection(host, port, context=self._certificates)
         if self._proxy:
-            connection.set_tunnel(
-                self.origin.hostname or "", self.origin.port or 443, _login("proxy-authorization", self._proxy)
-            )
+            name = (self.origin.hostname or "").encode("idna").decode()
+            connection.set_tunnel(name, self.origin.port or 443, self._proxy_login)
         return connection
 
 
@@ -161,7 +184,7 @@ def _proxy_for(origin: SplitResult) -> SplitResult | None:
     """The proxy that the environment names for an address."""
     known = getproxies()
     address = known.get(origin.scheme) or known.get("all")
-    if not address or proxy_bypass(origin.netloc.rpartition("@")[2]):
+    if not address or any(map(proxy_bypass, (origin.netloc.rpartition("@")[2], origin.hostname or ""))):
         return None
     proxy = urlsplit(address if "://" in address else f"http://{address}")
     if proxy.scheme != "http":
@@ -176,44 +199,81 @@ def _proxy_for(origin: SplitResult) -> SplitResult | None:
 
 
 def _login(header: str, address: SplitResult) -> dict[str, str]:
-    """The header with the name and the password of an address."""
+    """The header with the name and the password of an address; no text shows the password from now on."""
     if address.username is None:
         return {}
-    login = f"{unquote(address.username)}:{unquote(address.password or '')}"
-    return {header: f"Basic {b64encode(login.encode()).decode()}"}
+    password = unquote(address.password or "")
+    keep("password", password)
+    return {header: f"Basic {b64encode(f'{unquote(address.username)}:{password}'.encode()).decode()}"}
 
 
 def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
     return address.scheme, address.hostname, address.port or _PORTS.get(address.scheme)
 
 
-def _limit(connection: http.client.HTTPConnection, until: float) -> None:
-    """Let the next step on the connection take no longer than until then."""
+def _silent(sock: socket.socket) -> bool:
+    """True if an idle connection is open, and has no bytes that would be read as the answer to the next request."""
+    sock.settimeout(0)
+    try:
+        sock.recv(1)
+    except (BlockingIOError, ssl.SSLWantReadError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _left(until: float) -> float:
+    """The seconds until then."""
     left = until - time.monotonic()
     if left <= 0:
         raise TimeoutError
-    connection.timeout = left
-    if connection.sock is not None:
-        connection.sock.settimeout(left)
+    return left
 
 
-def _body(answer: http.client.HTTPResponse, connection: http.client.HTTPConnection, until: float) -> bytes:
+def _response(until: float, sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:
+    return http.client.HTTPResponse(_InTime(sock, until), *given, **named)  # type: ignore[arg-type]  # opened only
+
+
+class _InTime(io.RawIOBase):
+    """The bytes that a socket receives. All of them come within one time limit, however slowly they come."""
+
+    def __init__(self, sock: socket.socket, until: float) -> None:
+        self._sock, self._until = sock, until
+        self._bytes = sock.makefile("rb", buffering=0)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._sock.settimeout(_left(self._until))
+        return self._bytes.readinto(buffer)
+
+    def close(self) -> None:
+        self._bytes.close()
+        super().close()
+
+
+def _body(answer: http.client.HTTPResponse) -> bytes:
     """The whole body, unpacked; the answer is closed."""
     encoding = answer.headers.get("content-encoding", "identity").lower()
     if encoding not in ("identity", "gzip", "x-gzip"):
         raise AttemptError(f"the answer is encoded as {encoding}, which was not asked for", "allowed: gzip")
-    unpacker = None if encoding == "identity" else zlib.decompressobj(31)
+    unpacker = None if encoding == "identity" or answer.length == 0 else zlib.decompressobj(31)
     parts, size = [], 0
     with answer:
         while part := answer.read1(1 << 16):
             parts.append(part if unpacker is None else unpacker.decompress(part, LARGEST + 1 - size))
             size += len(parts[-1])
+            if unpacker is not None and unpacker.unused_data:
+                raise zlib.error("there is more after the end of the compressed answer")
             if size > LARGEST:
                 raise AttemptError(
                     f"the answer is larger than {LARGEST >> 20} MiB", "ask for fewer documents or fields"
                 )
-            if answer.length != 0:
-                _limit(connection, until)
         if answer.length or (unpacker is not None and not unpacker.eof):
             raise http.client.IncompleteRead(b"", answer.length)
     return b"".join(parts)

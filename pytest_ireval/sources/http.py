@@ -44,7 +44,7 @@ from pytest_ireval.text_table import counted
 if TYPE_CHECKING:
     from pytest_ireval.sources.connections import Connections, Received
 
-AGAIN = (429, 500, 502, 503, 504)
+AGAIN = (408, 429, 500, 502, 503, 504)
 """Statuses after which the same request may succeed."""
 LONGEST_WAIT = 60.0
 """Seconds that a server may ask for before the next attempt."""
@@ -81,6 +81,8 @@ class LiveOptions(SourceOptions):
     @model_validator(mode="after")
     def _without_secrets(self) -> LiveOptions:
         for name, value in self.headers.items():
+            if name.lower() in ("content-length", "transfer-encoding"):
+                raise UnfitError(f"headers: {name} follows from the body of each request", "leave it out")
             if SECRET_HEADERS.search(name):
                 keep(name, value)
                 keep(name, value.rpartition(" ")[2])  # the token without the word Bearer
@@ -183,7 +185,8 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
     """The rankings of all queries of the request; the first that fails beyond the error budget is an error."""
     from pytest_ireval.sources.connections import Connections  # brings TLS, which most suites can do without
 
-    queries = request.queries
+    queries, address = request.queries, exchange.url
+    exchange = exchange._replace(url=LOGIN.sub("", address))  # recordings and messages show it
     known = {"id", "text", "depth", "size", "from", "page", *queries.columns}
     used = list(holes([exchange.url, exchange.params, exchange.body, options.headers]))
     refuse_unknown(used, known, queries, "{%s}")
@@ -197,9 +200,9 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
             raise SourceError(Problem(said, suggestion="add record: FOLDER, and run once with the network"))
         numbers = range(0, len(queries), batch.size if batch else 1)
         request.progress.expect(len(numbers), "batches of queries" if batch else "queries")
-        connections = Connections(exchange.url, redirects=options.redirects)
+        connections = Connections(address, redirects=options.redirects)
         asker = _Asker(stack.enter_context(closing(connections)), exchange, options, request, recording)
-        limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2
+        limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2 * numbers.step
         calls = [range(first, min(first + numbers.step, len(queries))) for first in numbers]
         call = (lambda number: asker.answers(calls[number], batch)) if batch else asker.answer
         outcomes = in_threads(call, len(calls), options.concurrency, limit, request.progress)
@@ -315,7 +318,7 @@ class _Asker:
 
     def _problem(self, number: int, failure: AttemptError) -> Problem:
         queries = self.request.queries
-        address = LOGIN.sub("", self.exchange.url.partition("?")[0])
+        address = self.exchange.url.partition("?")[0]
         where = f"query {shown(queries.ids[number])} ({shown(queries.text[number])})"
         more = min(len(self.tally.failed) - 1, int(self.allowed))
         also = f"; {counted(more, 'query')} before it failed, which error_budget allowed" if more else ""
@@ -426,8 +429,7 @@ class _Asker:
     def _refused(self, received: Received) -> AttemptError:
         """The failure of an answer that is not a success."""
         status, data, headers = received[:3]
-        if status < 400:
-            target = headers.get("location", "")
+        if status < 400 and (target := headers.get("location")):
             return AttemptError(
                 f"status {status}: it redirects to {shown(target)}", "name that address, or set redirects: true"
             )
@@ -479,7 +481,7 @@ def _start_of(data: bytes) -> str:
 
 def _seconds_to_wait(text: str) -> float:
     """The seconds of a header Retry-After, which has seconds or a date; 0 without one."""
-    if text.strip().isdigit():
+    if text.strip().isdecimal():
         return float(text)
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())

@@ -5,11 +5,13 @@ import json
 import socket
 import ssl
 import threading
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 
 from pytest_ireval import Queries
+from pytest_ireval.secrets import hidden
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
 FOUND = json.dumps({"hits": [{"id": "d1"}]}).encode()
@@ -134,6 +136,60 @@ def test_a_connection_that_the_system_closed_meanwhile_is_opened_again(shop, wir
     assert server.connections == 2
 
 
+def found(*ids, size=0):
+    """An answer, which is filled up with blanks to its size."""
+    body = json.dumps({"hits": [{"id": each} for each in ids]}).encode()
+    body = body.ljust(size - len(HEAD % size))
+    return HEAD % len(body) + body
+
+
+@pytest.mark.parametrize(
+    "interim",
+    [
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n",
+    ],
+    ids=["100", "102 and 103"],
+)
+def test_an_interim_answer_is_never_the_answer_to_a_query(shop, wire, interim):
+    server = wire(interim + found("d1"), interim + found("d2"))
+
+    assert shop.lists(source(server.port, error_budget="1")) == {"q1": ["d1"], "q2": ["d2"]}
+    assert server.connections == 1
+
+
+def test_what_follows_an_answer_is_never_the_answer_to_the_next_query(shop, wire):
+    server = wire(found("d1", size=8192) + found("odd"), found("d2"))  # so that one read ends with the first answer
+
+    assert shop.lists(source(server.port)) == {"q1": ["d1"], "q2": ["d2"]}
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nX: " + b"x" * 64,
+        b"HTTP/1.1 100 Continue\r\n\r\n" * 9,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%064x" % 1,
+    ],
+    ids=["head", "interim", "chunks"],
+)
+def test_the_time_limit_is_that_of_the_whole_answer(shop, wire, answer, monkeypatch):
+    server, given_up = wire(answer), threading.Event()
+
+    def slowly(_, opened):
+        opened.recv(1 << 16)
+        for place in range(len(answer)):
+            if not given_up.wait(0.05):
+                opened.sendall(answer[place : place + 1])
+
+    monkeypatch.setattr(Wire, "_answer", slowly)
+
+    said = shop.refused(source(server.port, timeout="200ms"))
+    given_up.set()
+    assert "no answer in 0.2s" in said
+
+
 def test_a_system_that_closes_each_connection_at_once(shop, wire):
     server = wire(None)
 
@@ -182,6 +238,37 @@ def test_an_encoding_that_was_not_asked_for_is_an_error(shop, wire):
     assert "encoded as br, which was not asked for" in shop.refused(source(server.port))
 
 
+def test_bytes_after_the_end_of_a_compressed_answer_are_an_error(shop, wire):
+    packed = gzip.compress(FOUND, mtime=0) + b" "
+    server = wire(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s" % (len(packed), packed))
+
+    assert "there is more after the end of the compressed answer" in shop.refused(source(server.port))
+
+
+def test_an_answer_without_a_body(shop, wire):
+    server = wire(b"HTTP/1.1 401 Unauthorized\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n")
+    assert "status 401, for query 'q1' ('red mug')\n  it is empty" in shop.refused(source(server.port))
+
+    server = wire(b"HTTP/1.1 304 Not Modified\r\n\r\n")
+    assert "status 304, for query 'q1' ('red mug')\n  it is empty" in shop.refused(source(server.port))
+
+
+def test_a_login_in_the_address_is_in_no_recording_and_no_message(shop, wire):
+    shop.lists(source(wire(WHOLE).port, host="me:p%40ss@word9@127.0.0.1", record="answers"))
+
+    (recording,) = (shop.folder / "answers").glob("*.gz")
+    assert '"url":"http://127.0.0.1:' in gzip.decompress(recording.read_bytes()).decode()
+
+    sent = b64encode(b"me:p@ss@word9").decode()
+    echo = f"you sent {sent}, p@ss@word9".encode()
+    server = wire(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: %d\r\n\r\n%s" % (len(echo), echo))
+    said = hidden(shop.refused(source(server.port, host="me:p%40ss@word9@127.0.0.1")))
+    assert "GET http://127.0.0.1:" in said
+    assert "you sent " in said
+    assert "word9" not in said
+    assert sent not in said
+
+
 def test_a_login_in_the_address_and_headers_of_the_suite(shop, wire):
     server = wire(WHOLE)
 
@@ -195,12 +282,13 @@ def test_a_login_in_the_address_and_headers_of_the_suite(shop, wire):
     assert "application/json" not in head
 
 
-def test_a_line_break_in_a_header_is_an_error(shop, wire):
-    shop.queries = Queries(("q1",), ("red\nmug",))
+@pytest.mark.parametrize("text", ["red\nmug", "red\n mug", "red\r\n\tmug", "red\0mug"])
+def test_a_control_character_in_a_header_is_an_error(shop, wire, text):
+    shop.queries, server = Queries(("q1",), (text,)), wire(WHOLE)
 
-    assert "the request cannot be sent: Invalid header value" in shop.refused(
-        source(wire(WHOLE).port, headers={"X-Text": "{text}"})
-    )
+    said = "the request cannot be sent: the header x-text has a line end or another control character"
+    assert said in shop.refused(source(server.port, headers={"X-Text": "{text}"}))
+    assert server.heads == []
 
 
 def test_letters_of_any_language_in_an_address(shop, wire):
@@ -223,6 +311,26 @@ def test_the_proxy_of_the_environment_unless_the_host_is_excluded(shop, wire, mo
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     assert shop.lists(source(server.port)) == EACH
     assert (len(server.heads), len(proxy.heads)) == (2, 2)
+
+
+def test_a_proxy_is_asked_for_the_address_whatever_the_header_host_says(shop, wire, monkeypatch):
+    proxy = wire(WHOLE)
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
+
+    assert shop.lists(source(9, headers={"Host": "other.example"})) == EACH
+    assert proxy.heads[0].startswith("GET http://127.0.0.1:9/search?q=red+mug HTTP/1.1\r\nhost: other.example")
+
+    monkeypatch.setenv("NO_PROXY", "localhost, ::1")
+    assert "the connection failed: " in shop.refused(source(9, host="[::1]"))
+    assert len(proxy.heads) == 2
+
+
+def test_a_name_in_letters_of_any_language_through_a_proxy(shop, wire, monkeypatch):
+    proxy = wire(b"")
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+
+    assert "the connection failed: " in shop.refused(source(443, "https", "müller.example"))
+    assert proxy.heads[0].startswith("CONNECT xn--mller-kva.example:443 HTTP/1.")
 
 
 def test_a_proxy_that_cannot_be_used_is_an_error(shop, wire, monkeypatch):

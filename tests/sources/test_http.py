@@ -100,7 +100,7 @@ def test_a_short_page_is_the_last_one(shop, server):
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 def test_what_may_pass_is_asked_again(shop, server, waits, status):
     failing(server, 2, status)
 
@@ -117,6 +117,11 @@ def test_the_server_says_how_long_to_wait(shop, server, waits):
 
     assert shop.lists(source(server))["q1"] == ["red", "mug"]
     assert waits == [17.0]
+
+    failing(server, 1, 429, {"Retry-After": "²"})  # a digit, but no number
+
+    assert shop.lists(source(server))["q1"] == ["red", "mug"]
+    assert waits[1] < 1
 
 
 def test_a_server_that_asks_to_wait_too_long_is_an_error(shop, server, waits):
@@ -239,11 +244,21 @@ def test_redirects_are_refused_unless_asked_for(shop, server):
     assert shop.lists(source(server, redirects="true")) == {"q1": ["red"], "q2": ["blu"]}
 
 
+@pytest.mark.parametrize("status", [301, 302, 303])
+def test_a_redirect_never_loses_the_query(shop, server, status):
+    server.respond = lambda r: {"hits": [{"id": "any"}]} if r.path == "/new" else (status, b"", {"location": "/new"})
+
+    said = shop.refused(source(server, redirects="true", body={"query": "{text}"}))
+
+    assert f"status {status}: it redirects to '/new' without the body of the request" in said
+    assert shop.lists(source(server, redirects="true")) == {"q1": ["any"], "q2": ["any"]}  # nothing is lost of a GET
+
+
 def test_a_redirect_never_leads_to_another_host(shop, server):
     other = Server()
     server.respond = lambda _: (302, b"", {"location": f"{other.url}/search"})
     try:
-        assert "it redirects to another host, 127.0.0.1" in shop.refused(source(server, redirects="true"))
+        assert f"it redirects to another host, {other.url}, for" in shop.refused(source(server, redirects="true"))
         assert other.requests == []
     finally:
         other.close()
@@ -294,6 +309,8 @@ def test_a_token_is_in_the_request_and_in_no_message(shop, server):
         ({"page_size": "10"}, "page_size needs {from} or {page} in the request"),
         ({"hits": "hits["}, "'hits[' is not JMESPath"),
         ({"hits": ""}, "hits is empty"),
+        ({"headers": {"content-Length": "3"}}, "headers: content-Length follows from the body of each request"),
+        ({"headers": {"Transfer-Encoding": "chunked"}}, "headers: Transfer-Encoding follows from the body"),
     ],
 )
 def test_options_that_cannot_be_right(shop, server, options, said):
@@ -603,6 +620,7 @@ def test_a_batch_asks_for_several_queries_at_once(shop, server, batch):
             "1 of 2 shards failed",
         ),
         ("odd", "status ?"),
+        (None, "status ?"),
     ],
 )
 def test_a_query_that_failed_in_a_batch_is_asked_again_alone(shop, server, batch, wrong, why):
@@ -615,7 +633,9 @@ def test_a_query_that_failed_in_a_batch_is_asked_again_alone(shop, server, batch
     assert [request.path.rpartition("/")[2] for request in searches(server)] == ["_msearch", "_search", "_search"]
 
 
-@pytest.mark.parametrize("answer", [(429, {}, {"Retry-After": "7"}), {"responses": []}, b"oops"])
+@pytest.mark.parametrize(
+    "answer", [(429, {}, {"Retry-After": "7"}), {"responses": []}, {"responses": [{}] * 3}, None, b"oops"]
+)
 def test_a_batch_that_failed_is_asked_again_query_by_query(shop, server, batch, waits, answer):
     good = server.respond
     server.respond = lambda request: answer if request.path.endswith("_msearch") else good(request)
@@ -627,6 +647,16 @@ def test_a_batch_that_failed_is_asked_again_query_by_query(shop, server, batch, 
     assert found.rankings.ranking("q2") == ["blue-mug"]
     assert "1 request made again (a whole batch: " in found.notes[0]
     assert waits == ([7.0] if isinstance(answer, tuple) else [])
+
+
+def test_a_batch_has_as_much_time_as_its_queries_asked_one_by_one(shop, batch, monkeypatch):
+    limits, real = [], http.in_threads
+    monkeypatch.setattr(http, "in_threads", lambda *given: limits.append(given[3]) or real(*given))
+
+    shop.lists(batch)
+    shop.lists({**batch, "batch": "1"})
+
+    assert limits[0] == 2 * limits[1]
 
 
 def test_a_batch_of_stored_templates(shop, server, batch):
