@@ -98,7 +98,12 @@ def command(
     cut = {name: first_documents(each, depth) for name, each in whole.items()}
     pool = pooled(cut, known, seed, asked.ids if asked else ())
     sheets = [Sheet("contributions", [each._asdict() for each in pool.contributions])]
-    if known is not None and len(whole) > 1:
+    notes = []
+    if known is not None and (
+        strange := [name for name in whole if set(whole[name].queries).isdisjoint(known.queries)]
+    ):
+        notes.append(f"not scored: no query of {first_of(strange)} is judged in {known.origin}")
+    elif known is not None and len(whole) > 1:
         sheets.append(
             Sheet(
                 "leave_one_out",
@@ -106,7 +111,7 @@ def command(
                 "With all judgments, and without those of documents that only this ranking has:",
             )
         )
-    show(sheets, [*_written(pool, asked, fields, target)], form)
+    show(sheets, [*notes, *_written(pool, asked, fields, target)], form)
 
 
 def _written(pool: Pool, queries: Queries | None, fields: str | None, target: str) -> Iterator[str]:

@@ -372,6 +372,16 @@ def test_nothing_is_written_when_all_is_judged(ireval, write, tmp_path):
     assert not (tmp_path / "pool.tsv").exists()
 
 
+def test_new_queries_are_pooled_beside_judgments_of_others(ireval, write, tmp_path):
+    write(one=RUNS["one"], new="z Q0 b 1 1 t\n", judgments="q 0 a 1\n")
+    outcome = ireval("pool", "one.txt", "new.txt", "--judged", "judgments.txt")
+
+    assert outcome.out.splitlines()[-2:] == [
+        "not scored: no query of new is judged in judgments.txt",
+        "wrote pool.tsv: 4 documents of 3 queries; 1 document judged already",
+    ]
+
+
 def test_a_pool_that_cannot_be_finished_leaves_no_file(ireval, write, tmp_path):
     write(**RUNS, judgments="q 0 a 1\n")
     options = ("pool", "one.txt", "two.txt", "--judged", "judgments.txt")
