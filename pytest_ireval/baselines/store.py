@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+from urllib.parse import unquote
 from urllib.request import url2pathname
 from uuid import uuid4
 
@@ -14,7 +16,7 @@ from pytest_ireval.baselines.files import ADDRESS, digest_of
 from pytest_ireval.baselines.journal import write_through
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.plugins.registry import Plugins
-from pytest_ireval.secrets import LOGIN, SHORTEST, keep
+from pytest_ireval.secrets import SHORTEST, keep
 
 HOOK = "ireval_baseline_store"
 HERE = "file"
@@ -22,6 +24,8 @@ USUAL = (HERE, "s3", "gs", "abfs")
 EXTRA = "pip install 'pytest-ireval[stores]', and the package of fsspec for this kind of address, such as s3fs"
 NAME_IT = f"set {ADDRESS}, or ireval_baselines in the ini file of pytest, to the address of the store"
 AGAIN = 'put it back; or accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
+LOGIN = re.compile("://([^/@:]*:(?![0-9]+/).*|[^/@]*)@")
+"""Name and password, or a token; there may be a slash in the password, but not in the name."""
 TRY = "check the address, the network and the credentials, and run again"
 
 
@@ -149,16 +153,22 @@ def _built_in(address: str) -> BaselineStore:
 
 def _shown(address: str) -> str:
     """The address without login and parameters."""
-    return LOGIN.sub("://", address.partition("?")[0])
+    return re.split("[?#]", LOGIN.sub("://", address))[0]
 
 
 def _hide_login(address: str) -> None:
-    """Hide a password in the address from now on."""
-    if found := LOGIN.search(address):
-        if len(found[2]) < SHORTEST:
-            complaint = f"the password in the address has fewer than {SHORTEST} characters, so it cannot be hidden"
-            raise BaselineError(Problem(complaint, ADDRESS))
-        keep(ADDRESS, address)
+    """Hide login and parameters of the address from now on: a token may be either."""
+    _, *parameters = re.split("[?&#]", LOGIN.sub("://", address))
+    found = LOGIN.search(address)
+    login = "" if found is None else found[1]
+    _, colon, password = login.partition(":")
+    if colon and len(password) < SHORTEST:
+        complaint = f"the password in the address has fewer than {SHORTEST} characters, so it cannot be hidden"
+        raise BaselineError(Problem(complaint, ADDRESS))
+    secrets = [login, password, *parameters, *(each.partition("=")[2] for each in parameters)]
+    for secret in [address, *secrets] if any(secrets) else ():
+        keep(ADDRESS, secret)
+        keep(ADDRESS, unquote(secret))
 
 
 def _copies() -> Folder:

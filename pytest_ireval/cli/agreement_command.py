@@ -21,7 +21,7 @@ from pytest_ireval.cli.options import (
     registry_at,
     rel_option,
 )
-from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
+from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.intake.importing import read_panel
@@ -119,6 +119,10 @@ def command(
             f"systems and verdicts: {len(shared.pairs.queries)} of {counted(len(panel.pairs.queries), 'query')}, those "
             f"that all judges judged; compared with: {choice}; ties: {judge_ties}; missing judges: {missing_judges}"
         )
+        for name, one in variants.items():
+            if lost := sorted(set(one.queries) - {one.queries[i] for i in one.query.tolist()}):
+                without = f"{counted(len(lost), 'query')} without a judgment, which --suite leaves out"
+                notes.append(f"{name}: {without}: {first_of(lost)}")
         if systems:
             sheets += _systems(variants, systems, metrics or METRICS, choice, registry)
         if suite is not None:

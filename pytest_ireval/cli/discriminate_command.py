@@ -61,6 +61,8 @@ def command(
 
         put({Path(svg): [svg_file(significance_chart(found, alpha), environment())]})
         notes.append(f"wrote {svg}")
+    elif svg is not None:
+        notes.append(f"nothing to draw: {svg} not written")
     figures = [{name: value for name, value in asdict(each).items() if name != "curve"} for each in found]
     pairs: list[Row] = [
         {"metric": each.name, "ranking": pair.ranking, "other": pair.other, "difference": pair.difference, "p": pair.p}

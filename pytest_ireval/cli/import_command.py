@@ -10,6 +10,7 @@ import click
 
 from pytest_ireval.cli.named_files import named_files
 from pytest_ireval.cli.options import grades_option, merging_options, registry_at
+from pytest_ireval.cli.sheets import first_of
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.importing import Imported, import_files
 from pytest_ireval.judging.panel import CHOICES, Choice, Merging, MissingPolicy, TiePolicy
@@ -20,7 +21,6 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.text_table import counted
 
 QUERIES, JUDGMENTS = "queries", "judgments"
-LISTED = 3
 
 
 @click.command(name="import", context_settings={"show_default": True})
@@ -97,17 +97,17 @@ def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) ->
 
 def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
     yield from (f"read {line}" for line in found.read)
-    several, tied, dropped = found.merges
+    several, tied, dropped, lost = found.merges
     if several:
         yield f"{counted(several, 'document')} had several grades for one query; one was chosen"
     if tied:
         yield f"{counted(tied, 'document')} had a tie between grades"
     if dropped:
         yield f"{counted(dropped, 'document')} dropped: without a judgment now"
+    if lost:
+        yield f"{counted(len(lost), 'query')} left out, with all documents dropped: {first_of(lost)}"
     if found.renamed:
-        examples = [f"{old!r} is {new}" for old, new in list(found.renamed.items())[:LISTED]]
-        more = f" and {len(found.renamed) - LISTED} more" if len(found.renamed) > LISTED else ""
-        yield f"query ids without spaces: {', '.join(examples)}{more}"
+        yield f"query ids without spaces: {first_of([f'{old!r} is {new}' for old, new in found.renamed.items()])}"
     yield _written(found.queries, targets[QUERIES]) if found.queries else f"no queries: {targets[QUERIES]} not written"
     if found.judgments is None:
         yield f"no judgments: {targets[JUDGMENTS]} not written"
@@ -119,8 +119,7 @@ def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
     judged = set(judgments.queries)
     without = [query for query in found.queries.ids if query not in judged] if found.queries is not None else []
     if without:
-        more = f" and {len(without) - LISTED} more" if len(without) > LISTED else ""
-        yield f"without judgments: {', '.join(without[:LISTED])}{more}"
+        yield f"without judgments: {first_of(without)}"
 
 
 def _written(queries: Queries, target: Path) -> str:

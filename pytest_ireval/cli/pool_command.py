@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pytest_ireval.cli.options import (
     registry_at,
     rel_option,
 )
-from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
+from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -32,6 +33,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.tables import COLUMN_NAMES, cell_text, plain_name
 from pytest_ireval.retrieval.views import first_documents
+from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.text_table import counted
 
 TAKEN = {
@@ -95,9 +97,13 @@ def command(
     asked = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
     cut = {name: first_documents(each, depth) for name, each in whole.items()}
     pool = pooled(cut, known, seed, asked.ids if asked else ())
-    notes = [*_written(pool, asked, fields, target)]
     sheets = [Sheet("contributions", [each._asdict() for each in pool.contributions])]
-    if known is not None and len(whole) > 1:
+    notes = []
+    if known is not None and (
+        strange := [name for name in whole if set(whole[name].queries).isdisjoint(known.queries)]
+    ):
+        notes.append(f"not scored: no query of {first_of(strange)} is judged in {known.origin}")
+    elif known is not None and len(whole) > 1:
         sheets.append(
             Sheet(
                 "leave_one_out",
@@ -105,7 +111,7 @@ def command(
                 "With all judgments, and without those of documents that only this ranking has:",
             )
         )
-    show(sheets, notes, form)
+    show(sheets, [*notes, *_written(pool, asked, fields, target)], form)
 
 
 def _written(pool: Pool, queries: Queries | None, fields: str | None, target: str) -> Iterator[str]:
@@ -116,19 +122,17 @@ def _written(pool: Pool, queries: Queries | None, fields: str | None, target: st
         return
     documents = read_fields(fields, {document for _, document in pool.pairs}) if fields is not None else {}
     names = list(dict.fromkeys(name for each in documents.values() for name in each))
-    agreement_by_query = list(queries.columns) if queries is not None else []
-    header = ["query", "query_text", *(_column("query", name) for name in agreement_by_query), "document"]
+    columns = list(queries.columns) if queries is not None else []
+    header = ["query", "query_text", *(_column("query", name) for name in columns), "document"]
     header += [*(_column("document", name) for name in names), "grade"]
-    plain = target.lower().endswith(".tsv")
+    ending = Path(target).suffix.lower()
     rows = []
     for query, document in pool.pairs:
         row = queries.position.get(query) if queries is not None else None
-        about = [
-            queries.columns[name][row] if queries is not None and row is not None else "" for name in agreement_by_query
-        ]
+        about = [queries.columns[name][row] if queries is not None and row is not None else "" for name in columns]
         text = queries.text_of(query) if queries is not None else ""
         cells = [cell_text(documents.get(document, {}).get(name)) for name in names]
-        texts = [" ".join(cell.split()) if plain else cell for cell in (text, *about, *cells)]
+        texts = [_for_judges(cell, ending) for cell in (text, *about, *cells)]
         at = 1 + len(about)
         rows.append([query, *texts[:at], document, *texts[at:], ""])
     write_table(header, rows, target)
@@ -136,8 +140,20 @@ def _written(pool: Pool, queries: Queries | None, fields: str | None, target: st
     yield f"wrote {target}: {counted(len(rows), 'document')} of {asked_of}{left_out}"
     if queries is not None and (unknown := {query for query, _ in pool.pairs} - set(queries.ids)):
         yield f"{counted(len(unknown), 'query')} not in {queries.origin}: without text"
+    if queries is not None and (idle := [query for query in queries.ids if query not in pool.queries]):
+        yield f"{counted(len(idle), 'query')} of {queries.origin} not in any ranking: {first_of(idle)}"
     if fields is not None and (lacking := {document for _, document in pool.pairs} - set(documents)):
         yield f"{counted(len(lacking), 'document')} not in {fields}: without fields"
+
+
+def _for_judges(text: str, ending: str) -> str:
+    """A text that a table can store; one that a spreadsheet takes for a formula begins with an apostrophe."""
+    text = text.encode("utf-8", "replace").decode()  # half of a character
+    if ending == ".jsonl":
+        return text
+    text = (" ".join(text.split()) if ending == ".tsv" else text).replace("\0", "")
+    formula = text.startswith(("=", "+", "-", "@")) and not re.fullmatch(r"[-+]?[\d.,]+", text)
+    return f"'{text}" if formula else text
 
 
 def _column(of: str, name: str) -> str:
@@ -154,7 +170,7 @@ def _bias(
     rel: float,
     registry: Registry,
 ) -> Iterator[Row]:
-    """Each ranking with all judgments, and without those that it alone contributed."""
+    """Each ranking with all judgments, and without those that it alone contributed; then all rankings are without."""
     parts = leave_one_out(cut, judgments, rel)
 
     def scored(ranking: Rankings, by: Judgments) -> Any:
@@ -165,14 +181,20 @@ def _bias(
         return found.metrics
 
     with LateBar() as progress:
-        progress.expect(2 * len(parts), "scoring")
+        progress.expect(len(whole) * (1 + sum(bool(part.unique) for part in parts)), "scoring")
         every = {name: scored(ranking, judgments) for name, ranking in whole.items()}
-        alone = {part.ranking: scored(whole[part.ranking], part.judgments) for part in parts}
+        alone = {
+            part.ranking: {name: scored(ranking, part.judgments) for name, ranking in whole.items()}
+            if part.unique
+            else every
+            for part in parts
+        }
     for number, metric in enumerate(next(iter(every.values()))):
-        values = {name: found[number].value for name, found in every.items()}
         for part in parts:
-            value, without = values[part.ranking], alone[part.ranking][number].value
-            others = [figure for name, figure in values.items() if name != part.ranking]
+            values, values_without = (
+                {name: found[number].value for name, found in of.items()} for of in (every, alone[part.ranking])
+            )
+            value, without = values[part.ranking], values_without[part.ranking]
             yield {
                 "metric": metric.name,
                 "ranking": part.ranking,
@@ -181,14 +203,15 @@ def _bias(
                 "value": value,
                 "without": without,
                 "difference": None if value is None or without is None else without - value,
-                "rank": _rank(value, others, metric.direction),
-                "rank_without": _rank(without, others, metric.direction),
+                "rank": _rank(value, values.values(), metric.direction),
+                "rank_without": _rank(without, values_without.values(), metric.direction),
             }
 
 
-def _rank(value: float | None, others: Sequence[float | None], direction: str) -> int | None:
-    """The rank among the others; None where it is not defined."""
+def _rank(value: float | None, figures: Iterable[float | None], direction: str) -> int | None:
+    """The rank of one of the figures; None where it is not defined."""
     if value is None or direction == "neither":
         return None
     sign = -1 if direction == "lower" else 1
-    return 1 + sum(other is not None and sign * other > sign * value for other in others)
+    known = (other for other in figures if other is not None)
+    return 1 + sum(sign * (other - value) > TIE * max(1.0, abs(other), abs(value)) for other in known)

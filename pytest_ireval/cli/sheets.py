@@ -13,6 +13,9 @@ Value = str | int | float | None
 Row = Mapping[str, Value]
 
 
+LISTED = 3
+
+
 class Sheet(NamedTuple):
     """One table; each row has the same columns."""
 
@@ -46,6 +49,12 @@ def show(sheets: Sequence[Sheet], notes: Sequence[str], form: str) -> None:
     else:
         texts = [_text(each) for each in filled if each.shown is None or each.shown]
         click.echo("\n\n".join([*texts, *(["\n".join(map(printable, notes))] if notes else [])]))
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first three, and the number of the others."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"{', '.join(names[:LISTED])}{more}"
 
 
 def _csv(sheets: Sequence[Sheet]) -> str:

@@ -50,6 +50,8 @@ class Merges(NamedTuple):
     several: int = 0
     tied: int = 0
     dropped: int = 0
+    queries: tuple[str, ...] = ()
+    """Queries of which all documents were dropped."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ def _renamed(table: Table, column: str, names: dict[str, str]) -> Table:
 def _judges(tables: Sequence[Table], names: Sequence[str]) -> list[str]:
     """The judge of each row: the cell of its column, or else the name of the file."""
     return [
-        cell or name
+        cell_text(cell).strip() or name
         for table, name in zip(tables, names, strict=True)
         for cell in table.columns.get("judge") or [""] * len(table.rows)
     ]
@@ -243,14 +245,40 @@ def _merged(
     several = {pair: group for pair, group in groups.items() if len({rows[row][2] for row in group}) > 1}
     if policy is None:
         _refuse(table, rows, several)
-    merged = merged_votes(_votes(rows, judges, list(groups.values())), policy or Merging("highest"))
+    votes = _each_judge_once(table, rows, judges, list(groups.values()))
+    merged = merged_votes(_votes(rows, judges, votes), policy or Merging("highest"))
     each = zip(groups.values(), merged.grade.tolist(), strict=True)
     kept = [(group, grade) for group, grade in each if not math.isnan(grade)]
     if not kept:
         raise InputError(Problem("no document is left after merging the judges", place=table.origin))
     together = ((_joined(table, group, grade), table.place(group[0])) for group, grade in kept)
-    merges = Merges(len(several), int(merged.tied.sum()), len(groups) - len(kept))
+    left = {rows[group[0]][0] for group, _ in kept}
+    lost = tuple(query for query in dict.fromkeys(query for query, _, _ in groups) if query not in left)
+    merges = Merges(len(several), int(merged.tied.sum()), len(groups) - len(kept), lost)
     return table_of_rows(together, table.origin), merges
+
+
+def _each_judge_once(
+    table: Table, rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups: Sequence[list[int]]
+) -> list[list[int]]:
+    """The groups, with one vote of each judge whom the column judge names; two grades of one judge are an error."""
+    cells = table.columns.get("judge") or [""] * len(rows)
+    mistakes = Mistakes()
+    found = []
+    for group in groups:
+        first: dict[str | int, int] = {}
+        for row in group:
+            query, document, grade = rows[row]
+            before = first.setdefault(judges[row] if cell_text(cells[row]).strip() else row, row)
+            if rows[before][2] != grade:
+                complaint = (
+                    f"judge {shown(judges[row])} gave document {shown(document)} of query {shown(query)} two grades: "
+                    f"{rows[before][2]:g} ({table.place(before)}) and {grade:g}"
+                )
+                mistakes.add(Problem(complaint, place=table.place(row), suggestion="keep one of them"))
+        found.append(list(first.values()))
+    mistakes.refuse()
+    return found
 
 
 def _votes(rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups: Sequence[Sequence[int]]) -> Votes:

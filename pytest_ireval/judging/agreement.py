@@ -11,6 +11,7 @@ import numpy as np
 
 from pytest_ireval.judging.panel import JudgePanel, Votes
 from pytest_ireval.retrieval.judged import Floats, Integers, Mask
+from pytest_ireval.statistics.differences import differences
 
 LEVELS = ("nominal", "ordinal", "interval")
 """Levels of measurement: grades are different, in order, or numbers with distances."""
@@ -158,6 +159,7 @@ def krippendorff(votes: Votes, level: str) -> float | None:
         distance, every = pairs - alike, float(votes.grade.size**2 - (number**2).sum())
     else:
         place = grades if level == "interval" else np.cumsum(number) - number / 2
+        place = place / (np.abs(place).max() or 1.0)  # alpha does not change, and no square overflows
         value = (place - place.mean())[code]
         total, squares = (np.bincount(votes.thing, each, minlength=votes.size) for each in (value, value**2))
         distance = 2 * (judges * squares - total**2)
@@ -208,22 +210,20 @@ def alike(one: Sequence[float | None], truth: Sequence[float | None], sign: int 
     """
     pairs = [(a, b) for a, b in zip(one, truth, strict=True) if a is not None and b is not None]
     columns = np.array(pairs, np.float64).reshape(len(pairs), 2).T * sign
-    mine, true = (np.sign(np.subtract.outer(each, each)) for each in columns)
+    mine, true = (np.sign(differences(each[:, None], each)) for each in columns)
     net, ordered = float((mine * true).sum()), float((mine**2).sum()) * float((true**2).sum())
     ranks = [(signs < 0).sum(axis=1) for signs in (mine, true)]
     return Alike(
         tau=net / ordered**0.5 if ordered else None,
-        tau_ap=_tau_ap(mine, true),
+        tau_ap=_tau_ap(mine, true) if true.any() else None,
         shift=int(np.abs(ranks[0] - ranks[1]).max(initial=0)),
         swaps=int((mine * true < 0).sum()) // 2,
     )
 
 
-def _tau_ap(mine: Floats, true: Floats) -> float | None:
+def _tau_ap(mine: Floats, true: Floats) -> float:
     """For each system: the share of those above it that belong there, averaged over the orders of equal systems."""
     size = len(mine)
-    if size < 2:
-        return None
     belongs = (np.sign(true) + 1) / 2  # [i, j]: i is above j; one half where both are equal
     total = 0.0
     for j in range(size):

@@ -51,8 +51,8 @@ def query_spreads(judgments: Judgments, texts: Sequence[str], rel: float) -> lis
     judged = np.bincount(judgments.query, minlength=size)
     relevant = np.bincount(judgments.query[judgments.grade >= rel], minlength=size)
     found = [_spread("judged documents", judged), _spread("relevant documents", relevant)]
-    words = [len(text.split()) for text in texts if text]
-    return [*found, _spread("words", np.array(words, np.int64))] if words else found
+    words = np.array([len(text.split()) for text in texts], np.int64)
+    return [*found, _spread("words", words)] if words.any() else found
 
 
 def grade_counts(judgments: Judgments) -> list[GradeCount]:

@@ -34,6 +34,8 @@ class Pool(NamedTuple):
     pairs: tuple[tuple[str, str], ...]
     judged: int
     """Pairs of the pool that are judged already, and left out."""
+    queries: frozenset[str]
+    """The queries of the rankings."""
     contributions: tuple[Contribution, ...]
 
 
@@ -75,7 +77,10 @@ def pooled(rankings: Mapping[str, Rankings], judged: Judgments | None, seed: int
     draws = np.random.Generator(np.random.PCG64(seed)).random(len(pairs)).tolist()
     shuffled = sorted((query, draw, document) for (query, document), draw in zip(pairs, draws, strict=True))
     return Pool(
-        tuple((by_id[query], document) for query, _, document in shuffled), int(known.sum()), tuple(contributions)
+        tuple((by_id[query], document) for query, _, document in shuffled),
+        int(known.sum()),
+        frozenset(found.queries),
+        tuple(contributions),
     )
 
 

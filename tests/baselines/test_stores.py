@@ -8,6 +8,7 @@ import sys
 import threading
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import unquote
 from uuid import uuid4
 
 import pytest
@@ -344,6 +345,30 @@ def test_a_password_in_the_address_is_hidden(machine, monkeypatch):
     assert str(error.value) == (
         "IREVAL_BASELINES\n  the password in the address has fewer than 8 characters, so it cannot be hidden"
     )
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("vault://TOP-SECRET@host/x", "vault://host/x"),
+        ("vault://ada:TOP/TOP-SECRET@bucket/x", "vault://bucket/x"),
+        ("vault://ada:TOP@TOP-SECRET@bucket/x", "vault://bucket/x"),
+        ("vault://ada:TOP#TOP?TOP-SECRET@bucket/x", "vault://bucket/x"),
+        ("vault://host/x?region=eu&sig=TOP-SECRET%2F", "vault://host/x"),
+        ("vault://host/x#TOP-SECRET", "vault://host/x"),
+        ("vault://host:8080/a@b/c:d", "vault://host:8080/a@b/c:d"),
+    ],
+)
+def test_no_token_in_the_address_is_shown(monkeypatch, address, shown):
+    class Broken(Vault):
+        def put(self, digest, content):
+            raise ConnectionError(f"{address} {unquote(address)} {address[8:]} {address.rpartition('=')[2]}")
+
+    brought(monkeypatch, vault_at(Broken({})), address=address)
+    with pytest.raises(BaselineError) as error:
+        write_baseline(Path("baselines"), ONE)
+    assert f"cannot be put into the store {shown}: ConnectionError" in str(error.value)
+    assert "TOP" not in str(error.value)
 
 
 @pytest.mark.parametrize("address", ["store", "file://store/x", "file:", "/store", "ada:password@host"])

@@ -205,6 +205,45 @@ def test_a_policy_that_cannot_be_followed_is_refused(ireval, write, options, mes
     assert message in " ".join(outcome.err.split())
 
 
+BOOK = "query,document,judge,grade\nq,a,ann,2\nq,a,ann ,2\nq,a,bob,1\nq,b,ann,1\nq,b,bob,1\n"
+
+
+def test_a_judge_in_two_batches_has_one_vote_with_and_without_spaces_around_the_name(ireval, write, tmp_path):
+    write(book_csv=BOOK)
+
+    found = json.loads(ireval("agreement", "book.csv", "--format", "json").out)
+    assert [(each["judge"], each["other"], each["both"]) for each in found["pairs"]] == [("ann", "bob", 2)]
+    assert ireval("import", "book.csv", "--judges", "majority", "--judge-ties", "lower").code == 0
+    assert (tmp_path / "judgments.tsv").read_text().splitlines()[1].startswith("q\ta\t1\t")
+
+
+def test_two_grades_of_one_judge_are_not_two_votes(ireval, write):
+    write(book_csv=BOOK + "q,b,ann,0\n", crowd_csv="query,document,grade\nq,a,1\nq,a,1\nq,a,0\n")
+
+    assert ireval("import", "book.csv", "--judges", "highest").err == (
+        "error: book.csv:7\n  judge 'ann' gave document 'b' of query 'q' two grades: 1 (book.csv:5) and 0\n"
+        "  keep one of them\n"
+    )
+    found = ireval("import", "crowd.csv", "--judges", "majority").out
+    assert "grades 1 to 1" in found, "rows without the name of a judge are single votes"
+
+
+def test_queries_that_lose_all_judgments_are_named(ireval, write):
+    write(
+        ann="q 0 a 1\nr 0 a 1\n",
+        bob="q 0 a 1\nr 0 a 0\n",
+        one="q Q0 a 1 2 t\nr Q0 a 1 1 t\n",
+        **{"shop_ireval.yaml": SUITE},
+    )
+    drop = ("ann.txt", "bob.txt", "--judge-ties", "drop")
+
+    lost = "1 query left out, with all documents dropped: r"
+    assert lost in ireval("import", *drop, "--judges", "majority").out.splitlines()
+    notes = ireval("agreement", *drop, "--suite", "shop.ireval.yaml").out.splitlines()
+    assert "all: majority: 1 query without a judgment, which --suite leaves out: r" in notes
+    assert not [note for note in notes if note.startswith(("ann: ", "all: highest: "))]
+
+
 RUNS = {"one": "q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 x 3 1 t\nr Q0 a 1 1 t\n", "two": "q Q0 b 1 2 t\nq Q0 c 2 1 t\n"}
 QUERIES = "id\ttext\tnarrative\tlabel\nq\tred mug\tany red cup\thead\nr\tteapot\t\ttail\n"
 FIELDS = '{"id": "a", "title": "Mug", "text": "two\\nlines", "metadata": {"id": 7}}\n{"id": "b", "title": "Cup"}\n'
@@ -288,12 +327,70 @@ def test_what_is_judged_is_left_out_and_the_bias_of_the_pool_is_shown(ireval, wr
     assert ireval("pool", "one.txt", *options).err == "error: would overwrite pool.jsonl\n  --force overwrites\n"
 
 
+def test_without_the_judgments_of_one_ranking_all_rankings_are_scored_again(ireval, write):
+    """Without ``a`` the ranking ``two`` has all relevant documents at the top."""
+    write(**RUNS, judgments="q 0 a 1\nq 0 b 1\n")
+    options = ("-k", 2, "--judged", "judgments.txt", "-m", "AP", "--format", "json")
+    one, two = json.loads(ireval("pool", "one.txt", "two.txt", *options).out)["leave_one_out"]
+
+    assert [one[name] for name in ("value", "without", "rank", "rank_without")] == [1.0, 0.5, 1, 2]
+    assert [two[name] for name in ("value", "without", "rank", "rank_without")] == [0.5, 0.5, 2, 2]
+
+
+TITLES = ["=HYPERLINK(1)", "+1 cup", "-5", "@home", "half \\ud800", "a\\u0000b", "red mug"]
+
+
+@pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl"])
+def test_texts_of_strangers_do_no_harm_in_a_pool(ireval, write, tmp_path, ending):
+    """No formula for a spreadsheet, no half of a character; ids stay, and the query that has no document is named."""
+    documents = [f"=d{i}" for i in range(len(TITLES))]
+    write(
+        one="".join(f"q Q0 {document} {i + 1} {-i} t\n" for i, document in enumerate(documents)),
+        queries_tsv=QUERIES,
+        fields_jsonl="".join(f'{{"id": "=d{i}", "title": "{title}"}}\n' for i, title in enumerate(TITLES)),
+    )
+    files = ("--queries", "queries.tsv", "--fields", "fields.jsonl", "--to", f"pool.{ending}")
+    outcome = ireval("pool", "one.txt", *files)
+
+    assert outcome.out.splitlines()[-1] == "1 query of queries.tsv not in any ranking: r"
+    text = (tmp_path / f"pool.{ending}").read_text()
+    if ending == "jsonl":
+        rows = list(map(json.loads, text.splitlines()))
+    else:
+        rows = list(csv.DictReader(io.StringIO(text), delimiter="\t" if ending == "tsv" else ","))
+    titles = {row["document"]: row["document_title"] for row in rows}
+    plain = ["=HYPERLINK(1)", "+1 cup", "-5", "@home", "half ?", "a\0b", "red mug"]
+    table = ["'=HYPERLINK(1)", "'+1 cup", "-5", "'@home", "half ?", "ab", "red mug"]
+    assert titles == dict(zip(documents, plain if ending == "jsonl" else table, strict=True))
+
+
 def test_nothing_is_written_when_all_is_judged(ireval, write, tmp_path):
     write(**RUNS, judgments="q 0 a 1\nq 0 c 0\nq 0 b 1\n")
 
     outcome = ireval("pool", "two.txt", "-k", 2, "--judged", "judgments.txt")
     assert outcome.out.splitlines()[-1] == "nothing to judge; 2 documents judged already: pool.tsv not written"
     assert not (tmp_path / "pool.tsv").exists()
+
+
+def test_new_queries_are_pooled_beside_judgments_of_others(ireval, write, tmp_path):
+    write(one=RUNS["one"], new="z Q0 b 1 1 t\n", judgments="q 0 a 1\n")
+    outcome = ireval("pool", "one.txt", "new.txt", "--judged", "judgments.txt")
+
+    assert outcome.out.splitlines()[-2:] == [
+        "not scored: no query of new is judged in judgments.txt",
+        "wrote pool.tsv: 4 documents of 3 queries; 1 document judged already",
+    ]
+
+
+def test_a_pool_that_cannot_be_finished_leaves_no_file(ireval, write, tmp_path):
+    write(**RUNS, judgments="q 0 a 1\n")
+    options = ("pool", "one.txt", "two.txt", "--judged", "judgments.txt")
+
+    assert "did you mean 'nDCG'?" in ireval(*options, "-m", "nDGC").err
+    assert not (tmp_path / "pool.tsv").exists()
+    assert ireval(*options, "--to", "new/pool.tsv").err == (
+        "error: new/pool.tsv\n  there is no folder 'new'\n  create it, or choose another one\n"
+    )
 
 
 def test_a_collection_is_described(ireval, write):
@@ -320,6 +417,9 @@ def test_a_collection_is_described(ireval, write):
     header, *rows = ireval("collection", "judgments.txt", "--format", "csv").out.splitlines()
     assert header == "table,figure,mean,median,lowest,highest,grade,judgments,share"
     assert rows[-1] == "grades,,,,,,2,1,0.25"
+    write(queries_tsv="id\ttext\nq\tred mug\nr\t\n")
+    found = json.loads(ireval("collection", "judgments.txt", *options, "--format", "json").out)
+    assert found["per_query"][-1] == {"figure": "words", "mean": 1.0, "median": 1.0, "lowest": 0, "highest": 2}
 
 
 def test_metrics_are_ordered_by_the_share_of_pairs_that_they_tell_apart(ireval, write, tmp_path):
@@ -359,3 +459,5 @@ def test_a_metric_that_cannot_be_tested_is_named(ireval, write):
     outcome = ireval("discriminate", "judgments.txt", "one.txt", "two.txt", "-m", "AP", "-m", "NumRet")
 
     assert "NumRet is left out: its figure is not a mean (sum)" in outcome.out
+    outcome = ireval("discriminate", "judgments.txt", "one.txt", "two.txt", "-m", "NumRet", "--svg", "power.svg")
+    assert "nothing to draw: power.svg not written" in outcome.out

@@ -115,6 +115,20 @@ def test_judges_of_many_files_are_joined_by_pairs(tmp_path):
     assert (found.both, found.agreement, found.overlap) == (2, 0.5, 0.0)
 
 
+@given(st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=3), min_size=2, max_size=6))
+def test_the_unit_of_grades_does_not_change_alpha(units):
+    for level in ("ordinal", "interval"):
+        huge = votes_of([[value * 5e307 for value in unit] for unit in units])
+        assert krippendorff(huge, level) == pytest.approx(krippendorff(votes_of(units), level))
+
+
+def test_systems_that_rounding_alone_tells_apart_are_equal():
+    found = alike([0.1 + 0.2, 0.3, 0.2], [0.3, 0.1 + 0.2, 0.2])
+
+    assert (found.tau, found.tau_ap, found.shift, found.swaps) == (1.0, 0.5, 0, 0)
+    assert alike([0.3, 0.2], [0.3, 0.1 + 0.2]).tau_ap is None, "the systems have no order to compare with"
+
+
 BEST_FIRST = [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
 
 

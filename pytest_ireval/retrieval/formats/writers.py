@@ -167,6 +167,10 @@ def put(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
     try:
         for path, content in files.items():
             target = Path(path)
+            if not target.parent.is_dir():
+                raise _unfit(
+                    path, f"there is no folder {shown(str(target.parent))}", "create it, or choose another one"
+                )
             handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             ready[temporary] = target
             with open(handle, "wb") as file:
