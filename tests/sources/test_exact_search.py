@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
+pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 
 from live_server import Server
 

@@ -6,8 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
-pytest.importorskip("httpcore", reason="httpx imports it late, and a run inside a test would import it twice")
 pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 
 from live_server import Server

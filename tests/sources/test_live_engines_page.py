@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
 pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 pytest.importorskip("sqlalchemy", reason="needs pytest-ireval[sql]")
 

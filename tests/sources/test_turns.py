@@ -99,7 +99,6 @@ def test_ctrl_c_ends_both(gate):
 
 
 def test_two_live_systems_see_the_same_minutes(gate):
-    pytest.importorskip("httpx", reason="needs pytest-ireval[live]")
     from live_server import Server
 
     servers, calls = [Server(), Server()], []
