@@ -116,6 +116,7 @@ def read_panel(
                 )
                 judges.append((name, whole))
                 continue
+            graded_rows(table, how.grades)  # the mistakes of all judges at once
             rows: dict[str, list[int]] = {}
             for row, judge in enumerate(_judges([table], [name])):
                 rows.setdefault(judge, []).append(row)

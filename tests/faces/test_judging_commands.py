@@ -217,6 +217,13 @@ def test_a_judge_in_two_batches_has_one_vote_with_and_without_spaces_around_the_
     assert (tmp_path / "judgments.tsv").read_text().splitlines()[1].startswith("q\ta\t1\t")
 
 
+def test_the_mistakes_of_all_judges_are_one_error(ireval, write):
+    write(book_csv="query,document,judge,grade\nq,a,ann,x\nq,a,bob,\n")
+
+    found = ireval("agreement", "book.csv").err
+    assert [line for line in found.splitlines() if "book.csv:" in line] == ["error: book.csv:2", "book.csv:3"]
+
+
 def test_two_grades_of_one_judge_are_not_two_votes(ireval, write):
     write(book_csv=BOOK + "q,b,ann,0\n", crowd_csv="query,document,grade\nq,a,1\nq,a,1\nq,a,0\n")
 
