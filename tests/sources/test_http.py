@@ -162,6 +162,8 @@ def test_what_cannot_pass_is_asked_once(shop, server):
             "2 of 5 shards failed (gone: node left)",
         ),
         ({"_shards": {"total": 2, "successful": 1, "skipped": 0, "failed": 0}}, "1 of 2 shards answered"),
+        ({"_clusters": {"total": 2, "successful": 1, "skipped": 1}}, "1 of 2 clusters answered"),
+        ({"_clusters": {"total": 2, "successful": 1, "failed": 1}}, "1 of 2 clusters failed"),
         ({"responseHeader": {"partialResults": True}}, "responseHeader.partialResults is true"),
         ({"root": {"coverage": {"coverage": 80, "full": False}}}, "it covers 80% of the documents"),
     ],
@@ -176,6 +178,7 @@ def test_an_incomplete_answer_is_asked_again_and_never_scored(shop, server, part
     healthy = {
         "timed_out": False,
         "_shards": {"total": 5, "successful": 5, "failed": 0},
+        "_clusters": {"total": 2, "successful": 2, "skipped": 0},
         "root": {"coverage": {"full": True}},
     }
     server.respond = lambda _: {**whole, **healthy, "responseHeader": {"status": 0}}
