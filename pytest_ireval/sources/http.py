@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from hashlib import sha256
 from itertools import chain
 from statistics import fmean
 from threading import Lock, local
@@ -194,7 +195,8 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
         query = next(query for query, text in zip(queries.ids, queries.text, strict=True) if not text)
         raise SourceError(f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}")
     with ExitStack() as stack:
-        recording = stack.enter_context(Recording(options.record, request, exchange)) if options.record else None
+        source = (exchange, options.headers, urlsplit(address).username)
+        recording = stack.enter_context(Recording(options.record, request, source)) if options.record else None
         if os.environ.get(OFFLINE) and recording is None:
             said = f"{OFFLINE} closes the network, and this source has no recording"
             raise SourceError(Problem(said, suggestion="add record: FOLDER, and run once with the network"))
@@ -363,7 +365,10 @@ class _Asker:
             "url": f"{url}{'&' if '?' in url else '?'}{params}" if params else url,
             "json": None if exchange.body is None else filled(exchange.body, values),
         }
-        return sent, {name: str(filled(text, values)) for name, text in self.options.headers.items()}
+        headers = {name: str(filled(text, values)) for name, text in self.options.headers.items()}
+        if of_query := [headers[name] for name, text in self.options.headers.items() if any(holes(text))]:
+            sent["headers"] = sha256(json.dumps(of_query).encode()).hexdigest()[:16]  # they may be secret
+        return sent, headers
 
     def _answered(self, place: tuple[int, int], values: Mapping[str, Any], known: Reply | None) -> Reply:
         """The answer to one request: known from a batch, recorded or from the system."""
