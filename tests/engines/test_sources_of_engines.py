@@ -42,7 +42,7 @@ metrics: [Latency]
 rules:
   - no_regression: {metric: nDCG@10, tolerance: 2%}
   - no_regression: {metric: nDCG@10, per: segment, tolerance: 5%}
-  - threshold: {Latency(p=50): "<= 400"}
+  - threshold: {Latency(p=50): "<= 400ms", on_fail: fail}
 """
 
 
