@@ -38,7 +38,7 @@ class Answering(asyncio.Protocol):
         """Answer a request that is there as a whole."""
         self.data += data
         head, end, body = self.data.partition(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length:")[2].split(b"\r", 1)[0])
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r", 1)[0] or 0)
         if end and len(body) >= length:
             self.data = b""
             self.loop.call_later(SECONDS, self.transport.write, self.answers[hash(body) % len(self.answers)])

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import unquote
-from urllib.request import url2pathname
 from uuid import uuid4
 
 from pytest_ireval.baselines.files import ADDRESS, digest_of
@@ -140,6 +139,8 @@ def _built_in(address: str) -> BaselineStore:
         allowed = "allowed: file:///folder, s3://bucket/prefix, and every other address that fsspec or a plugin knows"
         raise BaselineError(Problem("is not the address of a store of baselines", ADDRESS, allowed=allowed))
     if scheme == HERE:
+        from urllib.request import url2pathname  # brings http.client, which few runs need
+
         return Folder(Path(url2pathname(rest)))
     try:
         return _Remote(address)
