@@ -475,6 +475,17 @@ def test_a_recording_answers_without_a_network(shop, server, recorded, monkeypat
     assert ["q=red+mug" in line for line in lines[1:]] == [True, False]
 
 
+def test_a_recording_tells_requests_apart_that_differ_in_a_header(shop, server, monkeypatch):
+    monkeypatch.delenv("IREVAL_OFFLINE", raising=False)
+    server.respond = lambda request: {"hits": [{"id": request.headers["x-shelf"]}]}
+    asked = source(server, params={"q": "mug"}, headers={"X-Shelf": "{segment}"}, record="answers")
+    online = shop.lists(asked)
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+
+    assert shop.lists(asked) == online == {"q1": ["head"], "q2": ["tail"]}
+    assert "there is no recording" in shop.refused({**asked, "headers": {"X-Shelf": "tail"}})
+
+
 def test_a_recording_without_the_answer_is_an_error(shop, recorded, monkeypatch):
     shop.lists(recorded)
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
