@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
-from pytest_ireval.errors import IrevalError, Problem, ReportError, one_line
+from pytest_ireval.errors import InputError, IrevalError, Problem, ReportError, one_line
 from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
@@ -170,6 +170,8 @@ class RunFiles:
             put({path: text if isinstance(text, bytes) else [text]})
         except OSError as error:
             return error.strerror or str(error)
+        except InputError as error:  # the folder is gone
+            return error.problems[0].complaint
         if self._shown(path) not in self.written:
             self.written.append(self._shown(path))
         return ""

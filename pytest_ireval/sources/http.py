@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from hashlib import sha256
 from itertools import chain
 from statistics import fmean
 from threading import Lock, local
@@ -194,7 +195,7 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
         query = next(query for query, text in zip(queries.ids, queries.text, strict=True) if not text)
         raise SourceError(f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}")
     with ExitStack() as stack:
-        source = (exchange, _told(options))
+        source = (exchange, options.headers, urlsplit(address).username)
         recording = stack.enter_context(Recording(options.record, request, source)) if options.record else None
         if os.environ.get(OFFLINE) and recording is None:
             said = f"{OFFLINE} closes the network, and this source has no recording"
@@ -365,8 +366,9 @@ class _Asker:
             "json": None if exchange.body is None else filled(exchange.body, values),
         }
         headers = {name: str(filled(text, values)) for name, text in self.options.headers.items()}
-        of_query = {name: headers[name] for name, text in _told(self.options).items() if any(holes(text))}
-        return {**sent, **({"headers": of_query} if of_query else {})}, headers
+        if of_query := [headers[name] for name, text in self.options.headers.items() if any(holes(text))]:
+            sent["headers"] = sha256(json.dumps(of_query).encode()).hexdigest()[:16]  # they may be secret
+        return sent, headers
 
     def _answered(self, place: tuple[int, int], values: Mapping[str, Any], known: Reply | None) -> Reply:
         """The answer to one request: known from a batch, recorded or from the system."""
@@ -467,11 +469,6 @@ class _Asker:
                     if more and self.described.get(document, _NOT_DESCRIBED)[0] > number:
                         self.described[document] = number, more
         return len(hits)
-
-
-def _told(options: LiveOptions) -> dict[str, str]:
-    """The headers without secrets: a request with other ones is another request."""
-    return {name: text for name, text in options.headers.items() if not SECRET_HEADERS.search(name)}
 
 
 def _engine_seconds(query: str, ranked: _Ranked) -> float:

@@ -165,7 +165,7 @@ def test_a_password_of_the_address_is_in_no_output(stored):
 
     said = result.stdout.str() + result.stderr.str()
     assert result.ret == 1
-    assert "cannot be put into the store vault://host/x: ConnectionError: ada:${IREVAL_BASELINES}@host refused" in said
+    assert "cannot be put into the store vault://host/x: ConnectionError: ${IREVAL_BASELINES}@host refused" in said
     outputs = [*(stored.path / "ireval-report").rglob("*"), stored.path / "junit.xml"]
     assert len(outputs) > 3
     assert "correct-horse" not in said

@@ -162,6 +162,8 @@ def test_what_cannot_pass_is_asked_once(shop, server):
             "2 of 5 shards failed (gone: node left)",
         ),
         ({"_shards": {"total": 2, "successful": 1, "skipped": 0, "failed": 0}}, "1 of 2 shards answered"),
+        ({"_clusters": {"total": 2, "successful": 1, "skipped": 1}}, "1 of 2 clusters answered"),
+        ({"_clusters": {"total": 2, "successful": 1, "failed": 1}}, "1 of 2 clusters failed"),
         ({"responseHeader": {"partialResults": True}}, "responseHeader.partialResults is true"),
         ({"root": {"coverage": {"coverage": 80, "full": False}}}, "it covers 80% of the documents"),
     ],
@@ -176,6 +178,7 @@ def test_an_incomplete_answer_is_asked_again_and_never_scored(shop, server, part
     healthy = {
         "timed_out": False,
         "_shards": {"total": 5, "successful": 5, "failed": 0},
+        "_clusters": {"total": 2, "successful": 2, "skipped": 0},
         "root": {"coverage": {"full": True}},
     }
     server.respond = lambda _: {**whole, **healthy, "responseHeader": {"status": 0}}
@@ -251,7 +254,7 @@ def test_a_redirect_never_loses_the_query(shop, server, status):
     said = shop.refused(source(server, redirects="true", body={"query": "{text}"}))
 
     assert f"status {status}: it redirects to '/new' without the body of the request" in said
-    assert shop.lists(source(server, redirects="true")) == {"q1": ["any"], "q2": ["any"]}  # nothing is lost of a GET
+    assert shop.lists(source(server, redirects="true")) == {"q1": ["any"], "q2": ["any"]}  # a GET has no body
 
 
 def test_a_redirect_never_leads_to_another_host(shop, server):
@@ -475,15 +478,30 @@ def test_a_recording_answers_without_a_network(shop, server, recorded, monkeypat
     assert ["q=red+mug" in line for line in lines[1:]] == [True, False]
 
 
-def test_a_recording_tells_requests_apart_that_differ_in_a_header(shop, server, monkeypatch):
-    monkeypatch.delenv("IREVAL_OFFLINE", raising=False)
-    server.respond = lambda request: {"hits": [{"id": request.headers["x-shelf"]}]}
-    asked = source(server, params={"q": "mug"}, headers={"X-Shelf": "{segment}"}, record="answers")
-    online = shop.lists(asked)
+def test_answers_that_differ_by_a_header_of_the_query_are_recorded_apart(shop, server, recorded, monkeypatch):
+    shop.queries = type(shop.queries)(("q1", "q2"), ("mug", "mug"), {"user": ("ann", "bob")}, "queries.tsv")
+    server.respond = lambda request: {"hits": [{"id": request.headers["x-token"]}]}
+    asked = {**recorded, "headers": {"X-Token": "{user}"}}
+
+    assert shop.lists(asked) == {"q1": ["ann"], "q2": ["bob"]}
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    assert shop.lists(asked) == {"q1": ["ann"], "q2": ["bob"]}
+
+    (file,) = (shop.folder / "answers").iterdir()
+    assert "ann" not in gzip.decompress(file.read_bytes()).decode().replace('"id":"ann"', "")
+
+
+def test_sources_that_differ_by_a_header_or_a_login_are_recorded_apart(shop, server, recorded, monkeypatch):
+    server.respond = lambda request: {
+        "hits": [{"id": f"{request.headers.get('authorization')} {request.headers['x-m']}"}]
+    }
+    login = recorded["http"].replace("//", "//me@")
+    sources = [{**recorded, "http": http, "headers": {"X-M": m}} for http in (recorded["http"], login) for m in "ab"]
+    asked = [shop.lists(each)["q1"] for each in sources]
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
-    assert shop.lists(asked) == online == {"q1": ["head"], "q2": ["tail"]}
-    assert "there is no recording" in shop.refused({**asked, "headers": {"X-Shelf": "tail"}})
+    assert asked == [["None a"], ["None b"], ["Basic bWU6 a"], ["Basic bWU6 b"]]
+    assert [shop.lists(each)["q1"] for each in sources] == asked
 
 
 def test_a_recording_without_the_answer_is_an_error(shop, recorded, monkeypatch):

@@ -52,14 +52,15 @@ def incomplete(answer: Any) -> str:
     """The reason why an answer lacks a part although its status is a success, as engines say it; "" if they do not."""
     if not isinstance(answer, dict):
         return ""
-    shards = answer.get("_shards")
     header = answer.get("responseHeader")
     root = answer.get("root")
     coverage = root.get("coverage") if isinstance(root, dict) else None
     if answer.get("timed_out") is True:
         return "timed_out is true"
-    if isinstance(shards, dict) and (lost := _lost_shards(shards)):
-        return lost
+    for parts in ("shards", "clusters"):
+        counts = answer.get(f"_{parts}")
+        if isinstance(counts, dict) and (lost := _lost(counts, parts)):
+            return lost
     if isinstance(header, dict) and header.get("partialResults") in (True, "true", "omitted"):
         return "responseHeader.partialResults is true"
     if isinstance(coverage, dict) and (coverage.get("full") is False or coverage.get("degraded")):
@@ -67,11 +68,11 @@ def incomplete(answer: Any) -> str:
     return ""
 
 
-def _lost_shards(shards: Mapping[str, Any]) -> str:
-    if shards.get("failed"):
-        failures = shards.get("failures") or [{}]
+def _lost(counts: Mapping[str, Any], parts: str) -> str:
+    if counts.get("failed"):
+        failures = counts.get("failures") or [{}]
         reason = failures[0].get("reason") if isinstance(failures[0], dict) else None
         said = f" ({reason.get('type')}: {reason.get('reason')})" if isinstance(reason, dict) else ""
-        return f"{shards['failed']} of {shards.get('total', '?')} shards failed{said}"
-    answered, total = shards.get("successful", 0), shards.get("total", 0)  # a shard whose node is gone does not fail
-    return f"{answered} of {total} shards answered" if answered < total else ""
+        return f"{counts['failed']} of {counts.get('total', '?')} {parts} failed{said}"
+    answered, total = counts.get("successful", 0), counts.get("total", 0)  # a shard whose node is gone does not fail
+    return f"{answered} of {total} {parts} answered" if answered < total else ""

@@ -167,7 +167,7 @@ def put(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
     try:
         for path, content in files.items():
             target = Path(path)
-            if not target.parent.is_dir():
+            if not target.parent.exists():
                 raise _unfit(
                     path, f"there is no folder {shown(str(target.parent))}", "create it, or choose another one"
                 )
