@@ -199,7 +199,7 @@ WORDS = {
 CALLED = {
     "seen.unjudged": ("(metric)", "Unjudged | None"),
     "seen.tie_orders": ("(metric)", "tuple[Floats, Floats] | None"),
-    "seen.population.called": ("(document)", "str"),
+    "seen.population.called": ("(document, query)", "str"),
     "change.ranked_lines": ("()", "Mapping[str, list[str]]"),
     "change.titles": ("(documents)", "Mapping[str, str]"),
 }

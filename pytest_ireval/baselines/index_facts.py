@@ -103,8 +103,8 @@ def one_index(seen: Sequence[IndexFacts]) -> tuple[IndexFacts, tuple[str, ...]]:
 
     A mapping or a build that changed in between is an error: the rankings come from two indexes.
     """
-    first = seen[0] if seen else IndexFacts()
-    for each in seen[1:]:
+    first = NO_INDEX
+    for each in seen:
         if any(_differ(first, each, name) for name in ("mapping", "build")):
             raise SourceError(
                 Problem(
@@ -112,4 +112,5 @@ def one_index(seen: Sequence[IndexFacts]) -> tuple[IndexFacts, tuple[str, ...]]:
                     suggestion="run again when the new index is complete: rankings of two indexes are not evidence",
                 )
             )
+        first = IndexFacts(**{**each.known, **first.known})  # one look may know more than another
     return first, tuple(count_note(first, seen[-1], "before it was asked") if seen else ())

@@ -25,7 +25,7 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.tables import Unfit
 from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.rules.planning import by_stored
-from pytest_ireval.sources.asking import answers, described_source
+from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.sources.turns import in_turns
 from pytest_ireval.statistics.noise import noise_floor
@@ -67,6 +67,7 @@ def rankings_of_suite(
     material: Gathered,
     progress: Progress = SILENT,
     repetition: int = 1,
+    reference: int = 0,
 ) -> Answered:
     """Ask the source, as often as the suite says; its rankings are under the current names."""
     keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
@@ -75,6 +76,7 @@ def rankings_of_suite(
         keep_all=keeps_all or bool(material.names.groups or material.names.passages),
         relevant=(lambda: _relevant(suite, material)) if source is suite.source and repetition == 1 else tuple,
         repetition=repetition,
+        reference=reference,
         progress=progress,
         timed=any("timings" in metric.needs for metric in suite.metrics),
     )
@@ -106,8 +108,8 @@ def rankings_of_suite(
 
 
 def _relevant(suite: Suite, material: Gathered) -> list[str]:
-    """The relevant documents by the ids that the index has; empty where a group may be no document."""
-    if material.written is None or material.names.groups:
+    """The relevant documents by the ids that the index has; empty where a group or a passage may be no document."""
+    if material.written is None or material.names.groups or material.names.passages:
         return []
     judged = renamed(material.written, material.names.aliases)
     return list(dict.fromkeys(judged.documents.texts(np.flatnonzero(judged.grade >= relevant_from(suite)))))
@@ -215,8 +217,8 @@ def refuse_missing_queries(
     return tuple(missing)
 
 
-Others = Mapping[str, Answered | IrevalError]
-"""Answers of other sources, or their errors, by the description of the source."""
+Others = Mapping[int, Answered | IrevalError]
+"""Answers of other sources, or their errors, by the place of the rule that compares with them."""
 
 
 def asked_together(
@@ -224,29 +226,36 @@ def asked_together(
 ) -> tuple[Answered, Others]:
     """The answer of the suite's source, and those of the sources that rules compare with; each is asked once.
 
-    Sources that are asked query by query take turns: what happens meanwhile to a system, happens to all of them.
+    Sources that are asked query by query take turns: what happens meanwhile to a system, happens to all of them. Two
+    sources may differ in nothing but an option that no report shows, such as a header.
     """
+    asked, of_rule = [source], dict[int, int]()
+    for number, rule in enumerate(suite.rules):
+        each = rule.options.facts.reference.source
+        if each is not None:
+            alike = (
+                i for i, known in enumerate(asked) if i and (known.kind, known.options) == (each.kind, each.options)
+            )
+            of_rule[number] = next(alike, len(asked))
+            asked += [each] if of_rule[number] == len(asked) else []
 
-    def ask(each: SourceAsked) -> Callable[[], Answered]:
-        return lambda: rankings_of_suite(each, suite, registry, gathered, progress)
+    def ask(place: int) -> Callable[[], Answered]:
+        return lambda: rankings_of_suite(asked[place], suite, registry, gathered, progress, reference=place)
 
-    references = [rule.options.facts.reference.source for rule in suite.rules]
-    others = {described_source(each, suite.path.parent): each for each in references if each is not None}
-    turning = [words for words, each in others.items() if each.options.takes_turns and source.options.takes_turns]
-    if not turning:
-        first, found = ask(source)(), dict[str, Answered | IrevalError]()
+    turning = [place for place, each in enumerate(asked) if place and each.options.takes_turns]
+    if not turning or not source.options.takes_turns:
+        found: dict[int, Answered | IrevalError] = {0: ask(0)()}
     else:
-        own, *theirs = in_turns([ask(source), *(ask(others[words]) for words in turning)])
-        if isinstance(own, IrevalError):
-            raise own
-        first, found = own, dict(zip(turning, theirs, strict=True))
-    for words, each in others.items():
-        if words not in found:
+        found = dict(zip((0, *turning), in_turns([*map(ask, (0, *turning))]), strict=True))
+    if isinstance(first := found[0], IrevalError):
+        raise first
+    for place in range(len(asked)):
+        if place not in found:
             try:
-                found[words] = ask(each)()
+                found[place] = ask(place)()
             except IrevalError as error:
-                found[words] = error
-    return first, found
+                found[place] = error
+    return first, {number: found[place] for number, place in of_rule.items()}
 
 
 def unsteady(

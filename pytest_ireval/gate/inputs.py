@@ -34,7 +34,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.planning import drawing_of, drawing_problems
 from pytest_ireval.rules.side import Floats, Population
-from pytest_ireval.suites.suite import Suite, Waiver
+from pytest_ireval.suites.suite import RuleAsked, SourceAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
@@ -53,9 +53,10 @@ class Names:
     passages: Passages | None = None
     """The judged passages that chunks count as; None: ids have no spans."""
 
-    def called(self, document: str) -> str:
-        """The current name of a document."""
-        return group_of(self.aliases.get(document, document), self.groups)
+    def called(self, document: str, query: str = "") -> str:
+        """The current name of a document; with a query, a chunk is called like the passage that it counts as."""
+        found = group_of(self.aliases.get(document, document), self.groups)
+        return self.passages.name(found, query) if self.passages and query else found
 
     def in_rankings(self, rankings: Rankings) -> Rankings:
         """Rankings under the current names, with the first of several variants only."""
@@ -140,7 +141,9 @@ def _preferences(suite: Suite, names: Names) -> Preferences | None:
     if file is None:
         return None
     found = read_preferences(near(file.path))
-    return {query: [(names.called(a), names.called(b)) for a, b in pairs] for query, pairs in found.items()}
+    return {
+        query: [(names.called(a, query), names.called(b, query)) for a, b in pairs] for query, pairs in found.items()
+    }
 
 
 def judgments_of_suite(
@@ -176,9 +179,10 @@ def refuse_missing_needs(suite: Suite, judgments: Judgments | None, queries: Que
         place = places.get(str(metric), str(suite.place))
         needs = metric.needs | ({"sessions"} if metric.unit == "session" else set())
         for need in sorted(needs):
-            lacks = _lacks(need, suite, judgments, queries)
+            lacks = _lacks(need, suite, suite.source, judgments, queries)
             if lacks is not None:
                 problems.append(Problem(f"{metric} needs {need}, {lacks[0]}", place, (), lacks[1], lacks[2]))
+    problems += (problem for asked in suite.rules for problem in _other_times(asked, suite))
     budget, kind = suite.documents.budget, suite.source.kind.name if suite.source else ""
     if budget is not None and kind in FROM_FILES and suite.documents.fields is None:
         complaint = f"the budget needs the field {budget.field!r}, and the source {kind} returns only rankings"
@@ -187,11 +191,29 @@ def refuse_missing_needs(suite: Suite, judgments: Judgments | None, queries: Que
         raise SuiteError(*problems)
 
 
+def _other_times(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
+    """Times that a reference lacks, or that are measured in another way than those of the suite's source."""
+    source, timed = asked.options.facts.reference.source, next((each.timed for each in asked.parts if each.timed), None)
+    if source is None or timed is None:
+        return
+    place, ours, theirs = str(source.place), _times(suite.source), _times(source)
+    if lacks := _lacks("timings", suite, source, None, None):
+        yield Problem(f"{timed} needs timings, {lacks[0]}", place, (), lacks[1], lacks[2])
+    if ours and theirs and ours != theirs:
+        complaint = f"{timed} compares times: {ours} of the source with times: {theirs} of against"
+        yield Problem(complaint, place, suggestion="write the same times: in both, for they are two measures")
+
+
+def _times(source: SourceAsked | None) -> str:
+    """The kind of times of a live source; empty for other sources."""
+    return getattr(source and source.options, "times", "")
+
+
 def _lacks(
-    need: str, suite: Suite, judgments: Judgments | None, queries: Queries | None
+    need: str, suite: Suite, source: SourceAsked | None, judgments: Judgments | None, queries: Queries | None
 ) -> tuple[str, str, str] | None:
     """The lack, the remedy, and what is allowed; None if the data are there or only the source's answer can tell."""
-    source, judged_by = suite.source, suite.judgments
+    judged_by = suite.judgments
     kind = source.kind.name if source else ""
     lacks: dict[str, tuple[str, str, str]] = {}
     if judgments is not None and judgments.subtopics is None:
@@ -294,12 +316,13 @@ def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPri
     """The fingerprints of everything but the rankings that may change."""
     lowest = suite.judgments.relevant_from if suite.judgments else None
     policies = fingerprint_of_policies(suite.policies)
+    engine = _times(suite.source) == "engine" and any("timings" in metric.needs for metric in suite.metrics)
     return Fingerprints(
         queries=fingerprint_of_queries(gathered.population.queries),
         judgments="" if judged is None else judged.whole,
         source=fingerprint_of_text(source),
         policies=policies if lowest is None else fingerprint_of_text(f"{policies} relevant from {lowest:g}"),
-        documents=suite.documents.definition(),
+        documents=", ".join(filter(None, (suite.documents.definition(), "times: engine" if engine else ""))),
     )
 
 

@@ -39,6 +39,8 @@ from pytest_ireval.suites.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
 MOST_REMOVED = 0.05
+PLAIN = "no spans, no budget and times: client"
+"""The meaning of an empty definition of what counts."""
 SCORES = {"scores", "ties"}
 """Needs of metrics for which the scores of documents are kept."""
 
@@ -142,9 +144,9 @@ def _grade(grade: float | None) -> str:
 
 
 def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints, kept: _Kept) -> Iterator[Problem]:
-    """Data that count now and were not kept; other passages or another budget; queries that the suite no longer has."""
+    """Data that count now and were not kept; other passages, budget or times; queries that the suite no longer has."""
     yield from too_little(suite, stored, kept)
-    then, now = (each.documents or "no spans or budget" for each in (stored.fingerprints, prints))
+    then, now = (each.documents or PLAIN for each in (stored.fingerprints, prints))
     if then != now:
         complaint = f"the {kept.noun} was accepted with {then}, and the suite has {now}"
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
@@ -293,18 +295,18 @@ def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
 def others_of(suite: Suite, gathered: Gathered, now: Side, answered: Others) -> dict[int, Side | IrevalError]:
     """The references of rules that name a source instead of the stored baseline, by the place of the rule."""
     found: dict[int, Side | IrevalError] = {}
-    scored: dict[str, Side | IrevalError] = {}
+    scored: dict[int, Side | IrevalError] = {}
     for number, rule in enumerate(suite.rules):
         source = rule.options.facts.reference.source
         if source is None:
             continue
-        words = described_source(source, suite.path.parent)
-        if words not in scored:
+        answer = answered[number]
+        if id(answer) not in scored:  # several rules may compare with one
             try:
-                scored[words] = _other(source, suite, gathered, now, answered[words])
+                scored[id(answer)] = _other(source, suite, gathered, now, answer)
             except IrevalError as error:
-                scored[words] = error
-        found[number] = scored[words]
+                scored[id(answer)] = error
+        found[number] = scored[id(answer)]
     return found
 
 
@@ -465,7 +467,7 @@ def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline
                 f"the baseline {where} holds {baseline.depth} documents of each query, and {metric} looks at {wanted}"
             )
         elif baseline.fingerprints.documents != stored.fingerprints.documents:
-            then = baseline.fingerprints.documents or "no spans or budget"
+            then = baseline.fingerprints.documents or PLAIN
             complaint = f"the baseline {where} was accepted with {then}, and that of this branch otherwise"
         elif needs_scores(suite) and not baseline.scored:
             complaint = f"the baseline {where} holds no scores, which are needed now"

@@ -156,8 +156,10 @@ def _without(registry: Registry) -> Iterator[str]:
 
 def _without_lists(material: Material) -> Iterator[str]:
     """Report why metrics that compare two lists have no value."""
-    side = material.now_beside(material.baseline)
-    names = [name for name in map(str, material.suite.metrics) if name not in side.scored and name not in side.errors]
+    references = (material.baseline, *material.others.values())
+    sides = [material.now_beside(each) for each in references if not isinstance(each, IrevalError)]
+    known = {name for side in sides for name in (*side.scored, *side.errors)}
+    names = [name for name in map(str, material.suite.metrics) if name not in known]
     if names:
         why = "there is no baseline yet" if material.stored is None else "the baseline cannot be read"
         yield f"{', '.join(names)}: no value, because it compares with the baseline, and {why}"

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.at_base import Base
+from pytest_ireval.baselines.index_facts import index_change
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
 from pytest_ireval.baselines.record import Baseline
 from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
-from pytest_ireval.gate.answers import asked_together, refuse_missing_queries, unsteady
+from pytest_ireval.gate.answers import Answered, Others, asked_together, refuse_missing_queries, unsteady
 from pytest_ireval.gate.inputs import (
     Gathered,
     endings,
@@ -165,6 +166,7 @@ def material_of(
         *_not_asked(answered.not_asked),
         *failed,
         *answered.notes,
+        *_of_references(suite, answered, theirs),
         *_gone(answered.gone),
         *([": ".join(filter(None, differing))] if differing[1] else []),
         *_unranked(base, found),
@@ -254,6 +256,16 @@ def _failed(queries: Mapping[str, str]) -> Iterator[str]:
         yield f"{counted(len(queries), 'query')} without an answer of the source, counted as empty: {query} ({why})" + (
             f", and {len(queries) - 1} more" if len(queries) > 1 else ""
         )
+
+
+def _of_references(suite: Suite, answered: Answered, theirs: Others) -> Iterator[str]:
+    """Notes of the sources that rules compare with, and another build or mapping of an index of the same name."""
+    known = {id(each): number for number, each in sorted(theirs.items(), reverse=True)}
+    for number, each in theirs.items():
+        if isinstance(each, Answered) and known[id(each)] == number:  # several rules may compare with one
+            other = index_change(each.facts, answered.facts) if each.facts.name == answered.facts.name else ""
+            differs = [f"it searched another index than the source: {other}"] if other else []
+            yield from (f"against, line {suite.rules[number].place.line}: {note}" for note in (*each.notes, *differs))
 
 
 def _gone(documents: tuple[str, ...]) -> Iterator[str]:

@@ -66,6 +66,10 @@ class Passages:
         found = replace(rankings, documents=Ids.of(names), fields=fields if rankings.fields else rankings.fields)
         return without_rows(found, np.array(repeated, np.int64))
 
+    def name(self, chunk: str, query: str) -> str:
+        """The passage that a chunk counts as if it is the first; the chunk itself if it covers none."""
+        return self._name(chunk, self.by_query.get(query, {}), ())
+
     def _name(self, chunk: str, passages: Mapping[str, Sequence[_Passage]], counted: Container[str]) -> str:
         """The passage that a chunk counts as, a new one if there is one; the chunk itself if it covers none."""
         document, start, end = _span(chunk) or ("", 0, 0)

@@ -137,7 +137,7 @@ def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
     shared = rankings.tied_to[rows] > rankings.tied_from[rows]
     tied = dict(zip(rankings.ranking(expectation.query), shared, strict=True))
     named = (expectation.document, *expectation.never, *expectation.order)
-    if not any(tied.get(seen.population.called(document), False) for document in named if document):
+    if not any(tied.get(seen.population.called(document, expectation.query), False) for document in named if document):
         return ()
     return ("other documents have the same score; they are ordered by document id, unless the suite has ties: input",)
 
@@ -146,7 +146,8 @@ def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> t
     """Judge one answer: True if it fails, and the headline; documents are looked up by their current names."""
     listed_now = {document: place for place, document in enumerate(seen.now.documents(expectation.query, asking), 1)}
     named = [name for name in (expectation.document, *expectation.never, *expectation.order) if name]
-    rank = {name: listed_now[now] for name in named if (now := seen.population.called(name)) in listed_now}
+    called = {name: seen.population.called(name, expectation.query) for name in named}
+    rank = {name: listed_now[now] for name, now in called.items() if now in listed_now}
     query = shown(expectation.query)
     if expectation.document:
         found = rank.get(expectation.document)

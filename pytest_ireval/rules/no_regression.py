@@ -156,6 +156,11 @@ class TradeOffOptions(NoRegressionOptions):
             raise ValueError(f"at_least: no value of {self.improves} can fall by {gain}")
         if gain.absolute and self.improves.ratio and self.by_evidence:
             raise ValueError(f"at_least: evidence compares ratios of {self.improves}: write a share, such as 5%")
+        if "timings" in self.metric.needs - self.improves.needs and "on_fail" not in self.model_fields_set:
+            raise ValueError(
+                f"{self.metric} measures time and would only warn, also if {self.improves} falls: write on_fail: fail "
+                f"or on_fail: warn, or exchange metric and improves"
+            )
         if self.improves == self.metric:
             raise ValueError(f"{self.metric} cannot be both the metric and what improves")
         return self

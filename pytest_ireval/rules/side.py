@@ -133,8 +133,8 @@ class Population:
     judgments: Judgments | None = None
     weights: Floats | None = None
     waived: frozenset[str] = frozenset()
-    called: Callable[[str], str] = str
-    """Gives the current name of a document, if the suite has other names for it."""
+    called: Callable[..., str] = lambda document, _query="": document
+    """Gives the current name of a document, if the suite has other names for it; with a query, that of its passage."""
     drawing: Drawing | None = None
     """The sampling of the queries; None: drawn one by one from a population of any size."""
 

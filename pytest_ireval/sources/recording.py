@@ -39,7 +39,8 @@ class Recording:
         self.folder, self.request = folder, request
         self.offline = bool(os.environ.get(OFFLINE))
         digest = hashlib.sha256(_line(hidden_in(source)).encode()).hexdigest()[:8]
-        number = f"-{request.repetition}" if request.repetition > 1 else ""
+        number = f".against-{request.reference}" if request.reference else ""
+        number += f"-{request.repetition}" if request.repetition > 1 else ""
         self.path = folder / f"{request.suite}.{digest}{number}.jsonl.gz"
         self._begun = self.path.with_suffix(".part")
         self._known: dict[str, Reply] = {}

@@ -31,6 +31,8 @@ class Request:
     """True if documents below ``depth`` are needed as well, to order equal scores across it."""
     repetition: int = 1
     """The number of this asking among several, from 1."""
+    reference: int = 0
+    """The number of a source that rules compare with, from 1; 0: the source of the suite."""
     relevant: Callable[[], Sequence[str]] = tuple
     """Relevant documents of the queries. A source that can look them up may name those that are gone."""
     progress: Progress = SILENT

@@ -43,7 +43,7 @@ class _Turns:
     @contextmanager
     def of(self, number: int) -> Iterator[None]:
         """Wait for the first turn of a source, and leave at the end; an error of the first source ends the others."""
-        _here.pass_on = lambda asked: self._pass_on(number, asked)
+        _here.pass_on, _here.asked = lambda asked: self._pass_on(number, asked), 0
         try:
             self._wait(number, self._path)
             yield
@@ -79,7 +79,7 @@ class _Turns:
 
 
 _here = local()
-"""``pass_on`` in the thread of a source that takes turns: called with the number of queries of its last turn."""
+"""In the thread of a source that takes turns: ``pass_on``, and the number of queries that it ``asked`` in its turn."""
 
 
 def in_turns(calls: Sequence[Callable[[], T]]) -> list[T | IrevalError]:
@@ -115,8 +115,10 @@ def by_turns(ask: Callable[[range], list[Outcome]], count: int, size: int) -> li
     pass_on, outcomes = getattr(_here, "pass_on", None), list[Outcome]()
     size = count if pass_on is None else size
     for begin in range(0, count, max(1, size)):
-        if begin and pass_on is not None:
-            pass_on(size)
+        if pass_on is not None and count > 1:  # a single call imports a module
+            if _here.asked:  # also where it is asked all queries again
+                pass_on(_here.asked)
+            _here.asked = min(size, count - begin)
         outcomes += ask(range(begin, min(begin + size, count)))
         if outcomes[-1].failed:
             break

@@ -57,6 +57,19 @@ def test_other_chunks_of_the_same_passages_are_no_regression(handbook):
     assert found["no_regression"]["numbers"]["change"] == 0
 
 
+def test_a_chunk_that_must_not_appear_is_found_as_its_passage(handbook):
+    handbook.run(OVERLAPPING, "{spans: 50%}")
+    path = handbook.path / "handbook.ireval.yaml"
+    suite = path.read_text()
+
+    def headline(chunk):
+        path.write_text(f"{suite}  - expect: [{{query: q1, never: [{chunk}]}}]\n")
+        return run_gate(load_suite(path)).outcomes[-1].headline
+
+    assert headline("book#0-120").startswith("book#0-120 at #1 for query 'q1'")
+    assert headline("book#300-400").startswith("none of them for query 'q1'")
+
+
 def test_chunks_that_cover_too_little_fail(handbook):
     handbook.run(PASSAGES, "{spans: 50%}", "--ireval-update-new")
     found = handbook.run(["book#0-49", "book#100-149"], "{spans: 50%}")
@@ -96,7 +109,7 @@ def test_a_suite_that_judged_chunks_can_move_to_passages(handbook):
     handbook.run(PASSAGES, "{spans: 50%}", *accept)
     accepted = handbook.run(OVERLAPPING, "{spans: 50%}")
 
-    assert changed["no_regression"]["headline"].startswith("the baseline was accepted with no spans or budget, and")
+    assert changed["no_regression"]["headline"].startswith("the baseline was accepted with no spans, no budget and")
     assert accepted["no_regression"]["verdict"] == "pass"
 
 

@@ -256,6 +256,11 @@ def test_a_gain_that_these_queries_do_not_show_is_inconclusive(trade):
         ("at_least: 10%", "at_least: 0%", "asks for no gain"),
         ("at_least: 10%", "at_least: {absolute: 5ms}, decide_by: evidence", "evidence compares ratios of Latency"),
         ("improves: Latency, at_least: 10%", "improves: RR, at_least: {absolute: 5ms}", "5 ms is a time"),
+        (
+            "P@1, tolerance: 5%, improves: Latency",
+            "Latency, tolerance: 5%, improves: P@1",
+            "Latency measures time and would only warn, also if P@1 falls: write on_fail: fail",
+        ),
     ],
 )
 def test_a_trade_off_that_makes_no_sense_is_a_mistake(speed, old, new, complaint):
@@ -265,6 +270,31 @@ def test_a_trade_off_that_makes_no_sense_is_a_mistake(speed, old, new, complaint
 
     with pytest.raises(SuiteError, match=complaint):
         speed.gate(rule, head=JUDGED)
+
+
+def test_a_gain_in_quality_may_cost_time_if_the_rule_can_fail(trade, speed):
+    bought = TRADE.replace("P@1, tolerance: 5%, improves: Latency", "Latency, tolerance: 5%, improves: P@1")
+
+    found = speed.gate(bought.replace("against", "on_fail: fail, against"), head=JUDGED)
+
+    assert found.verdict == "fail"
+    assert "P@1 did not change, less than the wanted rise of 10%" in found.headline
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("times: engine", "times: client of the source with times: engine of against"),
+        ("batch: 9", "a batch has one time"),
+    ],
+)
+def test_a_reference_has_times_of_the_same_kind(speed, options, complaint):
+    live = "opensearch: http://127.0.0.1:9/shop, query: {match_all: {}}"
+    head = HEAD.replace("run: now.txt, timings: now.tsv", live)
+    rule = f"no_regression: {{metric: Latency, tolerance: 5%, against: {{source: {{{live}, {options}}}}}}}"
+
+    with pytest.raises(SuiteError, match=complaint):
+        speed.gate(rule, head=head)
 
 
 def test_a_first_baseline_needs_the_times_too(trade, speed):

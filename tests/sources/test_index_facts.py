@@ -204,6 +204,55 @@ def test_a_recording_replays_the_facts(shop, index, monkeypatch):
     assert notes(result) == []
 
 
+def test_references_that_differ_in_a_header_are_asked_and_recorded_apart(shop, index, monkeypatch):
+    def respond(asked):
+        bad = (
+            asked.headers.get("x-copy") == "bad" and "query" in (asked.body or {}) and "ids" not in asked.body["query"]
+        )
+        hits = [{"_id": "blue-pan", "_score": 2.0}, {"_id": "red-mug", "_score": 1.0}]
+        return {"hits": {"hits": hits}} if bad else index.respond(asked)
+
+    index.server.respond = respond
+    query = {"match": {"title": "{text}"}}
+    copies = [
+        {"opensearch": f"{index.url}/products", "query": query, "record": "answers", "headers": {"X-Copy": copy}}
+        for copy in ("good", "bad")
+    ]
+    rule = "  - no_regression: {{name: {}, metric: RR@3, tolerance: 5%, against: {{source: {}}}}}\n"
+    rules = "".join(rule.format(each["headers"]["X-Copy"], json.dumps(each)) for each in copies)
+    asked = [shop.run(copies[1], rules=f"rules:\n{rules}")]
+    index.server.close()
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    asked.append(shop.run(copies[1], rules=f"rules:\n{rules}"))
+
+    assert [[each.verdict for each in result.outcomes[1:]] for result in asked] == [["fail", "pass"]] * 2
+
+
+def test_times_of_the_engine_are_not_compared_with_those_of_the_client(shop, index):
+    index.server.respond = lambda asked: {"took": 5, **index.respond(asked)}
+    rules = "rules:\n  - no_regression: {metric: Latency, tolerance: 5%}\n"
+    shop.accept(rules=rules)
+
+    found = shop.run(rules=rules, times="engine").outcomes[1]
+
+    assert found.verdict == "error"
+    assert "accepted with no spans, no budget and times: client, and the suite has times: engine" in found.headline
+    assert shop.run(times="engine", rules=RULES.replace("RR@3", "P@1")).outcomes[1].verdict == "pass"
+
+
+def test_passages_are_not_looked_up_in_the_index_or_explained(shop, index):
+    index.documents = {f"{each}#0-9": text for each, text in index.documents.items()}
+    judgments = shop.folder / "judgments.txt"
+    judgments.write_text(judgments.read_text().replace(" 1\n", "#0-8 1\n"))
+    rules = 'documents: {spans: 50%}\nrules:\n  - threshold: {P@3: ">= 0.9"}\n'
+    query = {"match": {"title": "{text}"}}
+
+    result = shop.run({"opensearch": f"{index.url}/products", "query": query, "explain": "true"}, rules=rules)
+
+    assert result.outcomes[1].verdict == "fail"
+    assert notes(result) == ["explain has no effect with documents: spans or collapse: the index has other ids"]
+
+
 def test_the_facts_of_solr(shop, index):
     solr = {"solr": f"{index.url}/solr/products"}
     kept = shop.accept(solr).index
@@ -259,6 +308,11 @@ def test_facts_of_a_python_function(shop):
         "    return Answer([text.replace(' ', '-')], index={'build': 'v1', 'documents': 7})\n"
         "def moving(text, query_id):\n"
         "    return Answer([text.replace(' ', '-')], index={'build': query_id})\n"
+        "def other(text):\n"
+        "    return Answer([text.replace(' ', '-')], index={'build': 'v2'})\n"
+        "def late(text, query_id):\n"
+        "    seen = {'q0': {}, 'q1': {'build': 'v1'}, 'q2': {'build': 'v2'}}\n"
+        "    return Answer([text.replace(' ', '-')], index=seen[query_id])\n"
         "def wrong(text):\n"
         "    return Answer([text.replace(' ', '-')], index={'size': 7})\n"
     )
@@ -267,4 +321,8 @@ def test_facts_of_a_python_function(shop):
     assert (
         "the index changed while it was asked: it was rebuilt (q0 -> q1)" in shop.run({"python": "facts:moving"}).error
     )
+    assert "it was rebuilt (v1 -> v2)" in shop.run({"python": "facts:late"}).error
+    other = RULES.replace("tolerance: 5%", "tolerance: 5%, against: {source: {python: 'facts:other'}}")
+    note = "against, line 8: it searched another index than the source: it was rebuilt (v2 -> v1)"
+    assert notes(shop.run({"python": "facts:search"}, rules=other)) == [note]
     assert "unknown fact of the index: 'size'" in shop.run({"python": "facts:wrong"}).error

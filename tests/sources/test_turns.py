@@ -63,6 +63,13 @@ def test_the_order_alternates_query_by_query(gate):
     assert sys.path == before
 
 
+def test_they_take_turns_in_every_repeat(gate):
+    ours, theirs = ({"python": f"calls:{name}", "repeat": 2} for name in ("one", "other"))
+
+    assert order(gate(ours, theirs)[1]) == "ABBA" * 6
+    assert order(gate(ours, {**theirs, "repeat": 1}, queries=2)[1]) == "ABBAAA"
+
+
 def test_sources_of_other_kinds_and_speeds_keep_up_with_each_other(gate):
     _, calls = gate({"python": "calls:one", "concurrency": 2}, {"python": "calls:awaited"}, queries=8)
 
