@@ -112,7 +112,8 @@ def command(
     if systems or suite is not None:
         shared = panel.shared()
         if not shared.pairs.queries:
-            raise InputError(Problem("no query is judged by all judges", panel.origin))
+            fewer = "leave out --rankings and --suite, or compare fewer judges"
+            raise InputError(Problem("no query is judged by all judges", panel.origin, suggestion=fewer))
         merging = Merging(choice, judge_ties, missing_judges, dict(weights))
         variants = _variants(shared, merging)
         notes.append(

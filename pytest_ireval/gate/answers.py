@@ -261,7 +261,7 @@ def unsteady(
     from pytest_ireval.sources.recording import OFFLINE  # only live systems need that module
 
     if os.environ.get(OFFLINE):
-        return "", f"the source was not asked a second time: {OFFLINE} closes the network"
+        return "", f"the source was not asked a second time: {OFFLINE} is set"
     queries = gathered.population.queries
     rows = range(0, len(queries), -(-len(queries) // SAMPLE))
     sample = replace(
@@ -289,8 +289,8 @@ def unsteady(
                 yield f"{name} {noise_floor(noise.within, int(population.counting.sum())):.2g}"
 
     floor = ", ".join(floors())
-    differ = f"{len(changed)} of {counted(len(asked), 'query')} asked twice got another answer: {some(list(changed))}"
+    differ = f"{len(changed)} of {counted(len(asked), 'query')} asked twice got different answers: {some(list(changed))}"
     noise = f"; two runs of this system may differ by {floor} (noise floor, 95%)" if floor else "; no metric moved"
     return "the source does not answer the same twice", (
-        f"{differ}{noise}; set repeat: 3 in the source, or make it steady: exact search, one replica, preference"
+        f"{differ}{noise}; set repeat: 3 in the source, or make its answers stable: exact search, one replica, a preference"
     )

@@ -157,7 +157,7 @@ class TradeOffOptions(NoRegressionOptions):
         if gain.absolute and self.improves.ratio and self.by_evidence:
             raise ValueError(f"at_least: evidence compares ratios of {self.improves}: write a share, such as 5%")
         if self.improves == self.metric:
-            raise ValueError(f"{self.metric} cannot be both the metric and what improves")
+            raise ValueError(f"{self.metric} is in metric and in improves: name two different metrics")
         return self
 
     @property

@@ -18,7 +18,7 @@ from pytest_ireval.secrets import hidden_in
 from pytest_ireval.sources.request import Request
 
 OFFLINE = "IREVAL_OFFLINE"
-"""The variable that closes the network: answers come from recordings alone."""
+"""The variable with which no system is asked: answers come from recordings alone."""
 RUN_KEYS = ("IREVAL_RUN_KEY", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILD_TAG")
 """Variables that name a run of CI: what an interrupted attempt of the same run got is not asked for again."""
 FORMAT = 1
