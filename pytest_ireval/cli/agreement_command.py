@@ -81,10 +81,10 @@ def command(
 ) -> None:
     """Compare several judges of the same documents.
 
-    A judge is a value of the column judge, or else a whole file, called as the file or as you like with NAME=path.
+    A judge is a value of the column judge, or a whole file. A file has its own name, or that of NAME=path.
 
-    With --rankings or --suite, the systems or the gate are judged by each judge alone and by each way to merge
-    them, on the queries that all judges judged.
+    --rankings scores systems, and --suite runs the gate: under each judge alone, and under all judges merged in each
+    way, on the queries that all judges judged.
     """
     registry = registry_at(None)
     with LateBar() as progress:

@@ -54,11 +54,11 @@ def _numbers(kind: type[float]) -> Any:
     return read
 
 
-@click.command(name="load")
+@click.command(name="load", context_settings={"show_default": True})
 @click.argument("path", type=click.Path(exists=True, path_type=Path), metavar="SUITE")
 @click.option("--named", help="One suite of a matrix.")
-@click.option("--concurrency", default="1,2,4,8,16", callback=_numbers(int), help="The numbers of requests at a time.", show_default=True)
-@click.option("--rate", default="", callback=_numbers(float), help="Send requests at these rates (a second): 10,20,50.")
+@click.option("--concurrency", default="1,2,4,8,16", callback=_numbers(int), help="Numbers of requests at a time.")
+@click.option("--rate", default="", show_default=False, callback=_numbers(float), help="Or requests a second: 10,20.")
 @click.option("--repeat", default=1, type=click.IntRange(1), help="How often each level asks all queries.")
 @click.option(
     "--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="The output format."
@@ -70,8 +70,8 @@ def command(
     """Ask the source of SUITE its queries at several levels of load, one request for each query.
 
     It asks all queries once first, so that caches are alike at each level. The first request of each connection is not
-    counted. With --rate requests are due at equal distances, up to the greatest --concurrency at a time, and the time
-    of an answer counts from the moment when its request was due. Use a test system: this is meant to overload it.
+    counted. With --rate requests are due at equal intervals, at most the greatest --concurrency at a time. The time of
+    an answer then counts from the moment when its request was due. Use a test system: the command may overload it.
     """
     suites = suites_named([path], named)
     if len(suites) > 1 or not concurrency:

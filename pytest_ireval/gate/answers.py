@@ -289,8 +289,8 @@ def unsteady(
                 yield f"{name} {noise_floor(noise.within, int(population.counting.sum())):.2g}"
 
     floor = ", ".join(floors())
-    differ = f"{len(changed)} of {counted(len(asked), 'query')} asked twice got different answers: {some(list(changed))}"
+    differ = f"{len(changed)} of {counted(len(asked), 'query')} asked twice got another answer: {some(list(changed))}"
     noise = f"; two runs of this system may differ by {floor} (noise floor, 95%)" if floor else "; no metric moved"
     return "the source does not answer the same twice", (
-        f"{differ}{noise}; set repeat: 3 in the source, or make its answers stable: exact search, one replica, a preference"
+        f"{differ}{noise}; set repeat: 3 in the source, or make its answers stable: exact search, one replica"
     )

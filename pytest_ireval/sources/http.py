@@ -64,8 +64,7 @@ class LiveOptions(SourceOptions):
         4, repr=False, description="How often a request is made that fails for a reason that may pass."
     )
     error_budget: AmountText = Field(
-        Amount(0),
-        description="The number of queries, or their share, that may fail; each counts as an empty ranking.",
+        Amount(0), description="The number of queries, or their share, that may fail; each counts as an empty ranking."
     )
     redirects: Flag = Field(False, description="Follow redirects on the same host.")
     times: Literal["client", "engine"] = Field(

@@ -51,9 +51,8 @@ class Recording:
         """Read what is there, or begin."""
         if self.offline:
             if not self.path.is_file():
-                raise SourceError(
-                    Problem(f"there is no recording {self._shown}", suggestion=f"unset {OFFLINE} to record one")
-                )
+                again = f"set the variables of the recorded run; or, to record one, unset {OFFLINE}"
+                raise SourceError(Problem(f"there is no recording {self._shown}", suggestion=again))
             self._known = {key: answered for key, answered, _ in self._read(self.path)}
             return self
         run = next((f"{name}={os.environ[name]}" for name in RUN_KEYS if os.environ.get(name)), "")
