@@ -203,7 +203,7 @@ def fetched(digest: str, place: str) -> bytes:
     except Exception as error:  # stores of plugins and libraries for networks raise many things
         raise BaselineError(Problem(f"cannot be fetched from {name}: {told(error)}", place, suggestion=TRY)) from error
     if not isinstance(content, bytes) or digest_of(content) != digest:
-        complaint = f"{name} has another content of this file than was accepted: {_below(digest)}"
+        complaint = f"{name} has this file with other content than was accepted: {_below(digest)}"
         raise BaselineError(Problem(complaint, place, suggestion=AGAIN))
     _keep_copy(digest, content)
     return content

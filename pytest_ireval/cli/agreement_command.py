@@ -81,10 +81,10 @@ def command(
 ) -> None:
     """Compare several judges of the same documents.
 
-    A judge is a value of the column judge, or else a whole file, called as the file or as you like with NAME=path.
+    A judge is a value of the column judge, or a whole file. A file has its own name, or that of NAME=path.
 
-    With --rankings or --suite, the systems or the gate are judged by each judge alone and by each way to merge
-    them, on the queries that all judges judged.
+    --rankings scores systems, and --suite runs the gate: under each judge alone, and under all judges merged in each
+    way, on the queries that all judges judged.
     """
     registry = registry_at(None)
     with LateBar() as progress:
@@ -112,7 +112,8 @@ def command(
     if systems or suite is not None:
         shared = panel.shared()
         if not shared.pairs.queries:
-            raise InputError(Problem("no query is judged by all judges", panel.origin))
+            fewer = "leave out --rankings and --suite, or compare fewer judges"
+            raise InputError(Problem("no query is judged by all judges", panel.origin, suggestion=fewer))
         merging = Merging(choice, judge_ties, missing_judges, dict(weights))
         variants = _variants(shared, merging)
         notes.append(

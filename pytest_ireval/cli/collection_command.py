@@ -56,6 +56,6 @@ def command(
         notes.append(f"{counted(len(asked), 'query')} in {asked.origin}, {without} without judgments")
     if fields is not None:
         corpus = corpus_of(document_fields(fields), found)
-        headers = {"size": "bytes of text", "words": "words per document", "not_in_it": "judged, but not in it"}
+        headers = {"size": "bytes of text", "words": "words per document", "not_in_it": "judged, but missing"}
         sheets.append(Sheet("documents", [corpus._asdict()], "", headers))
     show(sheets, notes, form)

@@ -253,7 +253,7 @@ def command(
 ) -> None:
     """Compare two or more RANKINGS under JUDGMENTS, in any format that is installed.
 
-    Each ranking is called as its file, or as you like with NAME=path. One of the files may be - for standard input.
+    A ranking has the name of its file, or that of NAME=path. One of the files may be - for standard input.
     """
     named = named_files(rankings)
     if len(named) < 2:

@@ -42,7 +42,7 @@ def command(
     """Compare metrics by how well they tell systems apart, under JUDGMENTS of the same queries.
 
     Each pair of RANKINGS is tested, at level alpha and two-sided. A metric that finds more pairs different has more
-    discriminative power. Name as many different systems as there are.
+    discriminative power. Name ten or more systems that differ.
     """
     named = named_files(rankings)
     if len(named) < 2:

@@ -54,8 +54,7 @@ def command(
     """Turn SOURCES into a file of queries and a file of judgments.
 
     Sources are Quepid cases and books, RRE ratings, Elasticsearch _rank_eval requests, or any other format that holds
-    queries or judgments. Query ids that are whole phrases become ids without
-    blanks, which rankings files can hold.
+    queries or judgments. Query ids with spaces get new ids without spaces, as rankings files need them.
     """
     given = (judge_ties, missing_judges, weights) != ("lower", "ignore", ())
     if judges == "error" and given:

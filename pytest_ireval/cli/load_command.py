@@ -48,30 +48,30 @@ def _numbers(kind: type[float]) -> Any:
         except ValueError:
             numbers = [0]
         if any(not 0 < number < float("inf") for number in numbers):
-            raise click.BadParameter(f"{text!r} is not a list of numbers above 0, as 1,2,4")
+            raise click.BadParameter(f"{text!r} is not a list of numbers above 0, such as 1,2,4")
         return numbers
 
     return read
 
 
-@click.command(name="load")
+@click.command(name="load", context_settings={"show_default": True})
 @click.argument("path", type=click.Path(exists=True, path_type=Path), metavar="SUITE")
 @click.option("--named", help="One suite of a matrix.")
 @click.option("--concurrency", default="1,2,4,8,16", callback=_numbers(int), help="Numbers of requests at a time.")
-@click.option("--rate", default="", callback=_numbers(float), help="Requests a second instead: 10,20,50.")
+@click.option("--rate", default="", show_default=False, callback=_numbers(float), help="Or requests a second: 10,20.")
 @click.option("--repeat", default=1, type=click.IntRange(1), help="How often each level asks all queries.")
 @click.option(
     "--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="The output format."
 )
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Also draw times over throughput.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Also draw times and throughput.")
 def command(
     path: Path, named: str | None, concurrency: list[int], rate: list[float], repeat: int, form: str, svg: Path | None
 ) -> None:
     """Ask the source of SUITE its queries at several levels of load, one request for each query.
 
     It asks all queries once first, so that caches are alike at each level. The first request of each connection is not
-    counted. With --rate requests are due at equal distances, up to the greatest --concurrency at a time, and the time
-    of an answer counts from the moment when its request was due. Use a test system: this is meant to overload it.
+    counted. With --rate requests are due at equal intervals, at most the greatest --concurrency at a time. The time of
+    an answer then counts from the moment when its request was due. Use a test system: the command may overload it.
     """
     suites = suites_named([path], named)
     if len(suites) > 1 or not concurrency:
@@ -81,7 +81,7 @@ def command(
     (suite,) = suites
 
     if suite.source is None:
-        raise IrevalError(Problem("names no source of rankings", str(suite.place)))
+        raise IrevalError(Problem("the suite has no source", str(suite.place), suggestion="add source:"))
     registry = Conftests().registry_for(suite.path)
     with LateBar() as bar:
         queries = gathered(suite, registry, today_of()).population.queries
@@ -212,7 +212,7 @@ def _refuse(source: SourceAsked, request: Request, concurrency: int, times: int)
         complaint = f"the suite limits requests to {source.options.rate:g} a second; a load test would break this limit"
         raise SourceError(Problem(complaint, place, suggestion="use a suite for a test system, without rate"))
     if os.environ.get(OFFLINE):
-        raise SourceError(Problem(f"{OFFLINE} closes the network, and load asks the system itself", place))
+        raise SourceError(Problem(f"{OFFLINE} is set, but load asks the system", place, suggestion=f"unset {OFFLINE}"))
     left = len(request.queries) - concurrency
     if left < 1 or left * times < FEWEST:
         complaint = f"{len(request.queries)} queries are too few for {concurrency} requests at a time"
@@ -240,7 +240,7 @@ def _asked(source: SourceAsked, request: Request, concurrency: int, rate: float 
     (answer,) = answers(asked, replace(request, progress=watch))
     if len(watch.ended) != len(request.queries):
         complaint = f"{source.kind.name} answers all queries at once; load is measured with single requests"
-        raise SourceError(Problem(complaint, str(source.place), allowed="python has mode: query"))
+        raise SourceError(Problem(complaint, str(source.place), suggestion="write mode: query"))
     begin = watch.due[concurrency]
     answered = [number for number, query in enumerate(request.queries.ids) if query not in answer.failed]
     ended = [watch.ended[number] for number in answered if watch.ended[number] > begin]

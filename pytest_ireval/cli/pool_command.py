@@ -76,10 +76,10 @@ def command(
     queries_format: str | None,
     grades: Grades,
 ) -> None:
-    """Collect the first documents of RANKINGS to judge: each once, in an order that tells nothing about rankings.
+    """Collect the first documents of RANKINGS to judge: each once, in random order.
 
-    The table shows what each ranking adds. With --judged it also scores each ranking without the judgments that no
-    other ranking contributed: a large difference means that new systems of its kind get too low values.
+    The table shows what each ranking adds. With --judged it also scores each ranking without the judgments of documents
+    that only this ranking has. A large difference means that new systems of its kind get too low values.
     """
     if Path(target).exists() and not force:
         raise IrevalError(Problem(f"would overwrite {target}", suggestion="--force overwrites"))

@@ -270,7 +270,7 @@ def unsteady(
     from pytest_ireval.sources.recording import OFFLINE  # only live systems need that module
 
     if os.environ.get(OFFLINE):
-        return "", f"the source was not asked a second time: {OFFLINE} closes the network"
+        return "", f"the source was not asked a second time: {OFFLINE} is set"
     queries = gathered.population.queries
     rows = range(0, len(queries), -(-len(queries) // SAMPLE))
     sample = replace(
@@ -301,5 +301,5 @@ def unsteady(
     differ = f"{len(changed)} of {counted(len(asked), 'query')} asked twice got another answer: {some(list(changed))}"
     noise = f"; two runs of this system may differ by {floor} (noise floor, 95%)" if floor else "; no metric moved"
     return "the source does not answer the same twice", (
-        f"{differ}{noise}; set repeat: 3 in the source, or make it steady: exact search, one replica, preference"
+        f"{differ}{noise}; set repeat: 3 in the source, or make its answers stable: exact search, one replica"
     )

@@ -317,7 +317,7 @@ def _other(source: SourceAsked, suite: Suite, gathered: Gathered, now: Side, ans
     if answered.failed:  # empty lists of the reference would hide a loss
         query, why = next(iter(answered.failed.items()))
         complaint = f"{counted(len(answered.failed), 'query')} without an answer, such as {query!r} ({why})"
-        raise SourceError(Problem(complaint, str(source.place), suggestion="a reference has no error_budget"))
+        raise SourceError(Problem(complaint, str(source.place), suggestion="in a source of against, no query may fail"))
     rankings = answered.rankings
     refuse_missing_queries(suite, source, gathered, rankings)
     there = set(rankings[0].queries).intersection(*(each.queries for each in rankings))

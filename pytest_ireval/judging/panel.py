@@ -183,6 +183,7 @@ def panel_of(judges: Sequence[tuple[str, Judgments]]) -> JudgePanel:
     judge = np.repeat([names[name] for name, _ in judges], list(map(len, parts)))
     votes = Votes(tuple(names), size, pairs.number, judge, np.concatenate([each.grade for each in parts]))
     _, first, number = np.unique(judge * size + pairs.number, return_index=True, return_inverse=True)
+    origin = ", ".join(dict.fromkeys(each.origin for each in parts))
     two = np.flatnonzero(votes.grade != votes.grade[first][number])
     if two.size:
         row, other = int(two[0]), int(first[number[two[0]]])
@@ -191,5 +192,5 @@ def panel_of(judges: Sequence[tuple[str, Judgments]]) -> JudgePanel:
             f"judge {shown(votes.names[judge[row]])} gave document {shown(pairs.documents[thing])} of query "
             f"{shown(pairs.queries[pairs.query[thing]])} two grades: {votes.grade[other]:g} and {votes.grade[row]:g}"
         )
-        raise InputError(Problem(complaint, place=", ".join(dict.fromkeys(each.origin for each in parts))))
-    return JudgePanel(pairs, votes.at(np.sort(first)), ", ".join(dict.fromkeys(each.origin for each in parts)))
+        raise InputError(Problem(complaint, origin, suggestion="keep one of them"))
+    return JudgePanel(pairs, votes.at(np.sort(first)), origin)

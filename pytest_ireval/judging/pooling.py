@@ -1,4 +1,4 @@
-"""Pools: which documents to judge, in an order that tells nothing, and what each ranking adds to the judgments."""
+"""Pools: the documents to judge, in random order, and what each ranking adds to the judgments."""
 
 from __future__ import annotations
 

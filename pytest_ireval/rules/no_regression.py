@@ -162,7 +162,7 @@ class TradeOffOptions(NoRegressionOptions):
                 f"or on_fail: warn, or exchange metric and improves"
             )
         if self.improves == self.metric:
-            raise ValueError(f"{self.metric} cannot be both the metric and what improves")
+            raise ValueError(f"{self.metric} is in metric and in improves: name two different metrics")
         return self
 
     @property

@@ -261,7 +261,7 @@ def _body(answer: http.client.HTTPResponse) -> bytes:
     """The whole body, unpacked; the answer is closed."""
     encoding = answer.headers.get("content-encoding", "identity").lower()
     if encoding not in ("identity", "gzip", "x-gzip"):
-        raise AttemptError(f"the answer is encoded as {encoding}, which was not asked for", "allowed: gzip")
+        raise AttemptError(f"the answer is encoded as {encoding}, which was not requested", "allowed: gzip")
     unpacker = None if encoding == "identity" or answer.length == 0 else zlib.decompressobj(31)
     parts, size = [], 0
     with answer:
@@ -269,7 +269,7 @@ def _body(answer: http.client.HTTPResponse) -> bytes:
             parts.append(part if unpacker is None else unpacker.decompress(part, LARGEST + 1 - size))
             size += len(parts[-1])
             if unpacker is not None and unpacker.unused_data:
-                raise zlib.error("there is more after the end of the compressed answer")
+                raise zlib.error("bytes follow the end of the compressed answer")
             if size > LARGEST:
                 raise AttemptError(
                     f"the answer is larger than {LARGEST >> 20} MiB", "ask for fewer documents or fields"

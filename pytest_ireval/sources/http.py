@@ -65,8 +65,7 @@ class LiveOptions(SourceOptions):
         4, repr=False, description="How often a request is made that fails for a reason that may pass."
     )
     error_budget: AmountText = Field(
-        Amount(0),
-        description="The number of queries, or their share, that may fail; they count as answered with nothing.",
+        Amount(0), description="The number of queries, or their share, that may fail; each counts as an empty ranking."
     )
     redirects: Flag = Field(False, description="Follow redirects on the same host.")
     times: Literal["client", "engine"] = Field(
@@ -193,13 +192,14 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
     refuse_unknown(used, known, queries, "{%s}")
     if "text" in used and not all(queries.text):
         query = next(query for query, text in zip(queries.ids, queries.text, strict=True) if not text)
-        raise SourceError(f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}")
+        said = f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}"
+        raise SourceError(Problem(said, suggestion="set queries: to a file with columns id and text"))
     with ExitStack() as stack:
         source = (exchange, options.headers, urlsplit(address).username)
         recording = stack.enter_context(Recording(options.record, request, source)) if options.record else None
         if os.environ.get(OFFLINE) and recording is None:
-            said = f"{OFFLINE} closes the network, and this source has no recording"
-            raise SourceError(Problem(said, suggestion="add record: FOLDER, and run once with the network"))
+            said = f"{OFFLINE} is set, but this source has no recording"
+            raise SourceError(Problem(said, suggestion=f"add record: FOLDER, and run once without {OFFLINE}"))
         numbers = range(0, len(queries), batch.size if batch else 1)
         request.progress.expect(len(numbers), "batches of queries" if batch else "queries")
         connections = Connections(address, redirects=options.redirects)

@@ -99,7 +99,7 @@ class _Looking:
         try:
             return self.index.facts(answers)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            self._note("index facts", f"the answer has another form ({type(error).__name__}: {str(error)[:80]})")
+            self._note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
             return {}
 
     def gone(self) -> Iterator[str]:
@@ -127,7 +127,7 @@ class _Looking:
         self.asked += 1
         if self.recording is None:
             if os.environ.get(OFFLINE):
-                raise _LookError(f"{OFFLINE} closes the network")
+                raise _LookError(f"{OFFLINE} is set")
             return self._sent(sent).answer
         try:
             return self.recording.answered((self.asked, 0), {**sent, "when": when}, lambda: self._sent(sent)).answer

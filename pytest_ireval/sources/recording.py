@@ -18,7 +18,7 @@ from pytest_ireval.secrets import hidden_in
 from pytest_ireval.sources.request import Request
 
 OFFLINE = "IREVAL_OFFLINE"
-"""The variable that closes the network: answers come from recordings alone."""
+"""The variable with which no system is asked: answers come from recordings alone."""
 RUN_KEYS = ("IREVAL_RUN_KEY", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILD_TAG")
 """Variables that name a run of CI: what an interrupted attempt of the same run got is not asked for again."""
 FORMAT = 1
@@ -52,9 +52,8 @@ class Recording:
         """Read what is there, or begin."""
         if self.offline:
             if not self.path.is_file():
-                raise SourceError(
-                    Problem(f"there is no recording {self._shown}", suggestion=f"unset {OFFLINE} to record one")
-                )
+                again = f"set the variables of the recorded run; or, to record one, unset {OFFLINE}"
+                raise SourceError(Problem(f"there is no recording {self._shown}", suggestion=again))
             self._known = {key: answered for key, answered, _ in self._read(self.path)}
             return self
         run = next((f"{name}={os.environ[name]}" for name in RUN_KEYS if os.environ.get(name)), "")

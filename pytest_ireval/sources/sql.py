@@ -134,7 +134,7 @@ class _Asking:
             columns = list(found.keys())
             if not {*columns} & {*IDS}:
                 said = f"the rows have no id: their columns are {', '.join(columns)}"
-                raise SourceError(Problem(said, suggestion=f"name one of them {', '.join(IDS)}"))
+                raise SourceError(Problem(said, suggestion=f"name the column of the id: {' or '.join(IDS)}"))
             rows = [dict(row) for row in found.mappings()]
             self.seconds[queries.ids[number]] = time.monotonic() - began
         ranked = ranking_of(rows, queries.ids[number], self.fields)

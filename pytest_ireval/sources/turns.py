@@ -75,7 +75,7 @@ class _Turns:
                 self._changed.wait(PATIENCE)
         sys.path[:] = path
         if self._broken:
-            raise SourceError("it was not asked further, because another source failed")
+            raise SourceError("it was not asked any more, because another source failed")
 
 
 _here = local()

@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_had_is_an_error_that_says_what_to_do(machine, mon
     before = place.read_bytes()
     place.write_bytes(before.replace(b"a", b"e", 1))
     assert refused(monkeypatch, machine) == (
-        f"baselines/shop.rankings.tsv\n  the store {address} has another content of this file than was accepted: "
+        f"baselines/shop.rankings.tsv\n  the store {address} has this file with other content than was accepted: "
         f"{name[:2]}/{name}\n  {again}"
     )
     place.unlink()
@@ -443,7 +443,7 @@ def test_fsspec_reaches_other_stores(machine, monkeypatch):
     assert {path.rpartition("/")[2] for path in files.find("/baselines/search")} == set(names().values())
     name = names()["rankings.tsv"]
     files.pipe_file(f"/baselines/search/{name[:2]}/{name}", b"other")
-    assert "has another content of this file" in refused(monkeypatch, machine)
+    assert "has this file with other content" in refused(monkeypatch, machine)
 
 
 def test_a_missing_package_is_named(monkeypatch):
@@ -498,7 +498,7 @@ def test_a_real_s3_server(s3, machine, monkeypatch):
     key = f"team/baselines/{name[:2]}/{name}"
     assert sha256(client.get_object(Bucket="search", Key=key)["Body"].read()).hexdigest() == name
     client.put_object(Bucket="search", Key=key, Body=b"another")
-    assert "has another content of this file" in refused(monkeypatch, machine)
+    assert "has this file with other content" in refused(monkeypatch, machine)
     client.delete_object(Bucket="search", Key=key)
     assert "does not have this file" in refused(monkeypatch, machine)
     monkeypatch.setenv(ADDRESS, "s3://serch/team/baselines")

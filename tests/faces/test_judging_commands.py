@@ -155,7 +155,8 @@ def test_a_verdict_that_depends_on_the_judge_is_shown(ireval, write):
         (["ann.txt", "ann.txt"], "ann.txt\n  is given twice\n  a judge is compared with others: give each file once\n"),
         (
             ["ann.txt", "cid.txt", "bob.txt", "--rankings", "one.txt", "--rankings", "two.txt"],
-            "ann.txt, cid.txt, bob.txt\n  no query is judged by all judges\n",
+            "ann.txt, cid.txt, bob.txt\n  no query is judged by all judges\n"
+            "  leave out --rankings and --suite, or compare fewer judges\n",
         ),
     ],
 )

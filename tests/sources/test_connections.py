@@ -235,14 +235,14 @@ def test_an_answer_that_is_cut_off_is_an_error(shop, wire, answer, monkeypatch):
 def test_an_encoding_that_was_not_asked_for_is_an_error(shop, wire):
     server = wire(b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\nx")
 
-    assert "encoded as br, which was not asked for" in shop.refused(source(server.port))
+    assert "encoded as br, which was not requested" in shop.refused(source(server.port))
 
 
 def test_bytes_after_the_end_of_a_compressed_answer_are_an_error(shop, wire):
     packed = gzip.compress(FOUND, mtime=0) + b" "
     server = wire(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s" % (len(packed), packed))
 
-    assert "there is more after the end of the compressed answer" in shop.refused(source(server.port))
+    assert "bytes follow the end of the compressed answer" in shop.refused(source(server.port))
 
 
 def test_an_answer_without_a_body(shop, wire):

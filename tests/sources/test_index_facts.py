@@ -275,7 +275,9 @@ def test_facts_by_a_request_of_the_suite(shop, index):
     assert (
         shop.run(source | {"index": {**facts, "build": "docs.uuid"}})
         .notes[0]
-        .startswith("index facts could not be read: the answer has another form (ValueError: nothing at docs.uuid)")
+        .startswith(
+            "index facts could not be read: the answer has an unexpected form (ValueError: nothing at docs.uuid)"
+        )
     )
     for wrong, said in (
         ({"url": "https://elsewhere.example/stats", "documents": "n"}, "index asks another host than the source"),
