@@ -23,7 +23,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.files import files_of
 from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite, SharedRun
-from pytest_ireval.pytest_adapter.undisturbed import as_they_are, without_collecting
+from pytest_ireval.pytest_adapter.undisturbed import AskingLine, as_they_are, without_collecting
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.plain import shown_result
 from pytest_ireval.results.suite_result import SuiteResult
@@ -102,7 +102,9 @@ class SuiteRun:
         with as_they_are(), without_collecting():
             proposes, config = self.session.accepting.asked, self.session.config
             finished = proposes and self._finished()
-            gated = gate(self.suite, self.registry, self.plan, self.session.circumstances, set(self.planned.selected))
+            with AskingLine(config) as progress:
+                circumstances, selected = self.session.circumstances, set(self.planned.selected)
+                gated = gate(self.suite, self.registry, self.plan, circumstances, selected, progress)
             material = gated.material
             if material is None:
                 return Evaluated(gated.result)

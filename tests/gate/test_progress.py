@@ -1,0 +1,99 @@
+"""The line that shows how far a system has answered, on a terminal alone."""
+
+import io
+import os
+import pty
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from pytest_ireval.pytest_adapter.undisturbed import AskingLine
+
+SEARCH = "def search(text):\n    return [text]\n"
+SUITE = """\
+ireval: 1
+suite: shop
+source: {python: "shelf:search"}
+queries: queries.tsv
+rules:
+  - threshold: {Empty: "<= 0"}
+"""
+AT_ONCE = "from pytest_ireval.pytest_adapter import undisturbed\nundisturbed.PATIENCE = undisturbed.PAUSE = 0.0\n"
+
+
+def line(*moments, isatty=True, verbosity=0):
+    """A line, with the moments at which the clock is read, and the file that it writes to."""
+    file = io.StringIO()
+    reporter = SimpleNamespace(isatty=isatty, _tw=SimpleNamespace(_file=file))
+    plugins = SimpleNamespace(get_plugin={"terminalreporter": reporter}.get)
+    config = SimpleNamespace(pluginmanager=plugins, get_verbosity=lambda: verbosity)
+    return AskingLine(config, iter(moments).__next__), file
+
+
+def texts(file):
+    return [each.partition("\x1b8")[0] for each in file.getvalue().split("\x1b[2K")[1:]]
+
+
+def test_a_long_run_shows_its_rate_and_the_time_left():
+    asking, file = line(100.0, 100.2, 110.0, 110.1, 120.0)
+    with asking:
+        asking.expect(5000, "queries")
+        asking.advance(10)
+        asking.advance(490)
+        asking.advance(10)
+        asking.advance(490)
+
+    assert texts(file) == [
+        "500 of 5,000 queries, 50 a second, 1 min 30 s left",
+        "1,000 of 5,000 queries, 50 a second, 1 min 20 s left",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("quiet", [{"isatty": False}, {"verbosity": -1}])
+def test_nothing_is_shown_where_nobody_looks(quiet):
+    asking, file = line(100.0, 110.0, **quiet)
+    with asking:
+        asking.expect(5000, "queries")
+        asking.advance(490)
+
+    assert file.getvalue() == ""
+
+
+def test_reading_files_is_not_asking():
+    asking, file = line(100.0, 110.0, 110.0, 120.0)
+    with asking:
+        asking.expect(1 << 20, "reading rankings")
+        asking.advance(1 << 19)
+        asking.expect(2, "queries")
+        asking.advance(1)
+
+    assert texts(file) == ["1 of 2 queries, 0.1 a second, 10 s left", ""]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of this system")
+def test_a_run_on_a_terminal_shows_it_and_removes_it(tmp_path):
+    for name, text in {"shelf.py": SEARCH, "shop.ireval.yaml": SUITE, "conftest.py": AT_ONCE}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "queries.tsv").write_text("id\ttext\n" + "".join(f"q{i}\tword{i}\n" for i in range(9)))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "pytest", "--ireval", "-p", "no:cacheprovider", "-p", "no:xdist", str(tmp_path)]
+    pid = os.posix_spawn(
+        command[0], command, {**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+        file_actions=[(os.POSIX_SPAWN_DUP2, theirs, number) for number in (0, 1, 2)],
+    )  # fmt: skip
+    os.close(theirs)
+    written = bytearray()
+    try:
+        while part := os.read(ours, 1 << 16):
+            written += part
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, written.decode()
+    shown = written.decode()
+    assert "9 of 9 calls, " in shown
+    assert shown.rindex("\x1b[2K\x1b8") > shown.rindex(" left")
+    assert "[100%]" in shown
