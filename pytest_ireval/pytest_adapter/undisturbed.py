@@ -91,9 +91,8 @@ class AskingLine:
             self.shown, rate = now, self.done / max(now - self.began, 1e-9)
             minutes, seconds = divmod(round((self.expected - self.done) / rate) if rate else 0, 60)
             left = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-            self._write(
-                f"{self.done:,} of {self.expected:,} {self.what}, {rate:,.{0 if rate >= 10 else 1}f} a second, {left} left"
-            )
+            speed = f"{rate:,.{0 if rate >= 10 else 1}f} a second"
+            self._write(f"{self.done:,} of {self.expected:,} {self.what}, {speed}, {left} left")
 
     def _write(self, text: str) -> None:
         if self.file is not None:
