@@ -78,7 +78,8 @@ def test_a_run_on_a_terminal_shows_it_and_removes_it(tmp_path):
         (tmp_path / name).write_text(text)
     (tmp_path / "queries.tsv").write_text("id\ttext\n" + "".join(f"q{i}\tword{i}\n" for i in range(9)))
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "pytest", "--ireval", "-p", "no:cacheprovider", "-p", "no:xdist", str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", "--ireval", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += [f"--rootdir={tmp_path}", str(tmp_path)]  # else reports are written where this test was started
     pid = os.posix_spawn(
         command[0], command, {**os.environ, "TERM": "xterm", "COLUMNS": "100"},
         file_actions=[(os.POSIX_SPAWN_DUP2, theirs, number) for number in (0, 1, 2)],
