@@ -93,7 +93,7 @@ def rankings_of_suite(
         from pytest_ireval.retrieval.chunks import refuse_without_span
 
         for each in rankings:
-            refuse_without_span(each.documents, lambda _, origin=each.origin: origin)  # type: ignore[misc]
+            refuse_without_span(each.documents, each.origin)
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
     described = cut[0].fields or {}
     cut = _with_fields(suite, cut)

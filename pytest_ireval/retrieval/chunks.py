@@ -93,12 +93,13 @@ def passages_of(judgments: Judgments, share: float) -> Passages:
     return Passages(found, share)
 
 
-def refuse_without_span(documents: Ids, place: Callable[[int], str]) -> None:
-    """Raise InputError with the documents that have no span; ``place`` gives the place of a row."""
+def refuse_without_span(documents: Ids, place: str | Callable[[int], str]) -> None:
+    """Raise InputError with the documents that have no span; ``place`` is that of all rows, or gives that of a row."""
     mistakes = Mistakes()
     for row, name in enumerate(documents.texts()):
         if _span(name) is None:
-            mistakes.add(Problem(f"document {shown(name)} has no span", place(row), allowed=FORM))
+            at = place if isinstance(place, str) else place(row)
+            mistakes.add(Problem(f"document {shown(name)} has no span", at, allowed=FORM))
     mistakes.refuse()
 
 

@@ -568,7 +568,7 @@ def test_only_paths_that_are_more_than_names_need_a_package(shop, server, monkey
         shop.source({"vespa": server.url})
 
 
-def test_the_first_query_decides_the_fields_of_a_document_whoever_answers_first(shop, server):
+def test_the_first_query_of_the_suite_decides_the_fields_of_a_document(shop, server):
     late = threading.Event()
 
     def respond(request):
@@ -720,7 +720,7 @@ def test_a_recording_of_batches_is_one_of_single_queries(shop, server, batch, re
     assert shop.lists({**batch, "record": "answers"}) == ONE_EACH
     alone = shop.ask({**batch, "batch": "1", "record": "answers"})
     assert alone.ranking("q3") == ["pan"]
-    assert alone.timings is None  # nobody knows how long each of them took
+    assert alone.timings is None  # the answers were recorded in batches, which have one time for several queries
     assert server.requests == []
 
 
