@@ -241,8 +241,10 @@ def _marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Sequence[str], 
         return Problem("is not YAML: missing space after ':'", place, suggestion=suggestion)
     if error.context == "while scanning a simple key" and error.context_mark is not None:  # noticed lines later
         line, column = error.context_mark.line, error.context_mark.column
-    reason = ", ".join(str(part) for part in (error.context, error.problem) if part)
     place = f"{file.shown}:{line + 1}:{column + 1}"
+    if "nesting depth" in str(error.problem):  # libyaml has a limit of its own, and may read ahead
+        return Problem(f"is nested deeper than {DEEPEST} levels", place)
+    reason = ", ".join(str(part) for part in (error.context, error.problem) if part)
     return Problem(f"is not YAML: {reason}", place, suggestion=_remedy(lines, line, column))
 
 

@@ -128,11 +128,17 @@ def test_keys_and_values_know_where_they_stand():
             "shop.yaml:2:1\n  is not YAML: while scanning a simple key, could not find expected ':'",
         ),
         ("a: \x01\n", "shop.yaml:1:4\n  is not YAML: control characters are not allowed"),
-        ("a: " + "[" * 100_000, "shop.yaml:1:53\n  is nested deeper than 50 levels"),
+        ("a: " + "[" * 900, "shop.yaml:1:53\n  is nested deeper than 50 levels"),
     ],
 )
 def test_what_is_refused_says_where_and_why(text, says):
     assert problems(text) == [says]
+
+
+def test_any_depth_is_refused_in_the_same_words():
+    [problem] = problems("a: " + "[" * 100_000)
+
+    assert problem.endswith("is nested deeper than 50 levels")
 
 
 def test_a_torn_name_is_put_together_so_that_nothing_else_is_said_of_it():
