@@ -326,3 +326,75 @@ def test_a_time_that_decided_and_only_warns_now_is_weaker(branch, then, now, sai
     branch.shop.change((rule % then, rule % now))
 
     assert weaker(branch) == said
+
+
+def facts(strict):
+    """The facts of the check, of a change that may only be told."""
+    strict.commit("something")
+    found = strict.outcome()
+    assert (found["verdict"], found["warning"]) == ("pass", False)
+    return found["facts"]
+
+
+LOCKED = ("judgments: judgments.txt", "judgments: {file: judgments.txt, lock: true}")
+WAIVED = ("rules:\n", "waive:\n  - {query: q03, until: 2026-12-01, reason: feed}\nrules:\n")
+
+
+@pytest.mark.parametrize(
+    ("then", "old", "new", "said"),
+    [
+        (LOCKED, "lock: true", "lock: false", "judgments are no longer locked"),
+        (WAIVED, "12-01", "12-24", "longer waiver: q03 until 2026-12-24, before until 2026-12-01 (feed)"),
+    ],
+)
+def test_what_held_a_suite_and_was_let_go_is_named(strict, then, old, new, said):
+    strict.begin_with(then)
+    strict.shop.change((old, new))
+
+    assert weaker(strict) == [said]
+
+
+@pytest.mark.parametrize(
+    ("then", "old", "new", "said"),
+    [
+        (LOCKED, "lock: true", "lock: true, relevant_from: 2", "also changed: relevant_from none -> 2"),
+        (LOCKED, "lock: true", "lock: true, scale: {0: no, 3: yes, 4: best}", "also changed: judgments.scale"),
+        (LOCKED, "file: judgments.txt", "file: all.txt", "also changed: judgments judgments.txt -> all.txt"),
+    ],
+)
+def test_judgments_that_count_in_another_way_are_told(strict, then, old, new, said):
+    (strict.path / "all.txt").write_bytes((strict.path / "judgments.txt").read_bytes())
+    strict.begin_with(then)
+    strict.shop.change((old, new))
+
+    assert facts(strict) == [said]
+
+
+def test_queries_of_judgments_count_if_the_suite_has_no_file_of_queries(strict):
+    rules = strict.shop.suite.partition("rules:\n")[2]
+    plain = '  - threshold: {nDCG@10: ">= 0.1"}\n'
+    strict.begin_with(("queries: queries.tsv\nweight: searches\n", ""), (rules, plain))
+    del strict.shop.judgments["q10"]
+    strict.shop.write()
+
+    assert weaker(strict) == ["1 query removed: 'q10'", "4 judgments removed, in 1 query: 'q10'"]
+
+
+def test_a_suite_that_judges_no_more_is_weaker(strict):
+    rules = strict.shop.suite.partition("rules:\n")[2]
+    plain = '  - threshold: {Empty: "<= 0.1"}\n'
+    strict.begin_with((rules, plain))
+    strict.shop.change(("judgments: judgments.txt\nmetrics: [nDCG@10, P@3]\n", ""))
+
+    assert "judgments removed from the suite" in weaker(strict)
+
+
+def test_many_checks_that_are_gone_are_counted(strict):
+    many = "".join(f'  - threshold: {{"{name}@{k}": ">= 0.01"}}\n' for name in ("P", "R", "RR") for k in range(4, 10))
+    strict.begin_with(("rules:\n", f"rules:\n{many}"))
+    strict.shop.change((many, ""))
+
+    *named, last = weaker(strict)
+
+    assert all(each.startswith("check removed: threshold::") for each in named)
+    assert last == f"{18 - len(named)} more checks removed"
