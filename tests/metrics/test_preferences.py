@@ -2,8 +2,9 @@
 
 import math
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ireval import MetricError, evaluate
@@ -63,12 +64,15 @@ def test_graded_rpp_is_the_mean_over_grades_weighted_by_their_documents(grades, 
 
 
 @pytest.mark.parametrize("name", NAMES)
+@example(grades={"b": 1, "c": 1}, one=["a", "d", "b"], other=["a", "b", "c"], place=2)
 @given(grades=GRADES, one=RANKING, other=RANKING, place=st.integers(1, 7))
 def test_a_relevant_document_one_place_higher_never_harms(name, grades, one, other, place):
     if place < len(one) and grades.get(one[place], 0) >= 1 > grades.get(one[place - 1], 0):
         better = [*one[: place - 1], one[place], one[place - 1], *one[place + 1 :]]
+        before, after = (compared(name, grades, ranking, other) for ranking in (one, better))
 
-        assert compared(name, grades, better, other) >= compared(name, grades, one, other) - 1e-12
+        # A lexical form asks the first place that differs: which one that is may change, the side that wins may not.
+        assert (np.sign(after) >= np.sign(before)) if "lexi" in name.lower() else (after >= before - 1e-12)
 
 
 def test_queries_do_not_mix():
