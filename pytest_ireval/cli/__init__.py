@@ -117,6 +117,9 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # ids may hold what the terminal cannot show
     try:
         commands(prog_name="ireval")
-    except (IrevalError, OSError) as error:
+    except IrevalError as error:
         click.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        click.echo(f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}", err=True)
         sys.exit(2)

@@ -73,7 +73,8 @@ def command(
     counted. With --rate requests are due at equal intervals, at most the greatest --concurrency at a time. The time of
     an answer then counts from the moment when its request was due. Use a test system: the command may overload it.
     """
-    suites = suites_named([path], named)
+    conftests = Conftests()
+    suites = suites_named([path], named, conftests)
     if len(suites) > 1 or not concurrency:
         raise click.UsageError(
             f"{path} has {len(suites)} suites: choose one with --named" if concurrency else "--concurrency is empty"
@@ -82,7 +83,7 @@ def command(
 
     if suite.source is None:
         raise IrevalError(Problem("the suite has no source", str(suite.place), suggestion="add source:"))
-    registry = Conftests().registry_for(suite.path)
+    registry = conftests.registry_for(suite.path)
     with LateBar() as bar:
         queries = gathered(suite, registry, today_of()).population.queries
         request = Request(queries, suite.depth, suite.path.parent, suite.name, registry.readers, progress=bar)

@@ -21,6 +21,19 @@ QUERIES = [f"q{number:02}" for number in range(30)]
 SUITE = "ireval: 1\nsuite: shop\nsource: {%s}\nqueries: queries.tsv\nrules:\n  - threshold: {Empty: '<= 0'}\n"
 
 
+CONFTEST = """
+from pytest_ireval import hookimpl, per_query_metric
+
+@per_query_metric(name="Own", range=(0, 1))
+def own(ranking, *, cutoff: int = 10) -> float:
+    return 1.0
+
+@hookimpl
+def ireval_metrics():
+    return [own]
+"""
+
+
 @pytest.fixture
 def server():
     made = Server()
@@ -58,6 +71,14 @@ def test_each_level_asks_each_query_once_after_all_were_asked(load, server):
     assert list(rows[0]) == ["concurrency", "rate", "requests", "failed", "throughput", "mean", "p50", "p95", "p99"]
     assert all(float(row["p50"]) <= float(row["p95"]) and float(row["throughput"]) > 0 for row in rows)
     assert all(row["p99"] == "" for row in rows)  # of 29 times none would be above it
+
+
+def test_a_metric_of_a_conftest_is_known(load, server, tmp_path):
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "judgments.txt").write_text("q01 0 d1 1\n")
+    done = load(over(server, "}\nmetrics: [Own]\njudgments: {file: judgments.txt"), "--concurrency", "1")
+
+    assert done.code == 0, done.err
 
 
 def test_no_more_requests_at_a_time_than_the_level_says(load, server):
