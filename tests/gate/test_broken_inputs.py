@@ -212,3 +212,57 @@ def ireval_rules():
         ["shop.ireval.yaml:12: rule odd of *conftest.py raised ZeroDivisionError: division by zero"]
     )
     assert accepted.verdicts()["odd::one"] == "error"
+
+
+def test_a_judged_query_that_the_file_of_queries_lacks(accepted):
+    path = accepted.path / "queries.tsv"
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith(("q03", "q07"))))
+
+    assert first_error(accepted.run())[:2] == [
+        "judgments.txt: 2 of 10 judged queries are not in queries.tsv: 'q03', 'q07'",
+        "  add them there, or remove their judgments: queries outside the file belong to no slice",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        (["-1"], ["queries.tsv:2: searches is '-1'; a weight is 0 or more"]),
+        (["", "few"], ["queries.tsv:2: searches is ''; a weight is 0 or more", "queries.tsv:3: searches is 'few'"]),
+        (["nan"] * 7, [*(f"queries.tsv:{n}: searches is 'nan'" for n in range(2, 7)), "… and 2 more"]),
+    ],
+)
+def test_a_weight_that_is_no_number_from_0_on(accepted, weights, told):
+    path = accepted.path / "queries.tsv"
+    head, *rows = path.read_text().splitlines()
+    rows = [f"{row.rpartition(chr(9))[0]}\t{weight}" for row, weight in zip(rows, weights, strict=False)] + rows[
+        len(weights) :
+    ]
+    path.write_text("\n".join([head, *rows]) + "\n")
+
+    said = first_error(accepted.run())
+
+    assert [line[: len(want)] for line, want in zip(said, told, strict=False)] == told
+    assert not said[len(told)].startswith(("queries.tsv", "…"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        (
+            "rules:\n  - expect: [{query: q1, document: d, top: 3}]\n",
+            ["shop.ireval.yaml:12:14", "  query 'q1' is not in queries.tsv", "  did you mean 'q10'?"],
+        ),
+        (
+            "waive:\n  - {query: q99, until: 2026-12-20, reason: feed}\nrules:\n",
+            ["shop.ireval.yaml:12:5", "  query 'q99' is not in queries.tsv", "  did you mean 'q09'?"],
+        ),
+    ],
+)
+def test_a_query_that_is_named_and_nowhere(accepted, rule, told):
+    accepted.change(("rules:\n", rule))
+
+    result = accepted.run()
+
+    result.stdout.fnmatch_lines(told)
+    assert result.ret == pytest.ExitCode.INTERRUPTED

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval import InputError, MetricError, evaluate
+from pytest_ireval import InputError, MetricError, evaluate, why
 
 SECONDS = {"q1": 0.1, "q2": 0.15, "q3": 0.05, "q4": 0.9}
 
@@ -47,3 +47,17 @@ def test_no_time_at_all_is_an_error():
         timed("Throughput", dict.fromkeys(SECONDS, 0))
     with pytest.raises(InputError, match="query 'q1' took -1"):
         timed("Latency", {"q1": -1})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "arithmetic", "fact"),
+    [
+        ("Latency", 250, "0.25 * 1000", "seconds that the query took, in milliseconds; documents play no part"),
+        ("Instant(below=300)", 1, "1", "250 milliseconds; less than 300 milliseconds count as 1, others as 0"),
+        ("Instant(below=200)", 0, "0", "250 milliseconds; less than 200 milliseconds count as 1, others as 0"),
+    ],
+)
+def test_a_time_is_explained(name, value, arithmetic, fact):
+    steps = why(name, {"q": {"a": 1}}, {"q": ["a", "b"]}, timings={"q": 0.25}).first.steps
+
+    assert (steps.value, steps.arithmetic, steps.facts) == (value, arithmetic, (fact,))
