@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
+    from pytest_ireval.plugins.conftests import load_registry
     from pytest_ireval.plugins.hookspecs import ReportSection, hookimpl, report_section
     from pytest_ireval.plugins.kinds import DiagnosisKind, Part, RuleKind, SourceKind, diagnosis, rule, source
-    from pytest_ireval.plugins.registry import load_registry
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Steps
@@ -64,7 +64,7 @@ _HOMES = {
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.kinds": ("DiagnosisKind", "Part", "RuleKind", "SourceKind", "diagnosis", "rule", "source"),
-    "plugins.registry": ("load_registry",),
+    "plugins.conftests": ("load_registry",),
     "plugins.hookspecs": ("ReportSection", "hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),

@@ -20,6 +20,11 @@ def _as_table(evaluation: Evaluation, per_query: bool) -> str:
 
 
 def _figures(evaluation: Evaluation) -> str:
+    return table(*figure_table(evaluation))
+
+
+def figure_table(evaluation: Evaluation) -> tuple[list[str], list[list[str]], list[int]]:
+    """The header, a row for each metric, and the columns with numbers."""
     header, right = ["metric", "value", "queries"], [1, 2]
     tied = any(metric.ties for metric in evaluation.metrics)
     if tied:
@@ -32,7 +37,7 @@ def _figures(evaluation: Evaluation) -> str:
             ties = metric.ties
             row += [str(ties.queries), open_to(ties)] if ties else ["", ""]
         rows.append(row)
-    return table(header, rows, right)
+    return header, rows, right
 
 
 def evaluated_figure(value: float | None, aggregate: str = "mean") -> str:

@@ -14,17 +14,17 @@ WIDTH = 80
 
 def _as_table(explanation: Explanation, lines: int | None) -> str:
     """Aligned columns; long ids are cut in the middle so that a line has 80 characters, if that can be."""
-    return "\n\n".join(_terminal(block) for block in _blocks(explanation, lines)) + "\n"
+    return "\n\n".join(_terminal(block) for block in blocks_of(explanation, lines)) + "\n"
 
 
-def _terminal(block: _Block) -> str:
-    if isinstance(block, _Grid):
+def _terminal(block: Block) -> str:
+    if isinstance(block, Grid):
         grid = _fitting(block)
         return table(grid.header, grid.rows, grid.right)
     return "\n".join(map(printable, block))
 
 
-def _fitting(grid: _Grid) -> _Grid:
+def _fitting(grid: Grid) -> Grid:
     """The grid with ids cut as far as the width asks."""
     if grid.ids is None:
         return grid
@@ -39,11 +39,11 @@ def _fitting(grid: _Grid) -> _Grid:
 
 
 def _as_markdown(explanation: Explanation, lines: int | None) -> str:
-    return "\n\n".join(_markdown(block) for block in _blocks(explanation, lines)) + "\n"
+    return "\n\n".join(_markdown(block) for block in blocks_of(explanation, lines)) + "\n"
 
 
-def _markdown(block: _Block) -> str:
-    if not isinstance(block, _Grid):
+def _markdown(block: Block) -> str:
+    if not isinstance(block, Grid):
         return "  \n".join(_escaped(line) for line in block)
     rule = ["---:" if i in block.right else "---" for i in range(len(block.header))]
     rows = [block.header, rule, *([_escaped(cell) for cell in row] for row in block.rows)]
@@ -68,7 +68,7 @@ FORMATS: dict[str, Callable[[Explanation, int | None], str]] = {
 }
 
 
-class _Grid(NamedTuple):
+class Grid(NamedTuple):
     """A table of text; ``right`` are columns of numbers, ``ids`` is the column that may be cut."""
 
     header: Sequence[str]
@@ -77,10 +77,11 @@ class _Grid(NamedTuple):
     ids: int | None = None
 
 
-_Block: TypeAlias = _Grid | list[str]
+Block: TypeAlias = Grid | list[str]
 
 
-def _blocks(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
+def blocks_of(explanation: Explanation, lines: int | None) -> Iterator[Block]:
+    """The explanation as paragraphs and tables."""
     yield _answer(explanation)
     first, other = explanation.first, explanation.other
     if other is None:
@@ -106,7 +107,7 @@ def _answer(explanation: Explanation) -> list[str]:
 
 def _told(
     metric: str, explained: Explained, lines: int | None, titles: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[_Block]:
+) -> Iterator[Block]:
     steps = explained.steps
     if steps.facts:
         yield list(steps.facts)
@@ -129,7 +130,7 @@ def _shown(explained: Explained, lines: int | None) -> int:
     return judged[-1] + 1 if judged else 0
 
 
-def _steps_grid(steps: Steps, count: int) -> _Grid:
+def _steps_grid(steps: Steps, count: int) -> Grid:
     columns = list(steps.columns)
     if steps.shares is not None and all(steps.shares.values != column.values for column in columns):
         columns.append(steps.shares)
@@ -139,10 +140,10 @@ def _steps_grid(steps: Steps, count: int) -> _Grid:
         for i in range(count)
     ]
     header = ["rank", "document", "grade", *(column.name for column in columns)]
-    return _Grid(header, rows, [0, *range(2, len(header))], ids=1)
+    return Grid(header, rows, [0, *range(2, len(header))], ids=1)
 
 
-def _with_titles(grid: _Grid, titles: Mapping[str, str]) -> _Grid:
+def _with_titles(grid: Grid, titles: Mapping[str, str]) -> Grid:
     """The same with a last column of titles, if a document has one."""
     if grid.ids is None or not titles:
         return grid
@@ -166,7 +167,7 @@ def _left_out(explained: Explained, count: int) -> list[str]:
     return notes
 
 
-def _beside(steps: Steps, count: int, lines: int | None) -> Iterator[_Block]:
+def _beside(steps: Steps, count: int, lines: int | None) -> Iterator[Block]:
     beside = steps.beside
     if beside is None:
         return
@@ -175,7 +176,7 @@ def _beside(steps: Steps, count: int, lines: int | None) -> Iterator[_Block]:
     yield [f"{beside.title}:"]
     texts = [_column_text(column, shown) for column in beside.columns]
     rows = [[text[i] for text in texts] for i in range(shown)]
-    yield _Grid([column.name for column in beside.columns], rows, range(len(texts)))
+    yield Grid([column.name for column in beside.columns], rows, range(len(texts)))
     if shown < size:
         yield [f"lines not shown: {size - shown}"]
 
@@ -187,7 +188,7 @@ def _closing(metric: str, explained: Explained) -> str:
     return f"{metric} = {steps.arithmetic} = {value}" if " " in steps.arithmetic else f"{metric} = {value}"
 
 
-def _moves(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
+def _moves(explanation: Explanation, lines: int | None) -> Iterator[Block]:
     """Documents in both rankings: all down to the cutoff; without one, those that are judged or contribute."""
     moves, cutoff = explanation.moves, explanation.first.cutoff
     told = [move for move in moves if cutoff is not None or move.grade is not None or move.difference]
@@ -196,7 +197,7 @@ def _moves(explanation: Explanation, lines: int | None) -> Iterator[_Block]:
     header = ["document", "grade", "moved"] + (["A", "B", "B - A"] if shares else [])
     rows = [_move_row(move, shares) for move in shown]
     if rows:
-        yield _with_titles(_Grid(header, rows, [1, *range(3, len(header))], ids=0), explanation.titles)
+        yield _with_titles(Grid(header, rows, [1, *range(3, len(header))], ids=0), explanation.titles)
     notes = []
     if len(shown) < len(told):
         notes.append(f"documents not shown: {len(told) - len(shown)}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from pytest_ireval.errors import PluginError, Problem, raised_at, told
-from pytest_ireval.plugins.registry import Plugins, Registry
+from pytest_ireval.errors import PluginError, Problem, raised_at, told, within
+from pytest_ireval.plugins.registry import Plugins, Registry, loaded
 
 MENTIONED = b"ireval"
 """A conftest.py without it has no hooks of ours and is not imported: it may do anything."""
@@ -18,9 +19,9 @@ MENTIONED = b"ireval"
 class Conftests:
     """Installed plugins, and conftest.py files as files ask for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, looks: bool = False) -> None:
         self.plugins = Plugins()
-        self.plugins.load_installed()
+        self.plugins.load_installed(looks=looks)
         self._modules: dict[Path, ModuleType | None] = {}
         self._registries: dict[tuple[Path, ...], Registry] = {}
 
@@ -35,9 +36,18 @@ class Conftests:
     def _adopted(self, file: Path) -> bool:
         if file not in self._modules:
             module = imported(file) if MENTIONED in file.read_bytes() else None
-            self._modules[file] = module if module is not None and self.plugins.adopt(module) else None
+            taken = module is not None and self.plugins.adopt(module, within(file, Path.cwd()))
+            self._modules[file] = module if taken else None
             self._registries.clear()
         return self._modules[file] is not None
+
+
+def load_registry(suites: str | os.PathLike[str] | None = None, *, looks: bool = False) -> Registry:
+    """The registry of the installed plugins; with a suite or a folder, of the conftest.py files that serve it, too.
+
+    An installed plugin that cannot be loaded is an error, unless the caller only ``looks``: then it is in ``broken``.
+    """
+    return loaded(looks=looks) if suites is None else Conftests(looks=looks).registry_for(Path(suites).absolute())
 
 
 def conftests_for(path: Path) -> Iterator[Path]:

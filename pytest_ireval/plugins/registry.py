@@ -289,11 +289,8 @@ class Plugins:
             raise PluginError(f"plugin {origin}: {error}") from error
 
 
-def load_registry(*, looks: bool = False) -> Registry:
-    """The registry of the installed plugins, without any conftest.py.
-
-    A plugin that cannot be loaded is an error, unless the caller only ``looks``: then it is in ``broken``.
-    """
+def loaded(*, looks: bool = False) -> Registry:
+    """The registry of the installed plugins, without any conftest.py."""
     plugins = Plugins()
     plugins.load_installed(looks=looks)
     return plugins.registry()
@@ -302,7 +299,7 @@ def load_registry(*, looks: bool = False) -> Registry:
 @cache
 def installed() -> Registry:
     """The registry of the installed plugins, loaded once: they do not change while a process lives."""
-    return load_registry()
+    return loaded()
 
 
 def _entries() -> list[Installed]:

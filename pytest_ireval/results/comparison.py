@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_ireval.errors import InputError
 from pytest_ireval.results.evaluation import Evaluation
+from pytest_ireval.results.in_notebook import InNotebook
 
 FORMAT = "comparison-1"
 """The kind and version of the JSON form; a reader refuses another one."""
@@ -139,7 +140,7 @@ class Discrimination:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(InNotebook):
     """Two or more rankings under the same judgments."""
 
     rankings: Mapping[str, Evaluation]

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from pytest_ireval.errors import InputError
+from pytest_ireval.results.in_notebook import InNotebook
 from pytest_ireval.text_table import plural
 
 FORMAT = 1
@@ -80,7 +81,7 @@ class Policies:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(InNotebook):
     """Metrics of one set of rankings under one set of judgments."""
 
     metrics: tuple[MetricResult, ...]

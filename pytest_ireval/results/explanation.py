@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.in_notebook import InNotebook
 
 FORMAT = 1
 """The version of the JSON form."""
@@ -86,7 +87,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(InNotebook):
     """Why a metric has its value on one query; with a second ranking, why it has another one there."""
 
     metric: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.in_notebook import InNotebook
 from pytest_ireval.results.outcome import (
     Cause,
     Diagnosis,
@@ -289,7 +290,7 @@ class ChanceOfRed:
 
 
 @dataclass(frozen=True)
-class SuiteResult:
+class SuiteResult(InNotebook):
     """One suite, judged."""
 
     name: str

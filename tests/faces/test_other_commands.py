@@ -164,11 +164,10 @@ def test_metrics_of_a_conftest_are_explained_where_its_folder_is_named(ireval, f
     assert "\nToy@cutoff " in ireval("metrics", "--suites", "suites").out
 
 
-def test_plugins_of_a_conftest_are_listed_where_its_folder_is_named(ireval, folder_with_a_metric):
-    conftest = folder_with_a_metric / "conftest.py"
-
+@pytest.mark.usefixtures("folder_with_a_metric")
+def test_plugins_of_a_conftest_are_listed_where_its_folder_is_named(ireval):
     assert ireval("plugins", "--suites", "suites").out.endswith(
-        f"\n{conftest}\n  metrics: Toy\n\n"
+        "\nsuites/conftest.py\n  metrics: Toy\n\n"
         "Found through the entry-point groups pytest_ireval and pytest_ireval_suites.\n"
     )
     assert "Toy" not in ireval("plugins").out

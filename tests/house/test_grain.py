@@ -16,8 +16,8 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 60_800,
-    "modules": 275,
+    "lines": 61_000,
+    "modules": 277,
     "modules with one importer": 46,
     "names with one caller, in percent": 49,
     "public names defined twice": 15,

@@ -233,6 +233,7 @@ MODULES = {
     "pyndeval": ("pyndeval", "pyndeval"),
     "cwl-eval": ("cwl", "cwl-eval"),
     "scikit-learn": ("sklearn", "scikit-learn"),
+    "polars": ("polars", "polars"),
 }
 
 
