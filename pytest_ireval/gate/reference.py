@@ -144,8 +144,8 @@ def _grade(grade: float | None) -> str:
 
 
 def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints, kept: _Kept) -> Iterator[Problem]:
-    """Data that count now and were not kept; other passages, budget or times; queries that the suite no longer has."""
-    yield from too_little(suite, stored, kept)
+    """Documents or scores that were not kept; other passages, budget or times; queries that the suite no longer has."""
+    yield from _too_few(suite, stored, kept)
     then, now = (each.documents or PLAIN for each in (stored.fingerprints, prints))
     if then != now:
         complaint = f"the {kept.noun} was accepted with {then}, and the suite has {now}"
@@ -156,9 +156,14 @@ def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints,
         yield Problem(gone, suggestion=kept.remedy, allowed=kept.first)
 
 
-def too_little(suite: Suite, stored: Baseline, kept: _Kept | None = None) -> Iterator[Problem]:
-    """Documents, scores, timings or fields that count now and were not kept."""
-    kept = kept or _the_baseline(suite)
+def too_little(suite: Suite, stored: Baseline) -> Iterator[Problem]:
+    """Documents, scores, timings or fields that count now and that the baseline does not keep."""
+    kept = _the_baseline(suite)
+    yield from _too_few(suite, stored, kept)
+    yield from _lacking(suite, stored, kept).values()
+
+
+def _too_few(suite: Suite, stored: Baseline, kept: _Kept) -> Iterator[Problem]:
     if stored.depth < suite.depth:
         complaint = f"the {kept.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
@@ -167,9 +172,16 @@ def too_little(suite: Suite, stored: Baseline, kept: _Kept | None = None) -> Ite
         yield Problem(
             f"the {kept.noun} holds no scores, which {what} needs", suggestion=kept.remedy, allowed=kept.first
         )
-    for metric, what in lacking_data(suite.metrics, stored):
-        complaint = f"the {kept.noun} holds no {what}, which {metric} needs"
-        yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
+
+
+def _lacking(suite: Suite, stored: Baseline, kept: _Kept) -> dict[str, Problem]:
+    """By metric, the data that it alone needs and that were not kept; other metrics can be compared."""
+    return {
+        str(metric): Problem(
+            f"the {kept.noun} holds no {what}, which {metric} needs", suggestion=kept.remedy, allowed=kept.first
+        )
+        for metric, what in lacking_data(suite.metrics, stored)
+    }
 
 
 def _lost(gathered: Gathered, stored: Baseline, now: Side, cause: Cause, kept: _Kept) -> Iterator[Problem]:
@@ -238,7 +250,8 @@ def compared(
         restated=_restated(stored, side),
         added=tuple(query for query in cause.added if query in ranked and query not in waived),
     )
-    side = replace(side, errors={**side.errors, **_redefined(stored, definitions(now), kept)})
+    lacking = {name: BaselineMisfitError(problem) for name, problem in _lacking(suite, stored, kept).items()}
+    side = replace(side, errors={**side.errors, **_redefined(stored, definitions(now), kept), **lacking})
     error = _misfit(suite, gathered, stored, now, cause, prints, kept)
     notes = [*_notes_of(cause, len(gathered.population.queries), kept)]
     if not cause.index:
