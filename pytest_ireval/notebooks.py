@@ -62,14 +62,16 @@ def values_of(result: object) -> Columns:
 
 
 def _refuse(result: object) -> NoReturn:
-    raise TypeError(f"{type(result).__name__} is no result")
+    raise TypeError(f"{type(result).__name__} is not a result")
 
 
 def frame_of(result: object, library: Library | None = None) -> Any:
     """The data frame of a result."""
     known: tuple[Library, ...] = get_args(Library)
     if library is not None and library not in known:
-        raise IrevalError(Problem(f"{library!r} is no library of data frames", allowed=f"allowed: {', '.join(known)}"))
+        raise IrevalError(
+            Problem(f"{library!r} is not a library of data frames", allowed=f"allowed: {', '.join(known)}")
+        )
     there = [each for each in (known if library is None else (library,)) if find_spec(each)]
     if not there:
         lacking = f"needs {library or ' or '.join(known)}, which is not installed"

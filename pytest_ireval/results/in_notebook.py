@@ -15,7 +15,7 @@ class InNotebook:
         return str(import_module("pytest_ireval.notebooks").html_of(self))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """What IPython asks for first: where no HTML can be shown, the text of the command line is."""
+        """The HTML, and the text of the command line for places that show none; IPython asks for this first."""
         return {
             "text/html": self._repr_html_(),
             "text/plain": import_module("pytest_ireval.notebooks").plain_text_of(self),

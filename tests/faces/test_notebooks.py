@@ -104,7 +104,7 @@ def test_ids_cannot_write_html():
 
 def test_a_library_that_is_not_there_or_unknown_is_named(monkeypatch):
     result = evaluate(JUDGMENTS, GOOD, ["AP"])
-    with pytest.raises(IrevalError, match="'numpy' is no library of data frames"):
+    with pytest.raises(IrevalError, match="'numpy' is not a library of data frames"):
         result.to_frame("numpy")
     monkeypatch.setattr(drawing, "find_spec", lambda _: None)
     with pytest.raises(IrevalError, match="needs pandas or polars, which is not installed\n  pip install pandas"):

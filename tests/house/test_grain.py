@@ -16,7 +16,7 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 61_000,
+    "lines": 61_050,
     "modules": 277,
     "modules with one importer": 46,
     "names with one caller, in percent": 49,
