@@ -3,8 +3,8 @@
 import pytest
 from sides import TwoSides
 
-from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.conftests import load_registry
+from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.suites.loading import context_of
 
