@@ -20,7 +20,7 @@ GROUPS = {
     "Files: queries, judgments, rankings": ("retrieval", "intake"),
     "Sources": ("sources",),
     "Baselines and git": ("baselines", "repositories"),
-    "Rules and the gate": ("rules", "gate", "rehearsing", "evaluating", "comparing", "explaining", "statistics"),
+    "Rules and the gate": ("rules", "gate", "meta", "evaluating", "comparing", "explaining", "statistics"),
     "Metrics": ("metrics", "pytest_ireval_metrics"),
     "Plugins": ("plugins", "testing"),
     "The command ireval": ("cli",),

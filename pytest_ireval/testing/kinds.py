@@ -22,11 +22,11 @@ from pytest_ireval.gate.run import material_of, plan_of
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances
+from pytest_ireval.meta.stage import Stage, as_now, outcomes, scored, stage_of
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Kinds, Part, RuleKind, SourceKind
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT
-from pytest_ireval.rehearsing.stage import Stage, as_now, outcomes, scored, stage_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import QueriesLike, as_queries, as_rankings

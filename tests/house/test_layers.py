@@ -30,7 +30,7 @@ LAYERS = [
     ({"comparing", "explaining"}, {"numpy"}),
     ({"rules"}, {"numpy", "pydantic"}),
     ({"gate"}, {"numpy"}),
-    ({"rehearsing"}, {"numpy"}),
+    ({"meta"}, {"numpy"}),
     ({"reports"}, {"jinja2", "markupsafe"}),
     ({"pytest_adapter"}, {"pytest"}),
     ({"testing"}, {"pytest", "numpy"}),

@@ -26,11 +26,8 @@ from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.run import material_of, plan_of
 from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, spread_between, weighted_noise
 from pytest_ireval.gate.verdicts import Circumstances, family_of
-from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.rehearsing.damage import harmless_changes, noticed
-from pytest_ireval.rehearsing.stage import (
+from pytest_ireval.meta.damage import harmless_changes, noticed
+from pytest_ireval.meta.stage import (
     RED,
     Stage,
     as_now,
@@ -42,6 +39,9 @@ from pytest_ireval.rehearsing.stage import (
     stage_of,
     urn_of,
 )
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.rehearsal import AskedAgain, FalseAlarms, MetricNoise, SameAgain, SelfTest, ToleranceNoise
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of

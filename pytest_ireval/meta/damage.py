@@ -10,8 +10,7 @@ from functools import partial
 import numpy as np
 
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.rehearsing.stage import (
+from pytest_ireval.meta.stage import (
     Stage,
     as_now,
     as_now_in_part,
@@ -24,6 +23,7 @@ from pytest_ireval.rehearsing.stage import (
     urn_of,
     with_documents_at,
 )
+from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.rehearsal import HarmlessChange, Level, MutantNoticed
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.join import grades_of
