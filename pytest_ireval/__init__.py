@@ -24,7 +24,18 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.conftests import load_registry
     from pytest_ireval.plugins.hookspecs import ReportSection, hookimpl, report_section
-    from pytest_ireval.plugins.kinds import DiagnosisKind, Part, RuleKind, SourceKind, diagnosis, rule, source
+    from pytest_ireval.plugins.kinds import (
+        ClickedSearch,
+        ClickPolicy,
+        DiagnosisKind,
+        Part,
+        RuleKind,
+        SourceKind,
+        click_policy,
+        diagnosis,
+        rule,
+        source,
+    )
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Steps
@@ -63,7 +74,10 @@ _HOMES = {
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
-    "plugins.kinds": ("DiagnosisKind", "Part", "RuleKind", "SourceKind", "diagnosis", "rule", "source"),
+    "plugins.kinds": (
+        *("ClickPolicy", "ClickedSearch", "DiagnosisKind", "Part", "RuleKind", "SourceKind"),
+        *("click_policy", "diagnosis", "rule", "source"),
+    ),
     "plugins.conftests": ("load_registry",),
     "plugins.hookspecs": ("ReportSection", "hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
@@ -96,6 +110,8 @@ __all__ = [
     "BaselineError",
     "BaselineStore",
     "Chances",
+    "ClickPolicy",
+    "ClickedSearch",
     "Comparison",
     "DiagnosisKind",
     "Elsewhere",
@@ -135,6 +151,7 @@ __all__ = [
     "Symptom",
     "Tries",
     "TryEvidence",
+    "click_policy",
     "compare",
     "condensed",
     "diagnosis",

@@ -76,6 +76,7 @@ def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]
         for title, brought in (
             ("sources", registry.sources),
             ("rules", registry.rules),
+            ("click policies", registry.click_policies),
             ("sections of the report", registry.sections),
         )
     ]

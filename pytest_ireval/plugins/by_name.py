@@ -166,6 +166,9 @@ def _prefixes(families: Families, distributions: Mapping[str, str]) -> dict[str,
     }
 
 
+PLURALS = {"diagnosis": "diagnoses", "click_policy": "click_policies"}
+
+
 class KindsByName(Mapping[str, Thing]):
     """Things by name. ``acme:fresh``, with the distribution before the colon, is understood for each of them.
 
@@ -190,13 +193,13 @@ class KindsByName(Mapping[str, Thing]):
 
 
 def kinds_by_name(brought: Brought, wanted: type[Thing], what: str) -> KindsByName[Thing]:
-    """Kinds of sources or rules, diagnoses or sections of the report."""
+    """Kinds of sources or rules, diagnoses, policies for clicks or sections of the report."""
     found: dict[str, list[tuple[str, Any]]] = {}
     called = what.replace("_", " ")
     for origin, values in brought:
         for value in values:
             if not isinstance(value, wanted):
-                hook = "ireval_diagnoses" if what == "diagnosis" else f"ireval_{what}s"
+                hook = f"ireval_{PLURALS.get(what, f'{what}s')}"
                 made = f"decorate the function with @{what}"
                 raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is not a {called}: {made}")
             kind: Any = replace(value, origin=str(origin))  # type: ignore[type-var]  # each of them is a dataclass

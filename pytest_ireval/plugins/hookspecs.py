@@ -24,7 +24,7 @@ It is found in one of three places:
       acme = "acme_metrics"          # the name must be yours alone; the value is the module with the hooks
 
       [project.entry-points.pytest_ireval_suites]
-      acme = "acme_metrics.rules"    # only ireval_sources, ireval_rules and ireval_diagnoses
+      acme = "acme_metrics.rules"    # only sources, rules, diagnoses and policies for clicks
 
   A module in the second group is imported when the first suite is read. Options of sources and rules are pydantic
   models, which take longer to import than an evaluation takes.
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pytest_ireval.baselines.store import BaselineStore
     from pytest_ireval.metrics.metric import Metric
     from pytest_ireval.metrics.names import MetricResolver
-    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+    from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, RuleKind, SourceKind
     from pytest_ireval.results.outcome import Outcome
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.retrieval.formats.reader import Reader
@@ -127,6 +127,17 @@ def ireval_diagnoses() -> Iterable[DiagnosisKind]:  # type: ignore[empty-body]  
     Called when the first suite of a run is read. ``@diagnosis(name=…)`` makes a diagnosis of a function that takes a
     ``RankingChange`` (all rankings on both sides, and the loss of each query) and returns a ``Symptom`` or None. It
     changes no verdict. A diagnosis of less than 2% of the queries, or of less than a fifth of the loss, is not shown.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_click_policies() -> Iterable[ClickPolicy]:  # type: ignore[empty-body]  # as above: it has no body
+    """Return the policies this plugin adds: ways to read preferences between documents from clicks.
+
+    Called when ``ireval clicks`` needs a policy, or the first suite of a run is read. ``@click_policy(name=…)`` makes a
+    policy of a function that takes a ``ClickedSearch`` and returns pairs of ranks, that of the better document first.
 
     Since 0.1.
     """

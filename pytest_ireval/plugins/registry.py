@@ -23,7 +23,7 @@ from pytest_ireval.metrics.names import Vocabulary, plain_distribution
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.by_name import Brought, Origin, kinds_by_name, readers_by_name, vocabulary_of
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
+from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
 from pytest_ireval.retrieval.formats.reader import Reader
 
 WITHOUT = "IREVAL_WITHOUT"
@@ -65,6 +65,11 @@ class Registry:
     def diagnoses(self) -> Mapping[str, DiagnosisKind]:
         """Diagnoses by name, ours first."""
         return self._kinds.diagnoses
+
+    @property
+    def click_policies(self) -> Mapping[str, ClickPolicy]:
+        """Ways to read preferences from clicks, by name, ours first."""
+        return self._kinds.click_policies
 
     @property
     def distributions(self) -> tuple[str, ...]:
@@ -120,7 +125,7 @@ def registered(
     metrics: Brought,
     plugins: Iterable[Origin],
     readers: Brought = (),
-    kinds: Callable[[], tuple[Brought, Brought, Brought]] = lambda: ((), (), ()),
+    kinds: Callable[[], Sequence[Brought]] = lambda: ((), (), (), ()),
     sections: Brought = (),
     without: Iterable[Origin] = (),
     broken: Sequence[str] = (),
@@ -128,15 +133,16 @@ def registered(
 ) -> Registry:
     """A registry of what plugins brought; every name may be claimed once by a distribution.
 
-    ``kinds`` brings sources, rules and diagnoses.
+    ``kinds`` brings sources, rules, diagnoses and policies for clicks.
     """
 
     def kinds_when_asked() -> Kinds:
-        sources, rules, diagnoses = kinds()
+        sources, rules, diagnoses, policies = kinds()
         brought = Kinds(
             kinds_by_name(sources, SourceKind, "source"),
             kinds_by_name(rules, RuleKind, "rule"),
             kinds_by_name(diagnoses, DiagnosisKind, "diagnosis"),
+            kinds_by_name(policies, ClickPolicy, "click_policy"),
         )
         refuse_wrong_defaults(brought, Registry(vocabulary))
         return brought
@@ -156,7 +162,7 @@ def registered(
 ENTRY_POINT_GROUP = "pytest_ireval"
 OF_SUITES = "pytest_ireval_suites"
 """The group of plugins that only suites need: they are loaded when the first suite is read."""
-KINDS = ("ireval_sources", "ireval_rules", "ireval_diagnoses")
+KINDS = ("ireval_sources", "ireval_rules", "ireval_diagnoses", "ireval_click_policies")
 """The hooks of these plugins."""
 RESOLVERS = "ireval_resolve_metric"
 
@@ -235,13 +241,12 @@ class Plugins:
                 for plugin in seen
             ]
 
-        def kinds() -> tuple[Brought, Brought, Brought]:
+        def kinds() -> Sequence[Brought]:
             while self.waiting:
                 if (plugin := self._loaded(self.waiting[0])) is not None:
                     self.late[self.waiting[0]] = plugin
                 del self.waiting[0]
-            sources, rules, diagnoses = map(brought, KINDS)
-            return sources, rules, diagnoses
+            return [brought(hook) for hook in KINDS]
 
         return registered(
             brought("ireval_metrics"),

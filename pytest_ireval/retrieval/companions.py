@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -21,18 +21,41 @@ from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, inpu
 from pytest_ireval.retrieval.formats.row_files import delimited_table, json_lines, parquet
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Sessions
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.tables import COLUMN_NAMES, Table, Unfit, cell_text, column_for, id_in, named, plain_name
+from pytest_ireval.retrieval.tables import (
+    COLUMN_NAMES,
+    Named,
+    Table,
+    Unfit,
+    cell_text,
+    column_for,
+    id_in,
+    named,
+    number_in,
+    plain_name,
+)
 from pytest_ireval.text_table import counted
 
 Fields: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By document, its fields by name."""
 Preferences: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
-"""By query, pairs of documents, the better one first."""
+"""By query, pairs of documents, the better one first; a pair with a weight is a :class:`Preference`."""
 IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
 """Names of the field of the id, the first has priority."""
 PARQUET = b"PAR1"
 MOST_FIELDS = 12
 """The most fields of a document that are shown."""
+
+
+class Preference(tuple[str, str]):
+    """A pair of documents, the better one first; ``weight`` is how much it counts in weighted metrics."""
+
+    weight: float
+
+    def __new__(cls, pair: Iterable[str], weight: float = 1.0) -> Preference:
+        """The pair with its weight."""
+        made = super().__new__(cls, pair)
+        made.weight = weight
+        return made
 
 
 def with_companions(
@@ -171,16 +194,23 @@ def plain_field(value: Any) -> Any:
 
 
 def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
-    """The pairs of a file with the columns query, better and worse (TSV, CSV, JSON lines)."""
+    """The pairs of a file with the columns query, better and worse (TSV, CSV, JSON lines).
+
+    They weigh as much as the column ``support`` or ``weight`` says, if there is one.
+    """
     found: dict[str, list[tuple[str, str]]] = {}
 
-    def take(query: str, better: object, worse: object) -> None:
-        pair = (id_in(better), id_in(worse))
+    def take(query: str, better: object, worse: object, weight: object = 1.0) -> None:
+        pair = Preference((id_in(better), id_in(worse)), number_in(weight, Named("weight", better, query)))
         if pair[0] == pair[1]:
             raise Unfit(f"document {pair[0]!r} is better than itself")
+        if pair.weight < 0:
+            raise Unfit(f"{Named('weight', better, query)} is {weight!r}, which is below 0")
         found.setdefault(query, []).append(pair)
 
-    _read_rows(_table(path), ("better", "worse"), take)
+    table = _table(path)
+    weighted = ("support",) if named(table.columns, "support") is not None else ()
+    _read_rows(table, ("better", "worse", *weighted), take)
     return found
 
 

@@ -37,6 +37,7 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "group": (("group", "group_id", "variant_of"),),
     "better": (("better", "preferred"),),
     "worse": (("worse", "other"),),
+    "support": (("support", "weight"),),
     "seconds": (("seconds",),),
     "milliseconds": (("milliseconds", "ms"),),
 }
