@@ -141,7 +141,9 @@ def counted(number: int, word: str) -> str:
 
 def plural(word: str) -> str:
     """The plural of a noun that this project uses."""
-    return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("ch", "sh")) else f"{word}s"
 
 
 def magnitude(value: float) -> str:

@@ -223,6 +223,9 @@ def lexi_precision(
     return np.bincount(found.query[rows], size, minlength=judged.count).astype(np.float64)
 
 
+Weighted = Annotated[bool, Param("count each preference as often as its support or weight says")]
+
+
 class _Kept(NamedTuple):
     """Per query, its preferences: all, those about one of the first documents, and those of them that are followed."""
 
@@ -231,7 +234,12 @@ class _Kept(NamedTuple):
     kept: Floats
 
 
-def _kept(judged: JudgedRankings, cutoff: int | None) -> _Kept:
+def _weight(pair: tuple[str, str], weighted: bool) -> float:
+    """How often a preference counts; one without a weight counts once."""
+    return float(getattr(pair, "weight", 1.0)) if weighted else 1.0
+
+
+def _kept(judged: JudgedRankings, cutoff: int | None, weighted: bool) -> _Kept:
     if judged.documents is None or judged.preferences is None:
         raise MetricError("there are no preferences")
     counts = np.zeros((3, judged.count))
@@ -240,42 +248,51 @@ def _kept(judged: JudgedRankings, cutoff: int | None) -> _Kept:
         rows = judged.documents.of(i)
         size = (rows.stop - rows.start) if cutoff is None else min(cutoff, rows.stop - rows.start)
         ranks = {document: r for r, document in enumerate(judged.documents.ids.texts(np.arange(rows.start, rows.stop)))}
-        places = [(ranks.get(better, NOWHERE), ranks.get(worse, NOWHERE)) for better, worse in pairs]
-        about = [better < worse for better, worse in places if min(better, worse) < size]
-        counts[:, i] = len(places), len(about), sum(about)
+        places = [(ranks.get(pair[0], NOWHERE), ranks.get(pair[1], NOWHERE), _weight(pair, weighted)) for pair in pairs]
+        about = [(better < worse, weight) for better, worse, weight in places if min(better, worse) < size]
+        kept = sum(weight for follows, weight in about if follows)
+        counts[:, i] = sum(weight for *_, weight in places), sum(weight for _, weight in about), kept
     return _Kept(*counts)
 
 
-def _kept_steps(of_all: bool, judged: JudgedRankings, *, cutoff: int | None) -> Steps:
-    listed, found = listing(judged, cutoff), _kept(judged, cutoff)
+def _kept_steps(of: str, judged: JudgedRankings, *, cutoff: int | None, weighted: bool) -> Steps:
+    listed, found = listing(judged, cutoff), _kept(judged, cutoff, weighted)
     pairs = [] if judged.preferences is None else [*judged.preferences.get(judged.queries[0], ())]
     whole = {document: rank for rank, document in enumerate(listing(judged).documents, 1)}
-    kept, missed = dict.fromkeys(listed.documents, 0), dict.fromkeys(listed.documents, 0)
-    for better, worse in pairs:
+    kept, missed = dict.fromkeys(listed.documents, 0.0), dict.fromkeys(listed.documents, 0.0)
+    for pair in pairs:
+        better, worse = pair
         here = better if whole.get(better, NOWHERE) < whole.get(worse, NOWHERE) else worse
         if here in kept:
-            (kept if here == better else missed)[here] += 1
-    text, value = quotient(float(found.kept[0]), float(found.all[0] if of_all else found.about[0]))
-    among = (found.all if of_all else found.about)[0]
+            (kept if here == better else missed)[here] += _weight(pair, weighted)
+    among = (found.all if of == "all" else found.about)[0]
+    text, value = quotient(float(found.kept[0]), float(among))
     followed = np.array([*kept.values()], np.float64)
+    wrong = np.array([*missed.values()], np.float64)
+    shares = followed / (among or 1)
+    if of == "difference":
+        missing = float(found.about[0] - found.kept[0])
+        value = (float(found.kept[0]) - missing) / float(among) if among else 0.0
+        text = f"({shown_number(found.kept[0])} - {shown_number(missing)}) / {shown_number(among)}" if among else "0"
+        shares = (followed - wrong) / (among or 1)
     return steps_of(
         listed,
-        {"follows": followed, "misses": np.array([*missed.values()], np.float64)},
+        {"follows": followed, "misses": wrong},
         arithmetic=text,
         value=value,
         facts=[
             f"{shown_number(found.all[0])} preferences, {shown_number(found.about[0])} of them about a listed document",
             "follows, misses: preferences between the document and one below it or not retrieved",
         ],
-        shares=followed / (among or 1),
+        shares=shares,
     )
 
 
 judges_metric = partial(metric, needs=("documents", "preferences"), no_relevant=None)
 
 
-@judges_metric(name="PPref", steps=partial(_kept_steps, False))
-def preference_precision(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
+@judges_metric(name="PPref", steps=partial(_kept_steps, "about"))
+def preference_precision(judged: JudgedRankings, *, cutoff: Depth = None, weighted: Weighted = False) -> Floats:
     """Precision of preferences: the share of judged preferences about the first documents that the ranking follows.
 
     Formula: PPref@k = preferences with the better document above the other one / preferences of which at least one
@@ -284,12 +301,12 @@ def preference_precision(judged: JudgedRankings, *, cutoff: Depth = None) -> Flo
         ECIR 2008.
     Example: PPref@1 of b a c preferring a b, b c, a c = 1/2 = 0.5
     """
-    found = _kept(judged, cutoff)
+    found = _kept(judged, cutoff, weighted)
     return ratio(found.kept, found.about)
 
 
-@judges_metric(name="RPref", steps=partial(_kept_steps, True))
-def preference_recall(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
+@judges_metric(name="RPref", steps=partial(_kept_steps, "all"))
+def preference_recall(judged: JudgedRankings, *, cutoff: Depth = None, weighted: Weighted = False) -> Floats:
     """Recall of preferences: the share of all judged preferences that the first documents follow.
 
     Formula: RPref@k = preferences of which the better document is at ranks 1 to k and above the other one / all
@@ -297,5 +314,20 @@ def preference_recall(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats
     Reference: B. Carterette, P. Bennett, D. Chickering, S. Dumais, ECIR 2008.
     Example: RPref@1 of b a c preferring a b, b c, a c = 1/3 = 0.3333
     """
-    found = _kept(judged, cutoff)
+    found = _kept(judged, cutoff, weighted)
     return ratio(found.kept, found.all)
+
+
+@judges_metric(name="TauPref", range=(-1, 1), steps=partial(_kept_steps, "difference"))
+def preference_tau(judged: JudgedRankings, *, cutoff: Depth = None, weighted: Weighted = False) -> Floats:
+    """Tau of preferences: those about the first documents that the ranking follows, less those that it contradicts.
+
+    Formula: TauPref@k = (preferences with the better document above the other one - those with it below) / preferences
+        of which at least one document is at ranks 1 to k = 2 PPref@k - 1; 0 without such preferences; a document that
+        was not retrieved is below all others
+    Reference: B. Carterette, P. Bennett, D. Chickering, S. Dumais, ECIR 2008, for preferences; M. Kendall 1938, A new
+        measure of rank correlation, Biometrika 30.
+    Example: TauPref@1 of b a c preferring a b, b c, a c = (1 - 1)/2 = 0.0
+    """
+    found = _kept(judged, cutoff, weighted)
+    return ratio(2 * found.kept - found.about, found.about)

@@ -35,6 +35,7 @@ GROUPS = {
         "why": "Show the arithmetic of one metric on one query.",
         "import": "Convert files of other tools to queries and judgments.",
         "pool": "Collect documents to judge from rankings, in random order.",
+        "clicks": "Make judgments or preferences of click logs.",
         "agreement": "Show how far judges agree, and whether it matters.",
         "collection": "Describe queries, judgments and documents.",
         "trec_eval": "Score as trec_eval 10 does, with its options and output.",

@@ -45,7 +45,7 @@ SKETCH = 1 << 15
 CHUNK = 1 << 14
 """Lines between two reports of progress."""
 MILLISECONDS = 1e11
-"""A time above this is in milliseconds, not seconds: the year 5138."""
+"""A time above this is in milliseconds, not seconds: as seconds it is the year 5138."""
 
 
 class LeftOut(NamedTuple):
@@ -120,7 +120,7 @@ class _Collected:
         self.before: dict[tuple[str, int], tuple[int, ...]] = {}
         self.sessions = _Distinct()
         self.anonymous = self.lines = self.repeated = 0
-        self.span: list[float] = []
+        self.span: tuple[float, float] | None = None
         self.last_time: Any = None
 
     def read(self, file: InputFile, progress: Progress) -> None:
@@ -160,7 +160,7 @@ class _Collected:
 
     def add(self, session: Any, time: Any, count: int, known: int, clicked: tuple[int, ...], place: str) -> None:
         """Take one search; one that its session has repeated lately counts once, with all clicks."""
-        if time is not None and time != self.last_time:
+        if time not in (None, "", self.last_time):
             self._see(time)
         if len(self.contents[known]) == 1:
             self.leave_out("no documents shown", place, count)
@@ -247,14 +247,9 @@ class _Collected:
     def _see(self, time: Any) -> None:
         seconds = _seconds(time)
         self.last_time = time
-        if seconds is None:
-            return
-        if not self.span:
-            self.span = [seconds, seconds]
-        elif seconds < self.span[0]:
-            self.span[0] = seconds
-        elif seconds > self.span[1]:
-            self.span[1] = seconds
+        if not (self.span and self.span[0] <= seconds <= self.span[1]):
+            first, last = self.span or (seconds, seconds)
+            self.span = (min(first, seconds), max(last, seconds))
 
     def log(self) -> ClickLog:
         """All that was read."""
@@ -278,9 +273,8 @@ class _Collected:
             click,
         )
         number, exact = self.sessions.number()
-        span = (self.span[0], self.span[1]) if self.span else None
         left_out = tuple(LeftOut(reason, *found) for reason, found in self.left_out.items())
-        return ClickLog(searches, number + self.anonymous, exact, self.lines, self.repeated, span, left_out)
+        return ClickLog(searches, number + self.anonymous, exact, self.lines, self.repeated, self.span, left_out)
 
 
 class _Rows:
@@ -376,7 +370,7 @@ def _hashable(cell: Any) -> Any:
     """A key for a cell or value of JSON; ``1`` and ``true`` have two."""
     if cell is None or isinstance(cell, str | tuple):
         return cell
-    if isinstance(cell, list) and all(isinstance(each, str) for each in cell):
+    if isinstance(cell, list) and {*map(type, cell)} <= {str}:
         return tuple(cell)
     return None, json.dumps(cell)
 
@@ -416,15 +410,12 @@ def _is_clicked(value: Any) -> bool:
     return number > 0
 
 
-def _seconds(time: Any) -> float | None:
+def _seconds(time: Any) -> float:
     """Seconds since 1970; without a zone, a time is in UTC."""
-    if time == "":
-        return None
     with suppress(ValueError, TypeError, OverflowError):
         number = float(time)
-        seconds = number / 1000 if abs(number) > MILLISECONDS else number
-        datetime.fromtimestamp(seconds, timezone.utc)
-        return seconds
+        if abs(number) < MILLISECONDS * 1000:  # neither infinite nor NaN
+            return number / 1000 if abs(number) > MILLISECONDS else number
     with suppress(ValueError, TypeError, AttributeError, OverflowError):
         found = datetime.fromisoformat(time.strip().replace("Z", "+00:00"))
         return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()

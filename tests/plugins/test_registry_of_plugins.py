@@ -643,7 +643,7 @@ def test_a_hook_that_suites_do_not_need_is_refused_in_their_group(installed):
         "plugin 'acme' (acme-metrics:plugin) of acme-metrics 1.0 implements ireval_metrics, "
         "which is not called in the group pytest_ireval_suites\n"
         "  name a module with these hooks in the entry-point group pytest_ireval\n"
-        "  pytest_ireval_suites: ireval_sources, ireval_rules, ireval_diagnoses"
+        "  pytest_ireval_suites: ireval_sources, ireval_rules, ireval_diagnoses, ireval_click_policies"
     )
 
 
