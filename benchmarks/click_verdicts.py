@@ -3,11 +3,11 @@
     python benchmarks/click_verdicts.py                          120 planted changes, models and log sizes
     python benchmarks/click_verdicts.py --changes 20 --sessions 3000    a quick look
 
-A made-up shop has a grade for each document of each query. Simulated users see its ranking and click: the chances of their
-clicks follow the grades. `ireval clicks` makes judgments of the log alone. Then changes are planted in the ranking: half of
-them exchange documents at the top for worse ones, half exchange documents of equal grade. The gate compares each
-change with the ranking of the log, once with the human grades and once with those from clicks. The share of equal
-verdicts is printed, and what the verdicts were.
+A made-up shop has a grade for each document of each query. Simulated users see its ranking and click: the chances of
+their clicks follow the grades. `ireval clicks` makes judgments of the log alone. Then changes are planted in the
+ranking: half of them exchange documents at the top for worse ones, half exchange documents of equal grade. The gate
+compares each change with the ranking of the log, once with the human grades and once with those from clicks. The share
+of equal verdicts is printed, and the others.
 """
 
 from __future__ import annotations

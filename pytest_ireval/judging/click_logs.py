@@ -323,8 +323,6 @@ class _Rows:
 
 
 class _Open(NamedTuple):
-    """A search that is not over."""
-
     session: Any
     query: Any
     time: Any
@@ -433,7 +431,7 @@ def _cells(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool, I
     if file.head.lstrip().startswith("{"):
         first = file.first_object
         by_row, names = _names(list(first or {}), f"{file.name}:1")
-        return by_row, _of_objects(file, lines, [*names.values()], refuse)
+        return by_row, _of_objects(file, lines, [name or kind for kind, name in names.items()], refuse)
     rows: Iterator[tuple[int, list[str]]]
     if file.delimiter == "\t":
         rows = enumerate((line.rstrip("\r\n").split("\t") for line in lines), 1)
@@ -452,14 +450,14 @@ def _names(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | Non
     by_row = found["documents"] is None and found["document"] is not None
     needed = ("query", "session", "document", "rank", "clicked") if by_row else ("query", "documents")
     missing = [kind for kind in needed if found[kind] is None]
-    if not by_row and (found["clicks"] is None) == (found["clicked_ranks"] is None):
-        missing.append("clicks")
-    if missing:
-        both = "" if found["clicks"] is None else "; clicks and clicked_ranks are both there"
-        complaint = f"there is no column {missing[0]}: the columns are {', '.join(map(repr, header[:20]))}"
+    ways = [kind for kind in ("clicks", "clicked_ranks") if found[kind] is not None]
+    if missing or (not by_row and len(ways) != 1):
+        kind = missing[0] if missing else "clicks"
+        complaint = f"there is no column {kind}: the columns are {', '.join(map(repr, header[:20]))}"
+        if not missing and ways:
+            complaint = "clicks and clicked_ranks are both there, and one is enough"
         allowed = ROWS if by_row else f"{LISTS}; or {ROWS}"
-        suggestion = did_you_mean(missing[0], header, 0.75)
-        raise InputError(Problem(complaint if not both else f"one is too many{both}", place, (), suggestion, allowed))
+        raise InputError(Problem(complaint, place, (), did_you_mean(kind, header, 0.75), allowed))
     kinds = ("document", "rank", "clicked") if by_row else ("documents", "clicks", "clicked_ranks")
     return by_row, {kind: found[kind] for kind in ("query", "session", "time", "count", *kinds)}
 
