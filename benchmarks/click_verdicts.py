@@ -101,9 +101,9 @@ def write_log(of: Shop, sessions: int, path: Path, seed: int) -> None:
 def from_clicks(log: Path, model: str, least: int = 10) -> dict[str, dict[str, int]]:
     """The judgments that `ireval clicks --model` makes."""
     searches = read_clicks([log]).searches
-    relevance = MODELS[model](searches, 10.0, SILENT).relevance
-    pairs = searches.pairs
-    often = pairs.shown >= least
+    fitted = MODELS[model](searches, 3.0, SILENT)
+    relevance, pairs = fitted.relevance, searches.pairs
+    often = fitted.examined >= least
     grades = graded(relevance, usual_thresholds(searches, relevance, often))
     found: dict[str, dict[str, int]] = {}
     for i in np.flatnonzero(often).tolist():

@@ -63,7 +63,12 @@ class _Wanted(NamedTuple):
     "--queries", metavar="FILE", help="Use only searches of these queries, by text or id, and write their ids."
 )
 @click.option("--queries-to", metavar="FILE", help="Write the queries, with their number of searches.")
-@click.option("--min-impressions", default=10, type=click.IntRange(1), help="Leave out documents shown less often.")
+@click.option(
+    "--min-impressions",
+    default=10,
+    type=click.IntRange(1),
+    help="Leave out documents shown less often; for judgments, shown and examined, as the model estimates.",
+)
 @click.option("--min-support", default=2, type=click.IntRange(1), help="Leave out preferences of fewer searches.")
 @click.option(
     "--min-deviation",
@@ -71,7 +76,10 @@ class _Wanted(NamedTuple):
     help="With --policy: ignore clicks on documents whose click rate exceeds that of their ranks by less.",
 )
 @click.option(
-    "--prior", default=10.0, type=click.FloatRange(0, 1e9), help="With --model: weight of the mean, in impressions."
+    "--prior",
+    default=3.0,
+    type=click.FloatRange(0, 1e9),
+    help="With --model: add this number of impressions without a click to each document.",
 )
 @click.option(
     "--thresholds", metavar="NUMBERS", callback=_numbers, help="The lowest estimates of grades 1, 2, …, with commas."
@@ -230,11 +238,11 @@ def _judgments(
     yield Sheet("models", fits, about)
     model = MODELS[str(wanted.model)](searches, wanted.prior, progress)
     pairs, relevance = searches.pairs, model.relevance
-    often = pairs.shown >= wanted.min_impressions
+    often = model.examined >= wanted.min_impressions - 1e-9
     thresholds = wanted.thresholds or usual_thresholds(searches, relevance, often)
     grades = graded(relevance, thresholds)
     if not often.all():
-        reason = f"documents with fewer than {counted(wanted.min_impressions, 'impression')} for a query"
+        reason = f"documents that users examined fewer than {counted(wanted.min_impressions, 'time')} for a query"
         left_out.append({"reason": reason, "number": int((~often).sum()), "first": ""})
     counts = np.bincount(grades[often], minlength=len(thresholds) + 1).tolist()
     total = max(1, sum(counts))
@@ -248,8 +256,16 @@ def _judgments(
     rows = rows[np.lexsort((-relevance[rows], pairs.query[rows]))].tolist()
     named = [(searches.queries[pairs.query[i]], searches.documents[pairs.document[i]], int(grades[i])) for i in rows]
     if wanted.target is not None and rows and Path(wanted.target).suffix.lower() in TABLES:
-        facts = ((round(float(relevance[i]), 6), int(pairs.shown[i]), int(pairs.clicks[i])) for i in rows)
-        names = ("query", "document", "grade", "estimate", "impressions", "clicks")
+        facts = (
+            (
+                round(float(relevance[i]), 6),
+                int(pairs.shown[i]),
+                round(float(model.examined[i]), 1),
+                int(pairs.clicks[i]),
+            )
+            for i in rows
+        )
+        names = ("query", "document", "grade", "estimate", "impressions", "examined", "clicks")
         write_table(names, [(*each, *more) for each, more in zip(named, facts, strict=True)], wanted.target)
     elif wanted.target is not None and rows:
         by_query: dict[str, dict[str, int]] = {}

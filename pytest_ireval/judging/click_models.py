@@ -1,7 +1,7 @@
 """Click models: how attractive and how satisfying a document is, from clicks; and grades from these estimates.
 
-All models are fitted with a prior: each estimate is drawn towards the mean of all, as if a document had been seen
-``prior`` times more with mean luck.
+All models are fitted with a prior: each estimate is drawn towards 0, as if users had examined the document ``prior``
+times more without a click, and clicked it ``prior`` times more without being satisfied.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class ClickModel(NamedTuple):
     """The chance that a click ends the search; 1 in models without it."""
     continuation: float
     """The chance that an unsatisfied user goes on to the next document."""
-    examination: Floats | None
+    examined: Floats
+    """How often users examined each pair, as far as the model can tell."""
+    examination: Floats | None = None
     """The chance that a rank is examined, compared with the first; None: users read from the top."""
     rounds: int = 0
     """Rounds of EM; 0: estimated at once."""
@@ -57,8 +59,7 @@ def position_model(searches: Searches, prior: float, progress: Progress = SILENT
     pair, rank = np.divmod(keys, ranks)
     times, clicks = searches.totals(number.ravel(), keys.size)
     clicked, shown = (np.bincount(pair, each, size) for each in (clicks, times))
-    mean = _share(clicked.sum(), shown.sum())
-    a, e = np.full(size, mean), 1 / np.arange(1.0, ranks + 1)
+    a, e = np.full(size, _share(clicked.sum(), shown.sum())), 1 / np.arange(1.0, ranks + 1)
     of_rank = np.bincount(rank, times, ranks)
     progress.expect(ROUNDS, "fitting position")
     done = 0
@@ -67,12 +68,13 @@ def position_model(searches: Searches, prior: float, progress: Progress = SILENT
         attractive = clicked + np.bincount(pair, unclicked * a[pair] * (1 - e[rank]), size)
         examined = np.bincount(rank, clicks + unclicked * e[rank] * (1 - a[pair]), ranks)
         before = a, e
-        a, e = (attractive + prior * mean) / (shown + prior), examined / np.maximum(of_rank, 1)
+        a, e = attractive / (shown + prior), examined / np.maximum(of_rank, 1)
         e[:1] = 1.0
         progress.advance(1)
         if _still(zip((a, e), before, strict=True)):
             break
-    return ClickModel("position", a, np.ones(size), 1.0, e, done)
+    seen = np.bincount(pair, times * e[rank], size)
+    return ClickModel("position", a, np.ones(size), 1.0, seen, e, done)
 
 
 def cascade_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
@@ -83,8 +85,8 @@ def cascade_model(searches: Searches, prior: float, progress: Progress = SILENT)
     del progress
     first, _ = _ends(searches)
     examined = searches.rank <= first
-    a = _drawn(*_counted(searches, examined, searches.clicked & examined), prior)
-    return ClickModel("cascade", a, np.ones(a.size), 1.0, None)
+    clicks, seen = _counted(searches, examined, searches.clicked & examined)
+    return ClickModel("cascade", _drawn(clicks, seen, prior), np.ones(seen.size), 1.0, seen)
 
 
 def simplified_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
@@ -94,9 +96,9 @@ def simplified_model(searches: Searches, prior: float, progress: Progress = SILE
     """
     del progress
     _, last = _ends(searches)
-    a = _drawn(*_counted(searches, searches.rank <= last, searches.clicked), prior)
+    clicks, seen = _counted(searches, searches.rank <= last, searches.clicked)
     s = _drawn(*_counted(searches, searches.clicked, searches.clicked & (searches.rank == last)), prior)
-    return ClickModel("sdbn", a, s, 1.0, None)
+    return ClickModel("sdbn", _drawn(clicks, seen, prior), s, 1.0, seen)
 
 
 def dynamic_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
@@ -106,19 +108,17 @@ def dynamic_model(searches: Searches, prior: float, progress: Progress = SILENT)
     """
     simple = simplified_model(searches, prior)
     a, s, go_on = simple.attraction, simple.satisfaction, 0.9
-    means = (_mean_of(searches, a), _mean_of(searches, s))
     progress.expect(ROUNDS, "fitting dbn")
     done = 0
     for done in range(1, ROUNDS + 1):  # noqa: B007 - it is told how many there were
         found = expected(searches, a, s, go_on)
         before = a, s, np.array([go_on])
-        a = (found.clicks + prior * means[0]) / (found.examined + prior)
-        s = (found.satisfied + prior * means[1]) / (found.clicks + prior)
+        a, s = _drawn(found.clicks, found.examined, prior), _drawn(found.satisfied, found.clicks, prior)
         go_on = _share(found.went_on, found.could_go_on, go_on)
         progress.advance(1)
         if _still(zip((a, s, np.array([go_on])), before, strict=True)):
             break
-    return ClickModel("dbn", a, s, go_on, None, done)
+    return ClickModel("dbn", a, s, go_on, expected(searches, a, s, go_on).examined, None, done)
 
 
 MODELS: dict[str, Callable[[Searches, float, Progress], ClickModel]] = {
@@ -214,13 +214,8 @@ def _counted(searches: Searches, among: Mask, these: Mask) -> tuple[Floats, Floa
 
 
 def _drawn(these: Floats, among: Floats, prior: float) -> Floats:
-    """Shares, drawn towards the share of all."""
-    mean = _share(these.sum(), among.sum())
-    return (these + prior * mean) / np.maximum(among + prior, 1e-300)
-
-
-def _mean_of(searches: Searches, values: Floats) -> float:
-    return _share(float((values * searches.pairs.shown).sum()), float(searches.pairs.shown.sum()))
+    """Shares, drawn towards 0."""
+    return these / np.maximum(among + prior, 1e-300)
 
 
 def _share(these: float, among: float, otherwise: float = 0.0) -> float:
