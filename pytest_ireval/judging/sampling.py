@@ -1,65 +1,71 @@
-"""Sets of queries that stand for the traffic of a log: strata, random choice, weights, and a holdout."""
+"""Sets of queries that stand for the searches of a log: strata, random choice, weights, and a holdout."""
 
 from __future__ import annotations
 
-import csv
 import json
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.errors import InputError, Mistakes, Problem, did_you_mean, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
-from pytest_ireval.retrieval.tables import plain_name
+from pytest_ireval.retrieval.formats.row_files import objects_of, rows_of
+from pytest_ireval.retrieval.tables import NUMBER, column_for, named, plain_name
+from pytest_ireval.statistics.estimate import weighting
+from pytest_ireval.text_table import counted
 
 STRATA = ("head", "torso", "tail")
-COLUMNS = {
-    "query": ("query", "query_text", "text", "q"),
-    "session": ("session", "session_id", "user_session"),
-    "count": ("count", "searches", "frequency"),
-}
-"""Names of columns or fields of a log; blanks, hyphens and letter case do not matter."""
-CHUNK = 1 << 16
+SESSION = ("session", "session_id", "user_session")
+COUNT = ("count", "searches", "frequency")
+"""Names of columns or fields of a log, beside those of texts; blanks, hyphens and letter case do not matter."""
+MOST = 10**12
+"""The highest count of a line: a sum of many is still a whole number of 64 bits."""
+CHUNK = 1 << 14
 """Lines between two reports of progress."""
 
 
 def normal_text(text: str, *, keep_case: bool = False) -> str:
-    """The text by which searches are the same query: Unicode NFC, single blanks, and letter case unless it is kept."""
-    plain = unicodedata.normalize("NFC", " ".join(text.split()))
+    """The text by which searches are the same query: Unicode NFC, single blanks, and letter case only if it is kept."""
+    if text.isascii():
+        plain = " ".join(text.split())
+        return plain if keep_case else plain.lower()
+    whole = text.encode("utf-8", "replace").decode()  # JSON may hold half of a character
+    plain = unicodedata.normalize("NFC", " ".join(whole.split()))
     return plain if keep_case else unicodedata.normalize("NFC", plain.casefold())
 
 
-class Asked(NamedTuple):
-    """The different queries of a log, by their normal text, the most frequent first."""
+class SearchLog(NamedTuple):
+    """The different queries of a log, the most frequent first."""
 
     names: tuple[str, ...]
+    """Their normal texts."""
     texts: tuple[str, ...]
     """The most frequent spelling of each."""
     counts: NDArray[np.int64]
     searches: int
     """All searches that have a text."""
     blank: int
-    """Lines without a query."""
+    """Searches without a text."""
 
 
-def asked_in(
-    logs: Iterable[FilePath], *, by_session: bool = False, keep_case: bool = False, progress: Progress = SILENT
-) -> Asked:
-    """Count the queries of logs: CSV, TSV or JSON lines with a query, or plain text with a query on each line.
+def read_log(
+    files: Iterable[FilePath], *, by_session: bool = False, keep_case: bool = False, progress: Progress = SILENT
+) -> SearchLog:
+    """Count the queries of logs: CSV, TSV or JSON lines with a column of texts, or a query on each line.
 
     With ``by_session`` a session counts once for a query, however often it asks it.
     """
     spellings: Counter[str] = Counter()
     seen: set[bytes] = set()
-    for log in logs:
-        with input_file(log) as file:
+    for path in files:
+        with input_file(path) as file:
             progress.expect(file.bytes.size, "reading the log")
             for text, session, count in _searches(file, by_session, progress):
                 if by_session:
@@ -68,139 +74,119 @@ def asked_in(
                     if name and key in seen:
                         continue
                     seen.add(key)
+                    count = 1  # noqa: PLW2901 - of several searches, too
                 spellings[text] += count
-    return _asked(spellings, keep_case)
+    del seen
+    return _log_of(spellings, keep_case)
 
 
-def _asked(spellings: Mapping[str, int], keep_case: bool) -> Asked:
+def _log_of(spellings: Counter[str], keep_case: bool) -> SearchLog:
+    """Each query once; the counters are emptied on the way, for a log may have millions of queries."""
     tidy: Counter[str] = Counter()
-    for spelling, count in spellings.items():
+    while spellings:
+        spelling, count = spellings.popitem()
         tidy[normal_text(spelling, keep_case=True)] += count
+    blank = tidy.pop("", 0)
     total: Counter[str] = Counter()
     best: dict[str, tuple[int, str]] = {}
-    for text, count in tidy.items():
+    while tidy:
+        text, count = tidy.popitem()
         name = normal_text(text, keep_case=keep_case)
         total[name] += count
-        best[name] = min(best.get(name, (-count, text)), (-count, text))
-    blank = total.pop("", 0)
-    order = sorted(total, key=lambda name: (-total[name], name))
-    counts = np.array([total[name] for name in order], np.int64)
-    return Asked(tuple(order), tuple(best[name][1] for name in order), counts, int(counts.sum()), blank)
+        if name != text or name in best:
+            best[name] = min(best.get(name, (-count, text)), (-count, text))
+        else:
+            best[name] = (-count, text)
+    names = tuple(sorted(total, key=lambda name: (-total[name], name)))
+    counts = np.array([total[name] for name in names], np.int64)
+    return SearchLog(names, tuple(best[name][1] for name in names), counts, int(counts.sum()), blank)
 
 
-def _searches(file: InputFile, by_session: bool, progress: Progress) -> Iterator[tuple[str, str, int]]:
+_Lines = Iterator[tuple[int, Any, Any, Any]]
+"""Number, text, session and count of each line."""
+
+
+def _searches(file: InputFile, by_session: bool, progress: Progress) -> Iterator[tuple[str, Any, int]]:
     """Text, session and number of searches of each line."""
     mistakes = Mistakes()
-    first = file.first_lines[0] if file.first_lines else ""
-    read = _of_objects if first.lstrip().startswith("{") else _of_rows if _has_names(file, first) else _of_lines
-    lines = _counted(file, progress)
-    for number, (text, session, count) in read(file, lines, by_session):
-        told = _mistake(text, session, count, by_session)
-        if told:
-            mistakes.add(Problem(told, place=f"{file.name}:{number}"))
+    for number, text, session, count in _lines_of(file, _watched(file, progress), by_session, mistakes):
+        complaint = ""
+        if count != 1 or count is True:
+            whole = float(count) if NUMBER.fullmatch(str(count).strip()) else 0.0
+            if not (1 <= whole <= MOST and whole.is_integer()):
+                complaint = f"count is {shown(str(count))}, not a whole number from 1 to {MOST:,}"
+            count = int(whole) if not complaint else 0  # noqa: PLW2901 - from here on a number
+        if not isinstance(text, str):
+            complaint = f"the query is {shown(json.dumps(text))}, not text"
+        elif by_session and (session is None or session == ""):
+            complaint = "has no session"
+        if complaint:
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
         else:
-            yield text, str(session), int(count)
+            yield text, session, count
     mistakes.refuse()
 
 
-def _mistake(text: Any, session: Any, count: Any, by_session: bool) -> str:
-    if not isinstance(text, str):
-        return f"the query is {shown(json.dumps(text))}, not text"
-    if by_session and (session is None or session == ""):
-        return "has no session"
-    number = -1.0
-    with suppress(TypeError, ValueError):
-        number = float(count)
-    return "" if number >= 1 and number.is_integer() else f"count is {shown(str(count))}, not a whole number from 1"
+def _watched(file: InputFile, progress: Progress) -> Iterator[str]:
+    lines = file.lines()
+    while chunk := list(islice(lines, CHUNK)):
+        yield from chunk
+        progress.advance(sum(map(len, chunk)))
 
 
-def _counted(file: InputFile, progress: Progress) -> Iterator[str]:
-    done = 0
-    for number, line in enumerate(file.lines()):
-        done += len(line)
-        if number % CHUNK == 0:
-            progress.advance(done)
-            done = 0
-        yield line
-
-
-_Line = tuple[int, tuple[Any, Any, Any]]
-
-
-def _of_objects(file: InputFile, lines: Iterator[str], by_session: bool) -> Iterator[_Line]:
-    keys: dict[str, str | None] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(Problem(f"is not JSON ({error})", place=f"{file.name}:{number}")) from None
-        if not isinstance(found, dict):
-            raise InputError(Problem("is not a JSON object", place=f"{file.name}:{number}"))
-        if not keys or keys["query"] not in found:
-            keys = _names(list(found), f"{file.name}:{number}", by_session)
-        query, session, count = (keys[kind] for kind in COLUMNS)
-        yield number, (found[query], found.get(session), 1 if count is None else found.get(count, 1))
-
-
-def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool) -> Iterator[_Line]:
-    rows = (
-        enumerate((line.rstrip("\r\n").split("\t") for line in lines), 1)
-        if file.delimiter == "\t"
-        else _csv_rows(file, lines)
-    )
-    _, head = next(rows)
-    names = [name.strip() for name in head]
-    keys = _names(names, f"{file.name}:1", by_session)
-    at = [names.index(name) if name is not None else None for name in (keys[kind] for kind in COLUMNS)]
-    for number, cells in rows:
-        if len(cells) != len(names):
-            if not any(cells):
-                continue
-            complaint = f"has {len(cells)} cells, and the first line names {len(names)}"
-            raise InputError(Problem(complaint, place=f"{file.name}:{number}"))
-        query, session, count = (None if i is None else cells[i] for i in at)
-        yield number, (query, session, 1 if count is None else count)
-
-
-def _csv_rows(file: InputFile, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(lines, delimiter=file.delimiter, strict=True)
-    try:
-        for cells in reader:
-            yield reader.line_num, cells
-    except csv.Error as error:
-        raise InputError(Problem(f"is not CSV ({error})", place=f"{file.name}:{reader.line_num}")) from None
-
-
-def _of_lines(file: InputFile, lines: Iterator[str], by_session: bool) -> Iterator[_Line]:
+def _lines_of(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
+    first = file.first_lines[0] if file.first_lines else ""
+    ending = file.name.lower().removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
+    if first.lstrip().startswith("{") or ending in ("json", "jsonl", "ndjson"):
+        return _of_objects(file, lines, by_session, mistakes)
+    if "\t" in first or ending in ("csv", "tsv") or named(file.header, "text") is not None:
+        return _of_rows(file, lines, by_session, mistakes)
     if by_session:
-        suggestion = "use CSV, TSV or JSON lines with a session, or count lines"
+        suggestion = "use CSV, TSV or JSON lines with a session, or count searches"
         raise InputError(Problem("a log with a query on each line has no sessions", file.name, suggestion=suggestion))
-    for number, line in enumerate(lines, 1):
-        yield number, (line, "", 1)
+    return ((number, line, "", 1) for number, line in enumerate(lines, 1))
 
 
-def _has_names(file: InputFile, first: str) -> bool:
-    """Tell whether the first line names columns; a table whose columns are not named is a mistake."""
-    cells = [plain_name(cell.strip().strip('"')) for cell in first.rstrip("\r\n").split(file.delimiter)]
-    if any(cell in COLUMNS["query"] for cell in cells):
-        return True
-    if "\t" in first or file.name.lower().removesuffix(".gz").removesuffix(".zst").endswith((".csv", ".tsv")):
-        _names(first.rstrip("\r\n").split(file.delimiter), f"{file.name}:1", by_session=False)
-    return False
+def _of_objects(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
+    text, session, count = "", None, None
+    for number, found in objects_of(lines, file.name, mistakes):
+        if text not in found or not text:
+            text, session, count = _columns(list(found), f"{file.name}:{number}", by_session)
+        yield number, found[text], found.get(session or ""), 1 if count is None else found.get(count, 1)
 
 
-def _names(names: Sequence[str], place: str, by_session: bool) -> dict[str, Any]:
-    """The name of each kind of column, None where there is none."""
-    plain = {plain_name(name): name for name in reversed(names)}
-    found = {kind: next((plain[name] for name in known if name in plain), None) for kind, known in COLUMNS.items()}
-    for kind in ("query", "session") if by_session else ("query",):
-        if found[kind] is None:
-            complaint = f"there is no {kind}: the columns are {', '.join(map(repr, names[:20]))}"
-            allowed = f"one of {', '.join(COLUMNS[kind])}"
-            raise InputError(Problem(complaint, place, (), did_you_mean(kind, list(names)), allowed))
-    return found
+def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
+    rows = rows_of(file, lines)
+    first, head = next(rows, (1, []))
+    names = [name.strip() for name in head]
+    text, session, count = (
+        -1 if name is None else names.index(name) for name in _columns(names, f"{file.name}:{first}", by_session)
+    )
+    width = len(names)
+    for number, cells in rows:
+        if len(cells) == width:
+            yield number, cells[text], cells[session], 1 if count < 0 else cells[count]
+        else:
+            complaint = f"has {counted(len(cells), 'cell')}, not {width}"
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
+
+
+def _columns(names: Sequence[str], place: str, by_session: bool) -> tuple[str, str | None, str | None]:
+    """The names of texts, sessions and counts; None where there is none."""
+    session, count = (next((name for name in names if plain_name(name) in known), None) for known in (SESSION, COUNT))
+    if by_session and session is None:
+        complaint = f"there is no column for the session: the columns are {', '.join(map(repr, names))}"
+        raise InputError(Problem(complaint, place=place, allowed=f"one of {', '.join(SESSION)}"))
+    return column_for(names, "text", place), session, count
+
+
+class Kept(NamedTuple):
+    """A query as the files of a set have it."""
+
+    id: str
+    text: str
+    held_out: bool
+    columns: Mapping[str, str]
 
 
 class Drawn(NamedTuple):
@@ -208,16 +194,16 @@ class Drawn(NamedTuple):
 
     name: str
     """Its normal text."""
-    text: str
+    kept: Kept
+    """As it was in the earlier set, or as it is now."""
     stratum: str
-    """Empty if it is not in the log any more."""
+    """Empty if the query is not among those from which the set is drawn."""
     searches: int
     weight: float
     """The share of searches that it stands for; 0 if it is only kept."""
-    held_out: bool
 
 
-class Stratum(NamedTuple):
+class LogStratum(NamedTuple):
     """A part of the queries of a log, in order of their frequency."""
 
     name: str
@@ -230,122 +216,115 @@ class Stratum(NamedTuple):
 class Sample(NamedTuple):
     """Queries drawn from a log."""
 
-    strata: tuple[Stratum, ...]
+    strata: tuple[LogStratum, ...]
     drawn: tuple[Drawn, ...]
     """In order of their frequency, those that are only kept last."""
     rare: int
     """Queries that are left out because they are asked too seldom."""
     rare_searches: int
 
+    def part(self, stratum: str, *, held_out: bool) -> list[Drawn]:
+        """The queries of a stratum that have a weight, in the set or in the holdout."""
+        return [
+            each for each in self.drawn if each.weight and (each.stratum, each.kept.held_out) == (stratum, held_out)
+        ]
+
 
 def sampled(
-    asked: Asked,
+    log: SearchLog,
     sizes: Sequence[int],
-    shares: Sequence[float],
+    shares: Sequence[int],
     *,
     least: int = 1,
     holdout: float = 0.0,
     seed: int = 7,
-    kept: Mapping[str, tuple[str, bool]] | None = None,
+    kept: Mapping[str, Kept] | None = None,
 ) -> Sample:
     """Draw queries from each stratum with chances in proportion to their searches.
 
-    The strata are the most frequent queries, which have the first share of all searches, those with the second share,
-    and the rest. A weight is a query's number of searches divided by its chance, so weighted means estimate those of
-    all searches. A query that is drawn for sure stands for itself, all others of a stratum weigh the same.
+    The strata are the most frequent queries, which have the first share of all searches (in percent), those with the
+    second share, and the rest. A weight is the query's share of searches divided by its chance, so the weighted mean is
+    that of all searches on average over seeds: nearly exactly, because the choice has nearly these chances. A query
+    that is drawn for sure stands for itself. All others of a stratum have the same weight.
 
     Each query has random numbers of its own, which depend on its text and the seed alone: from a later log mostly the
-    same queries are drawn, and whether a query is held out never changes. ``kept`` has the spelling of queries by
-    normal text, and whether they are held out; those that are not drawn have weight 0.
+    same queries are drawn, and with the same holdout a query is always on the same side. The weights of the set and of
+    the holdout each come to the shares of the strata; they then are ratios, with a bias that falls with their size.
+    ``kept`` has earlier queries by normal text. They stay on their side; those that are not drawn have weight 0.
     """
     kept = kept or {}
-    number = int(np.searchsorted(-asked.counts, -least, side="right"))
-    counts = asked.counts[:number].astype(np.float64)
+    number = int(np.count_nonzero(log.counts >= least))
+    counts = log.counts[:number].astype(np.float64)
     total = float(counts.sum())
-    limits = np.cumsum(shares)[:-1] * total
-    stratum = np.searchsorted(limits, np.cumsum(counts) - counts, side="right")
-    weight = np.zeros(number)
+    stratum = np.searchsorted(np.cumsum(shares)[:-1] * total / 100, np.cumsum(counts) - counts, side="right")
+    weight, held = np.zeros(len(log.names)), np.zeros(len(log.names), bool)
     for place, size in enumerate(sizes):
         rows = np.flatnonzero(stratum == place)
-        if rows.size:
-            luck = np.array([_luck(asked.names[row], seed, "draw") for row in rows.tolist()])
-            chance = chances(counts[rows], size)
-            chosen = pareto(chance, luck)
-            weight[rows[chosen]] = counts[rows[chosen]] / chance[chosen] / total
-    held = np.zeros(number, bool)
-    rows = np.flatnonzero(weight)
-    held[rows] = [_held_out(asked.names[row], seed, holdout, kept) for row in rows.tolist()]
-    if holdout:
-        for place in range(len(sizes)):
-            inside = stratum == place
-            whole = weight[inside].sum()
-            for part in (inside & held, inside & ~held):
-                weight[part] *= whole / (weight[part].sum() or 1.0)
-    drawn = [
-        Drawn(
-            asked.names[row],
-            _text(asked, row, kept),
-            STRATA[stratum[row]],
-            int(counts[row]),
-            float(weight[row]),
-            bool(held[row]),
-        )
-        for row in rows.tolist()
-    ]
-    row_of = {name: row for row, name in enumerate(asked.names)}
-    for name in kept.keys() - {each.name for each in drawn}:
-        row = row_of.get(name, number)
+        chance = chances(counts[rows], size)
+        chosen = pareto(chance, np.array([_luck(log.names[row], seed, "draw") for row in rows.tolist()]))
+        rows, chance = rows[chosen], chance[chosen]
+        weight[rows] = counts[rows] / chance / total
+        held[rows] = [_held_out(log.names[row], seed, holdout, kept) for row in rows.tolist()]
+        whole = weight[rows].sum()
+        for part in (rows[held[rows]], rows[~held[rows]]):
+            weight[part] *= whole / (weight[part].sum() or 1.0)
+    known = {name: row for row, name in enumerate(log.names) if name in kept} if kept else {}
+    drawn = []
+    for row in sorted({*np.flatnonzero(weight).tolist(), *known.values()}, key=lambda row: (not weight[row], row)):
+        name = log.names[row]
+        old = kept.get(name) or Kept(_id_of(name), log.texts[row], bool(held[row]), {})
         within = STRATA[stratum[row]] if row < number else ""
-        searches = int(asked.counts[row_of[name]]) if name in row_of else 0
-        drawn.append(Drawn(name, kept[name][0], within, searches, 0.0, kept[name][1]))
-    drawn.sort(key=lambda each: (not each.weight, -each.searches, each.name))
+        drawn.append(Drawn(name, old, within, int(log.counts[row]), float(weight[row])))
+    drawn += [Drawn(name, kept[name], "", 0, 0.0) for name in sorted(kept.keys() - known.keys())]
     strata = tuple(
-        Stratum(name, int((stratum == place).sum()), int(found), found / total if total else 0.0)
+        LogStratum(name, int((stratum == place).sum()), int(found), found / total if total else 0.0)
         for place, name in enumerate(STRATA)
         for found in [float(counts[stratum == place].sum())]
     )
-    return Sample(strata, tuple(drawn), len(asked.names) - number, asked.searches - int(total))
+    return Sample(strata, tuple(drawn), len(log.names) - number, log.searches - int(total))
 
 
-def _text(asked: Asked, row: int, kept: Mapping[str, tuple[str, bool]]) -> str:
-    return kept[asked.names[row]][0] if asked.names[row] in kept else asked.texts[row]
-
-
-def _held_out(name: str, seed: int, holdout: float, kept: Mapping[str, tuple[str, bool]]) -> bool:
-    return kept[name][1] if name in kept else _luck(name, seed, "holdout") < holdout
+def _held_out(name: str, seed: int, holdout: float, kept: Mapping[str, Kept]) -> bool:
+    return kept[name].held_out if name in kept else _luck(name, seed, "holdout") < holdout
 
 
 def _luck(name: str, seed: int, what: str) -> float:
     """A number in (0, 1) that a query always has."""
-    digest = blake2b(f"{what} {seed} {name}".encode("utf-8", "replace"), digest_size=8).digest()
-    return (int.from_bytes(digest, "big") + 0.5) / 2**64
+    digest = blake2b(f"{what} {seed} {name}".encode(), digest_size=8).digest()
+    return ((int.from_bytes(digest, "big") >> 12) + 0.5) / 2**52
+
+
+def _id_of(name: str) -> str:
+    """An id that the same query always gets."""
+    return "q" + blake2b(name.encode(), digest_size=6).hexdigest()
 
 
 def chances(counts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """The chance of each query to be among ``size``: in proportion to its count, and at most 1."""
+    chance = np.ones(counts.size)
+    if size >= counts.size:
+        return chance
     sure = np.zeros(counts.size, bool)
     while True:
-        rest = max(0, size - int(sure.sum()))
-        chance = np.where(sure, 1.0, rest * counts / max(counts[~sure].sum(), 1e-300))
+        chance[~sure] = (size - int(sure.sum())) * counts[~sure] / counts[~sure].sum()
         over = ~sure & (chance >= 1)
         if not over.any():
             return chance
         sure |= over
+        chance[over] = 1.0
 
 
 def pareto(chance: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Choose a fixed number of queries with these chances.
+    """Choose a fixed number of queries, each nearly with its chance; exactly with chances 0 and 1.
 
     B. Rosén 1997, On sampling with probability proportional to size, J. Statistical Planning and Inference 62: 159-191.
     """
-    sure = chance >= 1
-    size = round(float(chance.sum())) - int(sure.sum())
-    key = np.where(sure, np.inf, luck / (1 - luck) * (1 - chance) / np.maximum(chance, 1e-300))
-    found = sure.copy()
-    found[np.argsort(key, kind="stable")[:size]] = True
+    key = luck / (1 - luck) * (1 - chance) / np.maximum(chance, 1e-200)
+    found = np.zeros(chance.size, bool)
+    found[np.argsort(key, kind="stable")[: round(float(chance.sum()))]] = True
     return found
 
 
-def id_of_query(name: str) -> str:
-    """An id that the same query always gets."""
-    return "q" + blake2b(name.encode("utf-8", "replace"), digest_size=6).hexdigest()
+def worth(weights: Sequence[float]) -> int:
+    """The number of equally weighted queries that tell as much."""
+    return int(weighting(np.array(weights, np.float64), len(weights)).worth)
