@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -51,7 +50,7 @@ def _share(_ctx: click.Context, parameter: click.Parameter, value: str) -> float
 
 
 _sizes = _numbers("one number, or three numbers such as 100,50,50", any)
-_shares = _numbers("three shares that come to 100, such as 50,30,20", lambda shares: sum(shares) == 100)  # noqa: PLR2004
+_shares = _numbers("three shares that come to 100, such as 50,30,20", lambda shares: sum(shares) == 100)
 
 
 @click.command(name="sample", context_settings={"show_default": True})
@@ -118,7 +117,10 @@ def command(
         log = read_log(logs, by_session=by == "session", keep_case=keep_case, progress=progress)
     found = sampled(log, sizes, strata, least=least, holdout=holdout, seed=seed, kept=kept)
     if not any(each.weight for each in found.drawn):
-        _refuse(log, logs, least)
+        raise _nothing(log, logs, least)
+    for held_out, path in enumerate(files):
+        if not any(found.part(name, held_out=bool(held_out)) for name in STRATA):
+            raise IrevalError(Problem(f"{path} would have no query", suggestion="raise --size, or change --holdout"))
     left = [each.kept.text for each in found.drawn if not each.weight and each.kept.id not in known]
     found = found._replace(drawn=tuple(each for each in found.drawn if each.weight or each.kept.id in known))
     notes = [*_notes(log, found, logs, least, files), *_written(found, earlier, files)]
@@ -131,13 +133,14 @@ def _holdout_of(path: str) -> Path:
     return Path(path).with_suffix(f".holdout{Path(path).suffix}")
 
 
-def _refuse(log: SearchLog, logs: Sequence[str], least: int) -> None:
-    place = ", ".join(logs)
+def _nothing(log: SearchLog, logs: Sequence[str], least: int) -> InputError:
+    """The reason why no query is drawn."""
+    complaint, suggestion = "the strata with a size above 0 have no queries", "change --size"
     if not log.names:
-        raise InputError(Problem("there are no queries in the log", place))
-    if log.counts[0] < least:
-        raise InputError(Problem(f"every query is asked fewer than {least} times", place, suggestion="lower --least"))
-    raise InputError(Problem("the strata with a size above 0 have no queries", place, suggestion="change --size"))
+        complaint, suggestion = "there are no queries in the log", ""
+    elif log.counts[0] < least:
+        complaint, suggestion = f"every query is asked fewer than {least} times", "lower --least"
+    return InputError(Problem(complaint, ", ".join(logs), suggestion=suggestion))
 
 
 def _kept(earlier: Sequence[Queries], keep_case: bool) -> dict[str, Kept]:
@@ -183,8 +186,8 @@ def _sheet(sample: Sample, kept: Mapping[str, Kept]) -> Sheet:
 
 
 def _notes(log: SearchLog, sample: Sample, logs: Sequence[str], least: int, files: Sequence[Path]) -> Iterator[str]:
-    blank = f"; {log.blank:,} without a text" if log.blank else ""
-    yield f"{', '.join(logs)}: {log.searches:,} searches for {counted(len(log.names), 'query')}{blank}"
+    blank = f"; searches without a text: {log.blank:,}" if log.blank else ""
+    yield f"{', '.join(logs)}: searches: {log.searches:,}; different queries: {len(log.names):,}{blank}"
     if sample.rare:
         yield (
             f"left out: {counted(sample.rare, 'query')} asked fewer than {least} times, "

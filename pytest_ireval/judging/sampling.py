@@ -36,8 +36,7 @@ def normal_text(text: str, *, keep_case: bool = False) -> str:
     if text.isascii():
         plain = " ".join(text.split())
         return plain if keep_case else plain.lower()
-    whole = text.encode("utf-8", "replace").decode()  # JSON may hold half of a character
-    plain = unicodedata.normalize("NFC", " ".join(whole.split()))
+    plain = unicodedata.normalize("NFC", " ".join(text.split()))
     return plain if keep_case else unicodedata.normalize("NFC", plain.casefold())
 
 
@@ -70,7 +69,7 @@ def read_log(
             for text, session, count in _searches(file, by_session, progress):
                 if by_session:
                     name = normal_text(text, keep_case=keep_case)
-                    key = blake2b(f"{session}\0{name}".encode("utf-8", "replace"), digest_size=12).digest()
+                    key = blake2b(f"{session}\0{name}".encode(), digest_size=12).digest()
                     if name and key in seen:
                         continue
                     seen.add(key)
@@ -93,10 +92,7 @@ def _log_of(spellings: Counter[str], keep_case: bool) -> SearchLog:
         text, count = tidy.popitem()
         name = normal_text(text, keep_case=keep_case)
         total[name] += count
-        if name != text or name in best:
-            best[name] = min(best.get(name, (-count, text)), (-count, text))
-        else:
-            best[name] = (-count, text)
+        best[name] = min(best.get(name, (-count, text)), (-count, text))
     names = tuple(sorted(total, key=lambda name: (-total[name], name)))
     counts = np.array([total[name] for name in names], np.int64)
     return SearchLog(names, tuple(best[name][1] for name in names), counts, int(counts.sum()), blank)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.judging.sampling import read_log, chances, normal_text, pareto, sampled
+from pytest_ireval.judging.sampling import chances, normal_text, pareto, read_log, sampled
 
 COUNTS = {f"query {number}": max(1, 600 // (number + 1)) for number in range(120)}
 SHARES = (40, 30, 30)
