@@ -193,7 +193,7 @@ class Drawn(NamedTuple):
     kept: Kept
     """As it was in the earlier set, or as it is now."""
     stratum: str
-    """Empty if the query is not among those from which the set is drawn."""
+    """The tail, if the query is asked too seldom to be drawn, or is not in the log."""
     searches: int
     weight: float
     """The share of searches that it stands for; 0 if it is only kept."""
@@ -269,9 +269,9 @@ def sampled(
     for row in sorted({*np.flatnonzero(weight).tolist(), *known.values()}, key=lambda row: (not weight[row], row)):
         name = log.names[row]
         old = kept.get(name) or Kept(_id_of(name), log.texts[row], bool(held[row]), {})
-        within = STRATA[stratum[row]] if row < number else ""
+        within = STRATA[stratum[row] if row < number else -1]
         drawn.append(Drawn(name, old, within, int(log.counts[row]), float(weight[row])))
-    drawn += [Drawn(name, kept[name], "", 0, 0.0) for name in sorted(kept.keys() - known.keys())]
+    drawn += [Drawn(name, kept[name], STRATA[-1], 0, 0.0) for name in sorted(kept.keys() - known.keys())]
     strata = tuple(
         LogStratum(name, int((stratum == place).sum()), int(found), found / total if total else 0.0)
         for place, name in enumerate(STRATA)

@@ -110,7 +110,7 @@ def test_a_refreshed_set_keeps_ids_columns_and_what_is_judged(ireval, write):
     assert (found["q1"]["intent"], found["q2"]["text"], found["q2"]["intent"]) == ("buy", "Query 119", "learn")
     assert [(found[q]["stratum"], found[q]["searches"], found[q]["weight"]) for q in ("q2", "q3")] == [
         ("tail", "5", "0"),
-        ("", "0", "0"),
+        ("tail", "0", "0"),
     ]
     assert "not in the log any more: 1 query: gone by" in every.out
     assert "kept with weight 0: 3 queries of the earlier set, not drawn again" in every.out
@@ -141,3 +141,145 @@ def test_two_earlier_queries_with_one_text_are_refused(ireval, write):
         2,
         ["error: old.tsv:3", "  query 'q2' has the same text as 'q1'"],
     )
+
+
+def test_the_formats_of_the_output_have_the_same_figures(ireval, write):
+    log = write("log.tsv", "query\tcount\nmug\t50\npan\t30\npot\t20\n\t4\n")
+
+    text = ireval("sample", log, "--strata", "50,30,20").out
+    rows_of_csv = list(csv.DictReader(ireval("sample", log, "--format", "csv", "--force").out.splitlines()))
+    content = json.loads(ireval("sample", log, "--to", "set.jsonl", "--format", "json").out)
+
+    assert text.splitlines() == [
+        "stratum  queries  searches   share  drawn  share drawn  worth in queries",
+        "head           1        50  0.5000      1       1.0000                 1",
+        "torso          1        30  0.3000      1       1.0000                 1",
+        "tail           1        20  0.2000      1       1.0000                 1",
+        "all            3       100  1.0000      3       1.0000                 3",
+        "",
+        "log.tsv: searches: 100; different queries: 3; searches without a text: 4",
+        "wrote queries.tsv: 3 queries, weights come to 1.0000",
+    ]
+    assert [(row["table"], row["stratum"], row["drawn"]) for row in rows_of_csv] == [
+        ("strata", "head", "1"),
+        ("strata", "torso", "1"),
+        ("strata", "tail", "1"),
+        ("strata", "all", "3"),
+    ]
+    assert content["strata"][-1] == {
+        "stratum": "all",
+        "queries": 3,
+        "searches": 100,
+        "share": 1.0,
+        "drawn": 3,
+        "held_out": 0,
+        "known": 0,
+        "asked": 1.0,
+        "worth": 3,
+    }
+    with open("set.jsonl", encoding="utf-8") as file:
+        first = json.loads(file.readline())
+    assert (first["text"], first["stratum"], first["weight"], first["searches"]) == ("mug", "head", 0.5, 50)
+
+
+@pytest.mark.parametrize(
+    ("options", "drawn"),
+    [
+        (["--strata", "100,0,0", "--size", "2"], {"head": 2}),
+        (["--strata", "0,0,100", "--size", "9"], {"tail": 4}),
+        (["--size", "0,0,2"], {"tail": 2}),
+        (["--by", "session"], {"head": 1, "torso": 1, "tail": 2}),
+        (["--keep-case"], {"head": 1, "torso": 1, "tail": 3}),
+        (["--least", "2"], {"head": 1, "torso": 1}),
+    ],
+)
+def test_options_choose_what_is_drawn(ireval, write, options, drawn):
+    log = "query,session\nmug,a\nmug,a\nMug,b\npan,a\npan,b\npot,a\ncup,b\n"
+
+    done = ireval("sample", write("log.csv", log), "--least", "1", *options)
+
+    assert (done.code, done.err) == (0, "")
+    assert {name: sum(row["stratum"] == name for row in rows("queries.tsv")) for name in drawn} == drawn
+
+
+def test_a_log_is_read_from_standard_input_and_in_any_file_that_is_compressed(ireval, write, monkeypatch):
+    import gzip
+    import io
+    import sys
+
+    log = "\ufeffquery;searches\r\n\"red; mug\";6\r\n=1+1;5\r\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(log.encode())))
+
+    piped = ireval("sample", "-", "--to", "set.csv")
+    packed = ireval("sample", write("log.csv.gz", gzip.compress(log.encode())), "--to", "set.jsonl")
+
+    assert (piped.code, packed.code) == (0, 0)
+    with open("set.csv", encoding="utf-8", newline="") as file:
+        assert [(row["text"], row["weight"]) for row in csv.DictReader(file)] == [
+            ("red; mug", "0.545455"),
+            ("=1+1", "0.454545"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--refresh", "old.tsv"], "old.holdout.tsv exists: without a holdout its queries would join the set"),
+        (
+            ["--refresh", "old.tsv", "--holdout", "10%", "--judged", "judgments.txt"],
+            "no query of old.tsv is judged; do the ids match?",
+        ),
+        (["--holdout", "99%", "--size", "1"], "queries.tsv would have no query"),
+        (["--strata", "100,0,0", "--size", "0,0,5"], "the strata with a size above 0 have no queries"),
+    ],
+)
+def test_a_set_that_could_mislead_is_refused(ireval, write, options, said):
+    write("old.tsv", "id\ttext\nq1\tquery 3\n")
+    write("old.holdout.tsv", "id\ttext\nq2\tquery 4\n")
+    write("judgments.txt", "other 0 d 1\n")
+
+    found = ireval("sample", write("log.tsv", log_of(COUNTS)), *options)
+
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err
+
+
+SEARCH = """\
+import os
+
+from pytest_ireval import Answer
+
+
+def search(text, query_id, depth):
+    lost = text in os.environ.get("LOST", "").split(",")
+    return Answer([] if lost else ["d1"], about={"engine": "toy"})
+"""
+SUITE = """\
+ireval: 1
+suite: traffic
+source: {python: "engine_of_traffic:search"}
+queries: queries.tsv
+weight: weight
+population: {strata: stratum, shares: {head: 50%, torso: 30%, tail: 20%}}
+rules:
+  - no_regression: {metric: Empty, tolerance: {absolute: 0.2}, weighted: true}
+  - no_regression: {metric: Empty, per: stratum, tolerance: {absolute: 0.2}, weighted: true}
+  - no_regression: {metric: Empty, tolerance: {absolute: 0.2}, weighted: true, decide_by: evidence, name: evidence}
+"""
+
+
+def test_a_suite_weights_the_queries_of_a_refreshed_set_by_their_traffic(ireval, write, monkeypatch):
+    """``mug`` is half of the traffic; ``gone`` and ``rare`` are kept, and count for nothing."""
+    from pytest_ireval import load_suite, run_gate
+
+    write("old.tsv", "id\ttext\nq1\tgone\nq2\trare\n")
+    write("engine_of_traffic.py", SEARCH)
+    write("traffic.ireval.yaml", SUITE)
+    log = "query\tcount\nmug\t40\nbig mug\t10\npan\t15\nbig pan\t15\npot\t10\nbig pot\t10\nrare\t1\n"
+    done = ireval("sample", write("log.tsv", log), "--strata", "50,30,20", "--refresh", "old.tsv")
+
+    assert done.code == 0
+    gate = run_gate(load_suite("traffic.ireval.yaml"), update="new")
+    monkeypatch.setenv("LOST", "gone,rare,pot")
+    verdicts = run_gate(load_suite("traffic.ireval.yaml"))
+    assert verdicts == gate
