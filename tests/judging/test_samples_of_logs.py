@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.judging.sampling import chances, normal_text, pareto, read_log, sampled
+from pytest_ireval.judging.sampling import Kept, chances, normal_text, pareto, read_log, sampled
 
 COUNTS = {f"query {number}": max(1, 600 // (number + 1)) for number in range(120)}
 SHARES = (40, 30, 30)
@@ -155,3 +155,13 @@ def test_the_log_of_the_examples_is_what_its_script_makes(tmp_path, monkeypatch)
     with open(data / "searches.tsv", encoding="utf-8", newline="") as file:
         found = Counter(row["query"].lower() for row in csv.DictReader(file, delimiter="\t"))
     assert found.most_common(1) == [("mug", 204)]
+
+
+def test_queries_that_are_only_kept_change_no_weight(asked):
+    kept = {name: Kept(f"old{name}", name, False, {}) for name in ("query 70", "query 119", "gone")}
+
+    fresh, again = sampled(asked, (4, 6, 8), SHARES), sampled(asked, (4, 6, 8), SHARES, kept=kept)
+
+    assert {e.name: e.weight for e in again.drawn if e.weight} == {e.name: e.weight for e in fresh.drawn}
+    assert {e.name for e in again.drawn} == {e.name for e in fresh.drawn} | kept.keys()
+    assert {e.kept.id for e in again.drawn if e.name in kept} == {each.id for each in kept.values()}
