@@ -7,9 +7,9 @@ THINGS = ["mug", "pan", "knife", "bottle", "board", "kettle", "toaster", "bowl",
 KINDS = ["red", "blue", "steel", "large", "small", "travel", "wooden", "glass"]
 
 
-def main(file: Path = Path(__file__).with_name("searches.tsv")) -> None:
-    """Frequencies by Zipf's law; one search in fifty is an order number, which nobody else asks."""
-    random = Random(11)
+def main(file: Path) -> None:
+    """Frequencies follow Zipf's law; one search in fifty is an order number, which is asked once."""
+    random = Random(11)  # noqa: S311 - a log is made up, not a secret
     queries = [*THINGS, *(f"{kind} {thing}" for kind in KINDS for thing in THINGS)]
     lines = ["session\tquery"]
     for number in range(1000):
@@ -21,4 +21,4 @@ def main(file: Path = Path(__file__).with_name("searches.tsv")) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(__file__).with_name("searches.tsv"))

@@ -188,7 +188,7 @@ def document(file: InputFile) -> Node:
 
 def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
-    found = _table(file, rows_of(file), short_rows=short_rows)
+    found = _table(file, table_rows(file), short_rows=short_rows)
     if file.delimiter == "\t":
         _refuse_quoted_ids(found)
     return found
@@ -218,7 +218,7 @@ Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
 
-def rows_of(file: InputFile, lines: Iterable[str] | None = None) -> Iterator[Row]:
+def table_rows(file: InputFile, lines: Iterable[str] | None = None) -> Iterator[Row]:
     """The rows of CSV or TSV that are not blank; of the file, or of its lines as they are passed on."""
     lines = file.lines() if lines is None else lines
     if file.delimiter == "\t":
