@@ -34,6 +34,7 @@ GROUPS = {
         "discriminate": "Show which metrics tell many systems apart.",
         "why": "Show the arithmetic of one metric on one query.",
         "import": "Convert files of other tools to queries and judgments.",
+        "sample": "Draw queries from a log that stand for its searches.",
         "pool": "Collect documents to judge from rankings, in random order.",
         "agreement": "Show how far judges agree, and whether it matters.",
         "collection": "Describe queries, judgments and documents.",
