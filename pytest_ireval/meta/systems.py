@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from pytest_ireval.comparing import brought_together
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import scored
-from pytest_ireval.evaluating.setting import Companions, Setting
+from pytest_ireval.evaluating.setting import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.doors import RankingsLike
+from pytest_ireval.retrieval.doors import JudgmentsLike, RankingsLike
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings
+from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import only
 from pytest_ireval.statistics.differences import differences
@@ -56,11 +58,20 @@ class Values:
 
 
 def systems_of(
-    setting: Setting, rankings: Mapping[str, FilePath | Rankings | RankingsLike], companions: Companions
+    judgments: FilePath | Judgments | JudgmentsLike,
+    rankings: Mapping[str, FilePath | Rankings | RankingsLike],
+    metrics: Sequence[str | Metric],
+    policies: Policies,
+    companions: Companions = Companions(),
+    **reading: Any,
 ) -> Systems:
-    """Named rankings, read and joined with the judgments; an error unless there are two or more."""
+    """Named rankings, read and joined with the judgments; an error unless there are two or more.
+
+    ``reading`` has the registry, progress and formats of ``set_up``.
+    """
     if len(rankings) < 2:
         raise IrevalError(f"give two rankings or more; given: {', '.join(rankings) or 'none'}")
+    setting = set_up(judgments, metrics, policies, **{"registry": None, **reading})
     found, counting = brought_together(setting, rankings, companions, {})
     judged = (each.judged if counting.all() else only(each.judged, counting) for each in found.values())
     return Systems(setting, tuple(found), tuple(each.origin for each in found.values()), tuple(judged))
