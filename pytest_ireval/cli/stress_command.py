@@ -98,7 +98,7 @@ def command(
     notes: list[str] = []
     with LateBar() as progress:
         if rankings:
-            systems = _systems(judgments, rankings, metrics or STRESSED, options, registry, progress)
+            systems = systems_named(judgments, rankings, metrics or STRESSED, options, registry, progress)
             known = systems.setting.judgments
             robust, notes = _robustness(systems, condensed, plan, progress)
             sheets += _sheets(robust, plan.levels)
@@ -112,7 +112,7 @@ def command(
     show(sheets, [*notes, *_about_draws(known, plan)], form)
 
 
-def _systems(
+def systems_named(
     judgments: str, rankings: Sequence[str], metrics: Sequence[str], options: dict[str, Any], registry: Any, bar: LateBar
 ) -> Systems:
     companions = Companions(**{name: options.pop(name) for name in ("fields", "queries", "preferences")})

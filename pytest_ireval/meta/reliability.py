@@ -209,6 +209,8 @@ class Trend(NamedTuple):
     """The expected tau of the orders by two sets of ``n`` queries: (2/π) arcsin(n / (n + k))."""
 
     k: float
+    smallest: int
+    """The smallest size that was observed; there is no extrapolation to fewer queries."""
 
     def tau(self, queries: float) -> float:
         """The expected tau at a size of both sets."""
@@ -218,7 +220,7 @@ class Trend(NamedTuple):
         """The size from which on the expected tau is this one or more; None: no size is enough."""
         r = math.sin(math.pi * tau / 2)
         many = self.k * r / (1 - r)
-        return None if many > MOST else max(1, math.ceil(many - 1e-9))
+        return None if many > MOST else max(self.smallest, math.ceil(many - 1e-9))
 
 
 CURVES = np.logspace(-4, 9, 13_001)
@@ -235,4 +237,4 @@ def trend_of(found: Sequence[Agreement]) -> Trend | None:
         return None
     sizes, taus = np.array(known).T
     expected = 2 / np.pi * np.arcsin(sizes / (sizes + CURVES[:, None]))
-    return Trend(float(CURVES[int(((expected - taus) ** 2).sum(axis=1).argmin())]))
+    return Trend(float(CURVES[int(((expected - taus) ** 2).sum(axis=1).argmin())]), int(sizes.min()))
