@@ -53,7 +53,9 @@ share_between = click.FloatRange(0, 1, min_open=True, max_open=True)
 )
 @click.option("--draws", default=100, type=click.IntRange(1, 100_000), help="The number of pairs of sets of each size.")
 @click.option("--seed", default=7, type=click.IntRange(0), help="The seed of the draws.")
-@click.option("--target", default=0.95, type=share_between, help="The reliability that is enough, for both coefficients.")
+@click.option(
+    "--target", default=0.95, type=share_between, help="The reliability that is enough, for both coefficients."
+)
 @click.option("--tau", default=0.9, type=share_between, help="The agreement of two sets of queries that is enough.")
 @click.option("--svg", metavar="FILE", help="Write the curves of tau as a picture.")
 @sheet_format
@@ -115,7 +117,7 @@ def _reliability(values: Values, sizes: Sequence[int], draws: int, seed: int, pr
     parts = components(values.each)
     fitting = [size for size in sizes if 2 * size <= values.each.shape[1]]
     orders = agreements(values.each, values.sign, fitting, draws, seed, progress)
-    coefficients = {"Eρ²": relative(parts), "Φ": absolute(parts)}
+    coefficients = {"Erho2": relative(parts), "Phi": absolute(parts)}
     return _Reliability(str(values.metric), parts, coefficients, orders, trend_of(orders))
 
 
@@ -172,7 +174,7 @@ def _sheets(found: Sequence[_Reliability], target: float, tau: float) -> Iterato
     yield Sheet(
         "needed",
         [row for each in found for row in _needed(each, target, tau)],
-        "Reliability of the order (Eρ²), of the values (Φ), and tau of two such sets of queries:",
+        "Reliability of the order (Erho2) and of the values (Phi), and tau of two such sets of queries:",
         {"needed": "queries needed", "needed_low": "at least", "needed_high": "at most"},
     )
 
@@ -218,7 +220,9 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
         points = [(float(one.queries), one.tau) for one in each.orders if one.tau is not None]
         facts = f"tau {tau:g} with {counted(needed, 'query') if needed else 'no number of queries'}"
         lowest = min(0.0, *(y for _, y in points))
-        panels.append(CurvePanel(each.metric, facts, "queries", {"baseline": curve, "now": points}, (0, end), (lowest, 1)))
+        panels.append(
+            CurvePanel(each.metric, facts, "queries", {"baseline": curve, "now": points}, (0, end), (lowest, 1))
+        )
     chart = curves_chart(
         "reliability",
         "Kendall's tau of the orders of systems by two sets of queries",

@@ -113,8 +113,14 @@ def command(
 
 
 def systems_named(
-    judgments: str, rankings: Sequence[str], metrics: Sequence[str], options: dict[str, Any], registry: Any, bar: LateBar
+    judgments: str,
+    rankings: Sequence[str],
+    metrics: Sequence[str],
+    options: dict[str, Any],
+    registry: Any,
+    bar: LateBar,
 ) -> Systems:
+    """The systems that a command line names; takes the policies, companions and formats out of its ``options``."""
     companions = Companions(**{name: options.pop(name) for name in ("fields", "queries", "preferences")})
     formats = {name: options.pop(name) for name in ("judgments_format", "rankings_format")}
     missing: MissingQueries = options.pop("missing")
@@ -163,14 +169,15 @@ def _about_spread(found: Sequence[Stressed], plan: Plan) -> Iterator[str]:
     spread = [(each.tau_sd, each) for each in found if each.tau_sd is not None]
     if spread:
         sd, most = max(spread, key=lambda pair: pair[0])
-        yield f"means over {plan.repeats} draws; greatest standard deviation of tau: {sd:.3f} ({most.metric} at {most.level}%)"
+        at = f"{most.metric} at {most.level}%"
+        yield f"means over {plan.repeats} draws; greatest standard deviation of tau: {sd:.3f} ({at})"
 
 
 def _about_draws(judgments: Judgments, plan: Plan) -> Iterator[str]:
     relevant = int((judgments.grade >= plan.rel).sum())
     yield (
-        f"{counted(len(judgments), 'judgment')} of {counted(len(judgments.queries), 'query')}, {relevant:,} of relevant "
-        f"documents (grade {plan.rel:g} or more); {counted(plan.repeats, 'draw')}, seed {plan.seed}"
+        f"{len(judgments):,} judgments of {counted(len(judgments.queries), 'query')}, {relevant:,} relevant "
+        f"(grade {plan.rel:g} or more); {counted(plan.repeats, 'draw')}, seed {plan.seed}"
     )
     if not relevant:
         yield "no document is relevant: nothing is known about the metrics"
@@ -219,7 +226,11 @@ def _sheets(robust: Mapping[Metric, Sequence[Stressed]], levels: Sequence[int]) 
         shown: list[Row] = [
             {
                 "metric": _short(metric),
-                **{str(each.level): _cell(getattr(each, figure)) for each in found if figure == "power" or each.level < ALL},
+                **{
+                    str(each.level): _cell(getattr(each, figure))
+                    for each in found
+                    if figure == "power" or each.level < ALL
+                },
             }
             for metric, found in robust.items()
         ]
@@ -231,31 +242,35 @@ def _cell(value: float | None) -> str:
 
 
 def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
-    """Write the picture: tau and power, a panel for each metric, its two forms in one panel."""
+    """Write the picture: three panels for each metric, both forms of it in one panel."""
     from pytest_ireval.reports.charts.gallery import svg_file
     from pytest_ireval.reports.charts.significance import CurvePanel, curves_chart
     from pytest_ireval.reports.templates import environment
 
+    least = next(iter(robust.values()))[-1].level
+    lowest = min((each.tau for found in robust.values() for each in found if each.tau is not None), default=0.0)
     panels = []
-    for figure, name in (("tau", "tau"), ("power", "significant pairs")):
-        for plain in dict.fromkeys(map(_plain, robust)):
-            forms = [metric for metric in robust if _plain(metric) == plain]
+    for plain in dict.fromkeys(map(_plain, robust)):
+        forms = [metric for metric in robust if _plain(metric) == plain]
+        for figure, name, start in (
+            ("tau", "tau", lowest),
+            ("power", "significant", 0.0),
+            ("flips", "other decisions", 0.0),
+        ):
             curves, facts = {}, []
             for metric in forms:
                 points = [(ALL - each.level, y) for each in robust[metric] if (y := getattr(each, figure)) is not None]
                 curves["baseline" if len(forms) > 1 and metric == plain else "now"] = points
                 facts.append(f"{_short(metric)} {_cell(points[-1][1] if points else None)}")
-            lowest = min((y for points in curves.values() for _, y in points), default=0.0)
-            least = robust[forms[0]][-1].level
             about = f"at {least}%: {', '.join(facts)}"
-            panels.append(CurvePanel(f"{plain}: {name}", about, "% removed", curves, (0, ALL - least), (lowest, 1)))
+            panels.append(CurvePanel(f"{plain}: {name}", about, "% removed", curves, (0, ALL - least), (start, 1)))
     chart = curves_chart(
         "stress",
         "Systems under fewer judgments",
         "solid: the metric on condensed lists, or its only form; dashes: unjudged documents are not relevant",
         panels,
-        ("metric", "level", "tau", "power"),
-        [(each.metric, each.level, each.tau, each.power) for found in robust.values() for each in found],
+        ("metric", "level", "tau", "power", "flips"),
+        [(each.metric, each.level, each.tau, each.power, each.flips) for found in robust.values() for each in found],
     )
     put({Path(svg): [svg_file(chart, environment())]})
     return f"wrote {svg}"
@@ -273,10 +288,10 @@ def _verdicts(judgments: Judgments, path: Path, plan: Plan) -> Sheet:
     with LateBar() as progress:
         found = [*verdicts_under(path, variants, progress)]
     rows: list[Row] = []
-    for suite in dict.fromkeys(each.suite for each in found):
+    wholes = {each.suite: each.verdict for each in found if each.judged_by == str(ALL)}
+    for suite, whole in wholes.items():
         for level in plan.levels:
             here = [each for each in found if each.suite == suite and each.judged_by.split("/")[0] == str(level)]
-            whole = here[0].verdict if level == ALL else whole
             verdicts = Counter(each.verdict for each in here)
             red = dict.fromkeys(name for each in here for name in each.red.split(", ") if name)
             rows.append(

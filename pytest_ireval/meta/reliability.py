@@ -90,7 +90,7 @@ def _of_mean(one: float, queries: int) -> float:
 
 
 def relative(found: Components, confidence: float = 0.95) -> Coefficient | None:
-    """The generalizability coefficient Eρ², for the order of systems; its interval is Feldt's, by F."""
+    """The generalizability coefficient E(rho²), for the order of systems; its interval is Feldt's, by F."""
     if not found.mean_square_systems:
         return None
     k, tail = found.queries, (1 - confidence) / 2
@@ -125,7 +125,9 @@ def absolute(found: Components, confidence: float = 0.95) -> Coefficient | None:
 
 def _coefficient(one: Sequence[float], queries: int) -> Coefficient:
     value, low, high = one
-    return Coefficient(*(_of_mean(each, queries) for each in one), (value, low, high))
+    return Coefficient(
+        _of_mean(value, queries), _of_mean(low, queries), _of_mean(high, queries), one=(value, low, high)
+    )
 
 
 def f_quantile(share: float, df: float, other: float) -> float:

@@ -88,7 +88,7 @@ class Stressed:
     """The share of pairs of systems that differ significantly."""
     power_sd: float | None
     flips: float | None
-    """The share of pairs with another decision than under all judgments: better, worse, or no significant difference."""
+    """The share of pairs with another decision (better, worse, not significant) than under all judgments."""
     flips_sd: float | None
     lost: float | None
     """Of these, pairs that were significant and are not; then the reverse; then significant in the opposite order."""

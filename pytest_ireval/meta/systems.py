@@ -62,7 +62,7 @@ def systems_of(
     rankings: Mapping[str, FilePath | Rankings | RankingsLike],
     metrics: Sequence[str | Metric],
     policies: Policies,
-    companions: Companions = Companions(),
+    companions: Companions,
     **reading: Any,
 ) -> Systems:
     """Named rankings, read and joined with the judgments; an error unless there are two or more.

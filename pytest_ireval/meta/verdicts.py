@@ -36,7 +36,9 @@ def verdicts_under(
         raise InputError(*(Problem("has no judgments", str(suite.place)) for suite in without))
     progress.expect(len(suites) * len(variants), "running suites")
     with tempfile.TemporaryDirectory() as folder:
-        files = {name: Path(folder, f"{i}.jsonl") for i, (name, each) in enumerate(variants.items()) if each is not None}
+        files = {
+            name: Path(folder, f"{i}.jsonl") for i, (name, each) in enumerate(variants.items()) if each is not None
+        }
         for name, file in files.items():
             write_judgments(variants[name], file)
         for suite in suites:

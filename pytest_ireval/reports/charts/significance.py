@@ -67,7 +67,7 @@ def _curve(side: str, points: Sequence[tuple[float, float]], x: Scale, y: Scale)
 
 
 def significance_chart(found: Sequence[Discrimination], alpha: float) -> Chart:
-    """The p-values of all pairs, a panel for each metric; the lower the curve, the better. The straight line is alpha."""
+    """The p-values of all pairs, a panel for each metric: the lower, the better. The straight line is alpha."""
     panels = [
         CurvePanel(
             each.metric,
