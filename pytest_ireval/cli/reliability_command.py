@@ -49,7 +49,7 @@ share_between = click.FloatRange(0, 1, min_open=True, max_open=True)
     least=1,
     most=1_000_000,
     default="5,10,25,50,100,250,500,1000",
-    help="Numbers of queries in each of two sets; those above half of the queries are left out.",
+    help="Numbers of queries in each of two sets, up to half of the queries; that half is added.",
 )
 @click.option("--draws", default=100, type=click.IntRange(1, 100_000), help="The number of pairs of sets of each size.")
 @click.option("--seed", default=7, type=click.IntRange(0), help="The seed of the draws.")
@@ -113,9 +113,15 @@ def _why_left_out(values: Values) -> str:
     return why_untested(values.metric, units) or one
 
 
+def _fitting(sizes: Sequence[int], queries: int) -> list[int]:
+    """The sizes up to half of the queries, and that half; none if even the smallest size is above it."""
+    half = queries // 2
+    return sorted({half, *(size for size in sizes if size <= half)}) if sizes[0] <= half else []
+
+
 def _reliability(values: Values, sizes: Sequence[int], draws: int, seed: int, progress: LateBar) -> _Reliability:
     parts = components(values.each)
-    fitting = [size for size in sizes if 2 * size <= values.each.shape[1]]
+    fitting = _fitting(sizes, values.each.shape[1])
     orders = agreements(values.each, values.sign, fitting, draws, seed, progress)
     coefficients = {"Erho2": relative(parts), "Phi": absolute(parts)}
     return _Reliability(str(values.metric), parts, coefficients, orders, trend_of(orders))
@@ -129,7 +135,7 @@ def _about(
         f"queries, seed {seed}; intervals: 95%"
     )
     fewest = min(each.parts.queries for each in found)
-    fitting = [size for size in sizes if 2 * size <= fewest]
+    fitting = _fitting(sizes, fewest)
     if not fitting:
         yield f"{fewest} queries are too few for two sets of {sizes[0]}: tau is not known"
     else:

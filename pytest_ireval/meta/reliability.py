@@ -229,7 +229,7 @@ CURVES = np.logspace(-4, 9, 13_001)
 
 
 def trend_of(found: Sequence[Agreement]) -> Trend | None:
-    """The trend with the least squares of distances to the observed taus; None without any above 0.
+    """The trend nearest to the observed taus, by squares weighted with the size; None without any tau above 0.
 
     The correlation of means over two sets of n queries is n / (n + k), if k is the ratio of two components of variance:
     the interaction, and the systems. For normal values tau follows from the correlation (Greiner).
@@ -239,4 +239,5 @@ def trend_of(found: Sequence[Agreement]) -> Trend | None:
         return None
     sizes, taus = np.array(known).T
     expected = 2 / np.pi * np.arcsin(sizes / (sizes + CURVES[:, None]))
-    return Trend(float(CURVES[int(((expected - taus) ** 2).sum(axis=1).argmin())]), int(sizes.min()))
+    squares: Floats = (expected - taus) ** 2 @ sizes
+    return Trend(float(CURVES[int(squares.argmin())]), int(sizes.min()))
