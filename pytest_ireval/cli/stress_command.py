@@ -136,10 +136,9 @@ def _robustness(
     policies = systems.setting.policies
     asked = systems.setting.metrics
     metrics = condensed_of(asked) if condensed and policies.unjudged != "removed" else [*asked]
-    left_out = [f"{each} is left out: it does not use judgments" for each in metrics if not each.reads_judgments]
-    metrics = [each for each in metrics if each.reads_judgments]
-    left_out += [f"{e} is left out: neither higher nor lower is better" for e in metrics if e.direction == "neither"]
-    metrics = [each for each in metrics if each.direction != "neither"]
+    reasons = {metric: _why_left_out(metric) for metric in metrics}
+    left_out = [f"{metric} is left out: {reason}" for metric, reason in reasons.items() if reason]
+    metrics = [metric for metric, reason in reasons.items() if not reason]
     if not metrics:
         raise IrevalError("\n".join(["no metric is left", *left_out]))
     whole = values_of(systems, metrics, systems.judged, policies)
@@ -155,6 +154,12 @@ def _robustness(
         *doubts(systems, whole),
     ]
     return robust, notes
+
+
+def _why_left_out(metric: Metric) -> str:
+    if not metric.reads_judgments or "preferences" in metric.needs:
+        return "it does not use grades of documents"
+    return "neither higher nor lower values are better" if metric.direction == "neither" else ""
 
 
 def _about_forms(robust: Mapping[Metric, Sequence[Stressed]]) -> Iterator[str]:

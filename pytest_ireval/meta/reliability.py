@@ -133,7 +133,10 @@ def _coefficient(one: Sequence[float], queries: int) -> Coefficient:
 def f_quantile(share: float, df: float, other: float) -> float:
     """The value with ``share`` of an F distribution below it."""
     x = quantile(share, df / 2, other / 2)
-    return other * x / (df * (1 - x)) if x < 1 else math.inf
+    if x <= 0.5:
+        return other * x / (df * (1 - x))
+    rest = quantile(1 - share, other / 2, df / 2)  # 1 - x would lose digits
+    return other * (1 - rest) / (df * rest)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,17 @@ def test_documents_are_drawn_evenly():
     assert times.max() < 360
 
 
-SKIPPED = {"judgments", "preferences", "timings", "fields", "sessions", "reference", "collection", "queries", "subtopics"}
+SKIPPED = {
+    "judgments",
+    "preferences",
+    "timings",
+    "fields",
+    "sessions",
+    "reference",
+    "collection",
+    "queries",
+    "subtopics",
+}
 
 
 @pytest.fixture(scope="module")
