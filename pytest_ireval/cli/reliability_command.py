@@ -30,6 +30,7 @@ from pytest_ireval.meta.reliability import (
     absolute,
     agreements,
     components,
+    queries_for,
     relative,
     trend_of,
 )
@@ -200,7 +201,7 @@ def _needed(of: _Reliability, target: float, tau: float) -> Iterator[Row]:
         yield {"metric": of.metric, "criterion": f"{name} {target:g}", **now, **numbers}
     expected = of.trend.tau(of.parts.queries) if of.trend else None
     now = {"value": expected, "low": None, "high": None}
-    needed = of.trend.needed(tau) if of.trend else None
+    needed = queries_for(tau, of.orders, of.trend) if of.trend else None
     numbers = {"needed": needed, "needed_low": None, "needed_high": None}
     yield {"metric": of.metric, "criterion": f"tau {tau:g}", **now, **numbers}
 
@@ -220,7 +221,7 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
 
     panels = []
     for each in drawn:
-        needed = each.trend.needed(tau) if each.trend else None
+        needed = queries_for(tau, each.orders, each.trend) if each.trend else None
         end = min(max(needed or 0, each.parts.queries), 4 * each.parts.queries)
         curve = [(x, each.trend.tau(x)) for x in (end * (i + 1) / STEPS for i in range(STEPS)) if each.trend]
         points = [(float(one.queries), one.tau) for one in each.orders if one.tau is not None]

@@ -294,11 +294,13 @@ def _verdicts(judgments: Judgments, path: Path, plan: Plan) -> Sheet:
         found = [*verdicts_under(path, variants, progress)]
     rows: list[Row] = []
     wholes = {each.suite: each.verdict for each in found if each.judged_by == str(ALL)}
+    if broken := [each.red for each in found if each.judged_by == str(ALL) and each.verdict == "error"]:
+        raise IrevalError("\n".join(broken))
     for suite, whole in wholes.items():
         for level in plan.levels:
             here = [each for each in found if each.suite == suite and each.judged_by.split("/")[0] == str(level)]
             verdicts = Counter(each.verdict for each in here)
-            red = dict.fromkeys(name for each in here for name in each.red.split(", ") if name)
+            red = dict.fromkeys(each.red for each in here if each.red)
             rows.append(
                 {
                     "suite": suite,

@@ -214,18 +214,27 @@ class Trend(NamedTuple):
     """The expected tau of the orders by two sets of ``n`` queries: (2/π) arcsin(n / (n + k))."""
 
     k: float
-    smallest: int
-    """The smallest size that was observed; there is no extrapolation to fewer queries."""
 
     def tau(self, queries: float) -> float:
         """The expected tau at a size of both sets."""
         return 2 / math.pi * math.asin(queries / (queries + self.k))
 
-    def needed(self, tau: float) -> int | None:
-        """The size from which on the expected tau is this one or more; None: no size is enough."""
-        r = math.sin(math.pi * tau / 2)
-        many = self.k * r / (1 - r)
-        return None if many > MOST else max(self.smallest, math.ceil(many - 1e-9))
+
+def queries_for(tau: float, found: Sequence[Agreement], trend: Trend) -> int | None:
+    """The size from which on the orders agree as well as that; None: no size is known.
+
+    It is interpolated where the observed taus reach the wanted one. It is never below the smallest observed size. Else
+    it is extrapolated by the trend, beyond the largest observed size.
+    """
+    known = [(each.queries, each.tau) for each in found if each.tau is not None]
+    for number, (size, reached) in enumerate(known):
+        if reached >= tau:
+            below, less = known[number - 1] if number else (size, reached)
+            share = (tau - less) / (reached - less) if number else 1.0
+            return math.ceil(below + share * (size - below) - 1e-9)
+    r = math.sin(math.pi * tau / 2)
+    many = trend.k * r / (1 - r) if r < 1 else math.inf
+    return None if many > MOST else max(known[-1][0] + 1, math.ceil(many - 1e-9))
 
 
 CURVES = np.logspace(-4, 9, 13_001)
@@ -243,4 +252,4 @@ def trend_of(found: Sequence[Agreement]) -> Trend | None:
     sizes, taus = np.array(known).T
     expected = 2 / np.pi * np.arcsin(sizes / (sizes + CURVES[:, None]))
     squares: Floats = (expected - taus) ** 2 @ sizes
-    return Trend(float(CURVES[int(squares.argmin())]), int(sizes.min()))
+    return Trend(float(CURVES[int(squares.argmin())]))

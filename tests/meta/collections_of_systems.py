@@ -1,6 +1,14 @@
-"""Generated collections: systems of growing skill, and judgments of the pool of all."""
+"""Generated collections: systems of growing skill, and judgments of the pool of all.
+
+``python tests/meta/collections_of_systems.py FOLDER`` writes the one whose figures docs/trust.md shows.
+"""
+
+import sys
+from pathlib import Path
 
 import numpy as np
+
+from pytest_ireval.retrieval.formats.writers import write_judgments, write_rankings
 
 
 def collection(systems=8, queries=25, documents=120, length=60, pool=20, seed=1):
@@ -23,3 +31,15 @@ def collection(systems=8, queries=25, documents=120, length=60, pool=20, seed=1)
         for system, run in enumerate(runs)
     }
     return judgments, named
+
+
+def main(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    judgments, rankings = collection(systems=20, queries=250, documents=400, length=100, pool=30)
+    write_judgments(judgments, folder / "judgments.txt")
+    for name, ranking in rankings.items():
+        write_rankings(ranking, folder / f"{name}.trec")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

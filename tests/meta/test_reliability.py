@@ -14,6 +14,7 @@ from pytest_ireval.meta.reliability import (
     agreements,
     components,
     f_quantile,
+    queries_for,
     relative,
     trend_of,
 )
@@ -159,14 +160,23 @@ def observed(size, tau):
 
 
 def test_the_trend_finds_the_curve_that_the_taus_are_on():
-    curve = Trend(40.0, 5)
+    curve = Trend(40.0)
 
     found = trend_of([observed(size, curve.tau(size)) for size in (5, 10, 25, 50)])
     assert found.k == pytest.approx(40, rel=0.003)
-    assert found.needed(0.9) == pytest.approx(curve.needed(0.9), rel=0.01)
-    assert curve.tau(curve.needed(0.9)) >= 0.9 > curve.tau(curve.needed(0.9) - 1)
-    assert found.needed(0.01) == 5, "nothing is claimed about fewer queries than were tried"
     assert trend_of([observed(5, -0.2), observed(10, None)]) is None
+
+
+def test_the_number_of_queries_for_a_tau_is_observed_or_extrapolated():
+    found = [observed(5, 0.4), observed(10, 0.6), observed(20, 0.8)]
+
+    assert queries_for(0.7, found, Trend(1)) == 15
+    assert queries_for(0.6, found, Trend(1)) == 10
+    assert queries_for(0.1, found, Trend(1)) == 5, "nothing is claimed about fewer queries than were tried"
+    assert queries_for(0.9, found, Trend(0.1)) == 21, "20 queries were not enough"
+    many = queries_for(0.9, found, Trend(40))
+    assert Trend(40).tau(many) >= 0.9 > Trend(40).tau(many - 1)
+    assert queries_for(1 - 1e-12, found, Trend(1e9)) is None
 
 
 def test_the_trend_foretells_the_tau_of_more_queries():
