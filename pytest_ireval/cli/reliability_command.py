@@ -26,15 +26,15 @@ from pytest_ireval.meta.reliability import (
     Agreement,
     Coefficient,
     Components,
-    Trend,
+    TauCurve,
     absolute,
     agreements,
     components,
+    curve_of,
     queries_for,
     relative,
-    trend_of,
 )
-from pytest_ireval.meta.systems import Systems, Values, doubts, values_of
+from pytest_ireval.meta.systems import Systems, SystemValues, doubts, system_values
 from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.text_table import counted
 
@@ -85,7 +85,7 @@ def command(
     with LateBar() as progress:
         systems = systems_named(judgments, rankings, metrics or METRICS, options, registry_at(None), progress)
         asked = systems.setting.metrics
-        every = values_of(systems, asked, systems.judged, systems.setting.policies)
+        every = system_values(systems, asked, systems.judged, systems.setting.policies)
         reasons = {str(each.metric): _why_left_out(each) for each in every}
         usable = [each for each in every if not reasons[str(each.metric)]]
         left_out = [f"{name} is left out: {reason}" for name, reason in reasons.items() if reason]
@@ -105,10 +105,10 @@ class _Reliability:
     parts: Components
     coefficients: dict[str, Coefficient | None]
     orders: list[Agreement]
-    trend: Trend | None
+    trend: TauCurve | None
 
 
-def _why_left_out(values: Values) -> str:
+def _why_left_out(values: SystemValues) -> str:
     units = values.each.shape[1]
     one = f"one {values.metric.unit} shows nothing about others" if units == 1 else ""
     return why_untested(values.metric, units) or one
@@ -120,12 +120,12 @@ def _fitting(sizes: Sequence[int], queries: int) -> list[int]:
     return sorted({half, *(size for size in sizes if size <= half)}) if sizes[0] <= half else []
 
 
-def _reliability(values: Values, sizes: Sequence[int], draws: int, seed: int, progress: LateBar) -> _Reliability:
+def _reliability(values: SystemValues, sizes: Sequence[int], draws: int, seed: int, progress: LateBar) -> _Reliability:
     parts = components(values.each)
     fitting = _fitting(sizes, values.each.shape[1])
     orders = agreements(values.each, values.sign, fitting, draws, seed, progress)
     coefficients = {"Erho2": relative(parts), "Phi": absolute(parts)}
-    return _Reliability(str(values.metric), parts, coefficients, orders, trend_of(orders))
+    return _Reliability(str(values.metric), parts, coefficients, orders, curve_of(orders))
 
 
 def _about(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
-import numpy as np
 
 from pytest_ireval.cli.named_files import named_files
 from pytest_ireval.cli.options import (
@@ -26,11 +25,11 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.intake.reading import read_judgments
-from pytest_ireval.meta.stress import ALL, Plan, Stressed, condensed_of, draws, stressed
-from pytest_ireval.meta.systems import Systems, doubts, systems_of, values_of
+from pytest_ireval.meta.stress import ALL, Stressed, StressPlan, condensed_of, draws, parts_of, stressed
+from pytest_ireval.meta.systems import Systems, doubts, system_values, systems_of
 from pytest_ireval.results.evaluation import MissingQueries, Policies
 from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.retrieval.judgments import Judgments, without_rows
+from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def command(
     """
     if len(rankings) < 2 and (rankings or suite is None):
         raise click.UsageError("give at least two RANKINGS" if rankings else "give at least two RANKINGS, or --suite")
-    plan = Plan(tuple(sorted({ALL, *levels}, reverse=True)), repeats, seed, rel, cast("Test", test), alpha)
+    plan = StressPlan(tuple(sorted({ALL, *levels}, reverse=True)), repeats, seed, rel, cast("Test", test), alpha)
     registry = registry_at(None)
     sheets: list[Sheet] = []
     notes: list[str] = []
@@ -130,7 +129,7 @@ def systems_named(
 
 
 def _robustness(
-    systems: Systems, condensed: bool, plan: Plan, progress: LateBar
+    systems: Systems, condensed: bool, plan: StressPlan, progress: LateBar
 ) -> tuple[dict[Metric, list[Stressed]], list[str]]:
     """Each metric that judgments can change, at all levels; and notes."""
     policies = systems.setting.policies
@@ -141,7 +140,7 @@ def _robustness(
     metrics = [metric for metric, reason in reasons.items() if not reason]
     if not metrics:
         raise IrevalError("\n".join(["no metric is left", *left_out]))
-    whole = values_of(systems, metrics, systems.judged, policies)
+    whole = system_values(systems, metrics, systems.judged, policies)
     found = stressed(systems, metrics, whole, plan, progress)
     size = len(plan.levels)
     robust = {metric: found[i * size : (i + 1) * size] for i, metric in enumerate(metrics)}
@@ -167,7 +166,7 @@ def _about_forms(robust: Mapping[Metric, Sequence[Stressed]]) -> Iterator[str]:
         yield "': without unjudged documents (condensed lists, judged_only=True)"
 
 
-def _about_spread(found: Sequence[Stressed], plan: Plan) -> Iterator[str]:
+def _about_spread(found: Sequence[Stressed], plan: StressPlan) -> Iterator[str]:
     if plan.repeats == 1:
         yield "one draw shows no spread; use more --repeats"
         return
@@ -178,7 +177,7 @@ def _about_spread(found: Sequence[Stressed], plan: Plan) -> Iterator[str]:
         yield f"means over {plan.repeats} draws; greatest standard deviation of tau: {sd:.3f} ({at})"
 
 
-def _about_draws(judgments: Judgments, plan: Plan) -> Iterator[str]:
+def _about_draws(judgments: Judgments, plan: StressPlan) -> Iterator[str]:
     relevant = int((judgments.grade >= plan.rel).sum())
     yield (
         f"{len(judgments):,} judgments of {counted(len(judgments.queries), 'query')}, {relevant:,} relevant "
@@ -281,15 +280,12 @@ def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
     return f"wrote {svg}"
 
 
-def _verdicts(judgments: Judgments, path: Path, plan: Plan) -> Sheet:
+def _verdicts(judgments: Judgments, path: Path, plan: StressPlan) -> Sheet:
     """The share of draws in which the verdict of a suite differs from that under all judgments."""
     from pytest_ireval.meta.verdicts import verdicts_under
 
-    variants: dict[str, Judgments] = {str(ALL): judgments}
-    for number, draw in enumerate(draws(judgments, plan.rel, plan.seed, plan.repeats)):
-        for level in plan.levels:
-            if level < ALL:
-                variants[f"{level}/{number}"] = without_rows(judgments, np.flatnonzero(~draw.kept(level)))
+    fewer = {f"{level}/{number}": part for level, number, part in parts_of(judgments, plan)}
+    variants = {str(ALL): judgments, **fewer}
     with LateBar() as progress:
         found = [*verdicts_under(path, variants, progress)]
     rows: list[Row] = []

@@ -106,7 +106,7 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
     )
 
 
-def scored(
+def scores_under(
     metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
 ) -> Iterator[tuple[Scores, JudgedRankings]]:
     """The scores of each metric under the policies, with the view of the rankings that it scored."""
@@ -128,7 +128,7 @@ def _results(
     metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
 ) -> Iterator[MetricResult]:
     """One result for each metric; where scores are equal, the best and the worst order are scored, too."""
-    for scores, view in scored(metrics, judged, policies, origin):
+    for scores, view in scores_under(metrics, judged, policies, origin):
         metric = scores.metric
         spread = _spread(scores, judged, _told(metric, policies)) if any_ties(judged, metric) else None
         yield _result(scores, spread, tuple(_notes(scores, view)))

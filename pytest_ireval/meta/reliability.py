@@ -210,7 +210,7 @@ def _safe_difference(bins: Sequence[tuple[float, int, int]]) -> float | None:
     return safe
 
 
-class Trend(NamedTuple):
+class TauCurve(NamedTuple):
     """The expected tau of the orders by two sets of ``n`` queries: (2/π) arcsin(n / (n + k))."""
 
     k: float
@@ -220,7 +220,7 @@ class Trend(NamedTuple):
         return 2 / math.pi * math.asin(queries / (queries + self.k))
 
 
-def queries_for(tau: float, found: Sequence[Agreement], trend: Trend) -> int | None:
+def queries_for(tau: float, found: Sequence[Agreement], trend: TauCurve) -> int | None:
     """The size from which on the orders agree as well as that; None: no size is known.
 
     It is interpolated where the observed taus reach the wanted one. It is never below the smallest observed size. Else
@@ -240,7 +240,7 @@ def queries_for(tau: float, found: Sequence[Agreement], trend: Trend) -> int | N
 CURVES = np.logspace(-4, 9, 13_001)
 
 
-def trend_of(found: Sequence[Agreement]) -> Trend | None:
+def curve_of(found: Sequence[Agreement]) -> TauCurve | None:
     """The trend nearest to the observed taus, by squares weighted with the size; None without any tau above 0.
 
     The correlation of means over two sets of n queries is n / (n + k), if k is the ratio of two components of variance:
@@ -252,4 +252,4 @@ def trend_of(found: Sequence[Agreement]) -> Trend | None:
     sizes, taus = np.array(known).T
     expected = 2 / np.pi * np.arcsin(sizes / (sizes + CURVES[:, None]))
     squares: Floats = (expected - taus) ** 2 @ sizes
-    return Trend(float(CURVES[int(squares.argmin())]))
+    return TauCurve(float(CURVES[int(squares.argmin())]))

@@ -10,12 +10,12 @@ import numpy as np
 
 from pytest_ireval.comparing import Test, pair_tests, why_untested
 from pytest_ireval.judging.agreement import alike
-from pytest_ireval.meta.systems import Systems, Values, values_of
+from pytest_ireval.meta.systems import Systems, SystemValues, system_values
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judged import Floats, Integers, Mask
-from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.judgments import Judgments, without_rows
 from pytest_ireval.retrieval.scan.tokens import mixed
 from pytest_ireval.retrieval.views import with_fewer_judgments
 
@@ -56,7 +56,7 @@ def draws(judgments: Judgments, rel: float, seed: int, repeats: int) -> Iterator
 
 
 @dataclass(frozen=True)
-class Plan:
+class StressPlan:
     """The levels in percent, the number of random draws, and the way in which pairs of systems are tested."""
 
     levels: tuple[int, ...]
@@ -65,6 +65,14 @@ class Plan:
     rel: float
     test: Test
     alpha: float
+
+
+def parts_of(judgments: Judgments, plan: StressPlan) -> Iterator[tuple[int, int, Judgments]]:
+    """The judgments of each draw that are left at each level below 100%, after the level and the number of the draw."""
+    for number, draw in enumerate(draws(judgments, plan.rel, plan.seed, plan.repeats)):
+        for level in plan.levels:
+            if level < ALL:
+                yield level, number, without_rows(judgments, np.flatnonzero(~draw.kept(level)))
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,11 @@ def condensed_of(metrics: Sequence[Metric]) -> list[Metric]:
 
 
 def stressed(
-    systems: Systems, metrics: Sequence[Metric], whole: Sequence[Values], plan: Plan, progress: Progress = SILENT
+    systems: Systems,
+    metrics: Sequence[Metric],
+    whole: Sequence[SystemValues],
+    plan: StressPlan,
+    progress: Progress = SILENT,
 ) -> list[Stressed]:
     """Each metric at each level; ``whole`` has the values under all judgments."""
     judgments = systems.setting.judgments
@@ -119,7 +131,7 @@ def stressed(
             kept = draw.kept(level)
             counts[level] = int(kept.sum())
             views = with_fewer_judgments(systems.judged, kept)
-            reduced = values_of(systems, metrics, views, policies) if level < ALL else whole
+            reduced = system_values(systems, metrics, views, policies) if level < ALL else whole
             pairs = zip(reduced, truth, strict=True)
             found[level].append([_trial(values, each, plan) for values, each in pairs])
             progress.advance(len(systems.names))
@@ -131,7 +143,7 @@ def stressed(
 
 
 class _Truth(NamedTuple):
-    values: Values
+    values: SystemValues
     decisions: Integers | None
 
 
@@ -147,7 +159,7 @@ class _Trial(NamedTuple):
     reversed: float | None = None
 
 
-def _decisions(values: Values, plan: Plan) -> Integers | None:
+def _decisions(values: SystemValues, plan: StressPlan) -> Integers | None:
     """For each pair 1, -1, or 0 where the difference is not significant; None if nothing can be tested."""
     if why_untested(values.metric, values.each.shape[1]):
         return None
@@ -158,7 +170,7 @@ def _decisions(values: Values, plan: Plan) -> Integers | None:
     return decided
 
 
-def _trial(values: Values, truth: _Truth, plan: Plan) -> _Trial:
+def _trial(values: SystemValues, truth: _Truth, plan: StressPlan) -> _Trial:
     order = alike(values.figures, truth.values.figures, values.sign)
     mine, true = _decisions(values, plan), truth.decisions
     if mine is None or true is None:

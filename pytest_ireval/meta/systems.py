@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_ireval.comparing import brought_together
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.evaluating.evaluation import scored
+from pytest_ireval.evaluating.evaluation import scores_under
 from pytest_ireval.evaluating.setting import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.evaluation import Policies
@@ -43,7 +43,7 @@ class Systems:
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class SystemValues:
     """One metric of all systems: ``each`` is a row a system, a column a query (or session) that has a value in all."""
 
     metric: Metric
@@ -77,12 +77,12 @@ def systems_of(
     return Systems(setting, tuple(found), tuple(each.origin for each in found.values()), tuple(judged))
 
 
-def values_of(
+def system_values(
     systems: Systems, metrics: Sequence[Metric], judged: Sequence[JudgedRankings], policies: Policies
-) -> list[Values]:
+) -> list[SystemValues]:
     """The values of each metric for ``judged``, which are views of the systems."""
     rows = [
-        [scores for scores, _ in scored(metrics, each, policies, origin)]
+        [scores for scores, _ in scores_under(metrics, each, policies, origin)]
         for each, origin in zip(judged, systems.origins, strict=True)
     ]
     found = []
@@ -90,11 +90,11 @@ def values_of(
         column = [row[number] for row in rows]
         counted = np.logical_and.reduce([scores.counted for scores in column])
         each = np.array([scores.values[counted] for scores in column])
-        found.append(Values(metric, tuple(scores.aggregate for scores in column), each))
+        found.append(SystemValues(metric, tuple(scores.aggregate for scores in column), each))
     return found
 
 
-def doubts(systems: Systems, found: Sequence[Values]) -> Iterator[str]:
+def doubts(systems: Systems, found: Sequence[SystemValues]) -> Iterator[str]:
     """Sentences about systems that are too few, or the same."""
     if len(systems.names) < FEW_SYSTEMS:
         yield (

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from pytest_ireval.meta.reliability import (
     Agreement,
-    Trend,
+    TauCurve,
     absolute,
     agreements,
     components,
+    curve_of,
     f_quantile,
     queries_for,
     relative,
-    trend_of,
 )
 
 PENCIL = np.array([[1.0, 2, 3], [2, 4, 6]])
@@ -152,7 +152,7 @@ def test_equal_systems_have_no_tau_and_no_swaps():
     (found,) = agreements(np.full((3, 10), 0.5), 1, [5], 3, 7)
 
     assert (found.tau, found.tau_ap, found.swaps) == (None, None, None)
-    assert trend_of([found]) is None
+    assert curve_of([found]) is None
 
 
 def observed(size, tau):
@@ -160,23 +160,23 @@ def observed(size, tau):
 
 
 def test_the_trend_finds_the_curve_that_the_taus_are_on():
-    curve = Trend(40.0)
+    curve = TauCurve(40.0)
 
-    found = trend_of([observed(size, curve.tau(size)) for size in (5, 10, 25, 50)])
+    found = curve_of([observed(size, curve.tau(size)) for size in (5, 10, 25, 50)])
     assert found.k == pytest.approx(40, rel=0.003)
-    assert trend_of([observed(5, -0.2), observed(10, None)]) is None
+    assert curve_of([observed(5, -0.2), observed(10, None)]) is None
 
 
 def test_the_number_of_queries_for_a_tau_is_observed_or_extrapolated():
     found = [observed(5, 0.4), observed(10, 0.6), observed(20, 0.8)]
 
-    assert queries_for(0.7, found, Trend(1)) == 15
-    assert queries_for(0.6, found, Trend(1)) == 10
-    assert queries_for(0.1, found, Trend(1)) == 5, "nothing is claimed about fewer queries than were tried"
-    assert queries_for(0.9, found, Trend(0.1)) == 21, "20 queries were not enough"
-    many = queries_for(0.9, found, Trend(40))
-    assert Trend(40).tau(many) >= 0.9 > Trend(40).tau(many - 1)
-    assert queries_for(1 - 1e-12, found, Trend(1e9)) is None
+    assert queries_for(0.7, found, TauCurve(1)) == 15
+    assert queries_for(0.6, found, TauCurve(1)) == 10
+    assert queries_for(0.1, found, TauCurve(1)) == 5, "nothing is claimed about fewer queries than were tried"
+    assert queries_for(0.9, found, TauCurve(0.1)) == 21, "20 queries were not enough"
+    many = queries_for(0.9, found, TauCurve(40))
+    assert TauCurve(40).tau(many) >= 0.9 > TauCurve(40).tau(many - 1)
+    assert queries_for(1 - 1e-12, found, TauCurve(1e9)) is None
 
 
 def test_the_trend_foretells_the_tau_of_more_queries():
@@ -184,6 +184,6 @@ def test_the_trend_foretells_the_tau_of_more_queries():
     draw = np.random.default_rng(5)
     values = draw.normal(size=(12, 1)) + draw.normal(size=600) + 2 * draw.normal(size=(12, 600))
 
-    trend = trend_of(agreements(values[:, :60], 1, [5, 10, 25, 30], 100, 7))
+    trend = curve_of(agreements(values[:, :60], 1, [5, 10, 25, 30], 100, 7))
     (found,) = agreements(values, 1, [200], 100, 7)
     assert trend.tau(200) == pytest.approx(found.tau, abs=0.05)

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from pytest_ireval import evaluate, load_registry
 from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.judging.agreement import alike
-from pytest_ireval.meta.stress import Plan, condensed_of, draws, stressed
-from pytest_ireval.meta.systems import doubts, systems_of, values_of
+from pytest_ireval.meta.stress import StressPlan, condensed_of, draws, stressed
+from pytest_ireval.meta.systems import doubts, system_values, systems_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.from_objects import judgments_from
 from pytest_ireval.retrieval.judgments import without_rows
 from pytest_ireval.retrieval.views import with_fewer_judgments
 
 LEVELS = tuple(range(100, 0, -10))
-PLAN = Plan(LEVELS, repeats=2, seed=7, rel=1, test="t", alpha=0.05)
+PLAN = StressPlan(LEVELS, repeats=2, seed=7, rel=1, test="t", alpha=0.05)
 POLICIES = Policies("trec", "zero", "zero", "irrelevant")
 
 
@@ -31,7 +31,7 @@ def robustness(judgments, rankings, metrics, plan=PLAN, policies=POLICIES):
     """By metric and level."""
     found = systems(judgments, rankings, metrics, policies)
     both = condensed_of(found.setting.metrics)
-    whole = values_of(found, both, found.judged, policies)
+    whole = system_values(found, both, found.judged, policies)
     return {(each.metric, each.level): each for each in stressed(found, both, whole, plan)}
 
 
@@ -119,7 +119,7 @@ def test_a_mask_over_judged_rows_gives_the_values_of_judgments_without_the_other
         (draw,) = draws(known, 1, 7, 1)
         kept = draw.kept(level)
         fewer = without_rows(known, np.flatnonzero(~kept))
-        values = values_of(found, every_metric, with_fewer_judgments(found.judged, kept), policies)
+        values = system_values(found, every_metric, with_fewer_judgments(found.judged, kept), policies)
         options = {"missing_queries": "zero", "unjudged": policies.unjudged, "depth": policies.depth}
         for row, ranking in enumerate(rankings.values()):
             plain = evaluate(fewer, ranking, every_metric, scale=known.highest_grade, **options)
@@ -186,7 +186,7 @@ def test_equal_systems_have_no_order_and_no_significant_pair():
     assert {(each.tau, each.tau_ap) for (metric, _), each in found.items() if metric == "AP"} == {(None, None)}
     assert {each.power for each in found.values()} == {each.flips for each in found.values()} == {0}
     here = systems(judgments, rankings, ["AP"])
-    sentences = list(doubts(here, values_of(here, here.setting.metrics, here.judged, POLICIES)))
+    sentences = list(doubts(here, system_values(here, here.setting.metrics, here.judged, POLICIES)))
     assert sentences[0].startswith("2 systems are too few")
     assert sentences[1] == "AP: the same values on every query: s0 = twin"
 
