@@ -75,7 +75,7 @@ def command(
     form: str,
     **options: Any,
 ) -> None:
-    """Show how far RANKINGS are ordered by systems, and how far by the choice of queries, under JUDGMENTS.
+    """Show how many queries of JUDGMENTS give a stable order of the systems in RANKINGS.
 
     Two sets of queries that have no query in common order the systems, and their orders are compared. Components of
     variance say how many queries make the order reliable. Name ten or more systems that differ.
@@ -149,11 +149,10 @@ FEW_QUERIES = 25
 
 
 def _unknown(found: Sequence[_Reliability]) -> Iterator[str]:
-    for each in found:
-        if not each.parts.mean_square_systems:
-            yield f"{each.metric}: all systems have the same mean, so there is nothing to order"
-        elif not each.parts.system:
-            yield f"{each.metric}: the systems differ no more than by chance: no number of queries can be given"
+    if same := [each.metric for each in found if not each.parts.mean_square_systems]:
+        yield f"all systems have the same mean, so there is nothing to order: {', '.join(same)}"
+    if chance := [each.metric for each in found if each.parts.mean_square_systems and not each.parts.system]:
+        yield f"systems differ no more than by chance, so no number of queries can be given: {', '.join(chance)}"
 
 
 def _sheets(found: Sequence[_Reliability], target: float, tau: float) -> Iterator[Sheet]:

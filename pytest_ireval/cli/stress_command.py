@@ -170,7 +170,7 @@ def _about_spread(found: Sequence[Stressed], plan: StressPlan) -> Iterator[str]:
     if plan.repeats == 1:
         yield "one draw shows no spread; use more --repeats"
         return
-    spread = [(each.tau_sd, each) for each in found if each.tau_sd is not None]
+    spread = [(each.tau_sd, each) for each in found if each.tau_sd is not None and each.level < ALL]
     if spread:
         sd, most = max(spread, key=lambda pair: pair[0])
         at = f"{most.metric} at {most.level}%"
@@ -180,7 +180,7 @@ def _about_spread(found: Sequence[Stressed], plan: StressPlan) -> Iterator[str]:
 def _about_draws(judgments: Judgments, plan: StressPlan) -> Iterator[str]:
     relevant = int((judgments.grade >= plan.rel).sum())
     yield (
-        f"{len(judgments):,} judgments of {counted(len(judgments.queries), 'query')}, {relevant:,} relevant "
+        f"{counted(len(judgments), 'judgment')} of {counted(len(judgments.queries), 'query')}, {relevant:,} relevant "
         f"(grade {plan.rel:g} or more); {counted(plan.repeats, 'draw')}, seed {plan.seed}"
     )
     if not relevant:
@@ -191,8 +191,8 @@ def _about_draws(judgments: Judgments, plan: StressPlan) -> Iterator[str]:
     left = int(next(draws(judgments, plan.rel, plan.seed, 1)).kept(lowest).sum())
     if abs(left - lowest * len(judgments) / ALL) > 0.005 * len(judgments):
         yield (
-            f"at {lowest}%, {left:,} judgments ({left / len(judgments):.0%}) are left: "
-            "numbers of each query are rounded, and one relevant document stays"
+            f"left at {lowest}%: {counted(left, 'judgment')} ({left / len(judgments):.0%}), "
+            "because numbers of each query are rounded, and one relevant document stays"
         )
 
 

@@ -42,7 +42,7 @@ def test_figures_under_fewer_judgments_are_tables_with_plain_and_condensed_metri
     assert "': without unjudged documents (condensed lists, judged_only=True)" in lines
     assert "15 judgments of 3 queries, 6 relevant (grade 1 or more); 5 draws, seed 7" in lines
     assert (
-        "at 10%, 3 judgments (20%) are left: numbers of each query are rounded, and one relevant document stays"
+        "left at 10%: 3 judgments (20%), because numbers of each query are rounded, and one relevant document stays"
         in lines
     )
 
@@ -209,7 +209,7 @@ def test_what_cannot_be_known_is_said(ireval):
     out = ireval("reliability", "judgments.txt", "one.txt", "twin.txt", "-m", "AP", "--svg", "tau.svg").out
 
     assert "3 queries are too few for two sets of 5: tau is not known" in out
-    assert "AP: all systems have the same mean, so there is nothing to order" in out
+    assert "all systems have the same mean, so there is nothing to order: AP" in out
     assert "AP: the same values on every query: one = twin" in out
     assert "2 systems are too few for figures that you can rely on" in out
     assert "nothing to draw: tau.svg not written" in out

@@ -127,6 +127,21 @@ def test_a_mask_over_judged_rows_gives_the_values_of_judgments_without_the_other
                 assert mine.figures[row] == theirs.value, metric
 
 
+def test_subtopics_of_the_other_rows_are_gone_too():
+    judgments, rankings = collection(systems=2, queries=4, documents=30, length=25, pool=12)
+    parts = {q: {d: {"s": g, "t": int(d[-1] in "257")} for d, g in of.items()} for q, of in judgments.items()}
+    found = systems(parts, rankings, ["ERR_IA@5", "D_nDCG@5", "P_IA@5", "StRecall@5", "alpha_nDCG@5", "Dsharp_nDCG@5"])
+    known, metrics = found.setting.judgments, found.setting.metrics
+    (draw,) = draws(known, 1, 7, 1)
+    kept = draw.kept(40)
+    values = system_values(found, metrics, with_fewer_judgments(found.judged, kept), POLICIES)
+    fewer = without_rows(known, np.flatnonzero(~kept))
+
+    for row, ranking in enumerate(rankings.values()):
+        plain = evaluate(fewer, ranking, metrics, scale=known.highest_grade)
+        assert [each.figures[row] for each in values] == [each.value for each in plain.metrics]
+
+
 def test_all_judgments_give_the_same_order_and_the_same_decisions():
     found = robustness(*collection(), ["AP", "Bpref"], replace(PLAN, levels=(100,)))
 
