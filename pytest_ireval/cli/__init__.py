@@ -32,6 +32,8 @@ GROUPS = {
         "evaluate": "Score rankings with judgments.",
         "compare": "Compare two or more rankings: a leaderboard with significance.",
         "discriminate": "Show which metrics tell many systems apart.",
+        "stress": "Show which metrics need few judgments for the same order of systems.",
+        "reliability": "Show how many queries give a stable order of systems.",
         "why": "Show the arithmetic of one metric on one query.",
         "import": "Convert files of other tools to queries and judgments.",
         "sample": "Draw queries from a log that stand for its searches.",
@@ -55,7 +57,7 @@ Without a suite:
   ireval evaluate judgments.txt rankings.txt -m nDCG@10
   ireval compare judgments.txt before.trec after.trec
 """
-COMPUTING = {"compare", "discriminate", "plan", "self-test"}
+COMPUTING = {"compare", "discriminate", "plan", "reliability", "self-test", "stress"}
 """Commands that multiply large matrices: the others load NumPy without its threads, which takes half the time."""
 THREADS = "OPENBLAS_NUM_THREADS"
 """NumPy reads this variable once, when it is loaded."""
