@@ -229,7 +229,8 @@ class Method(NamedTuple):
 def methods(found: Outcomes, alpha: float = 0.05, power: float = 0.80) -> list[Method]:
     """Interleaving, and A/B tests of two halves."""
     z, beyond = NORMAL.inv_cdf(1 - alpha / 2), NORMAL.inv_cdf(power)
-    rows = [Method("interleaving", "preferred", found.prefer_a, found.prefer_b, _needed_draws(found, alpha, z, beyond))]
+    needed = draws_needed(found.prefer_a, found.prefer_b, alpha, power)
+    rows = [Method("interleaving", "preferred", found.prefer_a, found.prefer_b, needed)]
     for measured, a, b in (
         ("clicked", found.clicked_a, found.clicked_b),
         ("satisfied", found.satisfied_a, found.satisfied_b),
@@ -238,14 +239,16 @@ def methods(found: Outcomes, alpha: float = 0.05, power: float = 0.80) -> list[M
     return rows
 
 
-def _needed_draws(found: Outcomes, alpha: float, z: float, beyond: float) -> int | None:
-    """The searches for a sign test; the exact one cannot be significant with a few."""
-    decided = found.prefer_a + found.prefer_b
-    if abs(found.prefer_b - found.prefer_a) < TIE:
+def draws_needed(a: float, b: float, alpha: float = 0.05, power: float = 0.80) -> int | None:
+    """The searches for a sign test if these shares of them prefer A and B; None if both are equal.
+
+    The exact test cannot be significant with a few searches, whatever they prefer.
+    """
+    if abs(b - a) < TIE:
         return None
-    share = found.prefer_b / decided
-    size = ((z / 2 + beyond * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
-    return math.ceil(max(size, math.log2(2 / alpha)) / decided)
+    share, z = b / (a + b), NORMAL.inv_cdf(1 - alpha / 2)
+    size = ((z / 2 + NORMAL.inv_cdf(power) * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
+    return math.ceil(max(size, math.log2(2 / alpha)) / (a + b))
 
 
 def _needed_halves(a: float, b: float, z: float, beyond: float) -> int | None:

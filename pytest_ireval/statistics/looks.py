@@ -123,19 +123,21 @@ def sequential(looks: int, alpha: float, power: float, *, two_sided: bool = True
     trials, Biometrika 64(2): 191-199). If ``falling``, it falls with the root of the look (P. O'Brien, T. Fleming 1979,
     A multiple testing procedure for clinical trials, Biometrics 35(3): 549-556).
     """
+    single = NORMAL.inv_cdf(1 - alpha / (1 + two_sided))
+    if looks == 1:
+        return Sequential((single,), 1.0, 1.0)
     shape = np.array([math.sqrt(looks / look) if falling else 1.0 for look in range(1, looks + 1)])
     constant = _root(lambda bound: alpha - sum(crossings(bound * shape, two_sided=two_sided)), 0.0, FAR)
     bounds = constant * shape
     drift = _root(lambda each: sum(crossings(bounds, each, two_sided=two_sided)) - power, 0.0, 2 * FAR)
-    single = NORMAL.inv_cdf(1 - alpha / (1 + two_sided)) + NORMAL.inv_cdf(power)
-    sample = (drift / single) ** 2
+    sample = (drift / (single + NORMAL.inv_cdf(power))) ** 2
     stops = np.array(crossings(bounds, drift, two_sided=two_sided))
     stops[-1] += 1 - stops.sum()
     average = sample * float(stops @ np.arange(1, looks + 1)) / looks
     return Sequential(tuple(bounds.tolist()), sample, average)
 
 
-def crossings(bounds: Floats, drift: float = 0.0, *, two_sided: bool = True) -> list[float]:
+def crossings(bounds: Floats | Sequence[float], drift: float = 0.0, *, two_sided: bool = True) -> list[float]:
     """The share of walks that first exceed their bound at each of some looks at equal distances.
 
     ``drift`` is the mean of the last look, in its standard errors, of walks that nothing stops. ``two_sided`` walks
@@ -145,7 +147,7 @@ def crossings(bounds: Floats, drift: float = 0.0, *, two_sided: bool = True) -> 
     nodes, weights = _nodes(max(64, 16 * math.ceil(math.sqrt(looks))))
     left, found = 1.0, []
     points, masses = np.zeros(1), np.ones(1)
-    for look, bound in enumerate(np.minimum(bounds, FAR).tolist(), 1):
+    for look, bound in enumerate(np.minimum(np.asarray(bounds), FAR).tolist(), 1):
         low = -bound if two_sided else -FAR
         fresh = (bound + low) / 2 + (bound - low) / 2 * nodes
         centres = (points * math.sqrt(look - 1) + drift / math.sqrt(looks)) / math.sqrt(look)
