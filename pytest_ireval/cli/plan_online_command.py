@@ -56,12 +56,20 @@ def _number(text: str) -> float:
 @click.option("--searches-per-day", type=click.FloatRange(0, min_open=True), help="All searches of a day.")
 @click.option("--share", default="5%", callback=_share, help="The share of all searches that get the new version.")
 @click.option("--old-share", callback=_share, help="The share of the arm with the old version; the default is --share.")
-@click.option("--days", "days", multiple=True, type=click.IntRange(1), help="Show what this many days find; repeatable.")
+@click.option(
+    "--days", "days", multiple=True, type=click.IntRange(1), help="Show what this many days find; repeatable."
+)
 @click.option("--alpha", default=0.05, type=click.FloatRange(0, 0.5, min_open=True, max_open=True), help="The level.")
-@click.option("--power", default=0.80, type=click.FloatRange(0.5, 1, max_open=True), help="The share of such tests that find it.")
+@click.option(
+    "--power", default=0.80, type=click.FloatRange(0.5, 1, max_open=True), help="The share of such tests that find it."
+)
 @click.option("--one-sided", is_flag=True, help="Test only whether the new version is better.")
-@click.option("--searches-per-user", default=1.0, type=click.FloatRange(1), help="Searches of one user during the test.")
-@click.option("--correlation", default=0.0, type=click.FloatRange(0, 1), help="The correlation of searches of one user.")
+@click.option(
+    "--searches-per-user", default=1.0, type=click.FloatRange(1), help="Searches of one user during the test."
+)
+@click.option(
+    "--correlation", default=0.0, type=click.FloatRange(0, 1), help="The correlation of searches of one user."
+)
 @click.option(
     "--covariate",
     default=0.0,
@@ -143,7 +151,9 @@ def _refuse_impossible(rate: float, changes: Sequence[float], room: float) -> No
         if change > room + 1e-12
     ]
     problems += [
-        Problem(f"a change of {change:g} is too small: it needs more than {MOST:g} searches", allowed="a larger --change")
+        Problem(
+            f"a change of {change:g} is too small: it needs more than {MOST:g} searches", allowed="a larger --change"
+        )
         for change in changes
         if rate > MOST * change * change
     ]
@@ -199,7 +209,7 @@ SHARES = ("relative", "false_alarms")
 
 def _short(row: Row) -> Row:
     """The row with the digits that matter: rates may be small."""
-    found = {}
+    found: dict[str, str | int | None] = {}
     for name, value in row.items():
         if name in SHARES and value is not None:
             found[name] = f"{100 * float(value):.3g}%"
@@ -212,7 +222,7 @@ def _short(row: Row) -> Row:
 
 def _notes(design: Design, changes: Sequence[float], looks: int, bounds: Sequence[float]) -> Iterator[str]:
     sides = "two-sided" if design.two_sided else "one-sided"
-    yield f"rate {design.rate:g}; {sides} test at alpha {design.alpha:g}; it finds the change in {design.power:.0%} of cases"
+    yield f"rate {design.rate:g}; {sides} test at alpha {design.alpha:g}; power {design.power:.0%}"
     yield f"arms: {design.new:.3g} of all searches get the new version, {design.old:.3g} the old one"
     if design.variance != 1:
         yield f"variance: {design.variance:.3g} times that of independent searches, by users and covariate"
@@ -237,7 +247,7 @@ def _alarms(seen: Sequence[Row], design: Design) -> Iterator[str]:
         f"{float(row['false_alarms'] or 0):.1%} of tests without any difference are significant; "
         f"use {float(row['bound'] or 0):.2f}"
     )
-    yield "sample, average: as multiples of the searches of one look; average: if the change is real and tests stop early"
+    yield "sample, average: multiples of the searches of one look; average: if the change is real and tests stop early"
 
 
 def _drawn(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:

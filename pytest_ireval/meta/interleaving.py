@@ -90,6 +90,15 @@ Lists = Mapping[str, Sequence[str]]
 """The documents of each query, best first."""
 
 
+def drafts(a: Lists, b: Lists, depth: int, draws: int, seed: int) -> Iterator[tuple[str, int, Interleaved]]:
+    """The lists of an experiment: for each query some draws, numbered from 1."""
+    coins = np.random.Generator(np.random.PCG64(seed))
+    for query in dict.fromkeys((*a, *b)):
+        for draw in range(1, draws + 1):
+            flips = (coins.random(-(-depth // 2)) < 0.5).tolist()
+            yield query, draw, team_draft(a.get(query, ()), b.get(query, ()), flips, depth)
+
+
 class Search(NamedTuple):
     """One search of the experiment."""
 
@@ -103,6 +112,8 @@ def read_searches(log: Table, a: Lists, b: Lists, *, ignore_same_rank: bool = Fa
     InputError, with its line, for each search whose list is not an interleaving of the two rankings, and for each click
     on a document that was not shown.
     """
+    if not log.rows:
+        raise InputError(Problem("it has no rows", place=log.origin))
     query = column_for(log.columns, "query", log.origin)
     names = {name: _column(log, name) for name in ("documents", "teams", "clicks")}
     mistakes = Mistakes()
@@ -233,13 +244,10 @@ def by_query(searches: Iterable[Search]) -> list[QueryPreference]:
 
 
 def _queries(groups: Mapping[str, Sequence[Credit]]) -> Iterator[QueryPreference]:
-    for query, credits in groups.items():
-        signs = [_sign(each) for each in credits]
-        clicks = [sum(each[side] for each in credits) for side in range(3)]
-        difference = (clicks[1] - clicks[0]) / len(credits)
-        yield QueryPreference(
-            query, len(credits), signs.count(-1), signs.count(1), signs.count(0), *clicks, difference
-        )
+    for query, found in groups.items():
+        a, b, ties = ([_sign(each) for each in found].count(side) for side in (-1, 1, 0))
+        of_a, of_b, of_neither = (sum(each[side] for each in found) for side in range(3))
+        yield QueryPreference(query, len(found), a, b, ties, of_a, of_b, of_neither, (of_b - of_a) / len(found))
 
 
 class MeanPreference(NamedTuple):

@@ -15,10 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.comparing import compare
 from pytest_ireval.meta.interleaving import Interleaved, Lists, same_rank, team_draft
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.judged import Integers
-from pytest_ireval.statistics.differences import TIE, Floats
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.statistics.differences import TIE, Floats, differences
+from pytest_ireval.statistics.mean_evidence import equivalence
 from pytest_ireval.statistics.sign_flip import heads_at_most
 from pytest_ireval.statistics.student import NORMAL
 
@@ -181,7 +186,7 @@ def _chances(grades: Floats, highest: float, users: Users) -> tuple[Floats, Floa
     return click, stop, users.by_position
 
 
-def _preferred(click: Floats, stop: Floats, alone: bool, sides: Integers, patience: float) -> Floats:  # noqa: FBT001 - from _chances
+def _preferred(click: Floats, stop: Floats, alone: bool, sides: Integers, patience: float) -> Floats:
     """For each list the shares of users who give A more credit, and B."""
     lists, depth = click.shape
     reading = np.zeros((lists, 2 * depth + 1))
@@ -201,7 +206,7 @@ def _preferred(click: Floats, stop: Floats, alone: bool, sides: Integers, patien
     return np.column_stack((gone[:, :depth].sum(axis=1), gone[:, depth + 1 :].sum(axis=1)))
 
 
-def _reached(click: Floats, stop: Floats, alone: bool, patience: float) -> Floats:  # noqa: FBT001 - from _chances
+def _reached(click: Floats, stop: Floats, alone: bool, patience: float) -> Floats:
     """For each list the shares of users who click at all, and who are satisfied."""
     found = np.zeros((len(click), 2))
     for column, chance in enumerate((click, click * stop)):
@@ -260,6 +265,41 @@ def _needed_halves(a: float, b: float, z: float, beyond: float) -> int | None:
     return 2 * math.ceil((spread / (b - a)) ** 2)
 
 
+class Offline(NamedTuple):
+    """One metric of both rankings; ``p`` is that of the paired evidence of a gate, two-sided.
+
+    ``better`` is A or B if the difference is significant; empty if it is not, or if it cannot be tested: then ``p`` is
+    None.
+    """
+
+    metric: str
+    a: float | None
+    b: float | None
+    difference: float | None
+    p: float | None
+    better: str
+    leads: str
+    """The same whether it is significant or not; empty where both are equal."""
+
+
+def offline(
+    judgments: Judgments, a: Rankings, b: Rankings, metrics: Sequence[str], alpha: float, registry: Registry
+) -> Iterator[Offline]:
+    """The verdict of judgments; a judged query that a ranking lacks has the worst value there."""
+    found = compare(
+        judgments, {"A": a, "B": b}, metrics, alpha=alpha, extremes=0, missing_queries="zero", registry=registry
+    )
+    for each in found.metrics:
+        one, other = (found.rankings[name][each.name].values for name in "AB")
+        values = differences(*(np.array([side[unit] for unit in one if unit in other]) for side in (other, one)))
+        sign = -1 if each.direction == "lower" else 1
+        p = None if each.untested else equivalence(values, 0.0).p_moved
+        mean = None if each.untested else float(values.mean())
+        leads = "" if mean is None or abs(mean) < TIE else "B" if mean * sign > 0 else "A"
+        better = leads if p is not None and p < alpha else ""
+        yield Offline(each.name, each.values["A"], each.values["B"], mean, p, better, leads)
+
+
 class Decisions(NamedTuple):
     """The shares of simulated experiments of this size that decide for A, for B, and for neither."""
 
@@ -283,11 +323,13 @@ def decisions(
                 counts = draws.multinomial(size, np.array(shares) / sum(shares), experiments)
                 better = _sign_tests(counts[:, 0], counts[:, 1], alpha)
             else:
-                half = size // 2
-                clicks = [draws.binomial(n, min(1.0, rate), experiments) for n, rate in ((half, each.a), (size - half, each.b))]
-                better = _rate_tests(*clicks, half, size - half, alpha)
-            won = [float((better == side).mean()) for side in (-1, 1)]
-            yield Decisions(each.method, each.measured, size, *won, float((better == 0).mean()))
+                halves = (size // 2, size - size // 2)
+                reached = [
+                    draws.binomial(n, min(1.0, of), experiments) for n, of in zip(halves, each[2:4], strict=True)
+                ]
+                better = _rate_tests(reached[0], reached[1], *halves, alpha)
+            a, b, neither = (float((better == side).mean()) for side in (-1, 1, 0))
+            yield Decisions(each.method, each.measured, size, a, b, neither)
 
 
 EXACT = 1000
