@@ -245,14 +245,16 @@ def methods(found: Outcomes, alpha: float = 0.05, power: float = 0.80) -> list[M
 
 
 def draws_needed(a: float, b: float, alpha: float = 0.05, power: float = 0.80) -> int | None:
-    """The searches for a sign test if these shares of them prefer A and B; None if both are equal.
+    """The searches for an exact sign test if these shares of them prefer A and B; None if both are equal.
 
-    The exact test cannot be significant with a few searches, whatever they prefer.
+    It has the correction for continuity of J. Fleiss, B. Levin, M. Paik 2003, Statistical methods for rates and
+    proportions. With a few searches the exact test cannot be significant, whatever they prefer.
     """
     if abs(b - a) < TIE:
         return None
     share, z = b / (a + b), NORMAL.inv_cdf(1 - alpha / 2)
     size = ((z / 2 + NORMAL.inv_cdf(power) * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
+    size *= ((1 + math.sqrt(1 + 2 / (size * abs(share - 0.5)))) / 2) ** 2
     return math.ceil(max(size, math.log2(2 / alpha)) / (a + b))
 
 
