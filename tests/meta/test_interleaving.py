@@ -98,8 +98,8 @@ def test_clicks_count_for_the_team_of_a_document_unless_both_have_it_at_the_same
     assert credit(found, {"a", "c", "e", "d"}, same_rank(one, other)) == Credit(0, 2, 2)
 
 
-def searches(*credits):
-    return [Search(query, Credit(a, b, 0)) for query, a, b in credits]
+def searches(*found):
+    return [Search(query, Credit(a, b, 0)) for query, a, b in found]
 
 
 def test_the_sign_test_counts_searches_with_a_preference():
