@@ -42,7 +42,13 @@ GAINS = 45
 
 def pictures() -> dict[str, str]:
     """Each file's text by its name."""
-    return {"verdicts.svg": verdicts(), "queries.svg": queries(), "tails.svg": tails(), "online.svg": online(), **charts()}
+    return {
+        "verdicts.svg": verdicts(),
+        "queries.svg": queries(),
+        "tails.svg": tails(),
+        "online.svg": online(),
+        **charts(),
+    }
 
 
 def online() -> str:

@@ -37,7 +37,7 @@ from pytest_ireval.meta.online import (
     draws_needed,
     methods,
     offline,
-    outcomes,
+    simulated_outcomes,
 )
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.companions import table_at
@@ -113,6 +113,8 @@ def command(
     """
     if log is not None and judgments is not None:
         raise click.UsageError("give --clicks or --simulate, not both")
+    if not math.isfinite(patience) or not math.isfinite(alpha):
+        raise click.UsageError("all numbers must be finite")
     registry = registry_at(None)
     with LateBar() as progress:
         most = depth + 1 if log is None and judgments is None else None
@@ -125,12 +127,10 @@ def command(
         searches = read_searches(table_at(log), _lists(one), _lists(other), ignore_same_rank=ignore_same_rank)
         show(*_evaluated(searches, found, alpha), form)
     elif judgments is not None:
-        if not math.isfinite(patience) or not math.isfinite(alpha):
-            raise click.UsageError("all numbers must be finite")
         known = read_judgments(judgments, format=judgments_format, grades=grades, registry=registry)
         kind = KINDS[users]._replace(patience=patience, by_position=by_position)
         with LateBar() as progress:
-            online = outcomes(
+            online = simulated_outcomes(
                 _lists(one),
                 _lists(other),
                 _grades(known),

@@ -76,7 +76,7 @@ def _number(text: str) -> float:
     type=click.FloatRange(-1, 1, min_open=True, max_open=True),
     help="The correlation of the rate with a figure from before the test, such as the same user's earlier rate.",
 )
-@click.option("--looks", default=1, type=click.IntRange(1, 100), help="Plan to look this often, and to stop early.")
+@click.option("--looks", default=1, type=click.IntRange(1, 50), help="Plan to look this often, and to stop early.")
 @click.option("--falling", is_flag=True, help="The bound of --looks falls from look to look, as O'Brien and Fleming's.")
 @click.option("--svg", metavar="FILE", help="Write the smallest change that shows, by days, as a picture.")
 @sheet_format
@@ -222,7 +222,7 @@ def _short(row: Row) -> Row:
 
 def _notes(design: Design, changes: Sequence[float], looks: int, bounds: Sequence[float]) -> Iterator[str]:
     sides = "two-sided" if design.two_sided else "one-sided"
-    yield f"rate {design.rate:g}; {sides} test at alpha {design.alpha:g}; power {design.power:.0%}"
+    yield f"rate {design.rate:g}; {sides} test at alpha {design.alpha:g}; power {100 * design.power:g}%"
     yield f"arms: {design.new:.3g} of all searches get the new version, {design.old:.3g} the old one"
     if design.variance != 1:
         yield f"variance: {design.variance:.3g} times that of independent searches, by users and covariate"

@@ -38,8 +38,12 @@ def team_draft(a: Sequence[str], b: Sequence[str], coins: Iterable[bool], depth:
     flips = iter(coins)
     a, b = (a, b) if depth is None else (a[: depth + 1], b[: depth + 1])
     picked: dict[str, str] = {}
+    begins = [0, 0]
     while depth is None or len(picked) < depth:
-        tops = [_unseen(ranking, picked, 2) for ranking in (a, b)]
+        for side, ranking in enumerate((a, b)):
+            while begins[side] < len(ranking) and ranking[begins[side]] in picked:
+                begins[side] += 1
+        tops = [_unseen(ranking, begin, picked) for ranking, begin in zip((a, b), begins, strict=True)]
         if not (tops[0] and tops[1]) or (tops[0][0] == tops[1][0] and len(tops[0]) != len(tops[1])):
             break
         order = (0, 1) if next(flips, False) else (1, 0)
@@ -52,13 +56,13 @@ def team_draft(a: Sequence[str], b: Sequence[str], coins: Iterable[bool], depth:
     return Interleaved(documents, "".join(picked[document] for document in documents))
 
 
-def _unseen(ranking: Sequence[str], picked: Collection[str], most: int) -> list[str]:
-    """The first documents that are not picked yet."""
+def _unseen(ranking: Sequence[str], begin: int, picked: Collection[str]) -> list[str]:
+    """The first two documents from a place on that are not picked yet."""
     found: list[str] = []
-    for document in ranking:
-        if document not in picked and document not in found:
-            found.append(document)
-            if len(found) == most:
+    for place in range(begin, len(ranking)):
+        if ranking[place] not in picked and ranking[place] not in found:
+            found.append(ranking[place])
+            if len(found) == 2:
                 break
     return found
 

@@ -108,13 +108,13 @@ class Outcomes(NamedTuple):
     satisfied_b: float
 
 
-BLOCK = 200
-"""Queries that are computed at a time."""
+BLOCK, CELLS = 200, 1 << 22
+"""The queries that are computed at a time, and the most numbers that they need."""
 ALL_COINS, SOME_COINS = 6, 32
 """Up to this many rounds all coins are tried; for more, this many draws and their opposites."""
 
 
-def outcomes(
+def simulated_outcomes(
     a: Lists,
     b: Lists,
     grades: Mapping[str, Mapping[str, float]],
@@ -130,11 +130,13 @@ def outcomes(
 
     A document without a grade has grade 0; a query that a ranking lacks has an empty list there.
     """
-    queries, coins = list(grades), _coins(depth, seed)
-    found: list[Floats] = []
+    queries = list(grades)
+    depth = min(depth, max((len(a.get(each, ())) + len(b.get(each, ())) for each in queries), default=0) or 1)
+    coins, found = _coins(depth, seed), list[Floats]()
+    size = min(BLOCK, max(1, CELLS // (len(coins) * (2 * depth + 1))))
     progress.expect(len(queries), "simulating")
-    for start in range(0, len(queries), BLOCK):
-        block = queries[start : start + BLOCK]
+    for start in range(0, len(queries), size):
+        block = queries[start : start + size]
         drafts, teams = [], []
         for query in block:
             one, other = a.get(query, ()), b.get(query, ())

@@ -139,15 +139,17 @@ def test_lists_are_written_in_three_formats_that_a_log_can_extend(ireval, write)
     assert [row["teams"] for row in rows] == ["BA", "BA", "BA", "AB"]
     assert Path("lists.tsv").read_text().splitlines()[:2] == ["query\tdraw\tdocuments\tteams", 'q\t1\t["y", "x"]\tBA']
 
+    lines = Path("lists.csv").read_text().splitlines()
+    Path("log.csv").write_text("\n".join([f"{lines[0]},clicks", *(f"{line},y" for line in lines[1:])]))
     with_clicks = [json.dumps({**row, "clicks": ["y"]}) for row in rows]
     Path("log.jsonl").write_text("\n".join(with_clicks))
     tsv = Path("lists.tsv").read_text().splitlines()
     Path("log.tsv").write_text("\n".join([f"{tsv[0]}\tclicks", *(f"{line}\ty" for line in tsv[1:])]))
     found = [
         ireval("interleave", "a.txt", "b.txt", "--clicks", f"log.{each}", "--format", "json").out
-        for each in ("jsonl", "tsv")
+        for each in ("jsonl", "tsv", "csv")
     ]
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
     assert [(row["a"], row["b"], row["ties"]) for row in json.loads(found[0])["tests"]] == [(0, 4, 0), (0, 1, 0)]
 
 

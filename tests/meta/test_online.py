@@ -17,7 +17,7 @@ from pytest_ireval.meta.online import (
     decisions,
     draws_needed,
     methods,
-    outcomes,
+    simulated_outcomes,
 )
 
 
@@ -73,7 +73,7 @@ def test_without_relevant_documents_nothing_pulls():
 
 def test_one_document_each_by_hand():
     """Half of the lists show x, half y, each for its own team."""
-    found = outcomes({"q": ["x"]}, {"q": ["y"]}, {"q": {"x": 1.0}}, KINDS["navigational"], depth=1)
+    found = simulated_outcomes({"q": ["x"]}, {"q": ["y"]}, {"q": {"x": 1.0}}, KINDS["navigational"], depth=1)
 
     assert found == pytest.approx((0.95 / 2, 0.05 / 2, 0.95, 0.05, 0.95 * 0.9, 0.05 * 0.2))
 
@@ -84,7 +84,7 @@ def test_a_satisfied_user_does_not_click_on_the_second_document():
     A is preferred if x alone is clicked. First: 1/2 · (1/2 + 1/2 · 1/2); second: 1/2 · 1/2.
     """
     users = Users((0.5, 0.5), (0.5, 0.5))
-    found = outcomes({"q": ["x", "y"]}, {"q": ["y", "x"]}, {"q": {}}, users, depth=2)
+    found = simulated_outcomes({"q": ["x", "y"]}, {"q": ["y", "x"]}, {"q": {}}, users, depth=2)
 
     assert found.prefer_a == found.prefer_b == pytest.approx((3 / 8 + 1 / 4) / 2)
     assert found.clicked_a == pytest.approx(3 / 4)
@@ -143,7 +143,9 @@ def test_outcomes_are_those_of_all_clicks_and_coins(a, b, kind, by_position, pat
     grades = {"a": 2.0, "b": 1.0, "c": 2.0, "d": 0.0}
     pull = {d: (2 ** grades.get(d, 0.0) - 1) / 3 for d in "abcdef"}
     chances = {d: [low + (high - low) * pull[d] for low, high in (users.click, users.stop)] for d in pull}
-    found = outcomes({"q": a}, {"q": b}, {"q": grades}, users, depth=depth, highest=2.0, ignore_same_rank=ignore)
+    found = simulated_outcomes(
+        {"q": a}, {"q": b}, {"q": grades}, users, depth=depth, highest=2.0, ignore_same_rank=ignore
+    )
 
     preferred = {-1: 0.0, 0: 0.0, 1: 0.0}
     lists = [team_draft(a, b, coins, depth) for coins in product((True, False), repeat=2)]
@@ -161,7 +163,7 @@ def test_outcomes_are_those_of_all_clicks_and_coins(a, b, kind, by_position, pat
 
 @given(rankings, st.sampled_from(sorted(KINDS)))
 def test_identical_rankings_are_preferred_equally_often(ranking, kind):
-    found = outcomes({"q": ranking}, {"q": ranking}, {"q": {"a": 1.0, "b": 1.0}}, KINDS[kind])
+    found = simulated_outcomes({"q": ranking}, {"q": ranking}, {"q": {"a": 1.0, "b": 1.0}}, KINDS[kind])
 
     assert found.prefer_a == pytest.approx(found.prefer_b)
     assert [each.needed for each in methods(found)] == [None, None, None]
@@ -169,13 +171,13 @@ def test_identical_rankings_are_preferred_equally_often(ranking, kind):
 
 def test_long_lists_are_drawn_and_still_favor_neither_ranking():
     ranking = [f"d{i}" for i in range(20)]
-    found = outcomes({"q": ranking}, {"q": ranking[::-1]}, {"q": {}}, KINDS["noisy"], depth=20)
+    found = simulated_outcomes({"q": ranking}, {"q": ranking[::-1]}, {"q": {}}, KINDS["noisy"], depth=20)
 
     assert found.prefer_a == pytest.approx(found.prefer_b)
 
 
 def test_a_query_that_one_ranking_lacks_shows_in_an_ab_test_only():
-    found = outcomes({"q": ["x"]}, {}, {"q": {"x": 1.0}}, KINDS["perfect"], depth=1)
+    found = simulated_outcomes({"q": ["x"]}, {}, {"q": {"x": 1.0}}, KINDS["perfect"], depth=1)
 
     assert found == (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
     assert [each.needed is None for each in methods(found)] == [True, False, True]
