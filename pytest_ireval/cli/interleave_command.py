@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.named_files import named_files
-from pytest_ireval.cli.options import LateBar, format_options, grades_option, metric_option, registry_at
+from pytest_ireval.cli.options import METRICS, LateBar, format_options, grades_option, metric_option, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.reading import read_judgments, read_rankings
@@ -66,7 +66,9 @@ Files = Mapping[str, Rankings]
 @click.option(
     "--ignore-same-rank", is_flag=True, help="No credit for documents that both rankings have at the same rank."
 )
-@click.option("--alpha", default=0.05, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="The level.")
+@click.option(
+    "--alpha", default=0.05, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of significance."
+)
 @click.option("--users", default="navigational", type=click.Choice(list(KINDS)), help="The kind of simulated users.")
 @click.option("--by-position", is_flag=True, help="Simulated users see a rank whatever they clicked before.")
 @click.option("--patience", default=1.0, type=click.FloatRange(0, 1), help="The chance to go on to the next rank.")
@@ -77,7 +79,7 @@ Files = Mapping[str, Rankings]
     type=click.IntRange(2, 10**9),
     help="The size of simulated experiments; repeatable.",
 )
-@click.option("--experiments", default=2000, type=click.IntRange(1, 10**6), help="Simulated experiments of each size.")
+@click.option("--experiments", default=2000, type=click.IntRange(1, 10**5), help="Simulated experiments of each size.")
 @metric_option
 @sheet_format
 @format_options("rankings", "judgments")
@@ -113,6 +115,7 @@ def command(
     """
     if log is not None and judgments is not None:
         raise click.UsageError("give --clicks or --simulate, not both")
+    _refuse_unused("--clicks" if log else "--simulate" if judgments else "")
     if not math.isfinite(patience) or not math.isfinite(alpha):
         raise click.UsageError("all numbers must be finite")
     registry = registry_at(None)
@@ -142,11 +145,30 @@ def command(
                 progress=progress,
             )
         decided = decisions(online, sizes or SEARCHES, experiments, alpha, seed)
-        compared = offline(known, one, other, metrics or ("nDCG@10",), alpha, registry)
+        compared = offline(known, one, other, metrics or METRICS, alpha, registry)
         sheets = _simulated(methods(online, alpha), [*decided], [*compared], found)
         show(sheets, [*_words(known, found, users, kind, depth, alpha)], form)
     else:
         _write(found, depth, draws, seed, target, form, force=force)
+
+
+WRITING = ("draws", "target", "force")
+SIMULATING = ("users", "by_position", "patience", "sizes", "experiments", "metrics", "judgments_format", "grades")
+UNUSED = {
+    "--clicks": (*WRITING, *SIMULATING, "depth", "seed"),
+    "--simulate": WRITING,
+    "": (*SIMULATING, "alpha", "ignore_same_rank"),
+}
+"""The options without effect, by the option that chooses what the command does."""
+
+
+def _refuse_unused(chosen: str) -> None:
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") == click.core.ParameterSource.COMMANDLINE
+        if given and option.name in UNUSED[chosen]:
+            where = f"with {chosen}" if chosen else "without --clicks or --simulate"
+            raise click.UsageError(f"{option.opts[-1]} has no effect {where}")
 
 
 def _lists(rankings: Rankings) -> dict[str, list[str]]:
@@ -280,7 +302,7 @@ def _simulated(
             "b": each.b,
             "difference": each.difference,
             "p": each.p,
-            "verdict": better[each.better],
+            "verdict": "not tested" if each.p is None else better[each.better],
             **{of.method if of.method == "interleaving" else of.measured: _agrees(each, of) for of in rows},
         }
         for each in compared

@@ -59,9 +59,14 @@ def _number(text: str) -> float:
 @click.option(
     "--days", "days", multiple=True, type=click.IntRange(1), help="Show what this many days find; repeatable."
 )
-@click.option("--alpha", default=0.05, type=click.FloatRange(0, 0.5, min_open=True, max_open=True), help="The level.")
 @click.option(
-    "--power", default=0.80, type=click.FloatRange(0.5, 1, max_open=True), help="The share of such tests that find it."
+    "--alpha", default=0.05, type=click.FloatRange(0, 0.5, min_open=True, max_open=True), help="Level of significance."
+)
+@click.option(
+    "--power",
+    default=0.80,
+    type=click.FloatRange(0.5, 1, max_open=True),
+    help="The share of tests that find the change.",
 )
 @click.option("--one-sided", is_flag=True, help="Test only whether the new version is better.")
 @click.option(
@@ -121,7 +126,7 @@ def command(
     rows = [_planned(design, change, searches_per_day) for change in changes]
     found = [] if searches_per_day is None else [_detectable(design, each, searches_per_day) for each in days or DAYS]
     seen = [_looks(each, design) for each in sorted({*LOOKS, looks})]
-    notes = [*_notes(design, changes, looks, bound.bounds), *_alarms(seen, design)]
+    notes = [*_notes(design, changes, looks, bound.bounds), *_rough(design, [*rows, *found]), *_alarms(seen, design)]
     if svg is not None:
         notes.append(_drawn(svg, design, changes, float(searches_per_day or 0), days))
     sheets = [
@@ -237,6 +242,16 @@ def _notes(design: Design, changes: Sequence[float], looks: int, bounds: Sequenc
             f"the formula takes the variance of both arms from the rate {design.rate:g}; a rise to {higher:g} needs "
             f"{factor:.2f} times the searches"
         )
+
+
+FEW = 10
+"""With fewer searches of either outcome in an arm the normal distribution is not good enough."""
+
+
+def _rough(design: Design, rows: Sequence[Row]) -> Iterator[str]:
+    least = min(int(row[arm] or 0) for row in rows for arm in ("new", "old"))
+    if least * min(design.rate, 1 - design.rate) < FEW:
+        yield f"arms of {least:,} searches have fewer than {FEW} of one outcome: figures of such small arms are rough"
 
 
 def _alarms(seen: Sequence[Row], design: Design) -> Iterator[str]:

@@ -90,6 +90,13 @@ def test_a_large_change_has_a_warning_about_its_variance(ireval):
     ) in notes
 
 
+def test_small_arms_have_a_warning(ireval):
+    note = "arms of 157 searches have fewer than 10 of one outcome: figures of such small arms are rough"
+
+    assert note in plan(ireval, "--rate", "99.9%", "--change", "0.01")["notes"]
+    assert not any("rough" in each for each in plan(ireval, "--rate", "0.3", "--change", "0.01")["notes"])
+
+
 def test_tables_of_csv_and_a_picture(ireval, tmp_path):
     target = tmp_path / "days.svg"
     options = ("--rate", "0.3", "--change", "0.003", "--searches-per-day", 500_000)
@@ -308,6 +315,29 @@ def test_queries_of_one_ranking_are_named(ireval):
 
     assert "rankings has no documents for 1 query of reranked: q11; interleaving cannot compare them" in outcome.out
     assert "they see rank r with the chance 0.8^(r-1)" in outcome.out
+
+
+def test_metrics_that_are_not_means_have_no_verdict(ireval):
+    found = json.loads(ireval("interleave", OLD, NEW, "--simulate", JUDGMENTS, "-m", "NumRet", "--format", "json").out)
+
+    assert [(row["metric"], row["p"], row["verdict"]) for row in found["offline"]] == [("NumRet", None, "not tested")]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--clicks", "log.jsonl", "--draws", 2), "--draws has no effect with --clicks"),
+        (("--clicks", "log.jsonl", "-m", "AP"), "--metric has no effect with --clicks"),
+        (("--simulate", "j.txt", "--to", "lists.tsv"), "--to has no effect with --simulate"),
+        (("--users", "noisy"), "--users has no effect without --clicks or --simulate"),
+    ],
+)
+def test_options_without_effect_are_refused(ireval, write, options, complaint):
+    write(**RUNS)
+    outcome = ireval("interleave", "a.txt", "b.txt", *options)
+
+    assert (outcome.code, complaint in outcome.err) == (2, True)
+    assert not Path("interleaved.jsonl").exists()
 
 
 def test_an_experiment_is_either_real_or_simulated(ireval, write):
