@@ -127,7 +127,9 @@ def command(
         }
     one, other = found.values()
     if log is not None:
-        searches = read_searches(table_at(log), _lists(one), _lists(other), ignore_same_rank=ignore_same_rank)
+        with LateBar() as progress:
+            lists = _lists(one), _lists(other)
+            searches = read_searches(table_at(log), *lists, ignore_same_rank=ignore_same_rank, progress=progress)
         show(*_evaluated(searches, found, alpha), form)
     elif judgments is not None:
         known = read_judgments(judgments, format=judgments_format, grades=grades, registry=registry)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.tables import Table, Unfit, column_for, id_in, plain_name
 from pytest_ireval.statistics.mean_evidence import equivalence
 from pytest_ireval.statistics.sign_flip import heads_at_most
@@ -110,7 +111,9 @@ class Search(NamedTuple):
     credit: Credit
 
 
-def read_searches(log: Table, a: Lists, b: Lists, *, ignore_same_rank: bool = False) -> list[Search]:
+def read_searches(
+    log: Table, a: Lists, b: Lists, *, ignore_same_rank: bool = False, progress: Progress = SILENT
+) -> list[Search]:
     """The searches of a log with columns query, documents, teams and clicks.
 
     InputError, with its line, for each search whose list is not an interleaving of the two rankings, and for each click
@@ -120,12 +123,22 @@ def read_searches(log: Table, a: Lists, b: Lists, *, ignore_same_rank: bool = Fa
         raise InputError(Problem("it has no rows", place=log.origin))
     query = column_for(log.columns, "query", log.origin)
     names = {name: _column(log, name) for name in ("documents", "teams", "clicks")}
-    mistakes = Mistakes()
-    found = []
+    mistakes, found = Mistakes(), []
+    known: set[tuple[str, Interleaved]] = set()
+    progress.expect(len(log.rows), "reading searches")
     for row in log.rows:
+        progress.advance(1)
         try:
+            asked = id_in(log.columns[query][row])
+            one, other = _rankings_of(asked, a, b)
             cells = {name: log.columns[column][row] for name, column in names.items()}
-            found.append(_search(id_in(log.columns[query][row]), cells, a, b, ignore_same_rank=ignore_same_rank))
+            shown_list = _shown_list(cells["documents"], cells["teams"])
+            if (asked, shown_list) not in known:
+                _refuse_other_lists(shown_list, one, other)
+                known.add((asked, shown_list))
+            clicks = _clicks(cells["clicks"], asked, shown_list)
+            without = same_rank(one, other) if ignore_same_rank else ()
+            found.append(Search(asked, credit(shown_list, clicks, without)))
         except Unfit as unfit:
             mistakes.add(Problem(str(unfit), place=log.place(row), suggestion=unfit.suggestion))
     mistakes.refuse()
@@ -141,23 +154,33 @@ def _column(log: Table, name: str) -> str:
     return found
 
 
-def _search(query: str, cells: Mapping[str, Any], a: Lists, b: Lists, *, ignore_same_rank: bool) -> Search:
+def _rankings_of(query: str, a: Lists, b: Lists) -> tuple[Sequence[str], Sequence[str]]:
     if query not in a and query not in b:
         raise Unfit(f"query {shown(query)} is in neither ranking")
-    mine, other = a.get(query, ()), b.get(query, ())
-    documents = _ids(cells["documents"], "documents")
-    teams = "".join(_ids(cells["teams"], "teams")).upper()
-    if set(teams) - {"A", "B", NO_TEAM} or len(teams) != len(documents):
-        what = f"teams are {shown(teams)} for a list of {len(documents)}"
+    return a.get(query, ()), b.get(query, ())
+
+
+def _shown_list(documents: Any, teams: Any) -> Interleaved:
+    ids, letters = _ids(documents, "documents"), "".join(_ids(teams, "teams")).upper()
+    if set(letters) - {"A", "B", NO_TEAM} or len(letters) != len(ids):
+        what = f"teams are {shown(letters)} for a list of {len(ids)}"
         raise Unfit(what, f"write one of A, B and {NO_TEAM} for each document, such as ABBA")
-    found = Interleaved(tuple(documents), teams)
-    wanted = team_draft(mine, other, (team == "A" for team in teams[::2]), len(documents))
+    return Interleaved(tuple(ids), letters)
+
+
+def _refuse_other_lists(found: Interleaved, a: Sequence[str], b: Sequence[str]) -> None:
+    """Refuse a list that no coins give: the first team of each round shows how its coin fell."""
+    coins = (team == "A" for team in found.teams[::2])
+    wanted = team_draft(a, b, coins, len(found.documents))
     if found != wanted:
         raise Unfit(*_difference(found, wanted))
-    clicks = _ids(cells["clicks"], "clicks")
-    if strange := [click for click in clicks if click not in found.documents]:
+
+
+def _clicks(cell: Any, query: str, shown_list: Interleaved) -> set[str]:
+    clicks = _ids(cell, "clicks")
+    if strange := [click for click in clicks if click not in shown_list.documents]:
         raise Unfit(f"clicked document {shown(strange[0])} was not shown for query {shown(query)}")
-    return Search(query, credit(found, set(clicks), same_rank(mine, other) if ignore_same_rank else ()))
+    return set(clicks)
 
 
 def _difference(found: Interleaved, wanted: Interleaved) -> tuple[str, str]:
@@ -180,7 +203,7 @@ def _ids(cell: Any, what: str) -> list[str]:
 
         try:
             cell = json.loads(cell)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Unfit(f"{what} are {shown(cell)}, which is not a JSON list") from None
     if cell is None or isinstance(cell, str):
         return (cell or "").split()

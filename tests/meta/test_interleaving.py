@@ -177,6 +177,7 @@ def test_a_log_may_have_lists_or_texts():
         (("q", "a b c e d x", "ABAB--", ""), "rank 6 is 'x' of team -, but neither ranking has more documents"),
         (("q", "a b", "AB", "e"), "clicked document 'e' was not shown for query 'q'"),
         (("q", "[a b", "AB", "e"), "documents are '[a b', which is not a JSON list"),
+        (("q", "[" * 100_000, "AB", "e"), "which is not a JSON list"),
         (("q", 7, "AB", "e"), "documents are '7', not a list of ids"),
     ],
 )
@@ -194,6 +195,19 @@ def test_every_list_that_is_written_is_accepted(a, b, coins, depth):
     row = ("q", list(found.documents), found.teams, list(found.documents))
 
     assert read_searches(log(row), {"q": a}, {"q": b}) == [Search("q", credit(found, found.documents))]
+
+
+cells = st.recursive(st.none() | st.text() | st.integers() | st.booleans(), lambda each: st.lists(each, max_size=3))
+
+
+@given(cells, cells, cells, cells)
+def test_whatever_a_log_contains_is_read_or_refused(query, documents, teams, clicks):
+    try:
+        found = read_searches(log((query, documents, teams, clicks)), {"q": A, "0": A}, {"q": B})
+    except InputError as error:
+        assert error.problems[0].place == "log.tsv:2"
+    else:
+        assert [each.query for each in found] == [str(query).strip()]
 
 
 def test_a_log_without_searches_or_columns_is_refused():
