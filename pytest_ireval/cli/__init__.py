@@ -37,6 +37,8 @@ GROUPS = {
         "why": "Show the arithmetic of one metric on one query.",
         "import": "Convert files of other tools to queries and judgments.",
         "sample": "Draw queries from a log that stand for its searches.",
+        "interleave": "Compare two rankings with the clicks of real or simulated users.",
+        "plan-online": "Show how long an A/B test takes, and what looking early costs.",
         "pool": "Collect documents to judge from rankings, in random order.",
         "agreement": "Show how far judges agree, and whether it matters.",
         "collection": "Describe queries, judgments and documents.",
@@ -58,6 +60,7 @@ Without a suite:
   ireval compare judgments.txt before.trec after.trec
 """
 COMPUTING = {"compare", "discriminate", "plan", "reliability", "self-test", "stress"}
+COMPUTING = {"compare", "discriminate", "interleave", "plan", "self-test"}
 """Commands that multiply large matrices: the others load NumPy without its threads, which takes half the time."""
 THREADS = "OPENBLAS_NUM_THREADS"
 """NumPy reads this variable once, when it is loaded."""

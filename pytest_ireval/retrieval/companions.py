@@ -180,14 +180,14 @@ def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
             raise Unfit(f"document {pair[0]!r} is better than itself")
         found.setdefault(query, []).append(pair)
 
-    _read_rows(_table(path), ("better", "worse"), take)
+    _read_rows(table_at(path), ("better", "worse"), take)
     return found
 
 
 def read_timings(path: FilePath) -> dict[str, float]:
     """The seconds of each query, of a file with the columns query and seconds, or query and milliseconds."""
     found: dict[str, float] = {}
-    table = _table(path)
+    table = table_at(path)
     units = [unit for unit in ("seconds", "milliseconds") if named(table.columns, unit) is not None]
     if len(units) != 1:
         what = "the columns seconds and milliseconds are both there" if units else "no column says the unit of time"
@@ -209,7 +209,8 @@ def read_timings(path: FilePath) -> dict[str, float]:
     return found
 
 
-def _table(path: FilePath) -> Table:
+def table_at(path: FilePath) -> Table:
+    """The rows of a file of JSON lines, CSV or TSV."""
     with input_file(path) as file:
         return json_lines(file) if file.head.lstrip().startswith("{") else delimited_table(file)
 
