@@ -59,8 +59,7 @@ Without a suite:
   ireval evaluate judgments.txt rankings.txt -m nDCG@10
   ireval compare judgments.txt before.trec after.trec
 """
-COMPUTING = {"compare", "discriminate", "plan", "reliability", "self-test", "stress"}
-COMPUTING = {"compare", "discriminate", "interleave", "plan", "self-test"}
+COMPUTING = {"compare", "discriminate", "interleave", "plan", "reliability", "self-test", "stress"}
 """Commands that multiply large matrices: the others load NumPy without its threads, which takes half the time."""
 THREADS = "OPENBLAS_NUM_THREADS"
 """NumPy reads this variable once, when it is loaded."""

@@ -223,7 +223,7 @@ def test_every_option_of_why_is_documented(option):
 
 @pytest.mark.parametrize("option", [o for p in self_test_command.params for o in p.opts if o[:2] == "--"])
 def test_every_option_of_rehearsals_is_documented(option):
-    assert f"| `{option} " in (ROOT / "docs" / "self_test.md").read_text(encoding="utf-8")
+    assert f"| `{option} " in (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("option", [o for p in report_command.params for o in p.opts if o.startswith("--")])
