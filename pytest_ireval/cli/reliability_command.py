@@ -231,7 +231,7 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
         )
     chart = curves_chart(
         "reliability",
-        "Kendall's tau of the orders of systems by two sets of queries",
+        "tau of two sets of queries",
         "solid: observed; dashes: extrapolated",
         panels,
         ("metric", "queries", "tau"),

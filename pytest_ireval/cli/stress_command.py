@@ -265,7 +265,7 @@ def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
             for metric in forms:
                 points = [(ALL - each.level, y) for each in robust[metric] if (y := getattr(each, figure)) is not None]
                 curves["baseline" if len(forms) > 1 and metric == plain else "now"] = points
-                facts.append(f"{_short(metric)} {_cell(points[-1][1] if points else None)}")
+                facts.append(f"{'condensed ' * (metric != plain)}{_cell(points[-1][1] if points else None)}")
             about = f"at {least}%: {', '.join(facts)}"
             panels.append(CurvePanel(f"{plain}: {name}", about, "% removed", curves, (0, ALL - least), (start, 1)))
     chart = curves_chart(
