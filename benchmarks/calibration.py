@@ -2,7 +2,7 @@
 
     python benchmarks/calibration.py                                  the tables, in a few minutes
     python benchmarks/calibration.py --check                          exit code 1 if a promise is missed
-    python benchmarks/calibration.py --markdown docs/calibration.md   the page's tables anew
+    python benchmarks/calibration.py --markdown docs/statistics.md   the page's tables anew
 
 The figures are the same on every machine: all draws have their seeds.
 """

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_ireval import load_suite, run_gate
+from pytest_ireval.meta.online import Design
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.reports.charts.gallery import charts_of, svg_file
+from pytest_ireval.reports.charts.online import detectable_chart
 from pytest_ireval.reports.templates import environment
 from pytest_ireval.statistics.student import resolution
 
@@ -40,7 +42,20 @@ GAINS = 45
 
 def pictures() -> dict[str, str]:
     """Each file's text by its name."""
-    return {"verdicts.svg": verdicts(), "queries.svg": queries(), "tails.svg": tails(), **charts()}
+    return {
+        "verdicts.svg": verdicts(),
+        "queries.svg": queries(),
+        "tails.svg": tails(),
+        "online.svg": online(),
+        **charts(),
+    }
+
+
+def online() -> str:
+    """The change of a rate of 0.3 that an A/B test shows, by days."""
+    design = Design(0.3, 0.05, 0.05)
+    points = [(day, design.change(day * 500_000)) for day in range(1, 57)]
+    return svg_file(detectable_chart(points, (0.003,), design.rate), environment())
 
 
 def charts() -> dict[str, str]:

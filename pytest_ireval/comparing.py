@@ -90,9 +90,7 @@ def compare(
     policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     companions = Companions(sessions, None, fields, preferences, queries, reference)
-    found = _all_brought(setting, rankings, companions, timings or {})
-    refuse_missing(found.values(), policies)
-    counting = _counting(found, policies)
+    found, counting = brought_together(setting, rankings, companions, timings or {})
     evaluations = {name: _evaluated(setting, each, counting) for name, each in found.items()}
     return Comparison(
         rankings=evaluations,
@@ -137,6 +135,18 @@ def _question(
     if not number or (aversion is not None and not 0 <= aversion < np.inf):
         raise IrevalError(f"aversion={aversion!r} is not a number of 0 or more")
     return _Question(baseline, test, float(alpha), int(extremes), None if aversion is None else float(aversion))
+
+
+def brought_together(
+    setting: Setting,
+    rankings: Mapping[str, FilePath | Rankings | RankingsLike],
+    companions: Companions,
+    timings: Mapping[str, FilePath | Mapping[str, float]],
+) -> tuple[dict[str, Brought], Mask]:
+    """All rankings joined with the judgments, and the queries that count in all of them."""
+    found = _all_brought(setting, rankings, companions, timings)
+    refuse_missing(found.values(), setting.policies)
+    return found, _counting(found, setting.policies)
 
 
 def _all_brought(
@@ -229,7 +239,7 @@ class Paired:
 def _compared(results: Mapping[str, MetricResult], question: _Question) -> MetricComparison:
     paired = _paired(results)
     metric = paired.metric
-    untested = _why_untested(paired)
+    untested = why_untested(metric, len(paired.units))
     figures = {name: result.value for name, result in results.items()}
     with np.errstate(over="ignore", invalid="ignore"):  # what is no number in the end is None
         pairs = () if untested else _pairs(paired, question)
@@ -277,15 +287,15 @@ def _paired(results: Mapping[str, MetricResult]) -> Paired:
     return Paired(results, list(results), units, np.array(values, np.float64).reshape(len(results), len(units)))
 
 
-def _why_untested(paired: Paired) -> str:
-    metric = paired.metric
+def why_untested(metric: MetricResult | Metric, units: int) -> str:
+    """The reason why differences of a metric with this number of paired units cannot be tested; empty if they can."""
     if metric.unit == "run":
         return "it has one value per ranking, so there are no pairs to test"
     if metric.aggregate != "mean":
         return f"its figure is not a mean ({metric.aggregate})"
     if metric.direction == "neither":
         return "neither higher nor lower values are better"
-    return "" if paired.units else f"no {metric.unit} has a value in all rankings"
+    return "" if units else f"no {metric.unit} has a value in all rankings"
 
 
 def _best(figures: Mapping[str, float | None], direction: str) -> tuple[str, ...]:
@@ -364,6 +374,21 @@ def _p(t: PairedT, i: int, differing: Floats, asked: Test) -> tuple[Test, float 
     if asked == "sign-flip" or np.isinf(t.t[i]):
         return "sign-flip", sign_flip(differing).p
     return "t", _known(t.p[i])
+
+
+def pair_tests(values: Floats, test: Test) -> tuple[Floats, Floats]:
+    """For each pair of systems, a row of ``values`` each, p and the mean difference of the later to the earlier one.
+
+    The pairs are in the order of :func:`compare`, each tested by itself. A p is NaN where nothing can be tested.
+    """
+    found: list[tuple[float, float]] = []
+    for other, rows in _opponents([""] * len(values), None):
+        differing = differences(values[rows], values[other])
+        t = paired_t(differing.T)
+        tested = (_p(t, i, each, test)[1] for i, each in enumerate(differing))
+        found += [(np.nan if p is None else p, mean) for p, mean in zip(tested, t.mean.tolist(), strict=True)]
+    p, mean = np.array(found, np.float64).reshape(len(found), 2).T
+    return p, mean
 
 
 def _known(value: float) -> float | None:

@@ -32,8 +32,13 @@ GROUPS = {
         "evaluate": "Score rankings with judgments.",
         "compare": "Compare two or more rankings: a leaderboard with significance.",
         "discriminate": "Show which metrics tell many systems apart.",
+        "stress": "Show which metrics need few judgments for the same order of systems.",
+        "reliability": "Show how many queries give a stable order of systems.",
         "why": "Show the arithmetic of one metric on one query.",
         "import": "Convert files of other tools to queries and judgments.",
+        "sample": "Draw queries from a log that stand for its searches.",
+        "interleave": "Compare two rankings with the clicks of real or simulated users.",
+        "plan-online": "Show how long an A/B test takes, and what looking early costs.",
         "pool": "Collect documents to judge from rankings, in random order.",
         "clicks": "Make judgments or preferences of click logs.",
         "agreement": "Show how far judges agree, and whether it matters.",
@@ -55,7 +60,7 @@ Without a suite:
   ireval evaluate judgments.txt rankings.txt -m nDCG@10
   ireval compare judgments.txt before.trec after.trec
 """
-COMPUTING = {"compare", "discriminate", "plan", "self-test"}
+COMPUTING = {"compare", "discriminate", "interleave", "plan", "reliability", "self-test", "stress"}
 """Commands that multiply large matrices: the others load NumPy without its threads, which takes half the time."""
 THREADS = "OPENBLAS_NUM_THREADS"
 """NumPy reads this variable once, when it is loaded."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -31,7 +29,6 @@ from pytest_ireval.judging.panel import CHOICES, Choice, JudgePanel, Merging, Mi
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.formats.writers import write_judgments
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.text_table import counted
@@ -222,34 +219,13 @@ def _order(metric: str, variant: str, figures: Mapping[str, list[float | None]],
 
 def _verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
     """The verdict of each suite in the file under its own judgments, and under each variant."""
-    from pytest_ireval.gate.run import run_gate
-    from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suites.loading import load_suites
+    from pytest_ireval.meta.verdicts import verdicts_under
 
-    registry = Conftests().registry_for(path)
-    rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, LateBar() as progress:
-        suites = load_suites(path, registry)
-        progress.expect(len(suites) * (len(variants) + 1), "running suites")
-        files = {name: Path(folder, f"{number}.jsonl") for number, name in enumerate(variants)}
-        for name, judgments in variants.items():
-            write_judgments(judgments, files[name])
-        for suite in suites:
-            if suite.judgments is None:
-                raise InputError(Problem("has no judgments", str(suite.place)))
-            asked = suite.judgments
-            policies = replace(suite.policies, grades="float")
-            for name, file in {"(its own)": None, **files}.items():
-                given = suite
-                if file is not None:
-                    own = replace(asked, file=replace(asked.file, path=file, format="jsonl"), lock=False)
-                    given = replace(suite, judgments=own, policies=policies)
-                result = run_gate(given, registry=registry)
-                red = ", ".join(each.id for each in result.outcomes if each.verdict in ("fail", "error"))
-                why = " ".join(result.error.split()) or red
-                rows.append({"suite": suite.name, "judged_by": name, "verdict": result.verdict, "red": why})
-                progress.advance(1)
-    verdicts = {suite.name: {row["verdict"] for row in rows if row["suite"] == suite.name} for suite in suites}
-    flips = [name for name, found in verdicts.items() if len(found) > 1]
+    with LateBar() as progress:
+        found = [*verdicts_under(path, {"(its own)": None, **variants}, progress)]
+    verdicts: dict[str, set[str]] = {}
+    for each in found:
+        verdicts.setdefault(each.suite, set()).add(each.verdict)
+    flips = [name for name, different in verdicts.items() if len(different) > 1]
     about = f"The verdict depends on the judgments: {', '.join(flips)}" if flips else "One verdict under all judgments"
-    return Sheet("verdicts", rows, f"{about}:")
+    return Sheet("verdicts", [each._asdict() for each in found], f"{about}:")

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from pytest_ireval.cli.named_files import named_files
-from pytest_ireval.cli.options import METRICS, LateBar, format_options, metric_option, policy_options, registry_at
+from pytest_ireval.cli.options import (
+    METRICS,
+    LateBar,
+    format_options,
+    metric_option,
+    policy_options,
+    registry_at,
+    tests_option,
+)
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
-from pytest_ireval.comparing import Test, compare
+from pytest_ireval.comparing import compare
 from pytest_ireval.results.comparison import Discrimination, MetricComparison
 from pytest_ireval.results.evaluation import MissingQueries
 from pytest_ireval.retrieval.formats.writers import put
@@ -21,10 +29,7 @@ from pytest_ireval.retrieval.formats.writers import put
 @click.argument("judgments")
 @click.argument("rankings", nargs=-1, required=True, metavar="RANKINGS RANKINGS...")
 @metric_option
-@click.option("--test", default="t", type=click.Choice(get_args(Test)), help="Paired t, or the exact sign-flip test.")
-@click.option(
-    "--alpha", default=0.05, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of significance."
-)
+@tests_option
 @click.option("--svg", metavar="FILE", help="Write the curves of p-values as a picture.")
 @sheet_format
 @format_options("judgments", "rankings")

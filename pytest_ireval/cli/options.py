@@ -53,15 +53,20 @@ def metric_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: s
     return [name for name in (*vocabulary.metrics, *resolved) if name.lower().startswith(incomplete.lower())]
 
 
-metric_option = click.option(
-    "-m",
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=metric_names,
-    help=f"A metric, such as nDCG@10, AP or map; repeatable. The default is {', '.join(METRICS)}.",
-)
+def metrics_option(default: Sequence[str]) -> Callable[[Command], Command]:
+    """``-m NAME``, several times."""
+    return click.option(
+        "-m",
+        "--metric",
+        "metrics",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=metric_names,
+        help=f"A metric, such as nDCG@10, AP or map; repeatable. The default is {', '.join(default)}.",
+    )
+
+
+metric_option = metrics_option(METRICS)
 
 _TIES = click.option(
     "--ties",
@@ -141,6 +146,37 @@ def view_options(command: Command) -> Command:
 def policy_options(command: Command) -> Command:
     """The command with every policy of an evaluation as an option, named as in Python but for ``missing``."""
     return _with((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA), command)
+
+
+_TESTS = (
+    click.option(
+        "--test", default="t", type=click.Choice(["t", "sign-flip"]), help="Paired t, or the exact sign-flip test."
+    ),
+    click.option(
+        "--alpha",
+        default=0.05,
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Level of significance.",
+    ),
+)
+
+
+def tests_option(command: Command) -> Command:
+    """The command with the test of each pair of systems."""
+    return _with(_TESTS, command)
+
+
+def numbers_option(*names: str, least: int, most: int, default: str, **about: Any) -> Callable[[Command], Command]:
+    """An option of whole numbers with commas between them, which are sorted, each once."""
+
+    def numbers(_ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[int, ...]:
+        found = {int(part) if part.strip().isdecimal() else -1 for part in text.split(",")}
+        if not all(least <= number <= most for number in found):
+            allowed = f"whole numbers from {least} to {most:,} with commas between them"
+            raise click.BadParameter(f"{text!r} is not a list of {allowed}", param=parameter)
+        return tuple(sorted(found))
+
+    return click.option(*names, default=default, metavar="N,N,…", callback=numbers, **about)
 
 
 def _weight(_ctx: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> tuple[tuple[str, float], ...]:

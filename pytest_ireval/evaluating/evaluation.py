@@ -106,19 +106,31 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
     )
 
 
-def _results(
+def scores_under(
     metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
-) -> Iterator[MetricResult]:
-    """One result for each metric; where scores are equal, the best and the worst order are scored, too."""
+) -> Iterator[tuple[Scores, JudgedRankings]]:
+    """The scores of each metric under the policies, with the view of the rankings that it scored."""
     views: dict[Policies, JudgedRankings] = {}
     for metric in metrics:
-        told = policies if metric.judged else replace(policies, unjudged="irrelevant")
+        told = _told(metric, policies)
         if policies.ties in BY_JUDGMENTS:
             view = as_told(judged, told, origin, metric)
         else:
             view = views[told] if told in views else views.setdefault(told, as_told(judged, told, origin))
-        scores = _counted(score(metric, view), policies)
-        spread = _spread(scores, judged, told) if any_ties(judged, metric) else None
+        yield _counted(score(metric, view), policies), view
+
+
+def _told(metric: Metric, policies: Policies) -> Policies:
+    return policies if metric.judged else replace(policies, unjudged="irrelevant")
+
+
+def _results(
+    metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
+) -> Iterator[MetricResult]:
+    """One result for each metric; where scores are equal, the best and the worst order are scored, too."""
+    for scores, view in scores_under(metrics, judged, policies, origin):
+        metric = scores.metric
+        spread = _spread(scores, judged, _told(metric, policies)) if any_ties(judged, metric) else None
         yield _result(scores, spread, tuple(_notes(scores, view)))
 
 

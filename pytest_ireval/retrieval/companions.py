@@ -208,7 +208,7 @@ def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
             raise Unfit(f"{Named('weight', better, query)} is {weight!r}, which is below 0")
         found.setdefault(query, []).append(pair)
 
-    table = _table(path)
+    table = table_at(path)
     weighted = ("support",) if named(table.columns, "support") is not None else ()
     _read_rows(table, ("better", "worse", *weighted), take)
     return found
@@ -217,7 +217,7 @@ def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
 def read_timings(path: FilePath) -> dict[str, float]:
     """The seconds of each query, of a file with the columns query and seconds, or query and milliseconds."""
     found: dict[str, float] = {}
-    table = _table(path)
+    table = table_at(path)
     units = [unit for unit in ("seconds", "milliseconds") if named(table.columns, unit) is not None]
     if len(units) != 1:
         what = "the columns seconds and milliseconds are both there" if units else "no column says the unit of time"
@@ -239,7 +239,8 @@ def read_timings(path: FilePath) -> dict[str, float]:
     return found
 
 
-def _table(path: FilePath) -> Table:
+def table_at(path: FilePath) -> Table:
+    """The rows of a file of JSON lines, CSV or TSV."""
     with input_file(path) as file:
         return json_lines(file) if file.head.lstrip().startswith("{") else delimited_table(file)
 

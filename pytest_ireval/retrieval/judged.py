@@ -161,13 +161,12 @@ class JudgedRankings:
         """The judged documents that are not among the hits, for metrics that need ``unretrieved``."""
         if self._judgments is None:
             return None
-        known, place = self._judgments, {query: i for i, query in enumerate(self.queries)}
-        query = np.array([place.get(name, -1) for name in known.queries], np.int64)[known.query]
-        left = query >= 0
+        left = np.ones(len(self._judgments), bool)
         left[self.hits.judgment] = False
-        rows = np.flatnonzero(left)
-        rows = rows[np.lexsort((-known.grade[rows], query[rows]))]
-        return Unretrieved(_frozen(query[rows]), known.documents.take(rows), _frozen(known.grade[rows]))
+        rows = self.ideal.judgment
+        there = np.flatnonzero((rows >= 0) & left[rows])
+        documents = self._judgments.documents.take(rows[there])
+        return Unretrieved(_frozen(self.ideal.query[there]), documents, _frozen(self.ideal.grade[there]))
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make``, made once and shared by several metrics."""

@@ -1,4 +1,7 @@
-"""The evidence that a fall needs when one version after the other is compared with the same anchor.
+"""The evidence that is needed when the same question is asked again and again.
+
+The first part is about versions that are compared with the same anchor, one after the other. The second part is about
+a test that looks several times at more and more data.
 
 Versions walk at random around their anchor as long as nothing is lost, and chance alone leads a walk below any fixed
 bound in the end. So the chance of a false alarm is spent look by look: after look k of K, the share (k / K)³ of alpha
@@ -17,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,3 +103,79 @@ def _bound(centres: Floats, masses: Floats, left: float, spend: float) -> float:
 
 def _normal(values: Floats) -> Floats:
     return np.exp(-0.5 * values * values) / math.sqrt(2 * math.pi)
+
+
+class Sequential(NamedTuple):
+    """A test that looks several times at equal distances and may stop early; bounds are in standard errors."""
+
+    bounds: tuple[float, ...]
+    sample: float
+    """Its largest sample, as a multiple of that of a test with one look and the same power."""
+    average: float
+    """The same for its average sample, if the difference is the one that the test is planned for."""
+
+
+@lru_cache
+def sequential(looks: int, alpha: float, power: float, *, two_sided: bool = True, falling: bool = False) -> Sequential:
+    """The test with this level and power.
+
+    Its bound is the same at each look (S. Pocock 1977, Group sequential methods in the design and analysis of clinical
+    trials, Biometrika 64(2): 191-199). If ``falling``, it falls with the root of the look (P. O'Brien, T. Fleming 1979,
+    A multiple testing procedure for clinical trials, Biometrics 35(3): 549-556).
+    """
+    single = NORMAL.inv_cdf(1 - alpha / (1 + two_sided))
+    if looks == 1:
+        return Sequential((single,), 1.0, 1.0)
+    shape = np.array([math.sqrt(looks / look) if falling else 1.0 for look in range(1, looks + 1)])
+    constant = _root(lambda bound: alpha - sum(crossings(bound * shape, two_sided=two_sided)), 0.0, FAR)
+    bounds = constant * shape
+    drift = _root(lambda each: sum(crossings(bounds, each, two_sided=two_sided)) - power, 0.0, 2 * FAR)
+    sample = (drift / (single + NORMAL.inv_cdf(power))) ** 2
+    stops = np.array(crossings(bounds, drift, two_sided=two_sided))
+    stops[-1] += 1 - stops.sum()
+    average = sample * float(stops @ np.arange(1, looks + 1)) / looks
+    return Sequential(tuple(bounds.tolist()), sample, average)
+
+
+def crossings(bounds: Floats | Sequence[float], drift: float = 0.0, *, two_sided: bool = True) -> list[float]:
+    """The share of walks that first exceed their bound at each of some looks at equal distances.
+
+    ``drift`` is the mean of the last look, in its standard errors, of walks that nothing stops. ``two_sided`` walks
+    also stop below the negative bound.
+    """
+    looks = len(bounds)
+    nodes, weights = _nodes(max(64, 16 * math.ceil(math.sqrt(looks))))
+    left, found = 1.0, []
+    points, masses = np.zeros(1), np.ones(1)
+    for look, bound in enumerate(np.minimum(np.asarray(bounds), FAR).tolist(), 1):
+        low = -bound if two_sided else -FAR
+        fresh = (bound + low) / 2 + (bound - low) / 2 * nodes
+        centres = (points * math.sqrt(look - 1) + drift / math.sqrt(looks)) / math.sqrt(look)
+        masses = _moved(centres, masses, 1 / math.sqrt(look))(fresh) * weights * (bound - low) / 2
+        points, before, left = fresh, left, float(masses.sum())
+        found.append(max(0.0, before - left))
+    return found
+
+
+@lru_cache
+def _nodes(count: int) -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(count)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """The place where a rising function is 0: by halves until it is near, then by secants (Illinois)."""
+    while high - low > 0.3:
+        middle = (low + high) / 2
+        low, high = (low, middle) if function(middle) > 0 else (middle, high)
+    under, over, side = function(low), function(high), 0
+    while high - low > 1e-9:
+        middle = (low * over - high * under) / (over - under)
+        found = function(middle)
+        if abs(found) < 1e-11:
+            return middle
+        if found > 0:
+            high, over, under = middle, found, under / (2 if side > 0 else 1)
+        else:
+            low, under, over = middle, found, over / (2 if side < 0 else 1)
+        side = 1 if found > 0 else -1
+    return high

@@ -223,7 +223,7 @@ def test_every_option_of_why_is_documented(option):
 
 @pytest.mark.parametrize("option", [o for p in self_test_command.params for o in p.opts if o[:2] == "--"])
 def test_every_option_of_rehearsals_is_documented(option):
-    assert f"| `{option} " in (ROOT / "docs" / "self_test.md").read_text(encoding="utf-8")
+    assert f"| `{option} " in (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("option", [o for p in report_command.params for o in p.opts if o.startswith("--")])
@@ -358,3 +358,11 @@ def test_every_option_of_pytest_is_documented(option):
 @pytest.mark.parametrize("kind", sorted(load_registry().rules))
 def test_every_kind_of_rule_is_explained(kind):
     assert f"**`{kind}`**" in (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+
+
+def test_every_page_belongs_to_one_group_of_the_readme():
+    more = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## More\n")[2]
+    pages = re.findall(r"\]\(docs/(\w+\.md)\)", more)
+
+    assert re.findall(r"^### (.*)", more, re.MULTILINE) == ["Start", "How to", "Reference", "Background"]
+    assert sorted([*pages, "index.md"]) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))

@@ -16,10 +16,10 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 61_050,
-    "modules": 277,
-    "modules with one importer": 46,
-    "names with one caller, in percent": 49,
+    "lines": 64_271,
+    "modules": 290,
+    "modules with one importer": 45,
+    "names with one caller, in percent": 48,
     "public names defined twice": 15,
 }
 

@@ -65,7 +65,7 @@ def test_a_promise_that_is_missed_is_said(calibration):
 
 
 def test_the_page_shows_the_tables(calibration):
-    page = (BENCHMARKS.parent / "docs" / "calibration.md").read_text(encoding="utf-8")
+    page = (BENCHMARKS.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
 
     for rule in calibration.RULES:
         assert page.count(f"\n| {rule} |") == len(calibration.PROFILES)

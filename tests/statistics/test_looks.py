@@ -1,4 +1,8 @@
-"""The levels of repeated looks: worked by hand, a normal distribution of many dimensions, and walks that are drawn."""
+"""The levels of repeated looks: worked by hand, a normal distribution of many dimensions, and walks that are drawn.
+
+The constants of sequential tests are in C. Jennison, B. Turnbull 2000, Group sequential methods with applications to
+clinical trials, tables 2.1 to 2.4.
+"""
 
 from statistics import NormalDist
 
@@ -6,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from pytest_ireval.statistics.looks import agreement, even_agreement, levels_of_looks
+from pytest_ireval.statistics.looks import agreement, crossings, even_agreement, levels_of_looks, sequential
 
 EVEN = tuple(even_agreement(look) for look in range(2, 21))
 
@@ -83,3 +87,46 @@ def test_a_change_that_hardly_moves_the_mean_is_no_error():
     levels = levels_of_looks([1.0, 0.0, 1.0], 4, 0.05)
 
     assert all(0 < level < 0.05 for level in levels)
+
+
+@pytest.mark.parametrize(
+    ("looks", "false_alarms"), [(1, 0.05), (2, 0.083), (3, 0.107), (4, 0.126), (5, 0.142), (10, 0.193), (20, 0.248)]
+)
+def test_looking_again_without_correction_raises_false_alarms_as_armitage_found(looks, false_alarms):
+    assert sum(crossings([1.959964] * looks)) == pytest.approx(false_alarms, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("looks", "constant", "sample"), [(1, 1.960, 1.0), (2, 2.178, 1.110), (5, 2.413, 1.229), (10, 2.555, 1.301)]
+)
+def test_the_same_bound_at_each_look_is_the_constant_of_pocock(looks, constant, sample):
+    found = sequential(looks, 0.05, 0.8)
+
+    assert found.bounds == pytest.approx([constant] * looks, abs=0.001)
+    assert found.sample == pytest.approx(sample, abs=0.001)
+
+
+@pytest.mark.parametrize(("looks", "constant", "sample"), [(2, 1.977, 1.008), (5, 2.040, 1.028), (10, 2.087, 1.040)])
+def test_the_falling_bound_is_that_of_o_brien_and_fleming(looks, constant, sample):
+    found = sequential(looks, 0.05, 0.8, falling=True)
+
+    assert found.bounds == pytest.approx([constant * (looks / k) ** 0.5 for k in range(1, looks + 1)], abs=0.004)
+    assert found.sample == pytest.approx(sample, abs=0.001)
+
+
+@pytest.mark.parametrize(("looks", "constant"), [(1, 1.65), (5, 2.11), (10, 2.27), (20, 2.40), (50, 2.53)])
+def test_one_sided_constants_are_those_that_were_simulated(looks, constant):
+    assert sequential(looks, 0.05, 0.8, two_sided=False).bounds[0] == pytest.approx(constant, abs=0.013)
+
+
+def test_drawn_walks_stop_as_often_as_computed_and_have_the_average_sample():
+    """A walk under the planned difference: its last look has the mean that the sample gives."""
+    plan = sequential(5, 0.05, 0.8)
+    single = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
+    steps = np.random.default_rng(7).normal(size=(40_000, 5))
+    for drift, share in ((0.0, 0.05), (single * plan.sample**0.5, 0.8)):
+        walks = (steps + drift / 5**0.5).cumsum(axis=1) / np.arange(1, 6) ** 0.5
+        beyond = np.abs(walks) > plan.bounds[0]
+        assert beyond.any(axis=1).mean() == pytest.approx(share, abs=0.006)
+    stopped = np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1, 5)
+    assert plan.sample * stopped.mean() / 5 == pytest.approx(plan.average, abs=0.005)

@@ -1,10 +1,11 @@
-"""The p-values of all pairs of systems, for each metric: the lower the curve, the better it tells them apart."""
+"""Curves about metrics, a panel for each: p-values of all pairs of systems, and how orders of systems agree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from pytest_ireval.reports.charts.chart import Chart, cut_label, inert_text, line, place, scale
+from pytest_ireval.reports.charts.chart import Chart, Row, Scale, cut_label, inert_text, line, place, scale
 from pytest_ireval.reports.charts.recall_precision import Curve, Panel, RecallPrecisionPanels
 from pytest_ireval.results.comparison import Discrimination
 from pytest_ireval.text_table import counted
@@ -14,42 +15,76 @@ MOST = 0.15
 """P-values above this are at the upper edge."""
 
 
-def significance_chart(found: Sequence[Discrimination], alpha: float) -> Chart:
-    """A panel for each metric; the straight line is alpha."""
-    columns = min(COLUMNS, len(found))
-    rows = -(-len(found) // columns)
-    heading = "P-values of all pairs of systems"
-    said = (f"{inert_text(each.metric)}: {_facts(each)}." for each in found)
+class CurvePanel(NamedTuple):
+    """Curves of one metric; the side ``baseline`` is dashed, and ``now`` has a mark at each point."""
+
+    label: str
+    facts: str
+    below: str
+    curves: Mapping[str, Sequence[tuple[float, float]]]
+    x: tuple[float, float]
+    """The least and the greatest value of the axis."""
+    y: tuple[float, float] = (0, 1)
+
+
+def curves_chart(
+    name: str, heading: str, facts: str, panels: Sequence[CurvePanel], header: tuple[str, ...], rows: Sequence[Row]
+) -> Chart:
+    """All panels, up to three beside each other."""
+    columns = min(COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+    said = (f"{inert_text(each.label)}: {each.facts}." for each in panels)
     return Chart(
-        "significance",
+        name,
         "recall_precision",  # the same drawing: panels with curves
         heading,
         " ".join(said),
         RecallPrecisionPanels(
             columns * (WIDTH + MARGIN) + 10,
-            place(TOP + rows * (HEIGHT + FOOT)),
+            place(TOP + lines * (HEIGHT + FOOT)),
             heading,
-            f"from the least to the most significant pair; dashes: alpha {alpha:g}",
+            facts,
             (),
-            tuple(_panel(each, alpha, number % columns, number // columns) for number, each in enumerate(found)),
+            tuple(_panel(each, number % columns, number // columns) for number, each in enumerate(panels)),
             straight=False,
         ),
-        ("metric", "pair", "p"),
-        tuple((each.metric, number, p) for each in found for number, p in enumerate(each.curve, 1)),
+        header,
+        tuple(rows),
     )
 
 
-def _panel(of: Discrimination, alpha: float, column: int, row: int) -> Panel:
+def _panel(of: CurvePanel, column: int, row: int) -> Panel:
     left, top = MARGIN + column * (WIDTH + MARGIN), TOP + row * (HEIGHT + FOOT)
-    x = scale((0, max(1, of.pairs)), left, left + WIDTH, 3)
-    y = scale((0, MOST), top + HEIGHT, top, 3)
-    points = [(x(number), y(p)) for number, p in enumerate(of.curve, 1)]
-    curves = (
-        Curve("baseline", line([(x.start, y(alpha)), (x.end, y(alpha))])),
-        Curve("now", line(points), points=tuple(points)),
+    x = scale(of.x, left, left + WIDTH, 3)
+    y = scale(of.y, top + HEIGHT, top, 3)
+    curves = tuple(_curve(side, points, x, y) for side, points in of.curves.items())
+    return Panel(cut_label(of.label, 24), of.facts, of.below, x, y, curves)
+
+
+def _curve(side: str, points: Sequence[tuple[float, float]], x: Scale, y: Scale) -> Curve:
+    placed = [(x(one), y(other)) for one, other in points]
+    return Curve(side, line(placed), points=tuple(placed) if side == "now" else ())
+
+
+def significance_chart(found: Sequence[Discrimination], alpha: float) -> Chart:
+    """The p-values of all pairs, a panel for each metric: the lower, the better. The straight line is alpha."""
+    panels = [
+        CurvePanel(
+            each.metric,
+            f"{each.significant} of {counted(each.pairs, 'pair')} significant ({each.share:.1%})",
+            "pair",
+            {"baseline": [(0, alpha), (most, alpha)], "now": [*enumerate(each.curve, 1)]},
+            (0, most),
+            (0, MOST),
+        )
+        for each in found
+        for most in [max(1, each.pairs)]
+    ]
+    return curves_chart(
+        "significance",
+        "P-values of all pairs of systems",
+        f"from the least to the most significant pair; dashes: alpha {alpha:g}",
+        panels,
+        ("metric", "pair", "p"),
+        [(each.metric, number, p) for each in found for number, p in enumerate(each.curve, 1)],
     )
-    return Panel(cut_label(of.metric, 24), _facts(of), "pair", x, y, curves)
-
-
-def _facts(of: Discrimination) -> str:
-    return f"{of.significant} of {counted(of.pairs, 'pair')} significant ({of.share:.1%})"

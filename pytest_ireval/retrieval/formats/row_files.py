@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NoReturn
@@ -30,10 +30,15 @@ from pytest_ireval.text_table import counted
 
 def json_lines(file: InputFile) -> Table:
     """A row for each line; a name that an object lacks is an empty cell."""
-    rows: list[dict[str, Any]] = []
-    lines: list[int] = []
     mistakes = Mistakes()
-    for number, line in enumerate(file.lines(), 1):
+    found = list(objects_of(file.lines(), file.name, mistakes))
+    mistakes.refuse()
+    return Table(columns_of([row for _, row in found]), file.name, at_lines(file.name, [line for line, _ in found]))
+
+
+def objects_of(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON lines, each with the number of its line; blank lines do not count."""
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
@@ -45,12 +50,9 @@ def json_lines(file: InputFile) -> Table:
         except RecursionError:
             complaint = "is nested too deeply"
         if complaint:
-            mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
-            continue
-        rows.append(found)
-        lines.append(number)
-    mistakes.refuse()
-    return Table(columns_of(rows), file.name, at_lines(file.name, lines))
+            mistakes.add(Problem(complaint, place=f"{name}:{number}"))
+        else:
+            yield number, found
 
 
 def _json_value(file: InputFile) -> Any:
@@ -186,7 +188,7 @@ def document(file: InputFile) -> Node:
 
 def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
-    found = _table(file, _rows(file), short_rows=short_rows)
+    found = _table(file, table_rows(file), short_rows=short_rows)
     if file.delimiter == "\t":
         _refuse_quoted_ids(found)
     return found
@@ -216,14 +218,16 @@ Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
 
-def _rows(file: InputFile) -> Iterator[Row]:
+def table_rows(file: InputFile, lines: Iterable[str] | None = None) -> Iterator[Row]:
+    """The rows of CSV or TSV that are not blank; of the file, or of its lines as they are passed on."""
+    lines = file.lines() if lines is None else lines
     if file.delimiter == "\t":
-        for number, line in enumerate(file.lines(), 1):
-            if line.strip():
+        for number, line in enumerate(lines, 1):
+            if not line.isspace():
                 yield number, line.rstrip("\r\n").split("\t")
         return
     before = csv.field_size_limit(1 << 24)
-    reader = csv.reader(file.lines(), delimiter=file.delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(lines, delimiter=file.delimiter, skipinitialspace=True, strict=True)
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):

@@ -74,9 +74,18 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
 
 def write_table(names: Sequence[str], rows: Iterable[Cells], path: FilePath) -> None:
     """Any columns; the cells of ``query`` and ``document`` are ids."""
-    listed = list(rows)
-    _refuse_padded((str(cell) for row in listed for name, cell in zip(names, row, strict=True) if name in IDS), path)
-    put({path: list(_encoder(path, None)(names, listed, os.fspath(path)))})
+    write_tables(names, {path: rows})
+
+
+def write_tables(names: Sequence[str], tables: Mapping[FilePath, Iterable[Cells]]) -> None:
+    """The same for several files; if one cannot be written, none is."""
+    ready: dict[FilePath, Iterable[str] | bytes] = {}
+    for path, rows in tables.items():
+        listed = list(rows)
+        cells = (str(cell) for row in listed for name, cell in zip(names, row, strict=True) if name in IDS)
+        _refuse_padded(cells, path)
+        ready[path] = list(_encoder(path, None)(names, listed, os.fspath(path)))
+    put(ready)
 
 
 def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:

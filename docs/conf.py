@@ -1,0 +1,61 @@
+"""The site of the documentation: ``python -m sphinx -W docs site``. The extra ``docs`` brings what it needs.
+
+The same pages are read on a code host, so they have plain Markdown only. What a site needs besides is added here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+from pytest_ireval import __version__  # noqa: E402 - after the path
+
+project = "pytest-ireval"
+release = version = __version__
+author = "the authors of pytest-ireval"
+project_copyright = "the authors of pytest-ireval, Apache-2.0"
+extensions = ["myst_parser"]
+exclude_patterns = ["*.in"]
+myst_heading_anchors = 5
+html_theme = "furo"
+html_title = f"pytest-ireval {__version__}"
+html_show_sphinx = False
+html_copy_source = False
+nitpicky = True
+suppress_warnings = ["misc.highlighting_failure"]  # psql has commands that SQL has not
+
+REPOSITORY = "https://github.com/OWNER/pytest-ireval/blob/main"
+PAGES = "<!-- the pages, in the groups of the README -->"
+OUTSIDE = re.compile(r"\]\(\.\./([^)]*)\)")
+TITLED = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
+GROUP = re.compile(r"^### (.+)\n((?:(?!#).*\n)*)", re.MULTILINE)
+PAGE = re.compile(r"\]\(docs/(\w+\.md)\)")
+ELSEWHERE = re.compile(r"\]\(([A-Z]\w+\.md|benchmarks/README\.md)\)")
+
+
+def _pages() -> str:
+    """The links of the README by group, each group with its list for the side of the page."""
+    more = (HERE.parent / "README.md").read_text(encoding="utf-8").partition("\n## More\n")[2]
+    parts = []
+    for title, links in GROUP.findall(more):
+        shown = ELSEWHERE.sub(rf"]({REPOSITORY}/\1)", PAGE.sub(r"](\1)", links.replace("\nApache-2.0.\n", "")))
+        names = "\n".join(dict.fromkeys(PAGE.findall(links)))
+        parts.append(f"## {title}\n{shown}\n```{{toctree}}\n:caption: {title}\n:hidden:\n\n{names}\n```\n")
+    return "\n".join(parts)
+
+
+def adapt(_app: Sphinx, _name: str, source: list[str]) -> None:
+    """Add captions of blocks, links to files beside the pages, and the list of pages."""
+    text = OUTSIDE.sub(rf"]({REPOSITORY}/\1)", source[0])
+    text = TITLED.sub(r"```{code-block} \1\n:caption: \2\n", text)
+    source[0] = text.replace("```mermaid\n", "```text\n").replace(PAGES, _pages())
+
+
+def setup(app: Sphinx) -> None:
+    """Register it."""
+    app.connect("source-read", adapt)

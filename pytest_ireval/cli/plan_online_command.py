@@ -1,0 +1,276 @@
+"""``ireval plan-online``: the searches and days that an A/B test needs, and the price of looking early."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
+from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.meta.online import Design
+from pytest_ireval.retrieval.formats.writers import put
+from pytest_ireval.statistics.looks import crossings, sequential
+from pytest_ireval.statistics.student import NORMAL
+
+LOOKS = (1, 2, 5, 10, 20)
+DAYS = (7, 14, 28, 56)
+
+
+def _share(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """``5%`` or ``0.05``, above 0."""
+    if text is None:
+        return None
+    number = _number(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    if not 0 < number < 1:
+        raise click.BadParameter(f"{text!r} is not a share: write 5% or 0.05, above 0 and below 1", param=option)
+    return number
+
+
+def _changes(_context: click.Context, option: click.Parameter, texts: Sequence[str]) -> tuple[tuple[float, bool], ...]:
+    """Each change, and True if it is a share of the rate."""
+    found = [(_number(text.strip().removesuffix("%")), text.strip().endswith("%")) for text in texts]
+    if wrong := [text for text, (number, _) in zip(texts, found, strict=True) if not 0 < number < math.inf]:
+        raise click.BadParameter(f"{wrong[0]!r} is not a change: write 1% (of the rate) or 0.003", param=option)
+    return tuple((number / 100 if relative else number, relative) for number, relative in found)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+@click.command(name="plan-online", context_settings={"show_default": True})
+@click.option("--rate", required=True, callback=_share, help="The rate without the change, such as 0.3 or 30%.")
+@click.option(
+    "--change",
+    "asked",
+    multiple=True,
+    callback=_changes,
+    help="The smallest change worth finding: 0.003 (an amount) or 1% (of the rate); repeatable.",
+)
+@click.option("--searches-per-day", type=click.FloatRange(0, min_open=True), help="All searches of a day.")
+@click.option("--share", default="5%", callback=_share, help="The share of all searches that get the new version.")
+@click.option("--old-share", callback=_share, help="The share of the arm with the old version; the default is --share.")
+@click.option(
+    "--days", "days", multiple=True, type=click.IntRange(1), help="Show what this many days find; repeatable."
+)
+@click.option(
+    "--alpha", default=0.05, type=click.FloatRange(0, 0.5, min_open=True, max_open=True), help="Level of significance."
+)
+@click.option(
+    "--power",
+    default=0.80,
+    type=click.FloatRange(0.5, 1, max_open=True),
+    help="The share of tests that find the change.",
+)
+@click.option("--one-sided", is_flag=True, help="Test only whether the new version is better.")
+@click.option(
+    "--searches-per-user", default=1.0, type=click.FloatRange(1), help="Searches of one user during the test."
+)
+@click.option(
+    "--correlation", default=0.0, type=click.FloatRange(0, 1), help="The correlation of searches of one user."
+)
+@click.option(
+    "--covariate",
+    default=0.0,
+    type=click.FloatRange(-1, 1, min_open=True, max_open=True),
+    help="The correlation of the rate with a figure from before the test, such as the same user's earlier rate.",
+)
+@click.option("--looks", default=1, type=click.IntRange(1, 50), help="Plan to look this often, and to stop early.")
+@click.option("--falling", is_flag=True, help="The bound of --looks falls from look to look, as O'Brien and Fleming's.")
+@click.option("--svg", metavar="FILE", help="Write the smallest change that shows, by days, as a picture.")
+@sheet_format
+def command(
+    rate: float,
+    asked: tuple[tuple[float, bool], ...],
+    searches_per_day: float | None,
+    share: float,
+    old_share: float | None,
+    days: tuple[int, ...],
+    alpha: float,
+    power: float,
+    one_sided: bool,
+    searches_per_user: float,
+    correlation: float,
+    covariate: float,
+    looks: int,
+    falling: bool,
+    svg: str | None,
+    form: str,
+) -> None:
+    """Plan an A/B test of a rate, such as the share of searches with a click.
+
+    It shows the searches and the days that a change needs, or the smallest change that some days show. It also shows
+    how often a test that looks several times gives a false alarm, and the bound that prevents this.
+    """
+    if not asked and not days:
+        raise click.UsageError("give --change, or --days with --searches-per-day")
+    if searches_per_day is None and (days or svg is not None):
+        raise click.UsageError(f"{'--days' if days else '--svg'} needs --searches-per-day")
+    old_share = old_share or share
+    if share + old_share > 1 + 1e-9:
+        raise click.UsageError(f"both arms together have {share + old_share:.4g} of all searches, which is more than 1")
+    figures = (searches_per_day, alpha, power, searches_per_user, correlation, covariate)
+    if not all(math.isfinite(each) for each in figures if each is not None):
+        raise click.UsageError("all numbers must be finite")
+    variance = (1 + (searches_per_user - 1) * correlation) * (1 - covariate**2)
+    bound = sequential(looks, alpha, power, two_sided=not one_sided, falling=falling)
+    design = Design(rate, share, old_share, alpha, power, not one_sided, variance, bound.sample if looks > 1 else 1.0)
+    changes = [number * rate if relative else number for number, relative in asked]
+    _refuse_impossible(rate, changes, 1 - rate if one_sided else max(rate, 1 - rate))
+    rows = [_planned(design, change, searches_per_day) for change in changes]
+    found = [] if searches_per_day is None else [_detectable(design, each, searches_per_day) for each in days or DAYS]
+    seen = [_looks(each, design) for each in sorted({*LOOKS, looks})]
+    notes = [*_notes(design, changes, looks, bound.bounds), *_rough(design, [*rows, *found]), *_alarms(seen, design)]
+    if svg is not None:
+        notes.append(_drawn(svg, design, changes, float(searches_per_day or 0), days))
+    sheets = [
+        Sheet("plan", rows, "Searches that each arm needs:" if rows else "", shown=[_short(each) for each in rows]),
+        Sheet("detectable", found, "The smallest change that shows:", shown=[_short(each) for each in found]),
+        Sheet("looks", seen, "A test that looks several times:", HEADERS, shown=[_short(each) for each in seen]),
+    ]
+    show(sheets, notes, form)
+
+
+HEADERS = {"bound": "same bound", "falling_bound": "last falling bound"}
+
+
+MOST = 1e15
+"""No search engine has more searches."""
+
+
+def _refuse_impossible(rate: float, changes: Sequence[float], room: float) -> None:
+    """Refuse changes that leave the range of rates, and those that no test can find."""
+    problems = [
+        Problem(
+            f"a rate of {rate:g} cannot change by {change:g}",
+            suggestion="write a share of the rate with a percent sign: --change 1%",
+            allowed=f"a change of {room:g} or less: rates are between 0 and 1",
+        )
+        for change in changes
+        if change > room + 1e-12
+    ]
+    problems += [
+        Problem(
+            f"a change of {change:g} is too small: it needs more than {MOST:g} searches", allowed="a larger --change"
+        )
+        for change in changes
+        if rate > MOST * change * change
+    ]
+    if problems:
+        raise IrevalError(*problems)
+
+
+def _planned(design: Design, change: float, per_day: float | None) -> Row:
+    new, old = design.sample(change)
+    days = None if per_day is None else design.days(change, per_day)
+    return {
+        "change": change,
+        "relative": change / design.rate,
+        "new": new,
+        "old": old,
+        "days": days,
+        "whole_weeks": None if days is None else -(-days // 7),
+    }
+
+
+def _detectable(design: Design, days: int, per_day: float) -> Row:
+    found = design.change(days * per_day)
+    change = found if found <= max(design.rate, 1 - design.rate) else None
+    return {
+        "days": days,
+        "new": int(days * per_day * design.new),
+        "old": int(days * per_day * design.old),
+        "change": change,
+        "relative": change and change / design.rate,
+    }
+
+
+def _looks(looks: int, design: Design) -> Row:
+    single = NORMAL.inv_cdf(1 - design.alpha / (1 + design.two_sided))
+    same, falling = (
+        sequential(looks, design.alpha, design.power, two_sided=design.two_sided, falling=each)
+        for each in (False, True)
+    )
+    return {
+        "looks": looks,
+        "false_alarms": sum(crossings([single] * looks, two_sided=design.two_sided)),
+        "bound": same.bounds[-1],
+        "sample": same.sample,
+        "average": same.average,
+        "falling_bound": falling.bounds[-1],
+        "falling_sample": falling.sample,
+        "falling_average": falling.average,
+    }
+
+
+SHARES = ("relative", "false_alarms")
+
+
+def _short(row: Row) -> Row:
+    """The row with the digits that matter: rates may be small."""
+    found: dict[str, str | int | None] = {}
+    for name, value in row.items():
+        if name in SHARES and value is not None:
+            found[name] = f"{100 * float(value):.3g}%"
+        elif isinstance(value, float):
+            found[name] = f"{value:.3g}" if name == "change" else f"{value:.2f}"
+        else:
+            found[name] = value
+    return found
+
+
+def _notes(design: Design, changes: Sequence[float], looks: int, bounds: Sequence[float]) -> Iterator[str]:
+    sides = "two-sided" if design.two_sided else "one-sided"
+    yield f"rate {design.rate:g}; {sides} test at alpha {design.alpha:g}; power {100 * design.power:g}%"
+    yield f"arms: {design.new:.3g} of all searches get the new version, {design.old:.3g} the old one"
+    if design.variance != 1:
+        yield f"variance: {design.variance:.3g} times that of independent searches, by users and covariate"
+    if looks > 1:
+        listed = ", ".join(f"{each:.2f}" for each in (bounds if bounds[0] != bounds[-1] else bounds[:1]))
+        yield f"the plan has {looks} looks at equal distances; stop when the difference has {listed} standard errors"
+    at = design.rate * (1 - design.rate)
+    higher = max((design.rate + change for change in changes if design.rate + change <= 1), default=design.rate)
+    factor = (higher * (1 - higher) / design.new + at / design.old) / (at / design.new + at / design.old)
+    if factor > 1.05:
+        yield (
+            f"the formula takes the variance of both arms from the rate {design.rate:g}; a rise to {higher:g} needs "
+            f"{factor:.2f} times the searches"
+        )
+
+
+FEW = 10
+"""With fewer searches of either outcome in an arm the normal distribution is not good enough."""
+
+
+def _rough(design: Design, rows: Sequence[Row]) -> Iterator[str]:
+    least = min(int(row[arm] or 0) for row in rows for arm in ("new", "old"))
+    if least * min(design.rate, 1 - design.rate) < FEW:
+        yield f"arms of {least:,} searches have fewer than {FEW} of one outcome: figures of such small arms are rough"
+
+
+def _alarms(seen: Sequence[Row], design: Design) -> Iterator[str]:
+    row = next(each for each in seen if each["looks"] == 10)
+    single = NORMAL.inv_cdf(1 - design.alpha / (1 + design.two_sided))
+    yield (
+        f"do not stop at the first significant look: with 10 looks at {single:.2f} standard errors, "
+        f"{float(row['false_alarms'] or 0):.1%} of tests without any difference are significant; "
+        f"use {float(row['bound'] or 0):.2f}"
+    )
+    yield "sample, average: multiples of the searches of one look; average: if the change is real and tests stop early"
+
+
+def _drawn(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:
+    from pytest_ireval.reports.charts.gallery import svg_file
+    from pytest_ireval.reports.charts.online import detectable_chart
+    from pytest_ireval.reports.templates import environment
+
+    last = max(DAYS[-1], *days, *(min(365, design.days(change, per_day)) for change in changes), 1)
+    points = [(day, design.change(day * per_day)) for day in (*range(1, last, max(1, last // 200)), last)]
+    put({Path(svg): [svg_file(detectable_chart(points, changes, design.rate), environment())]})
+    return f"wrote {svg}"

@@ -1,0 +1,303 @@
+"""Team-draft interleaving: one list from two rankings, the credit that clicks give to each, and the test of it.
+
+F. Radlinski, M. Kurup, T. Joachims 2008, How does clickthrough data reflect retrieval quality?, CIKM: 43-52. Two
+captains pick in turns, each the best document that neither has yet, and a coin decides who picks first in each round. A
+user who clicks at random gives both the same credit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.tables import Table, Unfit, column_for, id_in, plain_name
+from pytest_ireval.statistics.mean_evidence import equivalence
+from pytest_ireval.statistics.sign_flip import heads_at_most
+from pytest_ireval.statistics.student import paired_t, share_limits
+
+NO_TEAM = "-"
+"""In place of A or B: a document of the list that neither team picked."""
+
+
+class Interleaved(NamedTuple):
+    """One list; ``teams`` has a letter for each document: ``A``, ``B``, or ``-``."""
+
+    documents: tuple[str, ...]
+    teams: str
+
+
+def team_draft(a: Sequence[str], b: Sequence[str], coins: Iterable[bool], depth: int | None = None) -> Interleaved:
+    """The list for these coins: one for each round, True where A picks first; B does when they are used up.
+
+    A round begins only if both teams could pick in it, whichever comes first, or if the same document is the last of
+    both. The documents that are then left belong to neither team: A's, then B's. ``depth`` cuts the list.
+    """
+    flips = iter(coins)
+    a, b = (a, b) if depth is None else (a[: depth + 1], b[: depth + 1])
+    picked: dict[str, str] = {}
+    begins = [0, 0]
+    while depth is None or len(picked) < depth:
+        for side, ranking in enumerate((a, b)):
+            while begins[side] < len(ranking) and ranking[begins[side]] in picked:
+                begins[side] += 1
+        tops = [_unseen(ranking, begin, picked) for ranking, begin in zip((a, b), begins, strict=True)]
+        if not (tops[0] and tops[1]) or (tops[0][0] == tops[1][0] and len(tops[0]) != len(tops[1])):
+            break
+        order = (0, 1) if next(flips, False) else (1, 0)
+        for side in order:
+            if left := [document for document in tops[side] if document not in picked]:
+                picked[left[0]] = "AB"[side]
+    for document in (*a, *b):
+        picked.setdefault(document, NO_TEAM)
+    documents = tuple(picked)[:depth]
+    return Interleaved(documents, "".join(picked[document] for document in documents))
+
+
+def _unseen(ranking: Sequence[str], begin: int, picked: Collection[str]) -> list[str]:
+    """The first two documents from a place on that are not picked yet."""
+    found: list[str] = []
+    for place in range(begin, len(ranking)):
+        if ranking[place] not in picked and ranking[place] not in found:
+            found.append(ranking[place])
+            if len(found) == 2:
+                break
+    return found
+
+
+def same_rank(a: Sequence[str], b: Sequence[str]) -> frozenset[str]:
+    """The documents that both rankings have at the same rank."""
+    return frozenset(one for one, other in zip(a, b, strict=False) if one == other)
+
+
+class Credit(NamedTuple):
+    """The clicked documents of each team, each counted once, and those of no team."""
+
+    a: int
+    b: int
+    neither: int
+
+
+def credit(shown_list: Interleaved, clicks: Collection[str], without: Collection[str] = ()) -> Credit:
+    """The credit of one search; documents of ``without`` count for neither team."""
+    teams = [
+        NO_TEAM if document in without else team
+        for document, team in zip(shown_list.documents, shown_list.teams, strict=True)
+        if document in clicks
+    ]
+    return Credit(teams.count("A"), teams.count("B"), teams.count(NO_TEAM))
+
+
+Lists = Mapping[str, Sequence[str]]
+"""The documents of each query, best first."""
+
+
+def drafts(a: Lists, b: Lists, depth: int, draws: int, seed: int) -> Iterator[tuple[str, int, Interleaved]]:
+    """The lists of an experiment: for each query some draws, numbered from 1."""
+    coins = np.random.Generator(np.random.PCG64(seed))
+    for query in dict.fromkeys((*a, *b)):
+        for draw in range(1, draws + 1):
+            flips = (coins.random(-(-depth // 2)) < 0.5).tolist()
+            yield query, draw, team_draft(a.get(query, ()), b.get(query, ()), flips, depth)
+
+
+class Search(NamedTuple):
+    """One search of the experiment."""
+
+    query: str
+    credit: Credit
+
+
+def read_searches(
+    log: Table, a: Lists, b: Lists, *, ignore_same_rank: bool = False, progress: Progress = SILENT
+) -> list[Search]:
+    """The searches of a log with columns query, documents, teams and clicks.
+
+    InputError, with its line, for each search whose list is not an interleaving of the two rankings, and for each click
+    on a document that was not shown.
+    """
+    if not log.rows:
+        raise InputError(Problem("it has no rows", place=log.origin))
+    query = column_for(log.columns, "query", log.origin)
+    names = {name: _column(log, name) for name in ("documents", "teams", "clicks")}
+    mistakes, found = Mistakes(), []
+    known: set[tuple[str, Interleaved]] = set()
+    progress.expect(len(log.rows), "reading searches")
+    for row in log.rows:
+        progress.advance(1)
+        try:
+            asked = id_in(log.columns[query][row])
+            one, other = _rankings_of(asked, a, b)
+            cells = {name: log.columns[column][row] for name, column in names.items()}
+            shown_list = _shown_list(cells["documents"], cells["teams"])
+            if (asked, shown_list) not in known:
+                _refuse_other_lists(shown_list, one, other)
+                known.add((asked, shown_list))
+            clicks = _clicks(cells["clicks"], asked, shown_list)
+            without = same_rank(one, other) if ignore_same_rank else ()
+            found.append(Search(asked, credit(shown_list, clicks, without)))
+        except Unfit as unfit:
+            mistakes.add(Problem(str(unfit), place=log.place(row), suggestion=unfit.suggestion))
+    mistakes.refuse()
+    return found
+
+
+def _column(log: Table, name: str) -> str:
+    found = next((each for each in log.columns if plain_name(each) == name), None)
+    if found is None:
+        complaint = f"there is no column {name}: the columns are {', '.join(map(repr, log.columns)) or 'none'}"
+        allowed = "a log of an interleaving has query, documents, teams and clicks"
+        raise InputError(Problem(complaint, place=log.origin, allowed=allowed))
+    return found
+
+
+def _rankings_of(query: str, a: Lists, b: Lists) -> tuple[Sequence[str], Sequence[str]]:
+    if query not in a and query not in b:
+        raise Unfit(f"query {shown(query)} is in neither ranking")
+    return a.get(query, ()), b.get(query, ())
+
+
+def _shown_list(documents: Any, teams: Any) -> Interleaved:
+    ids, letters = _ids(documents, "documents"), "".join(_ids(teams, "teams")).upper()
+    if set(letters) - {"A", "B", NO_TEAM} or len(letters) != len(ids):
+        what = f"teams are {shown(letters)} for a list of {len(ids)}"
+        raise Unfit(what, f"write one of A, B and {NO_TEAM} for each document, such as ABBA")
+    return Interleaved(tuple(ids), letters)
+
+
+def _refuse_other_lists(found: Interleaved, a: Sequence[str], b: Sequence[str]) -> None:
+    """Refuse a list that no coins give: the first team of each round shows how its coin fell."""
+    coins = (team == "A" for team in found.teams[::2])
+    wanted = team_draft(a, b, coins, len(found.documents))
+    if found != wanted:
+        raise Unfit(*_difference(found, wanted))
+
+
+def _clicks(cell: Any, query: str, shown_list: Interleaved) -> set[str]:
+    clicks = _ids(cell, "clicks")
+    if strange := [click for click in clicks if click not in shown_list.documents]:
+        raise Unfit(f"clicked document {shown(strange[0])} was not shown for query {shown(query)}")
+    return set(clicks)
+
+
+def _difference(found: Interleaved, wanted: Interleaved) -> tuple[str, str]:
+    """A complaint and a suggestion for a list that the two rankings cannot give."""
+    pairs = [list(zip(each.documents, each.teams, strict=True)) for each in (found, wanted)]
+    rank = next((i for i, (one, other) in enumerate(zip(*pairs, strict=False)) if one != other), len(pairs[1]))
+    document, team = pairs[0][rank]
+    complaint = f"is not an interleaving: rank {rank + 1} is {shown(document)} of team {team}"
+    if rank == len(pairs[1]):
+        return f"{complaint}, but neither ranking has more documents", "give the rankings that the lists were made of"
+    instead, other_team = pairs[1][rank]
+    remedy = "give the rankings that the lists were made of, in the same order: A, then B"
+    return f"{complaint}; with these rankings it is {shown(instead)} of team {other_team}", remedy
+
+
+def _ids(cell: Any, what: str) -> list[str]:
+    """A list of a JSON file, or the text of one; other text is words between spaces."""
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        import json
+
+        try:
+            cell = json.loads(cell)
+        except (ValueError, RecursionError):
+            raise Unfit(f"{what} are {shown(cell)}, which is not a JSON list") from None
+    if cell is None or isinstance(cell, str):
+        return (cell or "").split()
+    if not isinstance(cell, list):
+        raise Unfit(f"{what} are {shown(repr(cell))}, not a list of ids")
+    return [id_in(each) for each in cell]
+
+
+class Preference(NamedTuple):
+    """The searches that prefer A, B or neither, with the exact sign test of them.
+
+    ``share`` is B's share of the searches with a preference, ``low`` and ``high`` its interval (Clopper, Pearson); all
+    None without any. ``delta`` is B's share with half of the ties, less one half (O. Chapelle, T. Joachims,
+    F. Radlinski, Y. Yue 2012, Large-scale validation and analysis of interleaved search evaluation, TOIS 30(1)).
+    """
+
+    searches: int
+    a: int
+    b: int
+    ties: int
+    delta: float
+    share: float | None
+    low: float | None
+    high: float | None
+    p: float
+
+
+def preference(searches: Sequence[Search], level: float = 0.95) -> Preference:
+    """Count the searches by the ranking with more credit."""
+    a, b = (sum(_sign(each.credit) == side for each in searches) for side in (-1, 1))
+    decided, count = a + b, len(searches)
+    delta = (b - a) / (2 * count) if count else 0.0
+    limits = share_limits(b, decided, level) if decided else None
+    p = min(1.0, 2 * heads_at_most(min(a, b), decided))
+    share = b / decided if decided else None
+    return Preference(
+        count, a, b, count - decided, delta, share, limits and limits.low, limits and limits.high, p if decided else 1.0
+    )
+
+
+def _sign(found: Credit) -> int:
+    return (found.b > found.a) - (found.b < found.a)
+
+
+class QueryPreference(NamedTuple):
+    """The searches of one query, their clicks, and the mean difference of credit, B less A."""
+
+    query: str
+    searches: int
+    a: int
+    b: int
+    ties: int
+    clicks_a: int
+    clicks_b: int
+    clicks_neither: int
+    difference: float
+
+
+def by_query(searches: Iterable[Search]) -> list[QueryPreference]:
+    """One row a query, the greatest differences first."""
+    groups: dict[str, list[Credit]] = {}
+    for each in searches:
+        groups.setdefault(each.query, []).append(each.credit)
+    return sorted(_queries(groups), key=lambda each: (-abs(each.difference), each.query))
+
+
+def _queries(groups: Mapping[str, Sequence[Credit]]) -> Iterator[QueryPreference]:
+    for query, found in groups.items():
+        a, b, ties = ([_sign(each) for each in found].count(side) for side in (-1, 1, 0))
+        of_a, of_b, of_neither = (sum(each[side] for each in found) for side in range(3))
+        yield QueryPreference(query, len(found), a, b, ties, of_a, of_b, of_neither, (of_b - of_a) / len(found))
+
+
+class MeanPreference(NamedTuple):
+    """The mean over queries of the difference of credit, each query counted once; the interval is by t.
+
+    ``p`` is that of the paired evidence of a gate, two-sided: 1 below five queries.
+    """
+
+    queries: int
+    a: int
+    b: int
+    ties: int
+    mean: float
+    low: float | None
+    high: float | None
+    p: float
+
+
+def mean_preference(queries: Sequence[QueryPreference], alpha: float = 0.05) -> MeanPreference:
+    """The same question for queries like these, however often each is searched."""
+    values = np.array([each.difference for each in queries])
+    a, b = int((values < 0).sum()), int((values > 0).sum())
+    t = paired_t(values[:, None], alpha)
+    low, high = (float(each[0]) if np.isfinite(each[0]) else None for each in (t.low, t.high))
+    p = equivalence(values, 0.0).p_moved
+    return MeanPreference(values.size, a, b, values.size - a - b, float(values.mean()), low, high, p)

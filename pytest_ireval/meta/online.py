@@ -1,0 +1,364 @@
+"""Online tests: the searches that an A/B test needs, and simulated users who decide between two rankings.
+
+The users click and stop as in simulations of interleaving (K. Hofmann, S. Whiteson, M. de Rijke 2013, Fidelity,
+soundness, and efficiency of interleaved comparison methods, TOIS 31(4)). Their outcomes are computed, not drawn: for
+each query the exact distribution over the clicks, averaged over the coins of the interleaving. Experiments are then
+drawn from these distributions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.comparing import compare
+from pytest_ireval.meta.interleaving import Interleaved, Lists, same_rank, team_draft
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.judged import Integers
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.statistics.differences import TIE, Floats, differences
+from pytest_ireval.statistics.mean_evidence import equivalence
+from pytest_ireval.statistics.sign_flip import heads_at_most
+from pytest_ireval.statistics.student import NORMAL
+
+
+class Design(NamedTuple):
+    """An A/B test of a rate; ``new`` and ``old`` are the shares of all searches that its two arms get.
+
+    ``variance`` is the variance of its difference as a multiple of that of independent searches, ``more`` the sample
+    of a test with several looks as a multiple of that of one look.
+    """
+
+    rate: float
+    new: float
+    old: float
+    alpha: float = 0.05
+    power: float = 0.80
+    two_sided: bool = True
+    variance: float = 1.0
+    more: float = 1.0
+
+    @property
+    def distance(self) -> float:
+        """The difference that the test finds, in standard errors."""
+        return NORMAL.inv_cdf(1 - self.alpha / (1 + self.two_sided)) + NORMAL.inv_cdf(self.power)
+
+    def sample(self, change: float) -> tuple[int, int]:
+        """The searches of both arms that show a change of the rate by this amount."""
+        single = self.distance**2 * self.rate * (1 - self.rate) * self.variance * self.more / change**2
+        new, old = single * (1 + self.new / self.old), single * (1 + self.old / self.new)
+        return math.ceil(new), math.ceil(old)
+
+    def change(self, searches: float) -> float:
+        """The smallest change that shows when there are this many searches in all, in the test or not."""
+        spread = self.rate * (1 - self.rate) * self.variance * self.more
+        return self.distance * math.sqrt(spread * (1 / self.new + 1 / self.old) / searches)
+
+    def days(self, change: float, searches_per_day: float) -> int:
+        """The days until both arms have their sample."""
+        new, old = self.sample(change)
+        return math.ceil(max(new / self.new, old / self.old) / searches_per_day)
+
+
+class Users(NamedTuple):
+    """Users who read from the top; ``click`` and ``stop`` are chances for a document of grade 0 and of the top grade.
+
+    A user clicks on a document that is seen with the first chance, is satisfied by a click and stops with the second
+    one, and otherwise goes on with the chance ``patience``. If ``by_position``, the document at rank r is seen with
+    the chance ``patience ** (r - 1)``, whatever was clicked before.
+    """
+
+    click: tuple[float, float]
+    stop: tuple[float, float]
+    patience: float = 1.0
+    by_position: bool = False
+
+
+KINDS = {
+    "perfect": Users((0.0, 1.0), (0.0, 0.0)),
+    "navigational": Users((0.05, 0.95), (0.2, 0.9)),
+    "informational": Users((0.4, 0.9), (0.1, 0.5)),
+    "noisy": Users((0.4, 0.6), (0.5, 0.5)),
+}
+"""The users of the literature, with their chances for documents that are not relevant and for relevant ones."""
+
+
+def attraction(grades: Floats, highest: float) -> Floats:
+    """``(2^grade - 1) / (2^highest - 1)``: the gain of ERR, from 0 to 1."""
+    if highest <= 0:
+        return np.zeros_like(grades)
+    found: Floats = np.expm1(np.clip(grades, 0, highest) * math.log(2)) / math.expm1(highest * math.log(2))
+    return found
+
+
+class Outcomes(NamedTuple):
+    """The shares of searches with each outcome; the last four are those of users who see one ranking."""
+
+    prefer_a: float
+    prefer_b: float
+    clicked_a: float
+    clicked_b: float
+    satisfied_a: float
+    satisfied_b: float
+
+
+BLOCK, CELLS = 200, 1 << 22
+"""The queries that are computed at a time, and the most numbers that they need."""
+ALL_COINS, SOME_COINS = 6, 32
+"""Up to this many rounds all coins are tried; for more, this many draws and their opposites."""
+
+
+def simulated_outcomes(
+    a: Lists,
+    b: Lists,
+    grades: Mapping[str, Mapping[str, float]],
+    users: Users,
+    *,
+    depth: int = 10,
+    highest: float = 1.0,
+    ignore_same_rank: bool = False,
+    seed: int = 7,
+    progress: Progress = SILENT,
+) -> Outcomes:
+    """The outcomes of a search for one of the queries of ``grades``, all equally frequent.
+
+    A document without a grade has grade 0; a query that a ranking lacks has an empty list there.
+    """
+    queries = list(grades)
+    depth = min(depth, max((len(a.get(each, ())) + len(b.get(each, ())) for each in queries), default=0) or 1)
+    coins, found = _coins(depth, seed), list[Floats]()
+    size = min(BLOCK, max(1, CELLS // (len(coins) * (2 * depth + 1))))
+    progress.expect(len(queries), "simulating")
+    for start in range(0, len(queries), size):
+        block = queries[start : start + size]
+        drafts, teams = [], []
+        for query in block:
+            one, other = a.get(query, ()), b.get(query, ())
+            without = same_rank(one, other) if ignore_same_rank else frozenset()
+            for flips in coins:
+                draft = team_draft(one, other, flips, depth)
+                drafts.append(_padded(draft.documents, grades[query], depth))
+                teams.append(_sides(draft, without, depth))
+        preferred = _preferred(*_chances(np.array(drafts), highest, users), np.array(teams), users.patience)
+        seen = ([_padded(side.get(each, ())[:depth], grades[each], depth) for each in block] for side in (a, b))
+        alone = [_reached(*_chances(np.array(each), highest, users), users.patience) for each in seen]
+        found.append(np.column_stack((preferred.reshape(len(block), -1, 2).mean(axis=1), *alone)))
+        progress.advance(len(block))
+    prefer_a, prefer_b, clicked_a, satisfied_a, clicked_b, satisfied_b = np.concatenate(found).mean(axis=0).tolist()
+    return Outcomes(prefer_a, prefer_b, clicked_a, clicked_b, satisfied_a, satisfied_b)
+
+
+def _coins(depth: int, seed: int) -> list[tuple[bool, ...]]:
+    """The coins of the lists that are averaged: with each its opposite, so that neither ranking is favored."""
+    rounds = -(-depth // 2)
+    if rounds <= ALL_COINS:
+        return list(product((True, False), repeat=rounds))
+    drawn = np.random.Generator(np.random.PCG64(seed)).random((SOME_COINS, rounds)) < 0.5
+    return [tuple(each) for each in np.concatenate((drawn, ~drawn)).tolist()]
+
+
+def _padded(documents: Sequence[str], grades: Mapping[str, float], depth: int) -> list[float]:
+    """The grade at each rank; NaN where the list has ended."""
+    return [*(grades.get(each, 0.0) for each in documents), *[math.nan] * (depth - len(documents))]
+
+
+def _sides(draft: Interleaved, without: frozenset[str], depth: int) -> list[int]:
+    """1 for B, -1 for A at each rank; 0 where a click counts for neither."""
+    signs = {"A": -1, "B": 1}
+    found = [0 if d in without else signs.get(t, 0) for d, t in zip(draft.documents, draft.teams, strict=True)]
+    return [*found, *[0] * (depth - len(found))]
+
+
+def _chances(grades: Floats, highest: float, users: Users) -> tuple[Floats, Floats, bool]:
+    """For each list and rank the chance of a click if it is seen, and of being satisfied by the click.
+
+    True if clicks do not depend on each other: the first chance then contains that of being seen.
+    """
+    pull = attraction(grades, highest)
+    click, stop = (low + (high - low) * pull for low, high in (users.click, users.stop))
+    click, stop = np.where(np.isnan(pull), 0.0, click), np.where(np.isnan(pull), 0.0, stop)
+    if users.by_position:
+        click = click * users.patience ** np.arange(grades.shape[1])
+    return click, stop, users.by_position
+
+
+def _preferred(click: Floats, stop: Floats, alone: bool, sides: Integers, patience: float) -> Floats:
+    """For each list the shares of users who give A more credit, and B."""
+    lists, depth = click.shape
+    reading = np.zeros((lists, 2 * depth + 1))
+    reading[:, depth] = 1.0
+    gone = np.zeros_like(reading)
+    for rank in range(depth):
+        clicked = reading * click[:, rank, None]
+        reading = reading - clicked
+        for side in (-1, 0, 1):
+            rows = sides[:, rank] == side
+            clicked[rows] = np.roll(clicked[rows], side, axis=1)
+        satisfied = 0.0 if alone else clicked * stop[:, rank, None]
+        staying = (reading + clicked - satisfied) * (1.0 if alone else patience)
+        gone += reading + clicked - staying
+        reading = staying
+    gone += reading
+    return np.column_stack((gone[:, :depth].sum(axis=1), gone[:, depth + 1 :].sum(axis=1)))
+
+
+def _reached(click: Floats, stop: Floats, alone: bool, patience: float) -> Floats:
+    """For each list the shares of users who click at all, and who are satisfied."""
+    found = np.zeros((len(click), 2))
+    for column, chance in enumerate((click, click * stop)):
+        reading = np.ones(len(click))
+        for rank in range(click.shape[1]):
+            reached = reading * chance[:, rank]
+            found[:, column] += reached
+            reading = (reading - reached) * (1.0 if alone else patience)
+    return found
+
+
+class Method(NamedTuple):
+    """One way to decide online: its figure for each ranking, and the searches that find the better one.
+
+    ``needed`` counts all searches of the test, of both arms together; None where the figures are equal.
+    """
+
+    method: str
+    measured: str
+    a: float
+    b: float
+    needed: int | None
+
+
+def methods(found: Outcomes, alpha: float = 0.05, power: float = 0.80) -> list[Method]:
+    """Interleaving, and A/B tests of two halves."""
+    z, beyond = NORMAL.inv_cdf(1 - alpha / 2), NORMAL.inv_cdf(power)
+    needed = draws_needed(found.prefer_a, found.prefer_b, alpha, power)
+    rows = [Method("interleaving", "preferred", found.prefer_a, found.prefer_b, needed)]
+    for measured, a, b in (
+        ("clicked", found.clicked_a, found.clicked_b),
+        ("satisfied", found.satisfied_a, found.satisfied_b),
+    ):
+        rows.append(Method("A/B test", measured, a, b, _needed_halves(a, b, z, beyond)))
+    return rows
+
+
+def draws_needed(a: float, b: float, alpha: float = 0.05, power: float = 0.80) -> int | None:
+    """The searches for an exact sign test if these shares of them prefer A and B; None if both are equal.
+
+    It has the correction for continuity of J. Fleiss, B. Levin, M. Paik 2003, Statistical methods for rates and
+    proportions. With a few searches the exact test cannot be significant, whatever they prefer.
+    """
+    if abs(b - a) < TIE:
+        return None
+    share, z = b / (a + b), NORMAL.inv_cdf(1 - alpha / 2)
+    size = ((z / 2 + NORMAL.inv_cdf(power) * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
+    size *= ((1 + math.sqrt(1 + 2 / (size * abs(share - 0.5)))) / 2) ** 2
+    return math.ceil(max(size, math.log2(2 / alpha)) / (a + b))
+
+
+def _needed_halves(a: float, b: float, z: float, beyond: float) -> int | None:
+    """The searches of both arms for a test of two rates."""
+    if abs(b - a) < TIE:
+        return None
+    middle = (a + b) / 2
+    spread = z * math.sqrt(2 * middle * (1 - middle)) + beyond * math.sqrt(a * (1 - a) + b * (1 - b))
+    return 2 * math.ceil((spread / (b - a)) ** 2)
+
+
+class Offline(NamedTuple):
+    """One metric of both rankings; ``p`` is that of the paired evidence of a gate, two-sided.
+
+    ``better`` is A or B if the difference is significant; empty if it is not, or if it cannot be tested: then ``p`` is
+    None.
+    """
+
+    metric: str
+    a: float | None
+    b: float | None
+    difference: float | None
+    p: float | None
+    better: str
+    leads: str
+    """The same whether it is significant or not; empty where both are equal."""
+
+
+def offline(
+    judgments: Judgments, a: Rankings, b: Rankings, metrics: Sequence[str], alpha: float, registry: Registry
+) -> Iterator[Offline]:
+    """The verdict of judgments; a judged query that a ranking lacks has the worst value there."""
+    found = compare(
+        judgments, {"A": a, "B": b}, metrics, alpha=alpha, extremes=0, missing_queries="zero", registry=registry
+    )
+    for each in found.metrics:
+        one, other = (found.rankings[name][each.name].values for name in "AB")
+        values = differences(*(np.array([side[unit] for unit in one if unit in other]) for side in (other, one)))
+        sign = -1 if each.direction == "lower" else 1
+        p = None if each.untested else equivalence(values, 0.0).p_moved
+        mean = None if each.untested else float(values.mean())
+        leads = "" if mean is None or abs(mean) < TIE else "B" if mean * sign > 0 else "A"
+        better = leads if p is not None and p < alpha else ""
+        yield Offline(each.name, each.values["A"], each.values["B"], mean, p, better, leads)
+
+
+class Decisions(NamedTuple):
+    """The shares of simulated experiments of this size that decide for A, for B, and for neither."""
+
+    method: str
+    measured: str
+    searches: int
+    a: float
+    b: float
+    neither: float
+
+
+def decisions(
+    found: Outcomes, searches: Sequence[int], experiments: int = 2000, alpha: float = 0.05, seed: int = 7
+) -> Iterator[Decisions]:
+    """The shares for each method and size, at this two-sided level."""
+    draws = np.random.Generator(np.random.PCG64(seed))
+    for size in searches:
+        for each in methods(found):
+            if each.method == "interleaving":
+                shares = (each.a, each.b, max(0.0, 1 - each.a - each.b))
+                counts = draws.multinomial(size, np.array(shares) / sum(shares), experiments)
+                better = _sign_tests(counts[:, 0], counts[:, 1], alpha)
+            else:
+                halves = (size // 2, size - size // 2)
+                reached = [
+                    draws.binomial(n, min(1.0, of), experiments) for n, of in zip(halves, each[2:4], strict=True)
+                ]
+                better = _rate_tests(reached[0], reached[1], *halves, alpha)
+            a, b, neither = (float((better == side).mean()) for side in (-1, 1, 0))
+            yield Decisions(each.method, each.measured, size, a, b, neither)
+
+
+EXACT = 1000
+"""Up to this many searches with a preference the sign test is exact; the normal distribution is as good for more."""
+
+
+def _sign_tests(a: Integers, b: Integers, alpha: float) -> Integers:
+    """1 where B won significantly more often, -1 where A did, otherwise 0."""
+    decided, fewer = a + b, np.minimum(a, b)
+    spread = np.sqrt(np.maximum(decided, 1))
+    significant = (decided - 2 * fewer - 1) / spread >= NORMAL.inv_cdf(1 - alpha / 2)
+    exact = np.flatnonzero(decided <= EXACT)
+    pairs, place = np.unique(np.column_stack((fewer, decided))[exact], axis=0, return_inverse=True)
+    p = np.array([2 * heads_at_most(*pair) for pair in pairs.tolist()])
+    if exact.size:
+        significant[exact] = p[place.ravel()] <= alpha
+    return np.where(significant, np.sign(b - a), 0)
+
+
+def _rate_tests(a: Integers, b: Integers, of_a: int, of_b: int, alpha: float) -> Integers:
+    """1 where B's rate is significantly higher, -1 where A's is, otherwise 0."""
+    if not (of_a and of_b):
+        return np.zeros_like(a)
+    pooled = (a + b) / (of_a + of_b)
+    error = np.sqrt(pooled * (1 - pooled) * (1 / of_a + 1 / of_b))
+    difference = b / of_b - a / of_a
+    significant = np.abs(difference) >= NORMAL.inv_cdf(1 - alpha / 2) * error
+    return np.where(significant & (error > 0), np.sign(difference).astype(np.int64), 0)

@@ -1,0 +1,255 @@
+"""The number of queries for a stable order of systems: by sets of queries, and by components of variance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.judging.agreement import alike
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.judged import Floats
+from pytest_ireval.statistics.differences import differences
+from pytest_ireval.statistics.student import MOST, quantile
+
+BIN = 0.01
+BINS = 21
+"""Differences of two systems are counted in bins of 0.01, as Voorhees and Buckley (2002) do; the last bin is open."""
+RELIABLE_SWAPS = 0.05
+"""The share of swaps that is small enough."""
+
+
+class Components(NamedTuple):
+    """Mean squares of values (a row a system, a column a query), and the parts of the variance of one value.
+
+    A part whose estimate is below 0 counts as 0.
+    """
+
+    systems: int
+    queries: int
+    mean_square_systems: float
+    mean_square_queries: float
+    mean_square_rest: float
+    system: float
+    query: float
+    rest: float
+    """The interaction of system and query, and everything else."""
+
+
+def components(values: Floats) -> Components:
+    """Components of variance of a G study, by the analysis of variance of both random effects without repetition."""
+    systems, queries = values.shape
+    of_system, of_query, mean = values.mean(axis=1), values.mean(axis=0), values.mean()
+    rest = differences(values - of_system[:, None] - of_query + mean, np.zeros(1))
+    square_systems = queries * float((differences(of_system, mean) ** 2).sum()) / (systems - 1)
+    square_queries = systems * float((differences(of_query, mean) ** 2).sum()) / (queries - 1)
+    square_rest = float((rest**2).sum()) / ((systems - 1) * (queries - 1))
+    return Components(
+        systems,
+        queries,
+        square_systems,
+        square_queries,
+        square_rest,
+        system=max(0.0, (square_systems - square_rest) / queries),
+        query=max(0.0, (square_queries - square_rest) / systems),
+        rest=square_rest,
+    )
+
+
+class Coefficient(NamedTuple):
+    """The reliability of means over the queries at hand, with its interval; None where no system differs.
+
+    ``one`` is that of a single query, with its limits.
+    """
+
+    value: float
+    low: float
+    high: float
+    one: tuple[float, float, float]
+
+    def needed(self, target: float) -> tuple[int | None, int | None, int | None]:
+        """The number of queries for this reliability: by the estimate, and by both ends of the interval."""
+        value, low, high = (_queries_for(each, target) for each in self.one)
+        return value, high, low
+
+
+def _queries_for(one: float, target: float) -> int | None:
+    """The number of queries whose mean is this reliable, by that of a single query; None: no number is enough."""
+    if one <= 0:
+        return None
+    many = target / (1 - target) * (1 - one) / one
+    return None if many > MOST else max(1, math.ceil(many - 1e-9))
+
+
+def _of_mean(one: float, queries: int) -> float:
+    """The reliability of a mean by that of a single query (Spearman and Brown)."""
+    return queries * one / (1 + (queries - 1) * one)
+
+
+def relative(found: Components, confidence: float = 0.95) -> Coefficient | None:
+    """The generalizability coefficient E(rho²), for the order of systems; its interval is Feldt's, by F."""
+    if not found.mean_square_systems:
+        return None
+    k, tail = found.queries, (1 - confidence) / 2
+    df = found.systems - 1, (found.systems - 1) * (found.queries - 1)
+    ratio = found.mean_square_systems / found.mean_square_rest if found.mean_square_rest else math.inf
+    ends = ratio, ratio / f_quantile(1 - tail, *df), ratio / f_quantile(tail, *df)
+    one = [1.0 if math.isinf(f) else max(0.0, (f - 1) / (f + k - 1)) for f in ends]
+    return _coefficient(one, k)
+
+
+def absolute(found: Components, confidence: float = 0.95) -> Coefficient | None:
+    """The dependability Φ, for the values themselves; its interval is that of McGraw and Wong for ICC(A,1)."""
+    n, k = found.systems, found.queries
+    rows, columns, rest = found.mean_square_systems, found.mean_square_queries, found.mean_square_rest
+    if not rows:
+        return None
+    total = found.system + found.query + found.rest
+    one = found.system / total if total else 0.0
+    if one in (0.0, 1.0):
+        share, df = 0.0, float((n - 1) * (k - 1))
+    else:
+        share = one / (1 - one)
+        a, b = k * share / n, 1 + k * share * (n - 1) / n
+        df = (a * columns + b * rest) ** 2 / ((a * columns) ** 2 / (k - 1) + (b * rest) ** 2 / ((n - 1) * (k - 1)))
+    tail = (1 - confidence) / 2
+    above, below = f_quantile(1 - tail, n - 1, df), f_quantile(1 - tail, df, n - 1)
+    others = k * columns + (k * n - k - n) * rest
+    low = n * (rows - above * rest) / (above * others + n * rows)
+    high = n * (below * rows - rest) / (others + n * below * rows)
+    return _coefficient([one, min(one, max(0.0, low)), max(one, high)], k)
+
+
+def _coefficient(one: Sequence[float], queries: int) -> Coefficient:
+    value, low, high = one
+    return Coefficient(
+        _of_mean(value, queries), _of_mean(low, queries), _of_mean(high, queries), one=(value, low, high)
+    )
+
+
+def f_quantile(share: float, df: float, other: float) -> float:
+    """The value with ``share`` of an F distribution below it."""
+    x = quantile(share, df / 2, other / 2)
+    if x <= 0.5:
+        return other * x / (df * (1 - x))
+    rest = quantile(1 - share, other / 2, df / 2)  # 1 - x would lose digits
+    return other * (1 - rest) / (df * rest)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of the orders of systems by two disjoint sets of queries: means over the draws."""
+
+    queries: int
+    """The number of queries in each set."""
+    draws: int
+    tau: float | None
+    """Kendall's tau; None where all systems are equal."""
+    tau_sd: float | None
+    tau_ap: float | None
+    swaps: float | None
+    """The share of pairs of systems in opposite order."""
+    difference: float | None
+    """From this difference of two systems on, at most 5% of pairs are swapped; None: at no difference."""
+    bins: tuple[tuple[float, int, int], ...]
+    """Differences by one of both sets: the low end of each bin, its pairs, and those in opposite order."""
+
+
+def agreements(
+    values: Floats, sign: int, sizes: Sequence[int], draws: int, seed: int, progress: Progress = SILENT
+) -> list[Agreement]:
+    """The agreement at each size of both sets; ``sign`` is -1 if lower values are better."""
+    found = []
+    for size in sizes:
+        generator = np.random.Generator(np.random.PCG64([seed, size]))
+        halves = [_two_halves(values, size, generator) for _ in range(draws)]
+        found.append(_agreement(halves, size, sign))
+        progress.advance(draws)
+    return found
+
+
+def _two_halves(values: Floats, size: int, generator: np.random.Generator) -> Floats:
+    """The means of all systems over two disjoint sets of queries; a row a set."""
+    chosen = generator.permutation(values.shape[1])[: 2 * size]
+    return np.array([values[:, part].mean(axis=1) for part in (chosen[:size], chosen[size:])])
+
+
+def _agreement(halves: Sequence[Floats], size: int, sign: int) -> Agreement:
+    orders = [alike(one.tolist(), other.tolist(), sign) for one, other in halves]
+    tau, tau_ap = (np.array([each[i] for each in orders if each[i] is not None], np.float64) for i in (0, 1))
+    means = np.array(halves)
+    above, below = np.triu_indices(means.shape[2], 1)
+    one, other = (differences(means[:, half][:, above], means[:, half][:, below]) for half in (0, 1))
+    place = np.minimum(np.abs(one) / BIN + 1e-9, BINS - 1).astype(np.int64)
+    pairs = np.bincount(place.ravel(), minlength=BINS)
+    swapped = np.bincount(place[one * other < 0], minlength=BINS)
+    numbers = zip(pairs.tolist(), swapped.tolist(), strict=True)
+    bins = tuple((round(i * BIN, 2), *both) for i, both in enumerate(numbers))
+    return Agreement(
+        size,
+        len(halves),
+        tau=float(tau.mean()) if tau.size else None,
+        tau_sd=float(tau.std(ddof=1)) if tau.size > 1 else None,
+        tau_ap=float(tau_ap.mean()) if tau_ap.size else None,
+        swaps=float(swapped.sum() / pairs.sum()) if (one != 0).any() else None,
+        difference=_safe_difference(bins),
+        bins=bins,
+    )
+
+
+def _safe_difference(bins: Sequence[tuple[float, int, int]]) -> float | None:
+    """The low end of the first bin from which on no bin has more swaps than are acceptable."""
+    safe: float | None = None
+    for low, pairs, swapped in reversed(bins):
+        if pairs and swapped > RELIABLE_SWAPS * pairs:
+            break
+        safe = low if pairs else safe
+    return safe
+
+
+class TauCurve(NamedTuple):
+    """The expected tau of the orders by two sets of ``n`` queries: (2/π) arcsin(n / (n + k))."""
+
+    k: float
+
+    def tau(self, queries: float) -> float:
+        """The expected tau at a size of both sets."""
+        return 2 / math.pi * math.asin(queries / (queries + self.k))
+
+
+def queries_for(tau: float, found: Sequence[Agreement], trend: TauCurve) -> int | None:
+    """The size from which on the orders agree as well as that; None: no size is known.
+
+    It is interpolated where the observed taus reach the wanted one. It is never below the smallest observed size. Else
+    it is extrapolated by the trend, beyond the largest observed size.
+    """
+    known = [(each.queries, each.tau) for each in found if each.tau is not None]
+    for number, (size, reached) in enumerate(known):
+        if reached >= tau:
+            below, less = known[number - 1] if number else (size, reached)
+            share = (tau - less) / (reached - less) if number else 1.0
+            return math.ceil(below + share * (size - below) - 1e-9)
+    r = math.sin(math.pi * tau / 2)
+    many = trend.k * r / (1 - r) if r < 1 else math.inf
+    return None if many > MOST else max(known[-1][0] + 1, math.ceil(many - 1e-9))
+
+
+CURVES = np.logspace(-4, 9, 13_001)
+
+
+def curve_of(found: Sequence[Agreement]) -> TauCurve | None:
+    """The trend nearest to the observed taus, by squares weighted with the size; None without any tau above 0.
+
+    The correlation of means over two sets of n queries is n / (n + k), if k is the ratio of two components of variance:
+    the interaction, and the systems. For normal values tau follows from the correlation (Greiner).
+    """
+    known = [(each.queries, each.tau) for each in found if each.tau is not None]
+    if not known or max(tau for _, tau in known) <= 0:
+        return None
+    sizes, taus = np.array(known).T
+    expected = 2 / np.pi * np.arcsin(sizes / (sizes + CURVES[:, None]))
+    squares: Floats = (expected - taus) ** 2 @ sizes
+    return TauCurve(float(CURVES[int(squares.argmin())]))

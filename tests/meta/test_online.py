@@ -1,0 +1,217 @@
+"""Plans of online tests and simulated users: by pencil, by enumeration of all clicks, and by drawn experiments."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ireval.meta.interleaving import credit, same_rank, team_draft
+from pytest_ireval.meta.online import (
+    KINDS,
+    Design,
+    Outcomes,
+    Users,
+    attraction,
+    decisions,
+    draws_needed,
+    methods,
+    simulated_outcomes,
+)
+
+
+def test_the_sample_of_an_arm_is_the_formula():
+    """2 (1.959964 + 0.841621)² · 0.3 · 0.7 / 0.003² = 366,281.05."""
+    assert Design(0.3, 0.05, 0.05).sample(0.003) == (366_282, 366_282)
+    assert Design(0.3, 0.05, 0.05).days(0.003, 500_000) == 15  # 366,282 / 25,000 = 14.65
+    assert Design(0.3, 0.05, 0.05, two_sided=False).sample(0.003) == (288_520, 288_520)  # 1.644854 instead
+
+
+def test_arms_of_different_size_need_more_in_all():
+    """A new version on a quarter of the searches: a fifth of the variance is that of the other arm."""
+    new, old = Design(0.3, 0.1, 0.4).sample(0.003)
+
+    assert (new, old) == (228_926, 915_703)  # half of 366,281 times 1 + 1/4, and times 1 + 4
+    assert Design(0.3, 0.1, 0.4).days(0.003, 100_000) == 23
+
+
+def test_variance_and_looks_multiply_the_sample():
+    assert Design(0.3, 0.05, 0.05, variance=1.5, more=1.229).sample(0.003)[0] == pytest.approx(
+        366_281.05 * 1.8435, abs=2
+    )
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.001, 0.5), st.floats(0.001, 0.5), st.floats(1e-4, 0.01))
+def test_the_sample_shows_the_change_that_it_is_for(rate, new, old, change):
+    design = Design(rate, new, old)
+    searches = max(design.sample(change)[0] / new, design.sample(change)[1] / old)
+
+    assert design.change(searches) == pytest.approx(change, rel=1e-2)
+    assert design.change(searches) <= change * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("change", "share"), [(0.0, 0.05), (0.03, 0.80)])
+def test_drawn_tests_of_this_sample_have_the_level_and_the_power(change, share):
+    count = Design(0.3, 0.5, 0.5).sample(0.03)[0]
+    draws = np.random.default_rng(7)
+    old, new = (draws.binomial(count, rate, 40_000) / count for rate in (0.3, 0.3 + change))
+    middle = (old + new) / 2
+    z = (new - old) / np.sqrt(2 * middle * (1 - middle) / count)
+
+    assert (np.abs(z) > 1.959964).mean() == pytest.approx(share, abs=0.012)
+
+
+@pytest.mark.parametrize(("grade", "pull"), [(0, 0.0), (1, 1 / 7), (2, 3 / 7), (3, 1.0), (-1, 0.0), (9, 1.0)])
+def test_the_pull_of_a_grade_is_the_gain_of_err_up_to_1(grade, pull):
+    assert attraction(np.array([float(grade)]), 3.0)[0] == pytest.approx(pull)
+
+
+def test_without_relevant_documents_nothing_pulls():
+    assert attraction(np.zeros(2), 0.0).tolist() == [0.0, 0.0]
+
+
+def test_one_document_each_by_hand():
+    """Half of the lists show x, half y, each for its own team."""
+    found = simulated_outcomes({"q": ["x"]}, {"q": ["y"]}, {"q": {"x": 1.0}}, KINDS["navigational"], depth=1)
+
+    assert found == pytest.approx((0.95 / 2, 0.05 / 2, 0.95, 0.05, 0.95 * 0.9, 0.05 * 0.2))
+
+
+def test_a_satisfied_user_does_not_click_on_the_second_document():
+    """Of x and y the first is clicked with 1/2, and then half of the users stop; A's document is first in half of them.
+
+    A is preferred if x alone is clicked. First: 1/2 · (1/2 + 1/2 · 1/2); second: 1/2 · 1/2.
+    """
+    users = Users((0.5, 0.5), (0.5, 0.5))
+    found = simulated_outcomes({"q": ["x", "y"]}, {"q": ["y", "x"]}, {"q": {}}, users, depth=2)
+
+    assert found.prefer_a == found.prefer_b == pytest.approx((3 / 8 + 1 / 4) / 2)
+    assert found.clicked_a == pytest.approx(3 / 4)
+    assert found.satisfied_a == pytest.approx(1 / 4 + 3 / 4 * 1 / 4)
+
+
+def enumerated(documents, chances, users):
+    """Every set of clicks with its chance, and the chance that it satisfies: slow and simple."""
+    found = []
+    for clicks in product((False, True), repeat=len(documents)):
+        if users.by_position:
+            seen = [users.patience**rank * chances[d][0] for rank, d in enumerate(documents)]
+            share = np.prod([s if c else 1 - s for s, c in zip(seen, clicks, strict=True)])
+            unsatisfied = np.prod([1 - chances[d][1] for d, c in zip(documents, clicks, strict=True) if c])
+            found.append((clicks, share, share * (1 - unsatisfied)))
+            continue
+        share = satisfied = 0.0
+        for last in range(len(documents) + 1):  # the user has read this many documents
+            if any(clicks[last:]):
+                continue
+            reached, happy = 1.0, 0.0
+            for rank, document in enumerate(documents[:last]):
+                click, stop = chances[document]
+                reached *= click if clicks[rank] else 1 - click
+                if rank < last - 1:
+                    reached *= (1 - stop * clicks[rank]) * users.patience
+                elif last < len(documents):
+                    happy = stop * clicks[rank]
+                    reached *= happy + (1 - happy) * (1 - users.patience)
+                    happy = happy / (happy + (1 - happy) * (1 - users.patience) or 1.0)
+                else:
+                    happy = stop * clicks[rank]
+            if last == 0 and documents:
+                reached = 0.0  # the first document is always read
+            share += reached
+            satisfied += reached * happy
+        found.append((clicks, share, satisfied))
+    assert sum(share for _, share, _ in found) == pytest.approx(1.0)
+    return found
+
+
+rankings = st.lists(st.sampled_from("abcdef"), unique=True, max_size=4)
+
+
+@given(
+    rankings,
+    rankings,
+    st.sampled_from(sorted(KINDS)),
+    st.booleans(),
+    st.sampled_from([0.0, 0.6, 1.0]),
+    st.booleans(),
+    st.integers(1, 4),
+)
+def test_outcomes_are_those_of_all_clicks_and_coins(a, b, kind, by_position, patience, ignore, depth):
+    users = KINDS[kind]._replace(by_position=by_position, patience=patience)
+    grades = {"a": 2.0, "b": 1.0, "c": 2.0, "d": 0.0}
+    pull = {d: (2 ** grades.get(d, 0.0) - 1) / 3 for d in "abcdef"}
+    chances = {d: [low + (high - low) * pull[d] for low, high in (users.click, users.stop)] for d in pull}
+    found = simulated_outcomes(
+        {"q": a}, {"q": b}, {"q": grades}, users, depth=depth, highest=2.0, ignore_same_rank=ignore
+    )
+
+    preferred = {-1: 0.0, 0: 0.0, 1: 0.0}
+    lists = [team_draft(a, b, coins, depth) for coins in product((True, False), repeat=2)]
+    for each in lists:
+        for clicks, share, _ in enumerated(each.documents, chances, users):
+            clicked = {d for d, c in zip(each.documents, clicks, strict=True) if c}
+            got = credit(each, clicked, same_rank(a, b) if ignore else ())
+            preferred[int(np.sign(got.b - got.a))] += share / len(lists)
+    expected = [preferred[-1], preferred[1]]
+    alone = [enumerated(side[:depth], chances, users) for side in (a, b)]
+    expected += [sum(share for clicks, share, _ in side if any(clicks)) for side in alone]
+    expected += [sum(satisfied for _, _, satisfied in side) for side in alone]
+    assert found == pytest.approx(tuple(expected), abs=1e-9)
+
+
+@given(rankings, st.sampled_from(sorted(KINDS)))
+def test_identical_rankings_are_preferred_equally_often(ranking, kind):
+    found = simulated_outcomes({"q": ranking}, {"q": ranking}, {"q": {"a": 1.0, "b": 1.0}}, KINDS[kind])
+
+    assert found.prefer_a == pytest.approx(found.prefer_b)
+    assert [each.needed for each in methods(found)] == [None, None, None]
+
+
+def test_long_lists_are_drawn_and_still_favor_neither_ranking():
+    ranking = [f"d{i}" for i in range(20)]
+    found = simulated_outcomes({"q": ranking}, {"q": ranking[::-1]}, {"q": {}}, KINDS["noisy"], depth=20)
+
+    assert found.prefer_a == pytest.approx(found.prefer_b)
+
+
+def test_a_query_that_one_ranking_lacks_shows_in_an_ab_test_only():
+    found = simulated_outcomes({"q": ["x"]}, {}, {"q": {"x": 1.0}}, KINDS["perfect"], depth=1)
+
+    assert found == (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    assert [each.needed is None for each in methods(found)] == [True, False, True]
+
+
+def test_the_searches_that_are_needed_by_pencil():
+    """60 of 100 with a preference prefer B: n = (1.96 / 2 + 0.8416 · √0.24)² / 0.1² = 193.9 of those.
+
+    Corrected for continuity they are n / 4 · (1 + √(1 + 2 / (0.1 n)))² = 203.8.
+    """
+    assert draws_needed(0.4, 0.6) == 204
+    assert draws_needed(0.2, 0.3) == 408  # half of the searches are ties
+    assert draws_needed(0.0, 0.5) == 12  # 6 of 6 are significant, 5 of 5 are not
+
+
+UNEQUAL = Outcomes(0.2, 0.3, 0.4, 0.45, 0.3, 0.3)
+
+
+def test_experiments_of_the_size_that_is_needed_find_the_better_ranking_in_80_percent():
+    for row in methods(UNEQUAL)[:2]:
+        found = {each.measured: each for each in decisions(UNEQUAL, [row.needed], experiments=20_000)}
+
+        assert found[row.measured].b == pytest.approx(0.8, abs=0.02)
+        assert found[row.measured].a < 0.001
+
+
+def test_equal_rates_are_false_alarms_as_often_as_alpha_allows():
+    found = [*decisions(Outcomes(0.2, 0.2, 0.4, 0.4, 0.0, 0.0), [40, 2000, 50_000], experiments=20_000)]
+
+    assert all(each.a + each.b <= 0.06 for each in found)
+    assert all(each.a + each.b >= 0.04 for each in found if each.searches > 40 and each.measured != "satisfied")
+    assert all(each.neither == 1.0 for each in found if each.measured == "satisfied")
+    assert all(each.a + each.b + each.neither == pytest.approx(1.0) for each in found)
+
+
+def test_simulations_follow_the_seed():
+    assert [*decisions(UNEQUAL, [500])] == [*decisions(UNEQUAL, [500])] != [*decisions(UNEQUAL, [500], seed=8)]
