@@ -144,7 +144,7 @@ def verdicts(
     command = [sys.executable, "-m", "pytest", "--ireval", str(folder), "--ireval-update-new", "-q", "-n0"]
     environment = {**os.environ, "CI": ""}
     subprocess.run([*command, "-p", "no:cacheprovider"], cwd=folder, env=environment, check=True, capture_output=True)
-    found = []
+    found: list[str] = []
     for order in changes:
         write_rankings(of.rankings(order), folder / "rankings.trec")
         found.append(run_gate(load_suite(folder / "shop.ireval.yaml")).verdict)

@@ -38,8 +38,8 @@ def main() -> int:
         if not log.exists():
             write_log(log, lines)
         output = options.folder / "output.json"
-        command = (options.ireval, "clicks", str(log), "--format", "json")
-        command += ("--model", options.model) if options.model else ()
+        model = ("--model", options.model) if options.model else ()
+        command = (options.ireval, "clicks", str(log), "--format", "json", *model)
         cost = measure_once(Contestant("ireval clicks", command, output))
         (figures,) = json.loads(output.read_text(encoding="utf-8"))["log"]
         print(

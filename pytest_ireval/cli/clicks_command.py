@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -18,6 +17,7 @@ from pytest_ireval.intake.reading import read_queries
 from pytest_ireval.judging.click_logs import ClickLog, read_clicks
 from pytest_ireval.judging.click_models import MODELS, fit_of, graded, held_out, usual_thresholds
 from pytest_ireval.judging.clicks import Searches, preferred, within
+from pytest_ireval.judging.sampling import normal_text
 from pytest_ireval.plugins.kinds import ClickPolicy
 from pytest_ireval.retrieval.formats.writers import put, write_judgments, write_queries, write_table
 from pytest_ireval.retrieval.queries import Queries
@@ -133,6 +133,8 @@ def command(
         raise click.UsageError("--model makes judgments, --policy preferences: give one of them")
     if model is None and policy is None and (target is not None or queries_to is not None):
         raise click.UsageError("--to and --queries-to need --model or --policy")
+    if queries is not None and queries_to is not None:
+        raise click.UsageError("--queries-to writes the queries of the log: it has no effect with --queries")
     _refuse_targets(target, TABLES if model is None else TABLES + TREC, [target, queries_to, svg], force)
     found = None if policy is None else _policy(policy, suites)
     numbers = (min_impressions, min_support, min_deviation, prior, thresholds, holdout, seed)
@@ -181,16 +183,12 @@ def _policy(name: str, suites: Path | None) -> ClickPolicy:
 def _ids(asked: Queries, names: Sequence[str]) -> dict[str, str]:
     """For queries of a log the ids that a file gives them, by id or else by text."""
     by_text: dict[str, str] = {}
-    for query, text in zip(asked.ids, map(_plain, asked.text), strict=True):
+    for query, text in zip(asked.ids, map(normal_text, asked.text), strict=True):
         if text and by_text.setdefault(text, query) != query:
             complaint = f"queries {by_text[text]!r} and {query!r} have the same text, so a search could be of both"
             raise InputError(Problem(complaint, asked.origin, suggestion="remove one of them"))
-    known = {name: name if name in asked.position else by_text.get(_plain(name), "") for name in names}
+    known = {name: name if name in asked.position else by_text.get(normal_text(name), "") for name in names}
     return {name: query for name, query in known.items() if query}
-
-
-def _plain(text: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(text.split()).casefold())
 
 
 def _figures(log: ClickLog, searches: Searches) -> Row:
@@ -233,9 +231,14 @@ def _judgments(
 ) -> Iterator[Sheet]:
     """The judgments, written; tables of models and grades."""
     seen, unseen = held_out(searches, wanted.holdout, wanted.seed)
-    fits: list[Row] = [fit_of(fit(seen, wanted.prior, progress), unseen)._asdict() for fit in MODELS.values()]
-    about = f"Models on {counted(int(unseen.count.sum()), 'search')} that were held out (perplexity: 1 is perfect):"
-    yield Sheet("models", fits, about)
+    number = int(unseen.count.sum())
+    if number:
+        fits: list[Row] = [fit_of(fit(seen, wanted.prior, progress), unseen)._asdict() for fit in MODELS.values()]
+        yield Sheet(
+            "models", fits, f"Models on {counted(number, 'search')} that were held out (perplexity: 1 is perfect):"
+        )
+    else:
+        notes.append("models are not compared: too few searches to hold some out")
     model = MODELS[str(wanted.model)](searches, wanted.prior, progress)
     pairs, relevance = searches.pairs, model.relevance
     often = model.examined >= wanted.min_impressions - 1e-9
@@ -245,17 +248,19 @@ def _judgments(
         reason = f"documents that users examined fewer than {counted(wanted.min_impressions, 'time')} for a query"
         left_out.append({"reason": reason, "number": int((~often).sum()), "first": ""})
     counts = np.bincount(grades[often], minlength=len(thresholds) + 1).tolist()
-    total = max(1, sum(counts))
-    yield Sheet("grades", [{"grade": g, "documents": n, "share": n / total} for g, n in enumerate(counts)])
+    if any(counts):
+        rows_of: list[Row] = [{"grade": g, "documents": n, "share": n / sum(counts)} for g, n in enumerate(counts)]
+        yield Sheet("grades", rows_of)
+        notes.append(f"grades begin at {','.join(f'{each:.4g}' for each in thresholds)}; --thresholds keeps them")
     if model.name == "dbn":
         notes.append(
             f"continuation: unsatisfied users go on to the next document with a chance of {model.continuation:.4f}"
         )
-    notes.append(f"grades begin at {','.join(f'{each:.4g}' for each in thresholds)}; --thresholds keeps them")
     rows = np.flatnonzero(often)
     rows = rows[np.lexsort((-relevance[rows], pairs.query[rows]))].tolist()
     named = [(searches.queries[pairs.query[i]], searches.documents[pairs.document[i]], int(grades[i])) for i in rows]
-    if wanted.target is not None and rows and Path(wanted.target).suffix.lower() in TABLES:
+    _refuse_nothing(wanted, "judgment", named, left_out)
+    if wanted.target is not None and Path(wanted.target).suffix.lower() in TABLES:
         facts = (
             (
                 round(float(relevance[i]), 6),
@@ -267,7 +272,7 @@ def _judgments(
         )
         names = ("query", "document", "grade", "estimate", "impressions", "examined", "clicks")
         write_table(names, [(*each, *more) for each, more in zip(named, facts, strict=True)], wanted.target)
-    elif wanted.target is not None and rows:
+    elif wanted.target is not None:
         by_query: dict[str, dict[str, int]] = {}
         for query, document, grade in named:
             by_query.setdefault(query, {})[document] = grade
@@ -279,12 +284,11 @@ def _preferences(
     searches: Searches, wanted: _Wanted, left_out: list[Row], notes: list[str], progress: LateBar
 ) -> Iterator[Sheet]:
     """The preferences, written; a table of them in figures."""
-    del progress
     policy = wanted.policy
     if policy is None:
         return
     limits = {"min_support": wanted.min_support, "min_shown": wanted.min_impressions}
-    found = preferred(searches, policy, **limits, min_deviation=wanted.min_deviation)
+    found = preferred(searches, policy, **limits, min_deviation=wanted.min_deviation, progress=progress)
     pairs = searches.pairs
     kept: Row = {
         "policy": policy.name,
@@ -304,18 +308,25 @@ def _preferences(
         (searches.queries[pairs.query[better]], *(searches.documents[pairs.document[i]] for i in (better, worse)), n)
         for better, worse, n in zip(*(each.tolist() for each in found[:3]), strict=True)
     ]
-    if wanted.target is not None and named:
+    _refuse_nothing(wanted, "preference", named, left_out)
+    if wanted.target is not None:
         write_table(("query", "better", "worse", "support"), named, wanted.target)
     _tell(wanted, "preference", [query for query, *_ in named], searches, notes)
+
+
+def _refuse_nothing(wanted: _Wanted, what: str, named: Sequence[object], left_out: Sequence[Row]) -> None:
+    """Refuse to write files without content, with what was left out."""
+    if not named and (wanted.target, wanted.queries_to) != (None, None):
+        reasons = "; ".join(f"{each['number']:,} {each['reason']}" for each in left_out)
+        suggestion = f"left out: {reasons}" if reasons else "the log has no searches with clicks"
+        raise IrevalError(Problem(f"there are no {what}s to write", suggestion=suggestion))
 
 
 def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, notes: list[str]) -> None:
     """Say what was written; write the queries."""
     names = list(dict.fromkeys(named))
-    if not named:
-        nothing = ", ".join(file for file in (wanted.target, wanted.queries_to) if file is not None)
-        notes.append(f"no {what}s{f': {nothing} not written' if nothing else ''}")
-        return
+    if not names:
+        notes.append(f"no {what}s")
     if wanted.target is not None:
         notes.append(f"wrote {wanted.target}: {counted(len(named), what)} of {counted(len(names), 'query')}")
     if wanted.queries_to is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import heapq
 import json
 from array import array
@@ -10,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from hashlib import blake2b
-from itertools import islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -18,8 +16,10 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, did_you_mean, shown
 from pytest_ireval.judging.clicks import Searches
+from pytest_ireval.judging.sampling import MOST, watched
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
+from pytest_ireval.retrieval.formats.row_files import parsed_json, table_rows
 from pytest_ireval.retrieval.tables import COLUMN_NAMES, Unfit, id_in, plain_name
 from pytest_ireval.text_table import counted
 
@@ -42,8 +42,6 @@ REMEMBERED = 50_000
 """The searches after which a session may repeat one and still counts once."""
 SKETCH = 1 << 15
 """The sessions that are counted exactly; above twice this number the count is an estimate, 0.6% off on average."""
-CHUNK = 1 << 14
-"""Lines between two reports of progress."""
 MILLISECONDS = 1e11
 """A time above this is in milliseconds, not seconds: as seconds it is the year 5138."""
 
@@ -125,7 +123,12 @@ class _Collected:
 
     def read(self, file: InputFile, progress: Progress) -> None:
         """Take all lines of a log."""
-        by_row, lines = _cells(file, progress, self.refuse)
+
+        def refuse(wrong: _WrongLineError, place: str) -> None:
+            self.lines += 1
+            self.refuse(wrong, place)
+
+        by_row, lines = _cells(file, progress, refuse)
         rows = _Rows(self)
         take = rows.take if by_row else self._take
         for number, cells in lines:
@@ -382,19 +385,20 @@ def _text(query: Any) -> str:
 
 
 def _whole(value: Any) -> int:
-    """A whole number from 0 in a cell; -1 for anything else."""
+    """A whole number in a cell; one below 0 for anything else."""
     if isinstance(value, str):
         text = value.strip()
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31 else -1
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
 def _count(value: Any) -> int:
     if value is None:
         return 1
     number = _whole(value)
-    if number < 1:
-        raise _WrongLineError(f"count is {shown(str(value))}, not a whole number from 1", "count is not a number")
+    if not 1 <= number <= MOST:
+        complaint = f"count is {shown(str(value))}, not a whole number from 1 to {MOST:,}"
+        raise _WrongLineError(complaint, "count is not a number")
     return number
 
 
@@ -427,19 +431,15 @@ Refuse = Callable[[_WrongLineError, str], None]
 
 def _cells(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool, Iterator[_Line]]:
     """Whether a line is one document, not a search; and the cells of each line in the order of their kinds."""
-    lines = _counted(file, progress)
+    lines = watched(file, progress)
     if file.head.lstrip().startswith("{"):
         first = file.first_object
         by_row, names = _names(list(first or {}), f"{file.name}:1")
         return by_row, _of_objects(file, lines, [name or kind for kind, name in names.items()], refuse)
-    rows: Iterator[tuple[int, list[str]]]
-    if file.delimiter == "\t":
-        rows = enumerate((line.rstrip("\r\n").split("\t") for line in lines), 1)
-    else:
-        rows = _csv_rows(file, lines)
-    _, head = next(rows)
+    rows = table_rows(file, lines)
+    first_line, head = next(rows, (1, []))
     header = [name.strip() for name in head]
-    by_row, names = _names(header, f"{file.name}:1")
+    by_row, names = _names(header, f"{file.name}:{first_line}")
     return by_row, _of_rows(file, rows, header, [*names.values()], refuse)
 
 
@@ -465,7 +465,7 @@ def _names(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | Non
 def _of_objects(file: InputFile, lines: Iterator[str], names: Sequence[str | None], refuse: Refuse) -> Iterator[_Line]:
     for number, line in enumerate(lines, 1):
         try:
-            found = json.loads(line)
+            found = parsed_json(line)
         except (ValueError, RecursionError) as error:
             if line.strip():
                 refuse(_WrongLineError(f"is not JSON ({error})", "is not JSON"), f"{file.name}:{number}")
@@ -488,22 +488,6 @@ def _of_rows(
     for number, cells in rows:
         if len(cells) == size:
             yield number, pick([*cells, None])
-        elif any(cell.strip() for cell in cells):
+        else:
             wrong = f"has {counted(len(cells), 'cell')}, and the first line names {size}"
             refuse(_WrongLineError(wrong, "another number of cells"), f"{file.name}:{number}")
-
-
-def _csv_rows(file: InputFile, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(lines, delimiter=file.delimiter, strict=True)
-    try:
-        for cells in reader:
-            yield reader.line_num, cells
-    except csv.Error as error:
-        raise InputError(Problem(f"is not CSV ({error})", place=f"{file.name}:{reader.line_num}")) from None
-
-
-def _counted(file: InputFile, progress: Progress) -> Iterator[str]:
-    lines = file.lines()
-    while chunk := list(islice(lines, CHUNK)):
-        yield from chunk
-        progress.advance(sum(map(len, chunk)))

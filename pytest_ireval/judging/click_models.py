@@ -73,7 +73,7 @@ def position_model(searches: Searches, prior: float, progress: Progress = SILENT
         progress.advance(1)
         if _still(zip((a, e), before, strict=True)):
             break
-    seen = np.bincount(pair, times * e[rank], size)
+    seen = np.bincount(pair, times * e[rank], size).astype(np.float64)
     return ClickModel("position", a, np.ones(size), 1.0, seen, e, done)
 
 

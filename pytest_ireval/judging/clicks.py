@@ -12,6 +12,7 @@ import numpy as np
 
 from pytest_ireval.errors import PluginError, Problem, raised
 from pytest_ireval.plugins.kinds import ClickedSearch, ClickPolicy, click_policy
+from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.judged import Floats, Integers, Mask
 from pytest_ireval.retrieval.scan.tokens import owners_of, ranks_of
 
@@ -163,6 +164,7 @@ def preferred(
     min_support: int = 1,
     min_shown: int = 1,
     min_deviation: float | None = None,
+    progress: Progress = SILENT,
 ) -> Preferred:
     """The preferences that a policy reads from clicks.
 
@@ -172,7 +174,7 @@ def preferred(
     kept = searches.clicked
     if min_deviation is not None:
         kept = kept & (deviations(searches) >= min_deviation)[searches.pairs.number]
-    better, worse, times = _votes(searches, policy, kept)
+    better, worse, times = _votes(searches, policy, kept, progress)
     size = max(1, searches.pairs.shown.size)
     keys, number = np.unique(better * size + worse, return_inverse=True)
     votes = np.bincount(number.ravel(), times, keys.size).astype(np.int64)
@@ -196,12 +198,17 @@ def preferred(
     )
 
 
-def _votes(searches: Searches, policy: ClickPolicy, kept: Mask) -> tuple[Integers, Integers, Integers]:
+def _votes(
+    searches: Searches, policy: ClickPolicy, kept: Mask, progress: Progress
+) -> tuple[Integers, Integers, Integers]:
     """For each preference of each row the better pair, the worse one, and the number of searches."""
     better, worse, times = array("q"), array("q"), array("q")
     number, names, count = searches.pairs.number, searches.documents, searches.count.tolist()
     place = np.where(searches.clicked & ~kept, -1, searches.click)
-    for row in np.unique(owners_of(searches.first)[kept]).tolist():
+    clicked = np.unique(owners_of(searches.first)[kept]).tolist()
+    progress.expect(len(clicked), "reading preferences")
+    for row in clicked:
+        progress.advance(1)
         rows = slice(searches.first[row], searches.first[row + 1])
         places, pairs = place[rows].tolist(), number[rows].tolist()
         ranks = (rank for rank, order in enumerate(places, 1) if order > 0)

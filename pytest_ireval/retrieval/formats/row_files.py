@@ -42,7 +42,7 @@ def objects_of(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[
         if not line.strip():
             continue
         try:
-            found = _parsed(line)
+            found = parsed_json(line)
             complaint = "" if isinstance(found, dict) else "is not a JSON object"
         except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else error
@@ -57,7 +57,7 @@ def objects_of(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[
 
 def _json_value(file: InputFile) -> Any:
     try:
-        return _parsed(file.text())
+        return parsed_json(file.text())
     except json.JSONDecodeError as error:
         place = f"{file.name}:{error.lineno}:{error.colno}"
         raise InputError(Problem(f"is not JSON ({error.msg})", place=place)) from None
@@ -67,7 +67,7 @@ def _json_value(file: InputFile) -> Any:
         raise InputError(Problem("is nested too deeply", place=file.name)) from None
 
 
-def _parsed(text: str) -> Any:
+def parsed_json(text: str) -> Any:
     """The value of JSON text; a name twice in one object, NaN and Infinity are refused."""
     found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
     if "\\ud" in text.lower():  # an escape may be one half of a character, which no file can store
@@ -176,7 +176,7 @@ def documents(file: InputFile) -> Iterator[Node]:
         place = f"{file.name}:{number}"
         if line.strip():
             try:
-                yield Node(_parsed(line), place)
+                yield Node(parsed_json(line), place)
             except (ValueError, RecursionError) as error:
                 raise InputError(Problem(f"is not JSON ({error})", place=place)) from None
 
