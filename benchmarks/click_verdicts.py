@@ -1,13 +1,14 @@
 """How often the gate says the same with judgments from clicks as with human grades.
 
-    python benchmarks/click_verdicts.py                          120 planted changes, models and log sizes
+    python benchmarks/click_verdicts.py                          120 planted changes, log sizes, models and policies
     python benchmarks/click_verdicts.py --changes 20 --sessions 3000    a quick look
 
 A made-up shop has a grade for each document of each query. Simulated users see its ranking and click: the chances of
-their clicks follow the grades. `ireval clicks` makes judgments of the log alone. Then changes are planted in the
-ranking: half of them exchange documents at the top for worse ones, half exchange documents of equal grade. The gate
-compares each change with the ranking of the log, once with the human grades and once with those from clicks. The share
-of equal verdicts is printed, and the others.
+their clicks follow the grades. `ireval clicks` makes judgments and preferences of the log alone. Then changes are
+planted in the ranking: half of them exchange documents at the top for worse ones, half exchange documents of equal
+grade. The gate compares each change with the ranking of the log, once with nDCG@10 by the human grades, and once with
+nDCG@10 by the grades from clicks, or with TauPref by the preferences. The share of equal verdicts is printed, and the
+others.
 """
 
 from __future__ import annotations
@@ -29,17 +30,21 @@ from numpy.typing import NDArray
 from pytest_ireval import load_suite, run_gate, write_judgments, write_rankings
 from pytest_ireval.judging.click_logs import read_clicks
 from pytest_ireval.judging.click_models import MODELS, graded, usual_thresholds
+from pytest_ireval.judging.clicks import POLICIES, preferred
 from pytest_ireval.progress import SILENT
+from pytest_ireval.retrieval.formats.writers import write_table
 
 SUITE = """\
 ireval: 1
 suite: shop
 source: {run: rankings.trec}
-judgments: judgments.tsv
-metrics: [nDCG@10]
+judgments: {file: judgments.tsv, preferences: preferences.tsv}
+metrics: [METRIC]
 rules:
-  - no_regression: {metric: nDCG@10, tolerance: 2%}
+  - no_regression: {metric: METRIC, tolerance: TOLERANCE}
 """
+GRADED = SUITE.replace("METRIC", "nDCG@10").replace("TOLERANCE", "2%").replace(", preferences: preferences.tsv", "")
+PREFERRED = SUITE.replace("METRIC", "TauPref(weighted=true)").replace("TOLERANCE", "{absolute: 0.02}")
 
 
 class Shop(NamedTuple):
@@ -111,6 +116,18 @@ def from_clicks(log: Path, model: str, least: int = 10) -> dict[str, dict[str, i
     return found
 
 
+def preferences_from_clicks(log: Path, policy: str, target: Path) -> None:
+    """The preferences that `ireval clicks --policy` makes."""
+    searches = read_clicks([log]).searches
+    policies = {each.name: each for each in POLICIES}
+    found, pairs = preferred(searches, policies[policy], min_support=2, min_shown=10), searches.pairs
+    rows = [
+        (searches.queries[pairs.query[better]], *(searches.documents[pairs.document[i]] for i in (better, worse)), n)
+        for better, worse, n in zip(*(each.tolist() for each in found[:3]), strict=True)
+    ]
+    write_table(("query", "better", "worse", "support"), rows, target)
+
+
 def planted(of: Shop, number: int, seed: int) -> Iterator[tuple[bool, NDArray[np.int64]]]:
     """Whether a change is harmful, and the order of documents after it."""
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -136,10 +153,11 @@ def planted(of: Shop, number: int, seed: int) -> Iterator[tuple[bool, NDArray[np
 def verdicts(
     of: Shop, judgments: Mapping[str, Mapping[str, int]], changes: Sequence[NDArray[np.int64]], folder: Path
 ) -> list[str]:
-    """The verdicts of changes under these judgments, compared with the ranking that users saw."""
-    folder.mkdir()
+    """The verdicts of changes under these judgments, or the preferences there, compared with the ranking of the log."""
+    folder.mkdir(exist_ok=True)
     write_judgments(judgments, folder / "judgments.tsv")
-    (folder / "shop.ireval.yaml").write_text(SUITE, encoding="utf-8")
+    suite = PREFERRED if (folder / "preferences.tsv").exists() else GRADED
+    (folder / "shop.ireval.yaml").write_text(suite, encoding="utf-8")
     write_rankings(of.rankings(np.tile(np.arange(of.grades.shape[1]), (len(of.queries), 1))), folder / "rankings.trec")
     command = [sys.executable, "-m", "pytest", "--ireval", str(folder), "--ireval-update-new", "-q", "-n0"]
     environment = {**os.environ, "CI": ""}
@@ -163,7 +181,8 @@ def main() -> int:
     parser.add_argument("--documents", type=int, default=12, help="of each query; default: 12")
     parser.add_argument("--sessions", type=int, nargs="*", default=[5_000, 20_000, 100_000], help="sizes of logs")
     parser.add_argument("--changes", type=int, default=120, help="default: 120, half of them harmful")
-    parser.add_argument("--models", nargs="*", default=list(MODELS), help="default: all")
+    ways = [*MODELS, *(each.name for each in POLICIES)]
+    parser.add_argument("--ways", nargs="*", default=ways, choices=ways, help="models and policies; default: all")
     options = parser.parse_args()
     made = shop(options.queries, options.documents, 1)
     changes = list(planted(made, options.changes, 3))
@@ -177,11 +196,16 @@ def main() -> int:
         for sessions in options.sessions:
             log = Path(folder) / f"log{sessions}.tsv"
             write_log(made, sessions, log, 2)
-            for model in options.models:
-                found = verdicts(made, from_clicks(log, model), orders, Path(folder, f"{model}{sessions}"))
+            for way in options.ways:
+                there = Path(folder, f"{way}{sessions}")
+                if way not in MODELS:
+                    there.mkdir()
+                    preferences_from_clicks(log, way, there / "preferences.tsv")
+                judgments = from_clicks(log, way) if way in MODELS else made.judgments()
+                found = verdicts(made, judgments, orders, there)
                 told = Counter(f"human {a}, clicks {b}" for a, b in zip(human, found, strict=True) if a != b)
                 shown = "; ".join(f"{number} {how}" for how, number in sorted(told.items()))
-                print(f"{sessions:>8,} searches, {model:8}: {agreement(human, found):.1%} agree  {shown}", flush=True)
+                print(f"{sessions:>8,} searches, {way:24}: {agreement(human, found):.1%} agree  {shown}", flush=True)
     return 0
 
 

@@ -1,7 +1,8 @@
 """Click models: how attractive and how satisfying a document is, from clicks; and grades from these estimates.
 
-All models are fitted with a prior: each estimate is drawn towards 0, as if users had examined the document ``prior``
-times more without a click, and clicked it ``prior`` times more without being satisfied.
+All models are fitted with a prior, so that a few lucky clicks do not make the best grade. Attraction is drawn towards 0,
+as if users had examined each document ``prior`` times more without a click. Satisfaction is drawn towards that of all
+clicks, as if there were ``prior`` clicks more: drawn towards 0 it would end at 0 for documents with few clicks.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def simplified_model(searches: Searches, prior: float, progress: Progress = SILE
     del progress
     _, last = _ends(searches)
     clicks, seen = _counted(searches, searches.rank <= last, searches.clicked)
-    s = _drawn(*_counted(searches, searches.clicked, searches.clicked & (searches.rank == last)), prior)
+    satisfied, clicked = _counted(searches, searches.clicked, searches.clicked & (searches.rank == last))
+    s = _drawn(satisfied, clicked, prior, _share(satisfied.sum(), clicked.sum()))
     return ClickModel("sdbn", _drawn(clicks, seen, prior), s, 1.0, seen)
 
 
@@ -113,7 +115,8 @@ def dynamic_model(searches: Searches, prior: float, progress: Progress = SILENT)
     for done in range(1, ROUNDS + 1):  # noqa: B007 - it is told how many there were
         found = expected(searches, a, s, go_on)
         before = a, s, np.array([go_on])
-        a, s = _drawn(found.clicks, found.examined, prior), _drawn(found.satisfied, found.clicks, prior)
+        a = _drawn(found.clicks, found.examined, prior)
+        s = _drawn(found.satisfied, found.clicks, prior, _share(found.satisfied.sum(), found.clicks.sum()))
         go_on = _share(found.went_on, found.could_go_on, go_on)
         progress.advance(1)
         if _still(zip((a, s, np.array([go_on])), before, strict=True)):
@@ -213,9 +216,9 @@ def _counted(searches: Searches, among: Mask, these: Mask) -> tuple[Floats, Floa
     return these_times.astype(np.float64), times.astype(np.float64)
 
 
-def _drawn(these: Floats, among: Floats, prior: float) -> Floats:
-    """Shares, drawn towards 0."""
-    return these / np.maximum(among + prior, 1e-300)
+def _drawn(these: Floats, among: Floats, prior: float, towards: float = 0.0) -> Floats:
+    """Shares, drawn towards one."""
+    return (these + prior * towards) / np.maximum(among + prior, 1e-300)
 
 
 def _share(these: float, among: float, otherwise: float = 0.0) -> float:
