@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import load_suite, run_gate, write_judgments, write_rankings
 from pytest_ireval.judging.click_logs import read_clicks
-from pytest_ireval.judging.click_models import MODELS, graded, usual_thresholds
+from pytest_ireval.judging.click_models import MODELS, judgments_by_clicks
 from pytest_ireval.judging.clicks import POLICIES, preferred
 from pytest_ireval.progress import SILENT
 from pytest_ireval.retrieval.formats.writers import write_table
@@ -106,13 +106,11 @@ def write_log(of: Shop, sessions: int, path: Path, seed: int) -> None:
 def from_clicks(log: Path, model: str, least: int = 10) -> dict[str, dict[str, int]]:
     """The judgments that `ireval clicks --model` makes."""
     searches = read_clicks([log]).searches
-    fitted = MODELS[model](searches, 3.0, SILENT)
-    relevance, pairs = fitted.relevance, searches.pairs
-    often = fitted.examined >= least
-    grades = graded(relevance, usual_thresholds(searches, relevance, often))
     found: dict[str, dict[str, int]] = {}
-    for i in np.flatnonzero(often).tolist():
-        found.setdefault(searches.queries[pairs.query[i]], {})[searches.documents[pairs.document[i]]] = int(grades[i])
+    for query, document, grade, *_ in judgments_by_clicks(
+        searches, MODELS[model](searches, 3.0, SILENT), (), least
+    ).rows:
+        found.setdefault(query, {})[document] = grade
     return found
 
 
@@ -120,15 +118,11 @@ def preferences_from_clicks(log: Path, policy: str, target: Path) -> None:
     """The preferences that `ireval clicks --policy` makes."""
     searches = read_clicks([log]).searches
     policies = {each.name: each for each in POLICIES}
-    found, pairs = preferred(searches, policies[policy], min_support=2, min_shown=10), searches.pairs
-    rows = [
-        (searches.queries[pairs.query[better]], *(searches.documents[pairs.document[i]] for i in (better, worse)), n)
-        for better, worse, n in zip(*(each.tolist() for each in found[:3]), strict=True)
-    ]
-    write_table(("query", "better", "worse", "support"), rows, target)
+    found = preferred(searches, policies[policy], min_support=2, min_shown=10)
+    write_table(("query", "better", "worse", "support"), found.rows(searches), target)
 
 
-def planted(of: Shop, number: int, seed: int) -> Iterator[tuple[bool, NDArray[np.int64]]]:
+def planted(of: Shop, number: int, gap: int, seed: int) -> Iterator[tuple[bool, NDArray[np.int64]]]:
     """Whether a change is harmful, and the order of documents after it."""
     rng = np.random.Generator(np.random.PCG64(seed))
     size = of.grades.shape[1]
@@ -142,7 +136,7 @@ def planted(of: Shop, number: int, seed: int) -> Iterator[tuple[bool, NDArray[np
                 (i, j)
                 for i in range(5)
                 for j in range(i + 1, size)
-                if (grades[i] - grades[j] >= 2 if harmful else grades[i] == grades[j])
+                if (grades[i] - grades[j] >= gap if harmful else grades[i] == grades[j])
             ]
             if pairs:
                 i, j = pairs[int(rng.integers(len(pairs)))]
@@ -181,11 +175,12 @@ def main() -> int:
     parser.add_argument("--documents", type=int, default=12, help="of each query; default: 12")
     parser.add_argument("--sessions", type=int, nargs="*", default=[5_000, 20_000, 100_000], help="sizes of logs")
     parser.add_argument("--changes", type=int, default=120, help="default: 120, half of them harmful")
+    parser.add_argument("--gap", type=int, default=2, help="the least loss of grade in a harmful exchange; default: 2")
     ways = [*MODELS, *(each.name for each in POLICIES)]
     parser.add_argument("--ways", nargs="*", default=ways, choices=ways, help="models and policies; default: all")
     options = parser.parse_args()
     made = shop(options.queries, options.documents, 1)
-    changes = list(planted(made, options.changes, 3))
+    changes = list(planted(made, options.changes, options.gap, 3))
     orders = [order for _, order in changes]
     print(f"{options.queries} queries, {options.documents} documents each, {options.changes} planted changes")
     with tempfile.TemporaryDirectory() as folder:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 from pytest_ireval import (
     Answer,
     Chances,
+    ClickedSearch,
     InputFile,
     JudgedRankings,
     Queries,
@@ -48,6 +49,7 @@ TABLES: dict[str, dict[str, type[Any]]] = {
         "judged.unretrieved": Unretrieved,
     },
     "listing": {"listed": Listing},
+    "search": {"search": ClickedSearch},
     "file": {"file": InputFile, "how": Reading},
     "request": {"request": Request, "request.queries": Queries, "answer": Answer},
     "seen": {

@@ -235,7 +235,7 @@ class _Kept(NamedTuple):
 
 
 def _weight(pair: tuple[str, str], weighted: bool) -> float:
-    """How often a preference counts; one without a weight counts once."""
+    """The times that a preference counts; one without a weight counts once."""
     return float(getattr(pair, "weight", 1.0)) if weighted else 1.0
 
 

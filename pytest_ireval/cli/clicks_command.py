@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import click
-import numpy as np
 
 from pytest_ireval.cli.options import LateBar, format_options, registry_at, suites_option
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.intake.reading import read_queries
 from pytest_ireval.judging.click_logs import ClickLog, read_clicks
-from pytest_ireval.judging.click_models import MODELS, fit_of, graded, held_out, usual_thresholds
-from pytest_ireval.judging.clicks import Searches, preferred, within
+from pytest_ireval.judging.click_models import MODELS, fit_of, held_out, judgments_by_clicks
+from pytest_ireval.judging.clicks import Searches, preferred, searches_of
 from pytest_ireval.judging.sampling import normal_text
 from pytest_ireval.plugins.kinds import ClickPolicy
 from pytest_ireval.retrieval.formats.writers import put, write_judgments, write_queries, write_table
@@ -39,7 +40,7 @@ def _numbers(_ctx: click.Context, parameter: click.Parameter, text: str | None) 
 
 
 class _Wanted(NamedTuple):
-    """What is made of the searches."""
+    """The files and figures that are made of the searches."""
 
     model: str | None
     policy: ClickPolicy | None
@@ -145,12 +146,12 @@ def command(
         left_out: list[Row] = [each._asdict() for each in log.left_out]
         if queries is not None:
             asked = read_queries(queries, format=queries_format, registry=registry_at(None))
-            searches, others = within(searches, _ids(asked, searches.queries))
+            searches, others = searches_of(searches, _ids(asked, searches.queries))
             if others:
                 left_out.append(
                     {"reason": f"searches of queries that are not in {queries}", "number": others, "first": ""}
                 )
-        sheets = [Sheet("log", [_figures(log, searches)]), _ranks(searches)]
+        sheets = [Sheet("log", [{"searches": 0, "sessions": log.sessions, **searches.figures}]), _ranks(searches)]
         notes = _notes(log)
         if model is not None or found is not None:
             make = _judgments if model is not None else _preferences
@@ -191,20 +192,6 @@ def _ids(asked: Queries, names: Sequence[str]) -> dict[str, str]:
     return {name: query for name, query in known.items() if query}
 
 
-def _figures(log: ClickLog, searches: Searches) -> Row:
-    shown, clicks = searches.by_rank
-    clicked = np.add.reduceat(searches.clicked, searches.first[:-1]) > 0 if searches.count.size else searches.count > 0
-    return {
-        "searches": int(searches.count.sum()),
-        "sessions": log.sessions,
-        "queries": int(np.unique(searches.query).size),
-        "documents": int(np.unique(searches.document).size),
-        "shown": int(shown.sum()),
-        "clicks": int(clicks.sum()),
-        "searches_without_clicks": int(searches.count[~clicked].sum()),
-    }
-
-
 def _ranks(searches: Searches) -> Sheet:
     rows: list[Row] = [
         {"rank": rank, "shown": times, "clicks": clicks, "click_rate": clicks / times if times else 0.0}
@@ -240,44 +227,28 @@ def _judgments(
     else:
         notes.append("models are not compared: too few searches to hold some out")
     model = MODELS[str(wanted.model)](searches, wanted.prior, progress)
-    pairs, relevance = searches.pairs, model.relevance
-    often = model.examined >= wanted.min_impressions - 1e-9
-    thresholds = wanted.thresholds or usual_thresholds(searches, relevance, often)
-    grades = graded(relevance, thresholds)
-    if not often.all():
+    found = judgments_by_clicks(searches, model, wanted.thresholds, wanted.min_impressions)
+    if found.rare:
         reason = f"documents that users examined fewer than {counted(wanted.min_impressions, 'time')} for a query"
-        left_out.append({"reason": reason, "number": int((~often).sum()), "first": ""})
-    counts = np.bincount(grades[often], minlength=len(thresholds) + 1).tolist()
-    if any(counts):
-        rows_of: list[Row] = [{"grade": g, "documents": n, "share": n / sum(counts)} for g, n in enumerate(counts)]
-        yield Sheet("grades", rows_of)
-        notes.append(f"grades begin at {','.join(f'{each:.4g}' for each in thresholds)}; --thresholds keeps them")
+        left_out.append({"reason": reason, "number": found.rare, "first": ""})
+    if found.rows:
+        times = Counter(grade for _, _, grade, *_ in found.rows)
+        grades = range(len(found.thresholds) + 1)
+        yield Sheet("grades", [{"grade": g, "documents": times[g], "share": times[g] / times.total()} for g in grades])
+        notes.append(f"grades begin at {','.join(f'{each:.4g}' for each in found.thresholds)}; --thresholds keeps them")
     if model.name == "dbn":
-        notes.append(
-            f"continuation: unsatisfied users go on to the next document with a chance of {model.continuation:.4f}"
-        )
-    rows = np.flatnonzero(often)
-    rows = rows[np.lexsort((-relevance[rows], pairs.query[rows]))].tolist()
-    named = [(searches.queries[pairs.query[i]], searches.documents[pairs.document[i]], int(grades[i])) for i in rows]
-    _refuse_nothing(wanted, "judgment", named, left_out)
+        chance = f"{model.continuation:.4f}"
+        notes.append(f"continuation: unsatisfied users go on to the next document with a chance of {chance}")
+    _refuse_nothing(wanted, "judgment", found.rows, left_out)
     if wanted.target is not None and Path(wanted.target).suffix.lower() in TABLES:
-        facts = (
-            (
-                round(float(relevance[i]), 6),
-                int(pairs.shown[i]),
-                round(float(model.examined[i]), 1),
-                int(pairs.clicks[i]),
-            )
-            for i in rows
-        )
         names = ("query", "document", "grade", "estimate", "impressions", "examined", "clicks")
-        write_table(names, [(*each, *more) for each, more in zip(named, facts, strict=True)], wanted.target)
+        write_table(names, found.rows, wanted.target)
     elif wanted.target is not None:
         by_query: dict[str, dict[str, int]] = {}
-        for query, document, grade in named:
+        for query, document, grade, *_ in found.rows:
             by_query.setdefault(query, {})[document] = grade
         write_judgments(by_query, wanted.target)
-    _tell(wanted, "judgment", [query for query, _, _ in named], searches, notes)
+    _tell(wanted, "judgment", [query for query, *_ in found.rows], searches, notes)
 
 
 def _preferences(
@@ -289,13 +260,13 @@ def _preferences(
         return
     limits = {"min_support": wanted.min_support, "min_shown": wanted.min_impressions}
     found = preferred(searches, policy, **limits, min_deviation=wanted.min_deviation, progress=progress)
-    pairs = searches.pairs
+    rows = found.rows(searches)
     kept: Row = {
         "policy": policy.name,
         "pairs": found.found,
-        "kept": int(found.support.size),
-        "queries": int(np.unique(pairs.query[found.better]).size),
-        "median_support": float(np.median(found.support)) if found.support.size else None,
+        "kept": len(rows),
+        "queries": len({query for query, *_ in rows}),
+        "median_support": float(median(support for *_, support in rows)) if rows else None,
     }
     yield Sheet("preferences", [kept])
     reasons = {
@@ -304,14 +275,10 @@ def _preferences(
         f"preferences with the support of fewer than {counted(wanted.min_support, 'search')}": found.weak,
     }
     left_out += [{"reason": reason, "number": number, "first": ""} for reason, number in reasons.items() if number]
-    named = [
-        (searches.queries[pairs.query[better]], *(searches.documents[pairs.document[i]] for i in (better, worse)), n)
-        for better, worse, n in zip(*(each.tolist() for each in found[:3]), strict=True)
-    ]
-    _refuse_nothing(wanted, "preference", named, left_out)
+    _refuse_nothing(wanted, "preference", rows, left_out)
     if wanted.target is not None:
-        write_table(("query", "better", "worse", "support"), named, wanted.target)
-    _tell(wanted, "preference", [query for query, *_ in named], searches, notes)
+        write_table(("query", "better", "worse", "support"), rows, wanted.target)
+    _tell(wanted, "preference", [query for query, *_ in rows], searches, notes)
 
 
 def _refuse_nothing(wanted: _Wanted, what: str, named: Sequence[object], left_out: Sequence[Row]) -> None:
@@ -330,9 +297,7 @@ def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, 
     if wanted.target is not None:
         notes.append(f"wrote {wanted.target}: {counted(len(named), what)} of {counted(len(names), 'query')}")
     if wanted.queries_to is not None:
-        times = np.bincount(searches.query, searches.count, len(searches.queries)).astype(np.int64).tolist()
-        of: Mapping[str, int] = dict(zip(searches.queries, times, strict=True))
-        columns = {"searches": tuple(str(of[name]) for name in names)}
+        columns = {"searches": tuple(str(searches.asked[name]) for name in names)}
         write_queries(Queries(tuple(names), tuple(names), columns), wanted.queries_to)
         notes.append(f"wrote {wanted.queries_to}: {counted(len(names), 'query')}")
 

@@ -25,7 +25,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
-from pytest_ireval.retrieval.companions import Preference, Preferences, read_preferences
+from pytest_ireval.retrieval.companions import Preferences, WeightedPair, read_preferences
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
 from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
@@ -143,7 +143,7 @@ def _preferences(suite: Suite, names: Names) -> Preferences | None:
     found = read_preferences(near(file.path))
     return {
         query: [
-            Preference((names.called(each, query) for each in pair), getattr(pair, "weight", 1.0)) for pair in pairs
+            WeightedPair((names.called(each, query) for each in pair), getattr(pair, "weight", 1.0)) for pair in pairs
         ]
         for query, pairs in found.items()
     }

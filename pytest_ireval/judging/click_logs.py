@@ -16,7 +16,7 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, did_you_mean, shown
 from pytest_ireval.judging.clicks import Searches
-from pytest_ireval.judging.sampling import MOST, watched
+from pytest_ireval.judging.sampling import MOST, watched_lines
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
 from pytest_ireval.retrieval.formats.row_files import parsed_json, table_rows
@@ -46,7 +46,7 @@ MILLISECONDS = 1e11
 """A time above this is in milliseconds, not seconds: as seconds it is the year 5138."""
 
 
-class LeftOut(NamedTuple):
+class Ignored(NamedTuple):
     """Searches or lines that do not count."""
 
     reason: str
@@ -67,7 +67,7 @@ class ClickLog(NamedTuple):
     """Searches that a session repeated; they count once, with all clicks."""
     span: tuple[float, float] | None
     """The first and the last time, in seconds since 1970."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[Ignored, ...]
 
 
 def read_clicks(logs: Iterable[FilePath], *, drop_invalid: bool = False, progress: Progress = SILENT) -> ClickLog:
@@ -276,7 +276,7 @@ class _Collected:
             click,
         )
         number, exact = self.sessions.number()
-        left_out = tuple(LeftOut(reason, *found) for reason, found in self.left_out.items())
+        left_out = tuple(Ignored(reason, *found) for reason, found in self.left_out.items())
         return ClickLog(searches, number + self.anonymous, exact, self.lines, self.repeated, self.span, left_out)
 
 
@@ -430,8 +430,8 @@ Refuse = Callable[[_WrongLineError, str], None]
 
 
 def _cells(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool, Iterator[_Line]]:
-    """Whether a line is one document, not a search; and the cells of each line in the order of their kinds."""
-    lines = watched(file, progress)
+    """True if a line is one document, not a search; and the cells of each line in the order of their kinds."""
+    lines = watched_lines(file, progress)
     if file.head.lstrip().startswith("{"):
         first = file.first_object
         by_row, names = _names(list(first or {}), f"{file.name}:1")

@@ -1,8 +1,8 @@
 """Click models: how attractive and how satisfying a document is, from clicks; and grades from these estimates.
 
-All models are fitted with a prior, so that a few lucky clicks do not make the best grade. Attraction is drawn towards 0,
-as if users had examined each document ``prior`` times more without a click. Satisfaction is drawn towards that of all
-clicks, as if there were ``prior`` clicks more: drawn towards 0 it would end at 0 for documents with few clicks.
+All models are fitted with a prior, so that a few lucky clicks do not make the best grade. Attraction is drawn towards
+0, as if users had examined each document ``prior`` times more without a click. Satisfaction is drawn towards that of
+all clicks, as if there were ``prior`` clicks more: drawn towards 0 it would end at 0 for documents with few clicks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ClickModel(NamedTuple):
     continuation: float
     """The chance that an unsatisfied user goes on to the next document."""
     examined: Floats
-    """How often users examined each pair, as far as the model can tell."""
+    """The times that users examined each pair, as far as the model can tell."""
     examination: Floats | None = None
     """The chance that a rank is examined, compared with the first; None: users read from the top."""
     rounds: int = 0
@@ -229,7 +229,7 @@ def _still(pairs: Iterator[tuple[Floats, Floats]]) -> bool:
     return all(np.abs(now - before).max(initial=0.0) < STILL for now, before in pairs)
 
 
-def chances(model: ClickModel, searches: Searches) -> Floats:
+def click_chances(model: ClickModel, searches: Searches) -> Floats:
     """For each document the chance of a click, given the clicks above it."""
     found = np.zeros(searches.document.size)
     for _, at in _blocks(searches):
@@ -246,8 +246,8 @@ def chances(model: ClickModel, searches: Searches) -> Floats:
     return np.clip(found, IMPOSSIBLE, 1 - IMPOSSIBLE)
 
 
-class Fit(NamedTuple):
-    """How well a model predicts clicks on searches that it was not fitted to."""
+class ModelFit(NamedTuple):
+    """The quality of predicted clicks, on searches that the model was not fitted to."""
 
     model: str
     rounds: int
@@ -257,12 +257,12 @@ class Fit(NamedTuple):
     """Of a document, given the clicks above it: 1 is a perfect prediction, 2 that of a coin."""
 
 
-def fit_of(model: ClickModel, searches: Searches) -> Fit:
+def fit_of(model: ClickModel, searches: Searches) -> ModelFit:
     """The fit on these searches."""
-    chance = chances(model, searches)
+    chance = click_chances(model, searches)
     bits = np.log(np.where(searches.clicked, chance, 1 - chance)) * searches.times
     mean = _share(bits.sum(), searches.times.sum())
-    return Fit(model.name, model.rounds, _share(bits.sum(), searches.count.sum()), float(np.exp(-mean)))
+    return ModelFit(model.name, model.rounds, _share(bits.sum(), searches.count.sum()), float(np.exp(-mean)))
 
 
 def held_out(searches: Searches, share: float, seed: int) -> tuple[Searches, Searches]:
@@ -289,6 +289,34 @@ def usual_thresholds(searches: Searches, relevance: Floats, counts: Mask) -> lis
     return [top * (2.0 ** (grade - 0.5) - 1) / (2.0**TOP - 1) for grade in range(1, TOP + 1)]
 
 
-def graded(relevance: Floats, thresholds: Sequence[float]) -> Integers:
-    """The grade of each document: the number of thresholds that its relevance reaches."""
-    return np.searchsorted(np.array(thresholds), relevance, side="right")
+class ClickJudgments(NamedTuple):
+    """Judgments of the documents that users examined often enough; by query, the best first."""
+
+    rows: list[tuple[str, str, int, float, int, float, int]]
+    """Query, document, grade, estimate, impressions, times examined, clicks."""
+    thresholds: Sequence[float]
+    rare: int
+    """The pairs of query and document that were examined too seldom."""
+
+
+def judgments_by_clicks(
+    searches: Searches, model: ClickModel, thresholds: Sequence[float], least: int
+) -> ClickJudgments:
+    """Judgments by these thresholds, or by the usual ones."""
+    pairs, relevance = searches.pairs, model.relevance
+    often = model.examined >= least - 1e-9
+    thresholds = thresholds or usual_thresholds(searches, relevance, often)
+    order = np.flatnonzero(often)
+    order = order[np.lexsort((-relevance[order], pairs.query[order]))]
+    columns = (
+        pairs.query,
+        pairs.document,
+        np.searchsorted(np.array(thresholds), relevance, side="right"),
+        relevance.round(6),
+        pairs.shown,
+        model.examined.round(1),
+        pairs.clicks,
+    )
+    cells = zip(*(column[order].tolist() for column in columns), strict=True)
+    rows = [(searches.queries[query], searches.documents[document], *more) for query, document, *more in cells]
+    return ClickJudgments(rows, thresholds, int((~often).sum()))

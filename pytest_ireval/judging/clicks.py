@@ -58,13 +58,33 @@ class Searches:
 
     @cached_property
     def by_rank(self) -> tuple[Integers, Integers]:
-        """How often documents were shown and clicked at each rank."""
+        """The times that documents were shown and clicked, for each rank."""
         return self.totals(self.rank - 1, int(self.rank.max(initial=0)))
 
     def totals(self, group: Integers, size: int) -> tuple[Integers, Integers]:
-        """How often the documents of each group were shown and clicked."""
+        """The times that the documents of each group were shown and clicked."""
         times, clicks = (np.bincount(group, weights, size) for weights in (self.times, self.times * self.clicked))
         return times.astype(np.int64), clicks.astype(np.int64)
+
+    @cached_property
+    def asked(self) -> dict[str, int]:
+        """The number of searches of each query."""
+        times = np.bincount(self.query, self.count, len(self.queries)).astype(np.int64)
+        return dict(zip(self.queries, times.tolist(), strict=True))
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """The size of the log."""
+        shown, clicks = self.by_rank
+        found = np.add.reduceat(self.clicked, self.first[:-1]) if self.count.size else self.count
+        return {
+            "searches": int(self.count.sum()),
+            "queries": int(np.unique(self.query).size),
+            "documents": int(np.unique(self.document).size),
+            "shown": int(shown.sum()),
+            "clicks": int(clicks.sum()),
+            "searches_without_clicks": int(self.count[found == 0].sum()),
+        }
 
     def some(self, count: Integers) -> Searches:
         """The same rows with other counts; rows with 0 stay."""
@@ -82,7 +102,7 @@ class ShownPairs(NamedTuple):
     clicks: Integers
 
 
-def within(searches: Searches, ids: Mapping[str, str]) -> tuple[Searches, int]:
+def searches_of(searches: Searches, ids: Mapping[str, str]) -> tuple[Searches, int]:
     """The searches of some queries, under other names, and the number of all others; equal ones may stay apart."""
     names = {name: i for i, name in enumerate(dict.fromkeys(ids.values()))}
     number = np.array([names.get(ids.get(query, ""), -1) for query in searches.queries], np.int64)
@@ -155,6 +175,18 @@ class Preferred(NamedTuple):
     """Those with too little support."""
     rare: int
     """Those with a document that was not shown often enough."""
+
+    def rows(self, searches: Searches) -> list[tuple[str, str, str, int]]:
+        """Query, the better document, the worse one, and the support."""
+        pairs, names = searches.pairs, searches.documents
+        query, better, worse = (
+            each.tolist()
+            for each in (pairs.query[self.better], pairs.document[self.better], pairs.document[self.worse])
+        )
+        return [
+            (searches.queries[q], names[one], names[other], support)
+            for q, one, other, support in zip(query, better, worse, self.support.tolist(), strict=True)
+        ]
 
 
 def preferred(

@@ -105,7 +105,7 @@ _Lines = Iterator[tuple[int, Any, Any, Any]]
 def _searches(file: InputFile, by_session: bool, progress: Progress) -> Iterator[tuple[str, Any, int]]:
     """Text, session and number of searches of each line."""
     mistakes = Mistakes()
-    for number, text, session, count in _lines_of(file, watched(file, progress), by_session, mistakes):
+    for number, text, session, count in _lines_of(file, watched_lines(file, progress), by_session, mistakes):
         complaint = ""
         if count != 1 or count is True:
             whole = float(count) if NUMBER.fullmatch(str(count).strip()) else 0.0
@@ -123,7 +123,7 @@ def _searches(file: InputFile, by_session: bool, progress: Progress) -> Iterator
     mistakes.refuse()
 
 
-def watched(file: InputFile, progress: Progress) -> Iterator[str]:
+def watched_lines(file: InputFile, progress: Progress) -> Iterator[str]:
     """The lines of a log, with progress."""
     lines = file.lines()
     while chunk := list(islice(lines, CHUNK)):

@@ -38,7 +38,7 @@ from pytest_ireval.text_table import counted
 Fields: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By document, its fields by name."""
 Preferences: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
-"""By query, pairs of documents, the better one first; a pair with a weight is a :class:`Preference`."""
+"""By query, pairs of documents, the better one first; a pair with a weight is a :class:`WeightedPair`."""
 IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
 """Names of the field of the id, the first has priority."""
 PARQUET = b"PAR1"
@@ -46,12 +46,12 @@ MOST_FIELDS = 12
 """The most fields of a document that are shown."""
 
 
-class Preference(tuple[str, str]):
+class WeightedPair(tuple[str, str]):
     """A pair of documents, the better one first; ``weight`` is how much it counts in weighted metrics."""
 
     weight: float
 
-    def __new__(cls, pair: Iterable[str], weight: float = 1.0) -> Preference:
+    def __new__(cls, pair: Iterable[str], weight: float = 1.0) -> WeightedPair:
         """The pair with its weight."""
         made = super().__new__(cls, pair)
         made.weight = weight
@@ -201,7 +201,7 @@ def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
 
     def take(query: str, better: object, worse: object, weight: object = 1.0) -> None:
-        pair = Preference((id_in(better), id_in(worse)), number_in(weight, Named("weight", better, query)))
+        pair = WeightedPair((id_in(better), id_in(worse)), number_in(weight, Named("weight", better, query)))
         if pair[0] == pair[1]:
             raise Unfit(f"document {pair[0]!r} is better than itself")
         if pair.weight < 0:

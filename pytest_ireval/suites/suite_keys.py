@@ -170,8 +170,8 @@ class JudgmentsKeys(FileKeys):
     grades: Grades = Field("integer", description="The type of the grades.", examples=["float"])
     preferences: ExistingFile | None = Field(
         None,
-        description="A file with the columns query, better and worse (TSV, CSV or JSON lines): pairs of documents, for "
-        "metrics that need preferences.",
+        description="A file with the columns query, better and worse, and perhaps support, the weight of a pair "
+        "(TSV, CSV or JSON lines): pairs of documents, for metrics that need preferences.",
         examples=["data/pairs.tsv"],
     )
 

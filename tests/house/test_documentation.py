@@ -201,19 +201,18 @@ def test_every_option_of_compare_is_documented(option):
 
 
 @pytest.mark.parametrize(
-    ("name", "option"),
+    ("page", "name", "option"),
     [
-        (name, option)
-        for name in ("pool", "agreement", "collection")
+        ("clicks" if name == "clicks" else "judgments", name, option)
+        for name in ("clicks", "pool", "agreement", "collection")
         for parameter in commands.get_command(click.Context(commands), name).params
         for option in parameter.opts
         if option.startswith("--") and option != "--metric"
     ],
 )
-def test_every_option_of_commands_about_judgments_is_documented(name, option):
-    assert (
-        f"{option}`" in (page := (ROOT / "docs" / "judgments.md").read_text(encoding="utf-8")) or f"{option} " in page
-    )
+def test_every_option_of_commands_about_judgments_is_documented(page, name, option):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert f"{option}`" in text or f"{option} " in text
 
 
 @pytest.mark.parametrize("option", [o for p in why_command.params for o in p.opts if o.startswith("--")])

@@ -12,11 +12,11 @@ from pytest_ireval.judging import click_models
 from pytest_ireval.judging.click_models import (
     MODELS,
     ClickModel,
-    chances,
+    click_chances,
     expected,
     fit_of,
-    graded,
     held_out,
+    judgments_by_clicks,
     usual_thresholds,
 )
 from pytest_ireval.judging.clicks import Searches
@@ -85,7 +85,7 @@ def test_chances_of_clicks_multiply_to_those_of_whole_searches(rows, a, s, go_on
     searches = made(rows, list("abcd"))
     of_pair = searches.pairs.document
     model = ClickModel("dbn", np.array(a)[of_pair], np.array(s)[of_pair], go_on, np.zeros(0))
-    chance = chances(model, searches)
+    chance = click_chances(model, searches)
     each = np.where(searches.clicked, chance, 1 - chance)
 
     for row, (shown, clicks, _) in enumerate(rows):
@@ -220,5 +220,20 @@ def test_usual_thresholds_are_a_share_of_the_best_documents():
     thresholds = usual_thresholds(searches, np.array([0.3, 0.2, 0.1]), np.array([True, True, True]))
 
     assert thresholds == pytest.approx([0.3 * (2**g - 1) / 15 for g in (0.5, 1.5, 2.5, 3.5)])
-    assert graded(np.array([0.3, 0.1, 0.01, 0.0, 0.0083]), thresholds).tolist() == [4, 3, 1, 0, 1]
-    assert graded(np.array([0.1, 0.0999]), [0.1]).tolist() == [1, 0]
+
+
+def test_grades_are_the_number_of_thresholds_that_an_estimate_reaches():
+    searches = made([("abcd", [1, 2], 10)])
+    estimates, examined = np.array([0.1, 0.0999, 0.3, 0.9]), np.array([10.0, 10, 9.96, 9.9])
+    found = judgments_by_clicks(searches, ClickModel("cascade", estimates, np.ones(4), 1.0, examined), [0.1, 0.3], 10)
+
+    assert found.rows == [("q", "a", 1, 0.1, 10, 10.0, 10), ("q", "b", 0, 0.0999, 10, 10.0, 10)]
+    assert (found.thresholds, found.rare) == ([0.1, 0.3], 2)
+
+
+def test_the_best_documents_of_a_typical_query_get_the_highest_of_usual_grades():
+    searches = made([("abcde", [], 10)])
+    estimates = np.array([0.3, 0.1, 0.01, 0.0, 0.0083])
+    found = judgments_by_clicks(searches, ClickModel("sdbn", estimates, np.ones(5), 1.0, np.full(5, 10.0)), (), 1)
+
+    assert [row[1:3] for row in found.rows] == [("a", 4), ("b", 3), ("c", 1), ("e", 1), ("d", 0)]

@@ -9,7 +9,7 @@ from made_searches import made
 from pytest_ireval import ClickedSearch, click_policy, evaluate
 from pytest_ireval.cli.options import registry_at
 from pytest_ireval.errors import PluginError
-from pytest_ireval.judging.clicks import POLICIES, deviations, preferred, within
+from pytest_ireval.judging.clicks import POLICIES, deviations, preferred, searches_of
 
 SHOWN = ("d1", "d2", "d3", "d4")
 BY_NAME = {policy.name: policy for policy in POLICIES}
@@ -94,8 +94,8 @@ def test_support_is_a_plain_count(rows, policy):
 
 def test_searches_of_chosen_queries_have_other_names():
     searches = made([(("a", "b"), [1], 2), (("b",), [], 3)])
-    kept, others = within(searches, {"q": "q1"})
-    none, all_others = within(searches, {})
+    kept, others = searches_of(searches, {"q": "q1"})
+    none, all_others = searches_of(searches, {})
 
     assert (kept.queries, kept.count.tolist(), others) == (("q1",), [2, 3], 0)
     assert (none.count.size, none.document.size, all_others) == (0, 0, 5)
