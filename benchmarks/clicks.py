@@ -4,8 +4,9 @@
     python benchmarks/clicks.py --lines 100000 --kind jsonl --model dbn
 
 A log has sessions of three searches; 5,000 queries, the most frequent ones first (Zipf), each with ten documents in two
-orders, and clicks by rank. So the number of different searches is bounded, and memory should be, too. Prints lines a
-second and the peak of resident memory of the whole command, as the system reports it.
+orders, and clicks by rank. So the number of different searches is bounded, and memory should be, too. With `--orders
+512` most lines of a small log have a list of their own. Prints lines a second and the peak of resident memory of the
+whole command, as the system reports it.
 """
 
 from __future__ import annotations
@@ -28,15 +29,16 @@ def main() -> int:
     add = parser.add_argument
     add("--lines", type=int, nargs="*", default=[1_000_000, 10_000_000], help="of each log")
     add("--kind", choices=["tsv", "jsonl"], default="tsv", help="of the logs; default: tsv")
+    add("--orders", type=int, default=2, help="the number of lists of each query, up to 512; default: 2")
     add("--model", help="make judgments by this model, too")
     add("--ireval", default=str(Path(sys.executable).with_name("ireval")), help="the command to measure")
     add("--folder", type=Path, default=Path(__file__).parent / "data" / "clicks", help="of the logs")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for lines in options.lines:
-        log = options.folder / f"log-{lines}.{options.kind}"
+        log = options.folder / f"log-{lines}-{options.orders}.{options.kind}"
         if not log.exists():
-            write_log(log, lines)
+            write_log(log, lines, options.orders)
         output = options.folder / "output.json"
         model = ("--model", options.model) if options.model else ()
         command = (options.ireval, "clicks", str(log), "--format", "json", *model)
@@ -51,7 +53,7 @@ def main() -> int:
     return 0
 
 
-def write_log(path: Path, lines: int) -> None:
+def write_log(path: Path, lines: int, orders: int) -> None:
     """Sessions of three searches."""
     rng = random.Random(1)
     shares = list(accumulate(1 / number for number in range(1, QUERIES + 1)))
@@ -61,8 +63,10 @@ def write_log(path: Path, lines: int) -> None:
         for number in range(lines):
             query = rng.choices(range(QUERIES), cum_weights=shares)[0]
             names = [f"product-{query:04}-{i}" for i in range(DOCUMENTS)]
-            if rng.random() < 0.5:
-                names[0], names[1] = names[1], names[0]
+            order = rng.randrange(orders)
+            for i in range(DOCUMENTS - 1):
+                if order >> i & 1:
+                    names[i], names[i + 1] = names[i + 1], names[i]
             clicked = [name for rank, name in enumerate(names, 1) if rng.random() < 0.25 / rank]
             row = (f"s{number // 3:08}", f"query number {query}", names, clicked, 1_700_000_000 + number)
             if path.suffix == ".tsv":

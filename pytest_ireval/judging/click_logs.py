@@ -107,8 +107,8 @@ class _Collected:
         self.left_out: dict[str, list[Any]] = {}
         self.queries: dict[str, int] = {}
         self.documents: dict[str, int] = {}
-        self.lists: dict[Any, int] = {}
-        """By query and what the line has as documents."""
+        self.lists: dict[bytes, int] = {}
+        """By a digest of the query and of what the line has as documents."""
         self.contents: list[array[int]] = []
         """Query and documents of each list."""
         self.known: dict[Any, tuple[int, ...]] = {}
@@ -158,6 +158,8 @@ class _Collected:
         clicked_key = known, _hashable(clicks), _hashable(ranks)
         clicked = self.known.get(clicked_key)
         if clicked is None:
+            if len(self.known) >= REMEMBERED:
+                self.known.clear()
             clicked = self.known[clicked_key] = self._clicked(known, clicks, ranks)
         self.add(session, time, _count(count), known, clicked, place)
 
@@ -193,11 +195,11 @@ class _Collected:
 
     def list_of(self, query: Any, documents: Any) -> int:
         """The number of a list."""
-        key = _hashable(query), _hashable(documents)
+        key = _digest(query, documents)
         known = self.lists.get(key)
         return self._new_list(key, query, documents) if known is None else known
 
-    def _new_list(self, key: Any, query: Any, documents: Any) -> int:
+    def _new_list(self, key: bytes, query: Any, documents: Any) -> int:
         text = query.strip() if isinstance(query, str) else _text(query)
         if not text:
             raise _WrongLineError("has no query")
@@ -259,8 +261,7 @@ class _Collected:
         self._forget()
         self._forget()
         order = sorted(self.counts)
-        sizes = [len(self.contents[known]) - 1 for known, _ in order]
-        first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+        first = np.cumsum([0, *(len(self.contents[known]) - 1 for known, _ in order)], dtype=np.int64)
         document, click = np.zeros(first[-1], np.int32), np.zeros(first[-1], np.int32)
         for row, (known, clicked) in enumerate(order):
             document[first[row] : first[row + 1]] = self.contents[known][1:]
@@ -276,8 +277,8 @@ class _Collected:
             click,
         )
         number, exact = self.sessions.number()
-        left_out = tuple(Ignored(reason, *found) for reason, found in self.left_out.items())
-        return ClickLog(searches, number + self.anonymous, exact, self.lines, self.repeated, self.span, left_out)
+        ignored = tuple(Ignored(reason, *found) for reason, found in self.left_out.items())
+        return ClickLog(searches, number + self.anonymous, exact, self.lines, self.repeated, self.span, ignored)
 
 
 class _Rows:
@@ -367,6 +368,13 @@ class _Distinct:
         return round(below / (self.limit / (1 << 64))), False
 
 
+def _digest(query: Any, documents: Any) -> bytes:
+    """A key for two cells that takes little memory."""
+    plain = isinstance(query, str) and isinstance(documents, str)
+    text = f"{len(query)} {query}{documents}" if plain else repr((query, documents))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 def _hashable(cell: Any) -> Any:
     """A key for a cell or value of JSON; ``1`` and ``true`` have two."""
     if cell is None or isinstance(cell, str | tuple):
@@ -377,10 +385,8 @@ def _hashable(cell: Any) -> Any:
 
 
 def _text(query: Any) -> str:
-    if query is None:
-        return ""
-    if isinstance(query, int) and not isinstance(query, bool):
-        return str(query)
+    if query is None or (isinstance(query, int) and not isinstance(query, bool)):
+        return "" if query is None else str(query)
     raise _WrongLineError(f"the query is {shown(json.dumps(query))}, not text", "the query is not text")
 
 
