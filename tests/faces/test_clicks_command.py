@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval import evaluate, read_judgments, read_queries
+from pytest_ireval import evaluate, load_suite, read_judgments, read_queries, run_gate
 from pytest_ireval.retrieval.companions import read_preferences
 
 LOG = Path(__file__).parents[2] / "examples" / "data" / "clicks.tsv"
@@ -292,3 +292,23 @@ def test_a_policy_of_a_conftest_is_used_by_name(ireval, write, few, tmp_path):
         {"query": "red mug", "better": "a", "worse": "b", "support": "10"},
         {"query": "red mug", "better": "b", "worse": "c", "support": "30"},
     ]
+
+
+@pytest.mark.parametrize(("ranking", "verdict"), [("b a c", "pass"), ("a c b", "fail")])
+def test_a_suite_gates_on_judgments_and_preferences_from_clicks(ireval, write, ranking, verdict):
+    write("few.tsv", FEW)
+    write("queries.tsv", "id\ttext\nq1\tred mug\n")
+    made = ["--queries", "queries.tsv", "--to"]
+    ireval("clicks", "few.tsv", "--model", "sdbn", *made, "judgments.tsv")
+    ireval("clicks", "few.tsv", "--policy", "skip-above-and-skip-next", *made, "preferences.tsv")
+    write("run.txt", "".join(f"q1 Q0 {name} {rank} {9 - rank} t\n" for rank, name in enumerate(ranking.split(), 1)))
+    write(
+        "clicks.ireval.yaml",
+        "ireval: 1\nsuite: clicks\nsource: {run: run.txt}\n"
+        "judgments: {file: judgments.tsv, preferences: preferences.tsv}\n"
+        "rules:\n"
+        '  - threshold: {nDCG@3: ">= 0.9"}\n'
+        '  - threshold: {TauPref(weighted=true): ">= 0.9"}\n',
+    )
+
+    assert [each.verdict for each in run_gate(load_suite("clicks.ireval.yaml")).outcomes[1:]] == [verdict] * 2
