@@ -35,6 +35,7 @@ GROUPS = {
         "why": "Show the arithmetic of one metric on one query.",
         "import": "Convert files of other tools to queries and judgments.",
         "pool": "Collect documents to judge from rankings, in random order.",
+        "judge": "Judge a pool in the browser, or by a program that is checked against humans.",
         "agreement": "Show how far judges agree, and whether it matters.",
         "collection": "Describe queries, judgments and documents.",
         "trec_eval": "Score as trec_eval 10 does, with its options and output.",
