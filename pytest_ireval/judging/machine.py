@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from queue import Empty, Queue
@@ -66,7 +67,7 @@ class MachineJudge:
             words = [word.replace(name, value) for word in words]
         return words
 
-    @property
+    @cached_property
     def prompt_hash(self) -> str:
         """A short hash of the prompt; empty without one."""
         return "" if self.prompt is None else hashlib.sha256(self.prompt.read_bytes()).hexdigest()[:12]
