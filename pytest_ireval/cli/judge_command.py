@@ -109,7 +109,8 @@ def command(
     A page opens in the browser. It is served to this machine only. Each grade is saved at once, with judge, date and
     guideline. With --with a program judges instead, if it agrees with humans (--calibrate).
     """
-    if program is None and (given := [name for key, name in ONLY_WITH.items() if options[key]]):
+    given = [name for key, name in ONLY_WITH.items() if options[key] is not None and options[key] is not False]
+    if program is None and given:
         raise click.UsageError(f"{given[0]} needs --with")
     read = read_pool(pool)
     target = target or _beside(pool, "judgments")

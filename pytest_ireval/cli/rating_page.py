@@ -82,6 +82,7 @@ class _Server(ThreadingHTTPServer):
     """Bound to the loopback address; a client that goes away is no error."""
 
     daemon_threads = True
+    request_queue_size = 64
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Report errors of ours; a broken connection is none."""

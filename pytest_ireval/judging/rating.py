@@ -192,9 +192,13 @@ class JudgmentFile:
         stamp = self._stamp_now()
         if stamp == self._stamp:
             return
-        table = _table(self.path) if stamp else Table({}, str(self.path), str)
-        self._rows = dict(self._keyed(judgment_columns(table))) if table.rows else {}
-        self._stamp = stamp
+        rows: dict[Pair | int, Row] = {}
+        if any(stamp[1:2]):  # JSON lines without a judgment are an empty file
+            table = _table(self.path)
+            for kind in ("query", "document", "grade"):
+                column_for(table.columns, kind, table.origin)
+            rows = dict(self._keyed(judgment_columns(table))) if table.rows else {}
+        self._rows, self._stamp = rows, stamp
 
     def _keyed(self, table: Table) -> Iterator[tuple[Pair | int, Row]]:
         """Rows of this judge by pair, those of others by number; two grades of this judge are an error."""

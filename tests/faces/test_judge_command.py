@@ -216,7 +216,7 @@ def test_the_command_serves_until_it_is_interrupted(folder):
 
     assert out == "\n1 of 36 documents judged by ann: pool.judgments.tsv\n"
     assert running.returncode == 0
-    (row,) = csv.DictReader((folder / "pool.judgments.tsv").open(), delimiter="\t")
+    (row,) = csv.DictReader((folder / "pool.judgments.tsv").read_text().splitlines(), delimiter="\t")
     assert row == {
         "query": "q1",
         "document": "q1-2",
@@ -291,7 +291,7 @@ def test_the_budget_ends_cleanly_and_the_next_run_goes_on(ireval, folder, progra
 
 def test_humans_judge_documents_of_their_own_pool_with_its_texts(ireval, folder, program):
     human = "query,query_text,document,document_title,grade\n" + "".join(
-        f"x{n},cup,x{n}-{n % 3},C,{n % 3}\n" for n in range(9)
+        f"x{n},cup,x{n}-{n % 3},Cup {n},{n % 3}\n" for n in range(9)
     )
     (folder / "human.csv").write_text(human)
     (folder / "bare.csv").write_text("query,document,grade\nx,y,1\n")
