@@ -5,11 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from pytest_ireval.cli.named_files import named_files
 from pytest_ireval.cli.options import (
@@ -28,16 +28,7 @@ from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.intake.importing import read_panel
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
 from pytest_ireval.judging.agreement import agreement_by_query, agreement_of_all, agreement_of_two, alike
-from pytest_ireval.judging.judge_error import (
-    Audit,
-    Figure,
-    SliceAgreement,
-    agreement_by_slice,
-    audit_of,
-    combined,
-    mean_of,
-    redrawn,
-)
+from pytest_ireval.judging.judge_error import Audit, SliceAgreement, agreement_by_slice, audit_of, redrawn, with_error
 from pytest_ireval.judging.panel import CHOICES, Choice, JudgePanel, Merging, MissingPolicy, TiePolicy, merged_votes
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.evaluation import Grades
@@ -352,26 +343,26 @@ def _corrected(
     if not systems:
         return
     top = float(audit.grades.max()) or None
-    judged: dict[tuple[str, str], list[Any]] = {}
+    judged: dict[tuple[str, str], list[list[float | None]]] = {}
     with LateBar() as progress:
         progress.expect((draws + 1) * len(systems), "scoring")
-        for judgments in (audit.judgments, *redrawn(audit, draws, seed)):
+        for judgments in chain([audit.judgments], redrawn(audit, draws, seed)):
             for name, ranking in systems.items():
                 scored = evaluate(judgments, ranking, metrics, missing_queries="zero", scale=top, registry=registry)
                 for metric in scored.metrics:
-                    if metric.unit == "query" and metric.aggregate == "mean":
-                        values = [metric.values.get(query, np.nan) for query in judgments.queries]
-                        judged.setdefault((metric.name, name), []).append(values)
+                    if metric.unit != "query" or metric.aggregate != "mean":
+                        raise InputError(Problem(f"{metric.name} is not a mean over queries, which --audit needs"))
+                    values = [metric.values.get(query) for query in judgments.queries]
+                    judged.setdefault((metric.name, name), []).append(values)
                 progress.advance(1)
-    figures = {key: np.array(values) for key, values in judged.items()}
-    names = list(dict.fromkeys(metric for metric, _ in figures))
     first, *others = systems
+    names = list(dict.fromkeys(metric for metric, _ in judged))
     rows = [
-        _with_error({"metric": metric, "ranking": name}, figures[metric, name]) for metric in names for name in systems
+        _with_error({"metric": metric, "ranking": name}, judged[metric, name]) for metric in names for name in systems
     ]
     yield Sheet("values", rows, "Values as the judge has them, and with its error:", _ERROR)
     pairs = [
-        _with_error({"metric": metric, "pair": f"{name} - {first}"}, figures[metric, name] - figures[metric, first])
+        _with_error({"metric": metric, "pair": f"{name} - {first}"}, judged[metric, name], judged[metric, first])
         for metric in names
         for name in others
     ]
@@ -387,14 +378,10 @@ _ERROR = {
 }
 
 
-def _with_error(about: Row, values: Any) -> Row:
-    """The mean of the first row, and that of all others; queries that lack a value in one of them are left out."""
-    kept = values[:, ~np.isnan(values).any(axis=0)]
-    if not kept.shape[1]:
-        return {**about, **dict.fromkeys(("value", "low", "high", "with_error", "low_with_error", "high_with_error"))}
-    said, corrected = mean_of(kept[0]), combined(kept[1:])
-    return {**about, **_figures(said, ""), **_figures(corrected, "_with_error")}
-
-
-def _figures(figure: Figure, ending: str) -> Row:
-    return {ending.lstrip("_") or "value": figure.mean, f"low{ending}": figure.low, f"high{ending}": figure.high}
+def _with_error(
+    about: Row, values: Sequence[Sequence[float | None]], less: Sequence[Sequence[float | None]] | None = None
+) -> Row:
+    """The mean of the first row, and that of all others; of the differences, if there is something to subtract."""
+    found = with_error(values, less)
+    columns = ("value", "low", "high", "with_error", "low_with_error", "high_with_error")
+    return {**about, **dict(zip(columns, [*found[0], *found[1]] if found else [None] * len(columns), strict=True))}

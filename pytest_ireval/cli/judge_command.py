@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from pytest_ireval.cli.options import LateBar, format_options, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.material import today_of
 from pytest_ireval.intake.reading import read_judgments
-from pytest_ireval.judging.judge_error import LEVEL, Agreement, agreement_with, drawn_per_slice
-from pytest_ireval.judging.machine import PROMPT, Answer, AnswerCache, Asking, Budget, MachineJudge
+from pytest_ireval.judging.judge_error import LEVEL, Agreement, agreement_with, drawn_per_slice, shuffled
+from pytest_ireval.judging.machine import PROMPT, AnswerCache, Asking, GivenGrade, MachineJudge, Spending
 from pytest_ireval.judging.rating import ENDINGS, Item, JudgmentFile, Pair, ReadPool, judged_items, read_pool
 from pytest_ireval.retrieval.formats.writers import write_table
 from pytest_ireval.retrieval.tables import named
@@ -201,7 +200,7 @@ def _judged_by_program(
         raise click.UsageError("--prompt has no effect: the command does not contain {prompt}")
     slices = _slices(read, options["column"]) if options["audit"] else {}
     cache = AnswerCache(options["cache"] or pool.with_name(f"{pool.stem}.answers.jsonl"))
-    budget = Budget(options["budget"], options["budget_cost"])
+    budget = Spending(options["budget"], options["budget_cost"])
     sheets: list[Sheet] = []
     notes: list[str] = []
     with LateBar() as progress:
@@ -212,11 +211,7 @@ def _judged_by_program(
             notes += [f"{counted(unread, 'human judgment')} not asked: not in the pool, and without texts"] * (
                 unread > 0
             )
-            items = [
-                human[place][0]
-                for place in np.random.Generator(np.random.PCG64(options["seed"])).permutation(len(human))
-            ]
-            answers = asking.answers(items)
+            answers = asking.answers(shuffled([item for item, _ in human], options["seed"]))
             if len(answers) < len(human):
                 stop = f"the budget ended with {len(answers)} of {len(human)} answers of the calibration"
                 show(sheets, [*notes, f"{stop}: nothing written; run again to go on", *_spent(budget)], form)
@@ -252,7 +247,7 @@ def _judged_by_program(
     return 0
 
 
-def _spent(budget: Budget) -> Iterator[str]:
+def _spent(budget: Spending) -> Iterator[str]:
     cost = f", cost {budget.spent:g}" if budget.spent else ""
     yield f"asked for {counted(budget.asked, 'answer')}{cost}; others came from the cache"
 
@@ -272,15 +267,13 @@ def _human(read: ReadPool, judge: MachineJudge, options: Mapping[str, Any]) -> t
     return found, len(every) - len(found)
 
 
-def _calibration(human: Sequence[tuple[Item, int]], answers: Mapping[Pair, Answer], seed: int) -> Agreement:
-    queries = {query: i for i, query in enumerate(dict.fromkeys(item.query for item, _ in human))}
-    machine = np.array([answers[item.pair].grade for item, _ in human], np.float64)
-    grades = np.array([grade for _, grade in human], np.float64)
-    return agreement_with(machine, grades, np.array([queries[item.query] for item, _ in human]), seed)
+def _calibration(human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], seed: int) -> Agreement:
+    machine = [float(answers[item.pair].grade) for item, _ in human]
+    return agreement_with(machine, [float(grade) for _, grade in human], [item.query for item, _ in human], seed)
 
 
 def _calibration_sheets(
-    human: Sequence[tuple[Item, int]], answers: Mapping[Pair, Answer], judge: MachineJudge, found: Agreement
+    human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], judge: MachineJudge, found: Agreement
 ) -> Iterator[Sheet]:
     yield Sheet("calibration", [found._asdict()], "The program and humans:", {"same": "same grade"})
     pairs = [(grade, answers[item.pair].grade) for item, grade in human]

@@ -79,7 +79,7 @@ class Rating:
 
 
 class _Server(ThreadingHTTPServer):
-    """Bound to the loopback address; a client that goes away is no error."""
+    """Bound to the loopback address; a client that goes away is not an error."""
 
     daemon_threads = True
     request_queue_size = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pytest_ireval.retrieval.judged import Floats, Integers
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.statistics.student import t_quantile
 
+T = TypeVar("T")
 DRAWS = 2000
 LEVEL = 0.95
 ENOUGH = 10
@@ -34,8 +35,11 @@ class Agreement(NamedTuple):
     """The interval draws queries or documents."""
 
 
-def agreement_with(machine: Floats, human: Floats, query: Integers, seed: int) -> Agreement:
+def agreement_with(
+    machine: Floats | Sequence[float], human: Floats | Sequence[float], query: Integers | Sequence[str], seed: int
+) -> Agreement:
     """Cohen's kappa with its bootstrap interval: of whole queries, because judgments of one query are alike."""
+    machine, human = np.asarray(machine, np.float64), np.asarray(human, np.float64)
     same, kappa = cohen(machine, human)
     grades, code = np.unique(np.concatenate((machine, human)), return_inverse=True)
     size, cell = grades.size, code[: machine.size] * grades.size + code[machine.size :]
@@ -59,10 +63,15 @@ def agreement_with(machine: Floats, human: Floats, query: Integers, seed: int) -
     return Agreement(machine.size, same, kappa, low, high, over)
 
 
+def shuffled(things: Sequence[T], seed: int) -> list[T]:
+    """The things in a random order."""
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(len(things))
+    return [things[place] for place in order.tolist()]
+
+
 def drawn_per_slice(pairs: Sequence[Pair], slices: Mapping[Pair, str], count: int, seed: int) -> list[Pair]:
     """A random sample of ``count`` pairs of each slice, or all of a smaller one; in random order."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    order = [pairs[place] for place in rng.permutation(len(pairs)).tolist()]
+    order = shuffled(pairs, seed)
     by_slice: dict[str, list[Pair]] = {}
     for pair in order:
         by_slice.setdefault(slices[pair], []).append(pair)
@@ -151,9 +160,16 @@ class Figure(NamedTuple):
     high: float | None
 
 
-def mean_of(values: Floats) -> Figure:
-    """By Student's t, over queries."""
-    return combined(values[None, :])
+def with_error(
+    values: Sequence[Sequence[float | None]], less: Sequence[Sequence[float | None]] | None = None
+) -> tuple[Figure, Figure] | None:
+    """The mean as the judge has it (the first row), and over redrawn judgments (the others); None without a query.
+
+    Each row has the values of the same queries; those of ``less`` are subtracted. A query that lacks one is left out.
+    """
+    rows = np.array(values, np.float64) - (0.0 if less is None else np.array(less, np.float64))
+    kept = rows[:, ~np.isnan(rows).any(axis=0)]
+    return (combined(kept[:1]), combined(kept[1:])) if kept.shape[1] else None
 
 
 def combined(draws: Floats) -> Figure:

@@ -28,7 +28,7 @@ MODEL, PROMPT = "{model}", "{prompt}"
 """What a command may contain: the name of the model, and the path of the prompt."""
 
 
-class Answer(NamedTuple):
+class GivenGrade(NamedTuple):
     """The grade that a program gave, and who gave it when."""
 
     grade: int
@@ -93,14 +93,14 @@ class AnswerCache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.known: dict[str, Answer] = {}
+        self.known: dict[str, GivenGrade] = {}
         data = path.read_bytes() if path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]  # an interrupted program may have left half a line
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 found = json.loads(line)
                 said = int(found["grade"]), str(found["model"]), str(found["date"]), float(found["cost"])
-                self.known[str(found["key"])] = Answer(*said)
+                self.known[str(found["key"])] = GivenGrade(*said)
             except (ValueError, KeyError, TypeError, RecursionError):
                 complaint = "is not an answer that ireval judge wrote"
                 remedy = "remove the line, or name another file with --cache"
@@ -109,7 +109,7 @@ class AnswerCache:
         if self.size < len(data):
             os.truncate(path, self.size)
 
-    def add(self, key: str, answer: Answer, item: Item) -> None:
+    def add(self, key: str, answer: GivenGrade, item: Item) -> None:
         """Keep an answer."""
         line = {"key": key, "query": item.query, "document": item.document, **answer._asdict()}
         with open(self.path, "ab") as file:
@@ -123,7 +123,7 @@ class AnswerCache:
 
 
 @dataclass
-class Budget:
+class Spending:
     """The answers, and the cost, that may still be asked for; None: without a limit."""
 
     answers: int | None = None
@@ -143,11 +143,11 @@ class Asking:
 
     judge: MachineJudge
     cache: AnswerCache
-    budget: Budget
+    budget: Spending
     date: str
     advance: Callable[[int], None] = field(default=lambda _: None)
 
-    def answers(self, items: Sequence[Item]) -> dict[Pair, Answer]:
+    def answers(self, items: Sequence[Item]) -> dict[Pair, GivenGrade]:
         """The answers about the items, as far as the budget goes.
 
         Those that came before an error are kept in the cache. A program that answers too often may have answered the
@@ -182,7 +182,7 @@ class Asking:
                 remedy = "print one line for each line that is read; none of these answers is kept"
                 raise BadAnswerError(Problem(complaint, self.judge.command, suggestion=remedy))
 
-    def _answer(self, line: bytes, item: Item, place: str) -> Answer:
+    def _answer(self, line: bytes, item: Item, place: str) -> GivenGrade:
         """The answer in a line, checked."""
         about = f"document {shown(item.document)} of query {shown(item.query)}"
         allowed = f'a line {{"grade": N}}, where N is one of {", ".join(map(str, self.judge.grades))}'
@@ -210,7 +210,7 @@ class Asking:
             said = f"the line: {shown(_text(line))}"
             raise BadAnswerError(Problem(f"{complaint} ({about})", place, suggestion=said, allowed=allowed))
         plain = " ".join(model.encode("utf-8", "replace").decode().split())
-        return Answer(int(grade), plain, self.date, cost)
+        return GivenGrade(int(grade), plain, self.date, cost)
 
 
 def _cost(said: object) -> float | None:

@@ -11,8 +11,8 @@ from pytest_ireval.judging.judge_error import (
     audit_of,
     combined,
     drawn_per_slice,
-    mean_of,
     redrawn,
+    with_error,
 )
 from pytest_ireval.retrieval.from_objects import judgments_from
 
@@ -111,7 +111,7 @@ def test_a_small_audit_is_less_sure_than_a_large_one():
 
 def test_one_draw_has_the_interval_of_student_and_several_a_wider_one():
     values = np.array([0.1, 0.4, -0.2, 0.3])
-    figure = mean_of(values)
+    figure = combined(values[None])
     half = 3.182446 * values.std(ddof=1) / 2
     assert figure == pytest.approx((0.15, 0.15 - half, 0.15 + half), abs=1e-5)
 
@@ -123,4 +123,46 @@ def test_one_draw_has_the_interval_of_student_and_several_a_wider_one():
 
 
 def test_one_query_has_no_interval():
-    assert mean_of(np.array([0.5])) == (0.5, None, None)
+    assert with_error([[0.5], [0.25], [0.75]]) == ((0.5, None, None), (0.5, None, None))
+
+
+def test_a_query_without_a_value_in_one_of_the_draws_is_left_out():
+    said, drawn = with_error([[0.5, 1.0, 0.0], [0.5, None, 0.5], [0.25, 0.0, 0.25]], [[0.0, 0.0, 0.0]] * 3)
+
+    assert (said.mean, drawn.mean) == (0.25, 0.375)
+    assert with_error([[None], [0.5]]) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("errors", [0.2, 0.4])
+def test_the_interval_with_the_error_of_the_judge_holds_the_true_difference(errors):
+    """50 queries, 20 documents, 100 of them audited; figures of two rankings are the mean grade of their first five."""
+    rng = np.random.default_rng(5)
+
+    def drawn(queries):
+        truth = rng.choice(4, (queries, 20), p=[0.5, 0.25, 0.15, 0.1])
+        wrong = rng.random(truth.shape) < errors
+        said = np.where(wrong, np.clip(truth + rng.choice([-1, 1], truth.shape), 0, 3), truth)
+        return (
+            truth,
+            said,
+            [np.argsort(-(truth + rng.normal(0, noise, truth.shape)), axis=1)[:, :5] for noise in (1.6, 1.2)],
+        )
+
+    def difference(grades, orders):
+        one, other = (np.take_along_axis(grades, order, axis=1).mean(axis=1) for order in orders)
+        return other - one
+
+    truth, _, orders = drawn(20_000)
+    true = difference(truth, orders).mean()
+    held = 0
+    for number in range(100):
+        truth, said, orders = drawn(50)
+        audited = set(rng.permutation(1000)[:100].tolist())
+        machine = made({f"q{n // 20} d{n % 20}": int(said.flat[n]) for n in range(1000)})
+        human = made({f"q{n // 20} d{n % 20}": int(truth.flat[n]) for n in sorted(audited)})
+        draws = redrawn(audit_of(machine, human, {}), 40, number)
+        figure = combined(np.array([difference(each.grade.reshape(50, 20), orders) for each in draws]))
+        held += figure.low <= true <= figure.high
+
+    assert held >= 90

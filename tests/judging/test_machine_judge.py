@@ -8,7 +8,7 @@ import pytest
 
 from pytest_ireval import IrevalError
 from pytest_ireval.judging import machine
-from pytest_ireval.judging.machine import AnswerCache, Asking, Budget, MachineJudge
+from pytest_ireval.judging.machine import AnswerCache, Asking, MachineJudge, Spending
 from pytest_ireval.judging.rating import Item
 
 GRADES = dict.fromkeys(range(4), "")
@@ -34,7 +34,7 @@ def ask(tmp_path):
     """The grades by document, and what was spent."""
 
     def asked(judge, items=ITEMS, cache="cache.jsonl", **budget):
-        asking = Asking(judge, AnswerCache(tmp_path / cache), Budget(**budget), "2026-03-01")
+        asking = Asking(judge, AnswerCache(tmp_path / cache), Spending(**budget), "2026-03-01")
         answers = asking.answers(items)
         return {document: answer.grade for (_, document), answer in answers.items()}, asking.budget
 
@@ -189,8 +189,8 @@ def test_an_interrupted_line_of_the_cache_is_dropped_and_a_damaged_one_is_an_err
 def test_model_and_date_of_an_answer_are_kept(judge, tmp_path):
     named = judge("print(json.dumps({'grade': 1, 'model': 'x\\n\\ud800 7'}))")
     cache = AnswerCache(tmp_path / "cache.jsonl")
-    Asking(named, cache, Budget(), "2026-03-01").answers(ITEMS[:1])
-    later = Asking(named, AnswerCache(tmp_path / "cache.jsonl"), Budget(), "2027-01-01").answers(ITEMS[:1])
+    Asking(named, cache, Spending(), "2026-03-01").answers(ITEMS[:1])
+    later = Asking(named, AnswerCache(tmp_path / "cache.jsonl"), Spending(), "2027-01-01").answers(ITEMS[:1])
 
     assert later[ITEMS[0].pair] == (1, "x ? 7", "2026-03-01", 0.0)
 
