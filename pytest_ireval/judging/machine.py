@@ -25,7 +25,7 @@ from pytest_ireval.sources.command import PATIENCE, end_program, ending_together
 LONGEST = 1 << 20
 """Bytes of an answer."""
 MODEL, PROMPT = "{model}", "{prompt}"
-"""What a command may contain: the name of the model, and the path of the prompt."""
+"""Words that a command may contain: the name of the model, and the path of the prompt."""
 
 
 class GivenGrade(NamedTuple):
