@@ -117,7 +117,7 @@ def command(
     row = {"date": today_of().isoformat(), "guideline": version}
     if program is not None:
         asked = MachineJudge(program, grades, options["model_name"] or "", options["prompt"], options["timeout"])
-        file = JudgmentFile(target, _name(judge or asked.model or program))
+        file = JudgmentFile(target, _name(judge or asked.name))
         sys.exit(_judged_by_program(pool, read, file, asked, row, form, options))
     from pytest_ireval.cli.rating_page import Rating
 
@@ -161,7 +161,11 @@ def _judged_by_hand(rating: Any, port: int, *, browser: bool) -> None:
     pairs = {item.pair for item in rating.items}
     if not pairs:
         raise InputError(Problem("every document has a grade already", rating.pool))
-    server, address = rating_server(rating, port)
+    try:
+        server, address = rating_server(rating, port)
+    except OSError as error:
+        complaint = f"port {port} cannot be used: {error.strerror}"
+        raise IrevalError(Problem(complaint, suggestion="without --port any free one is used")) from None
     done = len(pairs & rating.file.grades.keys())
     click.echo(f"{counted(len(pairs), 'document')} to judge, {done} judged already by {rating.file.judge}")
     click.echo(f"judge at {address} (Ctrl-C ends)")
@@ -241,6 +245,8 @@ def _judged_by_program(
     notes += [f"the budget ended: {counted(left, 'document')} not judged yet; run again to go on"] * (left > 0)
     notes += [f"{counted(read.graded, 'row')} of the pool with a grade already: left out"] * (read.graded > 0)
     notes += _spent(budget)
+    counts: Row = {"judged": len(answers), "left": left, "asked": budget.asked, "cost": budget.spent}
+    sheets.append(Sheet("answers", [counts], shown=()))
     if options["audit"]:
         notes.append(_audited(pool, read, list(answers), slices, options))
     show(sheets, notes, form)

@@ -67,6 +67,12 @@ class MachineJudge:
             words = [word.replace(name, value) for word in words]
         return words
 
+    @property
+    def name(self) -> str:
+        """The model, or else the program without its arguments, which may have a secret."""
+        script = next((word for word in self.words if word.endswith(".py")), self.words[0])
+        return self.model or Path(script).name
+
     @cached_property
     def prompt_hash(self) -> str:
         """A short hash of the prompt; empty without one."""
@@ -239,7 +245,7 @@ def _answered(judge: MachineJudge, lines: Sequence[bytes], ahead: int) -> Genera
         assert program.stdin is not None  # noqa: S101 - it is a pipe
         assert program.stdout is not None  # noqa: S101 - as above
         Thread(target=_write, args=(program.stdin, lines, room, stopped), daemon=True).start()
-        Thread(target=_read, args=(program.stdout, found), daemon=True).start()
+        Thread(target=_read, args=(program.stdout, found, len(lines) + 1), daemon=True).start()
         try:
             for number in range(len(lines)):
                 try:
@@ -292,11 +298,13 @@ def _write(pipe: IO[bytes], lines: Sequence[bytes], room: Semaphore, stopped: Ev
             pipe.flush()
 
 
-def _read(pipe: IO[bytes], found: Queue[bytes | None]) -> None:
+def _read(pipe: IO[bytes], found: Queue[bytes | None], most: int) -> None:
+    """Hand over the first lines that are not blank, then None; a program that prints without end fills no memory."""
     with suppress(OSError, ValueError), pipe:
-        while line := pipe.readline(LONGEST):
+        while most and (line := pipe.readline(LONGEST)):
             if line.strip():
                 found.put(line)
+                most -= 1
     found.put(None)
 
 
@@ -305,10 +313,12 @@ def _failed(
 ) -> InputError:
     """The error of a program that did not answer everything, with the end of its standard error."""
     errors.seek(max(0, errors.seek(0, os.SEEK_END) - LONGEST))
+    kept = f"after {number} of {len(lines)} answers; these are kept, and not asked for again"
+    far = kept if number else f"before the first of {len(lines)} answers"
     last = "\n  ".join(tidy(errors.read().decode("utf-8", "replace"))[-LAST_LINES:])
     return InputError(
         Problem(
-            f"{complaint} after {number} of {len(lines)} answers; these are kept, and not asked for again",
+            f"{complaint} {far}",
             judge.command,
             suggestion=remedy,
             allowed=f"the end of its standard error:\n  {last}" if last else "it wrote nothing to standard error",

@@ -138,6 +138,16 @@ def test_too_many_answers_may_be_wrong_from_the_first_one_so_none_is_kept(judge,
     assert ask(judge())[1].asked == 4
 
 
+def test_a_program_that_prints_without_end_is_ended(judge, ask):
+    with pytest.raises(IrevalError, match="answered more often than it was asked"):
+        ask(judge(before="while True:\n    print(json.dumps({'grade': 1}))"))
+
+
+def test_the_name_of_a_program_has_no_secret_of_its_arguments(judge):
+    assert MachineJudge("/opt/bin/ask --key sk-123", GRADES).name == "ask"
+    assert (judge().name, judge(model="big 7").name) == ("judge.py", "big 7")
+
+
 def test_a_program_that_does_not_end_by_itself_is_ended(judge, ask, monkeypatch):
     monkeypatch.setattr(machine, "PATIENCE", 0.1)
 
