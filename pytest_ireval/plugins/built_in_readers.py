@@ -32,7 +32,7 @@ def _in(module: str, function: str, *, told: bool = False) -> Callable[..., Any]
 def _rows(
     holds: Content, columns: str, has: Callable[[Any], bool], is_table: Callable[[InputFile], bool]
 ) -> list[Reader]:
-    """The formats that are rows under names: as text, as JSON, as Parquet."""
+    """The formats that are rows under names: as text, as JSON, as Parquet or Arrow."""
     return [
         Reader(
             "table",
@@ -40,6 +40,7 @@ def _rows(
             f"CSV or TSV with a first line of column names: {columns}",
             is_table,
             _in("row_files", "delimited_table"),
+            _in("row_scan", "judged_in_table", told=True) if holds == "rankings" else None,
             also=("csv", "tsv"),
         ),
         Reader(
@@ -48,14 +49,25 @@ def _rows(
             f"a JSON object on each line with {columns}",
             lambda file: has(recognised.keys_of_lines(file)),
             _in("row_files", "json_lines"),
+            _in("row_scan", "judged_in_json_lines", told=True) if holds == "rankings" else None,
         ),
         Reader("json", holds, JSON_LAYOUT[holds], recognised.is_plain_json, _in("row_files", "mapping_or_table")),
-        Reader(
-            "parquet",
-            holds,
-            f"Parquet with columns {columns}",
-            recognised.is_parquet,
-            _in("row_files", "parquet_rankings", told=True) if holds == "rankings" else _in("row_files", "parquet"),
+        *(
+            Reader(
+                name,
+                holds,
+                f"{kind} with columns {columns}",
+                fits,
+                _in("columnar", "columnar_rankings", told=True)
+                if holds == "rankings"
+                else _in("columnar", "columnar_table"),
+                _in("columnar", "judged_in_columns", told=True) if holds == "rankings" else None,
+                also=also,
+            )
+            for name, kind, fits, also in (
+                ("parquet", "Parquet", recognised.is_parquet, ()),
+                ("arrow", "Arrow IPC (Feather)", recognised.is_arrow, ("feather",)),
+            )
         ),
     ]
 

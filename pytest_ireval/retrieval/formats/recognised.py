@@ -131,9 +131,15 @@ def is_parquet(file: InputFile) -> bool:
     return file.file is not None and file.file.magic == b"PAR1"
 
 
+def is_arrow(file: InputFile) -> bool:
+    """Tell whether it is an Arrow IPC file, which Feather files are, too."""
+    return file.file is not None and file.head.startswith("ARROW1\0")
+
+
 def is_text(file: InputFile) -> bool:
-    """Tell whether it is neither a folder, nor Parquet, nor JSON, nor marked up."""
-    return bool(file.first_lines) and not is_parquet(file) and not JSON.match(file.head) and not is_topics(file)
+    """Tell whether it is neither a folder, nor Parquet or Arrow, nor JSON, nor marked up."""
+    binary = is_parquet(file) or is_arrow(file)
+    return bool(file.first_lines) and not binary and not JSON.match(file.head) and not is_topics(file)
 
 
 def is_quepid_table(file: InputFile) -> bool:
