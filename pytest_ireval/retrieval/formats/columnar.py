@@ -25,8 +25,8 @@ from pytest_ireval.retrieval.scan.numbers import Numbers
 from pytest_ireval.retrieval.scan.tokens import ROOM, BadLines, Chunk, Span
 from pytest_ireval.retrieval.tables import RankingColumns, Table, ranking_columns
 
-BATCH = 1 << 16
-"""Rows that are read at a time."""
+BATCH, ROWS, BUFFER = 1 << 16, 1 << 18, 1 << 18
+"""Rows that are read at a time, rows for which a Parquet file is opened, and bytes of a column that are read ahead."""
 
 
 def columnar_table(file: InputFile) -> Table:
@@ -57,7 +57,7 @@ def columnar_rankings(file: InputFile, how: Reading) -> Rankings:
 
 
 def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> list[KeptRows] | None:
-    """The judged documents of the rankings in the file; None if it needs the reader of all rows, which names mistakes."""
+    """The judged documents of the rankings in the file; None: the reader of all rows must name mistakes."""
     try:
         with _opened(file) as source:
             scan = _Scan(file, source, ranking_columns(source.names, file.name), judgments, how)
@@ -132,6 +132,10 @@ class _Source(NamedTuple):
     batches: Callable[[list[str]], Iterator[Any]]
 
 
+LARGEST = 1 << 30
+"""Bytes of text that fit into one array with offsets of 32 bits."""
+
+
 @contextmanager
 def _opened(file: InputFile) -> Iterator[_Source]:
     with _damage_named(file):
@@ -139,15 +143,31 @@ def _opened(file: InputFile) -> Iterator[_Source]:
             from pyarrow import parquet
 
             with parquet.ParquetFile(file.path) as source:
-                names = source.schema_arrow.names
-                yield _Source(names, source.metadata.num_rows, lambda wanted: _of_parquet(source, wanted))
+                about, names = source.metadata, source.schema_arrow.names
+            yield _Source(names, about.num_rows, partial(_parquet_batches, file, about))
         else:
             yield _arrow_source(file)
 
 
-def _of_parquet(source: Any, wanted: list[str]) -> Iterator[Any]:
-    for batch in source.iter_batches(BATCH, columns=wanted):
-        yield batch.select(wanted)
+def _parquet_batches(file: InputFile, about: Any, wanted: list[str]) -> Iterator[Any]:
+    """Some columns of all row groups, a few at a time: pyarrow keeps their memory until the file is closed."""
+    from pyarrow import parquet
+
+    for groups in _row_groups(about):
+        with parquet.ParquetFile(file.path, metadata=about, buffer_size=BUFFER) as source:
+            for batch in source.iter_batches(BATCH, row_groups=groups, columns=wanted, use_threads=False):
+                yield batch.select(wanted)
+
+
+def _row_groups(about: Any) -> Iterator[list[int]]:
+    """The numbers of row groups that follow each other and together have several batches of rows."""
+    groups, rows = [], 0
+    for group in range(about.num_row_groups):
+        groups.append(group)
+        rows += about.row_group(group).num_rows
+        if rows >= ROWS or group == about.num_row_groups - 1:
+            yield groups
+            groups, rows = [], 0
 
 
 def _arrow_source(file: InputFile) -> _Source:
@@ -196,7 +216,7 @@ def _damage_named(file: InputFile) -> Iterator[None]:
 def _texts(table: Any, name: str, file: InputFile) -> Any:
     """A column of ids as one array of text; whole numbers are written out."""
     import pyarrow as arrow
-    from pyarrow import compute, types
+    from pyarrow import types
 
     column = table.column(name)
     if types.is_dictionary(column.type):
@@ -204,8 +224,11 @@ def _texts(table: Any, name: str, file: InputFile) -> Any:
     kind = column.type
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
         raise _unfit(file, f"column {name!r} is {kind}, not an id; ids are text (or whole numbers)")
-    texts = column.cast(arrow.large_string()).combine_chunks()
-    empty = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(zero_copy_only=False)
+    if types.is_integer(kind) or column.nbytes > LARGEST:  # casts are slow to import
+        column = column.cast(arrow.large_string())
+    texts = column.combine_chunks()
+    edge = _edges(texts)
+    empty = (edge[1:] == edge[:-1]) | _nulls(texts)
     if empty.any():
         raise _unfit(file, f"column {name!r} is empty", int(np.flatnonzero(empty)[0]))
     return texts
@@ -216,24 +239,43 @@ def _numbers(table: Any, name: str, file: InputFile) -> NDArray[np.float64]:
 
     column = table.column(name)
     try:
-        values: NDArray[np.float64] = column.cast(arrow.float64(), safe=False).to_numpy()
+        if column.type != arrow.float64():
+            column = column.cast(arrow.float64(), safe=False)
     except arrow.ArrowException as error:
         raise _unfit(file, f"column {name!r} is {column.type}, not a number ({error})") from error
-    wrong = np.flatnonzero(~np.isfinite(values))
+    array = column.combine_chunks()
+    values = np.frombuffer(array.buffers()[1], np.float64)[array.offset : array.offset + len(array)]  # no pandas
+    wrong = np.flatnonzero(~np.isfinite(values) | _nulls(array))
     if wrong.size:
         raise _unfit(file, f"column {name!r} holds no finite number", int(wrong[0]))
     return values
+
+
+def _nulls(array: Any) -> NDArray[np.bool_]:
+    """A mask of the entries of an array that are missing."""
+    if not array.null_count:
+        return np.zeros(len(array), bool)
+    nulls: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
+    return nulls
 
 
 def _unfit(file: InputFile, complaint: str, row: int | None = None) -> InputError:
     return InputError(Problem(complaint, place=file.name if row is None else numbered(file.name)(row)))
 
 
+def _edges(texts: Any) -> NDArray[np.int64]:
+    """The begin of each text in the data of an array, and the end of the last one."""
+    from pyarrow import types
+
+    kind = np.int64 if types.is_large_string(texts.type) else np.int32
+    found = np.frombuffer(texts.buffers()[1], kind)[texts.offset : texts.offset + len(texts) + 1]
+    return found.astype(np.int64, copy=False)
+
+
 def _ids(texts: Any) -> Ids:
     """The bytes of an array of text, copied once, with room around them for scans."""
-    _, offsets, data = texts.buffers()
-    end = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    begin, size = int(end[0]), int(end[-1] - end[0])
+    edge = _edges(texts)
+    begin, size = int(edge[0]), int(edge[-1] - edge[0])
     buffer = np.zeros(size + 2 * ROOM, np.uint8)
-    buffer[ROOM : ROOM + size] = np.frombuffer(data, np.uint8)[begin : begin + size]
-    return Ids(Chunk(buffer, size), Span(end[:-1] - begin, end[1:] - begin))
+    buffer[ROOM : ROOM + size] = np.frombuffer(texts.buffers()[2], np.uint8)[begin : begin + size]
+    return Ids(Chunk(buffer, size), Span(edge[:-1] - begin, edge[1:] - begin))
