@@ -120,11 +120,13 @@ class Node:
 
     def each(self, key: str) -> Iterator[Node]:
         """The entries of the list under ``key``; none if the key is missing."""
-        if self._expected(dict).get(key) is None:
-            return
-        node = self.get(key)
-        for number, value in enumerate(node._expected(list), 1):
-            yield Node(value, self.origin, (*self.path, f"{key} {number}"))
+        if self._expected(dict).get(key) is not None:
+            yield from self.get(key).entries_of_list()
+
+    def entries_of_list(self) -> Iterator[Node]:
+        """The entries of a list."""
+        for number, value in enumerate(self._expected(list), 1):
+            yield Node(value, self.origin, (*self.path[:-1], f"{self.path[-1] if self.path else 'entry'} {number}"))
 
     def entries(self) -> Iterator[tuple[str, Node]]:
         """The keys of an object with their values."""
