@@ -224,9 +224,15 @@ QUICK = {
     "blank lines": "query,document,score\n\nq1,d1,2\n\n\nq1,d9,1\n\n",
     "TSV": "query\tdocument\tscore\nq1\tö 1\t2\nq1\td9\t1\n",
     "JSONL": '{"query": "q1", "document": "d1", "score": 2}\n{"query": "q1", "document": "d9", "score": 1.5}\n',
-    "JSONL with another order": '{"query": "q1", "document": "d1", "score": 2}\n{"score": 1, "query": "q1", "document": "d9"}\n',
-    "JSONL with escapes": '{"query": "q1", "document": "\\u00f6 1", "score": 2}\n{"query": "q1", "document": "d", "score": 1}\n',
-    "JSONL with whole numbers as ids": '{"query": 17, "document": "d1", "score": 2}\n{"query": 17, "document": 4, "score": 1e-5}\n',
+    "JSONL with another order": (
+        '{"query": "q1", "document": "d1", "score": 2}\n{"score": 1, "query": "q1", "document": "d9"}\n'
+    ),
+    "JSONL with escapes": (
+        '{"query": "q1", "document": "\\u00f6 1", "score": 2}\n{"query": "q1", "document": "d", "score": 1}\n'
+    ),
+    "JSONL with whole numbers as ids": (
+        '{"query": 17, "document": "d1", "score": 2}\n{"query": 17, "document": 4, "score": 1e-5}\n'
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""Files that real repositories hold: MS MARCO, OpenSearch's workbench, RRE, SVMlight with groups, SMART, NTCIR, CLEF."""
+"""Files that repositories hold: MS MARCO, OpenSearch's workbench, RRE, SVMlight with groups, SMART, NTCIR, CLEF."""
 
 import json
 
@@ -187,7 +187,8 @@ class TestSmart:
 
 class TestTopicsOfOtherCampaigns:
     def test_ntcir_www(self, file):
-        text = "<queries>\n<query>\n<qid>0001</qid>\n<content>Halloween picture</content>\n<description>Find</description>\n</query>\n</queries>\n"
+        text = "<queries>\n<query>\n<qid>0001</qid>\n<content>Halloween picture</content>\n"
+        text += "<description>Find</description>\n</query>\n</queries>\n"
         queries = read_queries(file(text))
 
         assert (queries.ids, queries.text) == (("0001",), ("Halloween picture",))
@@ -201,7 +202,8 @@ class TestTopicsOfOtherCampaigns:
         assert read_queries(file(text)).text == ("NBA labor dispute",)
 
     def test_clef(self, file):
-        text = "<top lang='en'>\n<num> C041 </num>\n<EN-title> Pesticides in Baby Food </EN-title>\n<EN-desc> Find </EN-desc>\n</top>\n"
+        text = "<top lang='en'>\n<num> C041 </num>\n<EN-title> Pesticides in Baby Food </EN-title>\n"
+        text += "<EN-desc> Find </EN-desc>\n</top>\n"
         queries = read_queries(file(text))
 
         assert (queries.ids, queries.text) == (("C041",), ("Pesticides in Baby Food",))
@@ -237,6 +239,12 @@ class TestQuepidExports:
 
         assert refused(read_rankings, path) == (
             "DIR/file.txt\n  contains 2 snapshots: 'a', 'b'\n  export one snapshot, or keep the rows of one"
+        )
+
+    def test_a_file_without_its_columns_is_refused(self, file, refused):
+        assert refused(read_rankings, file("query,doc_id\ndog,d1\n"), format="quepid-snapshot") == (
+            "DIR/file.txt\n  lacks the columns doc_position, query_text, snapshot_name\n"
+            "  columns: Snapshot Name, Query Text, Doc ID, Doc Position"
         )
 
     def test_a_book_has_texts_beside_its_judges(self, file, refused):

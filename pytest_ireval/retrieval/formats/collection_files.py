@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file, words
 from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.formats.recognised import ID_PRIORITY_TEXT, beside, is_listed
+from pytest_ireval.retrieval.formats.recognised import ID_PRIORITY_TEXT, groups_beside, is_listed
 from pytest_ireval.retrieval.tables import Table, at_lines, table_of_rows
 from pytest_ireval.text_table import counted
 
@@ -48,7 +48,7 @@ def letor_judgments(file: InputFile, how: Reading) -> Table:
         lines.append(number)
     if queries and not mistakes.count and (left := sum(1 for _ in queries)):
         complaint = f"has groups for {counted(left, 'line')} more than {file.name} has"
-        mistakes.add(Problem(complaint, place=str(beside(file))))
+        mistakes.add(Problem(complaint, place=str(groups_beside(file))))
     mistakes.refuse()
     _number(file, columns, lines, how)
     return Table(columns, file.name, at_lines(file.name, lines))
@@ -56,7 +56,7 @@ def letor_judgments(file: InputFile, how: Reading) -> Table:
 
 def _of_groups(file: InputFile) -> Iterator[str] | None:
     """The query of each line, counted from 1, by the file of groups; None without one, or if lines name queries."""
-    groups = beside(file)
+    groups = groups_beside(file)
     if groups is None or any(len(found) > 1 and found[1].startswith("qid:") for found in file.first_words):
         return None
     with input_file(groups) as inside:
@@ -73,7 +73,7 @@ def _of_groups(file: InputFile) -> Iterator[str] | None:
 def _without_query(file: InputFile, number: int, grouped: bool) -> Problem:
     place = f"{file.name}:{number}"
     if grouped:
-        return Problem(f"is in no group of {beside(file)}", place=place)
+        return Problem(f"is in no group of {groups_beside(file)}", place=place)
     named = any(found[1:] and found[1].startswith("qid:") for found in file.first_words)
     groups = "" if named else "without qid:, put the number of lines of each query into a file NAME.group beside it"
     allowed = "a line is: grade qid:query 1:feature … # document"

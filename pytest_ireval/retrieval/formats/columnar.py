@@ -25,7 +25,7 @@ from pytest_ireval.retrieval.scan.numbers import Numbers
 from pytest_ireval.retrieval.scan.tokens import ROOM, BadLines, Chunk, Span
 from pytest_ireval.retrieval.tables import RankingColumns, Table, ranking_columns
 
-BATCH, ROWS, BUFFER = 1 << 16, 1 << 18, 1 << 18
+BATCH, ROWS, BUFFER = 1 << 15, 1 << 18, 1 << 18
 """Rows that are read at a time, rows for which a Parquet file is opened, and bytes of a column that are read ahead."""
 
 
@@ -110,12 +110,13 @@ class _Scan(NamedTuple):
         return whole_queries(rows, score.size, self.judgments.table.seed, final=final)
 
     def _batches(self, what: str) -> Iterator[Any]:
-        self.how.progress.expect(self.source.rows, what)
+        size, rows = self.file.bytes.size, self.source.rows
+        self.how.progress.expect(size, what)
         with _damage_named(self.file):
             for batch in self.source.batches(list(self.wanted[:3])):
                 if batch.num_rows:
                     yield batch
-                    self.how.progress.advance(batch.num_rows)
+                    self.how.progress.advance(size * batch.num_rows // rows if rows else batch.nbytes)
 
 
 def _table_of(batches: list[Any]) -> Any:
@@ -125,7 +126,7 @@ def _table_of(batches: list[Any]) -> Any:
 
 
 class _Source(NamedTuple):
-    """An open file: the names of its columns, the number of its rows, and some columns of all rows in batches."""
+    """A file: the names of its columns, the number of its rows (0: unknown), and some columns in batches."""
 
     names: list[str]
     rows: int

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_ireval.errors import InputError, Problem, shown
 from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.formats.recognised import is_text
+from pytest_ireval.retrieval.formats.recognised import QUEPID_SNAPSHOT, is_text
 from pytest_ireval.retrieval.formats.row_files import Node, delimited_table, document
 from pytest_ireval.retrieval.tables import NUMBER, Table, column_for, named, plain_name, selected, table_of_rows
 
@@ -149,6 +149,9 @@ def snapshot_rankings(file: InputFile) -> Table:
     """The rankings of a snapshot, by position."""
     cells = delimited_table(file)
     found = {plain_name(name): [cell.strip() for cell in column] for name, column in cells.columns.items()}
+    if lacking := sorted(QUEPID_SNAPSHOT - found.keys()):
+        allowed = "columns: Snapshot Name, Query Text, Doc ID, Doc Position"
+        raise InputError(Problem(f"lacks the columns {', '.join(lacking)}", file.name, allowed=allowed))
     snapshots = dict.fromkeys(zip(found["snapshot_name"], found.get("case_id", found["snapshot_name"]), strict=True))
     if len(snapshots) > 1:
         names = ", ".join(shown(name) for name, _ in snapshots)

@@ -244,7 +244,7 @@ def is_id_text(file: InputFile) -> bool:
     return is_text(file) and all(ID_TEXT.match(line) and "\t" not in line for line in file.first_lines)
 
 
-def beside(file: InputFile) -> Path | None:
+def groups_beside(file: InputFile) -> Path | None:
     """The file with the number of lines of each query: ``NAME.group`` (XGBoost) or ``NAME.query`` (LightGBM)."""
     paths = [file.path.with_name(f"{file.path.name}.{ending}") for ending in ("group", "query")]
     return next((path for path in paths if path.is_file()), None)
@@ -267,7 +267,7 @@ def has_features(file: InputFile) -> bool:
     if any(len(words) > 1 and words[1].startswith("qid:") for words in file.first_words[:5]):
         return True
     plain = all(NUMBER.fullmatch(words[0]) and all(map(FEATURE.match, words[1:2])) for words in file.first_words[:5])
-    return plain and beside(file) is not None
+    return plain and groups_beside(file) is not None
 
 
 def is_pairs(file: InputFile) -> bool:
@@ -290,7 +290,11 @@ def _has_texts_as_ids(file: InputFile) -> bool:
 def _names_a_column(file: InputFile) -> bool:
     """Tell whether the first line looks like names of columns, be they of another kind of table or misspelt."""
     names = tuple(map(plain_name, file.header))
-    if len(file.first_lines) > 1 and _numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0]):
+    if (
+        names
+        and len(file.first_lines) > 1
+        and _numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0])
+    ):
         return False  # q1 above q2 is an id, whatever its text is
     known = {name for groups in COLUMN_NAMES.values() for group in groups for name in group}
     texts = {name for group in PRODUCTS for name in group}  # people search for products

@@ -180,7 +180,7 @@ def document(file: InputFile) -> Node:
 
 def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
-    found = _table(file, rows_of(file.lines(), file.delimiter, file.name), short_rows=short_rows)
+    found = _table(file, delimited_rows(file.lines(), file.delimiter, file.name), short_rows=short_rows)
     if file.delimiter == "\t":
         _refuse_quoted_ids(found)
     return found
@@ -210,7 +210,7 @@ Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
 
-def rows_of(lines: Iterable[str], delimiter: str, origin: str) -> Iterator[Row]:
+def delimited_rows(lines: Iterable[str], delimiter: str, origin: str) -> Iterator[Row]:
     """The rows of CSV, or of TSV, that are not blank."""
     if delimiter == "\t":
         for number, line in enumerate(lines, 1):

@@ -134,8 +134,8 @@ class _Value(NamedTuple):
     is_text: bool
 
 
-class Template(NamedTuple):
-    """How a line of JSON is written: what is the same in every line, and what may differ."""
+class _Template(NamedTuple):
+    """A line of JSON: its text that is the same in every line, and its values, which may differ."""
 
     values: tuple[_Value, ...]
     tail: bytes
@@ -146,7 +146,7 @@ _TOKEN = re.compile(r'"[^"\\]*"(\s*:)?|(?<![\w.+-])-?(?:0|[1-9]\d*)(?:\.\d+)?(?:
 JSON_NUMBER = re.compile(rb"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
-def template_of(line: str) -> Template:
+def _template_of(line: str) -> _Template:
     """The template of a line that is a JSON object."""
     values, name, at = [], "", 0
     for token in _TOKEN.finditer(line):
@@ -157,17 +157,17 @@ def template_of(line: str) -> Template:
         begin, end = token.span()
         values.append(_Value(name, line[at : begin + is_text].encode(), is_text))
         at = end - is_text
-    return Template(tuple(values), line[at:].encode(), line.count('"'))
+    return _Template(tuple(values), line[at:].encode(), line.count('"'))
 
 
-class Cell(NamedTuple):
+class JsonValue(NamedTuple):
     """One value of every line; a text has no ``number``."""
 
     span: Span
     number: Numbers | None
 
 
-def json_cells(chunk: Chunk, wanted: list[str]) -> tuple[Offsets, list[Cell]]:
+def json_cells(chunk: Chunk, wanted: list[str]) -> tuple[Offsets, list[JsonValue]]:
     """The begin of every line, and the ``wanted`` values of every line.
 
     Every line is written like the first one, which the caller has read; only its texts and numbers differ.
@@ -176,7 +176,7 @@ def json_cells(chunk: Chunk, wanted: list[str]) -> tuple[Offsets, list[Cell]]:
     line_end = np.flatnonzero(text == NEWLINE)
     begin = np.concatenate((np.zeros(1, np.int64), line_end[:-1] + 1))
     first = chunk.token(0, int(line_end[0])).decode()
-    found = template_of(first)
+    found = _template_of(first)
     quote = np.flatnonzero(text == QUOTE)
     _need(quote.size == found.quotes * line_end.size and not (text == BACKSLASH).any())
     _need(np.count_nonzero(text < SPACE) == line_end.size * (1 + first.count("\r")))
@@ -184,13 +184,13 @@ def json_cells(chunk: Chunk, wanted: list[str]) -> tuple[Offsets, list[Cell]]:
     return begin, [cells[_place(found, name)] for name in wanted]
 
 
-def _place(found: Template, name: str) -> int:
+def _place(found: _Template, name: str) -> int:
     places = [place for place, value in enumerate(found.values) if value.name == name]
     _need(len(places) == 1)
     return places[0]
 
 
-def _by_template(chunk: Chunk, found: Template, begin: Offsets, line_end: Offsets, quote: Offsets) -> list[Cell]:
+def _by_template(chunk: Chunk, found: _Template, begin: Offsets, line_end: Offsets, quote: Offsets) -> list[JsonValue]:
     """All values; what lies between them is compared with the template, byte for byte."""
     cells, at, passed = [], begin, 0
     following = [*(value.fixed for value in found.values[1:]), found.tail]
@@ -207,7 +207,7 @@ def _by_template(chunk: Chunk, found: Template, begin: Offsets, line_end: Offset
             end = line_end - len(after)
         _need((end >= start).all() if value.is_text else (end > start).all())
         span = Span(start, end)
-        cells.append(Cell(span, None if value.is_text else _json_numbers(chunk, span)))
+        cells.append(JsonValue(span, None if value.is_text else _json_numbers(chunk, span)))
         at = end
     _need((at + len(found.tail) == line_end).all() and _all_equal(chunk, line_end, found.tail))
     return cells
