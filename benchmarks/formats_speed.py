@@ -135,7 +135,7 @@ def count_judged(name: str, rankings: str, judgments: str) -> None:
             "parquet": "read_parquet(?)",
         }[form]
         query = f"select count(*), sum(score) from {reader} join read_parquet(?) using (query, document)"
-        print(*duckdb.execute(query, [rankings, judgments]).fetchone())
+        print(*(duckdb.execute(query, [rankings, judgments]).fetchone() or ()))
         return
     import polars
 

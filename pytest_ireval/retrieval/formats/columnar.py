@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.pieces import Apart, refuse_apart
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments, numbered
@@ -61,13 +62,12 @@ def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> li
     try:
         with _opened(file) as source:
             scan = _Scan(file, source, ranking_columns(source.names, file.name), judgments, how)
-            parts = scan.parts()
-            names = [name for part in parts for name in part.query_id]
-            if len(set(names)) < len(names):
-                parts = scan.scattered()
+            try:
+                return scan.parts() or None
+            except Apart:
+                return scan.scattered()
     except (InputError, BadLines):
         return None
-    return parts if names else None
 
 
 class _Scan(NamedTuple):
@@ -80,9 +80,9 @@ class _Scan(NamedTuple):
     how: Reading
 
     def parts(self) -> list[KeptRows]:
-        """The judged rows of each query, in order; a query whose rows are apart comes more than once."""
+        """The judged rows of each query, in order; Apart if its rows do not follow each other."""
         keep = partial(judged_rows, judgments=self.judgments, by_id=self.how.by_id)
-        found, held = [], list[Any]()
+        found, held, seen = [], list[Any](), set[bytes]()
         for batch in chain(self._batches("reading rankings"), [None]):
             if batch is not None:
                 held.append(batch)
@@ -93,13 +93,14 @@ class _Scan(NamedTuple):
                 lines, used = self._lines(table, final=batch is None)
                 held = table.slice(used).to_batches()
                 if lines is not None:
+                    refuse_apart(seen, lines.query_id)
                     found.append(keep(lines))
         return found
 
     def scattered(self) -> list[KeptRows]:
         """The same for a file with the rows of a query in several places: one sort over all of it."""
-        parts = [self._lines(_table_of([batch]), final=True)[0] for batch in self._batches("sorting rankings")]
-        whole = gathered_rows([part for part in parts if part is not None])
+        parts = (self._lines(_table_of([batch]), final=True)[0] for batch in self._batches("sorting rankings"))
+        whole = gathered_rows([gathered_rows([part]) for part in parts if part is not None])
         return [judged_rows(whole, self.judgments, by_id=self.how.by_id)]
 
     def _lines(self, table: Any, *, final: bool) -> tuple[Lines | None, int]:
