@@ -81,11 +81,11 @@ def rows(draw):
     return [(query, document, draw(numbers)) for query, document in pairs]
 
 
-def delimited(drawn, delimiter, quoting, end, number, blanks=""):
+def delimited(drawn, delimiter, quoting, end, number, blanks="", title="x"):
     sink = io.StringIO()
     writer = csv.writer(sink, delimiter=delimiter, quoting=quoting, lineterminator=end)
     writer.writerow(("query", "title", "document", number))
-    writer.writerows((query, "x", document + blanks, score) for query, document, score in drawn)
+    writer.writerows((query, title, document + blanks, score) for query, document, score in drawn)
     return sink.getvalue()
 
 
@@ -101,9 +101,10 @@ relaxed = settings(suppress_health_check=list(HealthCheck), deadline=None, max_e
     st.sampled_from(["score", "rank"]),
     st.sampled_from(["", "", " ", "\u00a0"]),
     st.booleans(),
+    st.text(',;"\n a', max_size=6),
 )
-def test_csv_quoted_in_any_way(folder, drawn, delimiter, quoting, end, number, blanks, by_id):
-    text = delimited(drawn, delimiter, quoting, end, number, blanks)
+def test_csv_quoted_in_any_way(folder, drawn, delimiter, quoting, end, number, blanks, by_id, title):
+    text = delimited(drawn, delimiter, quoting, end, number, blanks, title)
 
     short, long, _ = read_both(folder, text.encode(), by_id=by_id)
     assert short == long
@@ -119,11 +120,19 @@ def test_tsv(folder, drawn, end, number):
 
 
 @relaxed
-@given(rows(), st.booleans(), st.sampled_from([(",", ":"), (", ", ": "), (" ,", " : ")]), st.booleans(), st.booleans())
-def test_json_lines_written_in_any_way(folder, drawn, ascii_only, separators, numbers_as_text, numbered):
+@given(
+    rows(),
+    st.booleans(),
+    st.sampled_from([(",", ":"), (", ", ": "), (" ,", " : ")]),
+    st.booleans(),
+    st.booleans(),
+    st.text('"\\/\n\U0001f600\ud7ffdu09', max_size=6),
+)
+def test_json_lines_written_in_any_way(folder, drawn, ascii_only, separators, numbers_as_text, numbered, title):
     objects = [
         {
             "score": str(score) if numbers_as_text else score,
+            "title": title,
             "query": int(query) if numbered and query == "17" else query,
             "meta": {"rank": 1, "tags": ["a", None]},
             "document": int(document) if numbered and document == "17" else document,
@@ -203,6 +212,15 @@ def test_nonsense_is_refused_alike(folder, text, header, sound):
 
 
 @relaxed
+@given(st.text('"\\\\ud8Dc/09n', max_size=30), st.text('"\\\\ud8Dc/09n', max_size=30))
+def test_escapes_that_json_does_not_have_are_refused_alike(folder, one, other):
+    line = '{"query": "q1", "title": "%s", "document": "%s", "score": 1}\n'
+    text = line % ("x", "d1") + line % (one, "d2") + line % (other, "d3")
+    short, long, _ = read_both(folder, text.encode())
+    assert short == long
+
+
+@relaxed
 @given(st.lists(st.text('q{}":, .0123e-+\\u\t', max_size=12), max_size=3), st.integers(0, 60))
 def test_damaged_json_lines_are_refused_alike(folder, pieces_of_text, at):
     line = '{"query": "q1", "document": "d1", "rank": 1, "score": 0.5}\n'
@@ -218,6 +236,7 @@ QUICK = {
     "CSV with a byte order mark and CR LF": "\ufeffquery,document,score\r\nq1,d1,2\r\nq1,d9,1\r\n",
     "CSV in quotes": '"query","document","score"\n"q1","d1","2"\n"q1","d9","1"\n',
     "CSV with a comma and a line break in quotes": 'query,document,score\n"q1","d1",2\nq1,"d,9",1\nq2,"d\n1",1\n',
+    "CSV with doubled quotes beside ids": 'query,title,document,score\nq1,"a, ""b""\n",d1,2\nq1,"",d9,1\n',
     "CSV with blanks behind commas": "query, document, score\nq1, d1, 2\nq1, d9, 1\n",
     "CSV by rank": "query,document,rank\nq1,d1,1\nq1,d9,2\n",
     "scattered": "query,document,score\nq1,d1,2\nq2,d1,1\nq1,d9,1\n",
@@ -229,6 +248,10 @@ QUICK = {
     ),
     "JSONL with escapes": (
         '{"query": "q1", "document": "\\u00f6 1", "score": 2}\n{"query": "q1", "document": "d", "score": 1}\n'
+    ),
+    "JSONL with escapes beside ids": (
+        '{"query": "q1", "title": "a \\"b\\" \\ud83d\\ude00", "document": "d1", "score": 2}\n'
+        '{"query": "q1", "title": "\\\\", "document": "d9", "score": 1}\n'
     ),
     "JSONL with whole numbers as ids": (
         '{"query": 17, "document": "d1", "score": 2}\n{"query": 17, "document": 4, "score": 1e-5}\n'
