@@ -30,7 +30,7 @@ class Rows(Protocol):
         """The next one, or None."""
         ...
 
-    def fetchall(self) -> list[Any]:
+    def fetchall(self) -> Sequence[Any]:
         """All of them."""
         ...
 

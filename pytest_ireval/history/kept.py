@@ -262,14 +262,14 @@ _FROM = {
 }
 
 
-def _selected(connection: Database, table: str, names: Sequence[str], keys: Sequence[str]) -> list[tuple[Any, ...]]:
+def _selected(connection: Database, table: str, names: Sequence[str], keys: Sequence[str]) -> Sequence[Any]:
     columns, marks = ", ".join(f'{table}."{name}"' for name in names), ", ".join("?" * len(keys))
     order = "runs.date, runs.id" if table == "runs" else f"{table}.id"
     sql = f"SELECT {columns} FROM {_FROM[table]} WHERE runs.run_key IN ({marks}) ORDER BY {order}"  # noqa: S608 - all of it is ours
     return connection.execute(sql, tuple(keys)).fetchall()
 
 
-def _acceptances(connection: Database, run: KeptRun, suite: KeptSuite) -> list[tuple[int, int, str, int]]:
+def _acceptances(connection: Database, run: KeptRun, suite: KeptSuite) -> Sequence[tuple[int, int, str, int]]:
     """Those of the suite at that moment: row of the suite, run, who told of it, and how many figures there are."""
     # a run that was started outside of the repository knows no commit, and its baseline does
     return connection.execute(
