@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from uuid import uuid4
 
 from pytest_ireval.errors import HistoryError, Problem, tidy
 from pytest_ireval.history.database import USUAL, VERSION, VIEWS, Database, Rows, bound, reading, writing
@@ -329,6 +330,12 @@ def pull(path: Path, shared: Shared, repository: str = "", progress: Progress = 
 def send_waiting(path: Path, shared: Shared, stop: threading.Event) -> int:
     """Send the runs that the shared database may lack; the number of those that it lacked."""
     return _send(path, waiting(path, shared.shown), shared, SILENT, stop)
+
+
+def send_one(run: KeptRun, shared: Shared) -> bool:
+    """Send a run that no file keeps."""
+    with shared.writing() as other:
+        return merged(other, replace(run, run_key=uuid4().hex))
 
 
 def fetch_earlier(path: Path, shared: Shared, run: RunResult, repository: str) -> None:

@@ -12,7 +12,16 @@ import pytest
 
 from pytest_ireval.errors import HistoryError, IrevalError, Problem, one_line
 from pytest_ireval.history.kept import append, kept_run
-from pytest_ireval.history.shared import NAME, Place, Shared, fetch_earlier, in_time, place_of, send_waiting, waiting
+from pytest_ireval.history.shared import (
+    Place,
+    Shared,
+    fetch_earlier,
+    in_time,
+    place_of,
+    send_one,
+    send_waiting,
+    waiting,
+)
 from pytest_ireval.history.trends import with_trends
 from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.files import OFF
@@ -32,7 +41,7 @@ def history_of(config: pytest.Config) -> RunHistory:
     if not told:
         raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
     try:
-        return RunHistory(None if told == OFF else place_of(told, config.rootpath))
+        return RunHistory(None if told == OFF else place_of(told, config.rootpath), config.rootpath)
     except HistoryError as error:
         raise IrevalError(*(Problem(each.complaint, INI, allowed=each.allowed) for each in error.problems)) from error
 
@@ -42,6 +51,7 @@ class RunHistory:
     """The history of this run; no place: it is not remembered."""
 
     place: Place | None
+    root: Path
     job: Job = NO_JOB
     trouble: str = ""
     """The reason why the run is not remembered."""
@@ -57,8 +67,7 @@ class RunHistory:
         """The run beside earlier ones, as far as any are known."""
         if self.place is None or not run.suites:
             return run
-        path = self.place.path
-        self.job = job_at(path.parent.parent if path.parent.name == ".ireval" else path.parent)
+        path, self.job = self.place.path, job_at(self.root)
         self._ask(lambda shared, _: fetch_earlier(path, shared, run, self.job.repository))
         try:
             return with_trends(path, run, self.job.repository)
@@ -70,13 +79,17 @@ class RunHistory:
         """Add the run to the history; a run without a suite has nothing to remember."""
         if self.place is None or not run.suites:
             return
-        path, address = self.place.path, self.place.address
+        path, kept = self.place.path, kept_run(run, job=self.job)
         try:
-            append(path, kept_run(run, job=self.job))
-            self.sent = self._ask(lambda shared, stop: send_waiting(path, shared, stop)) or 0
-            self.left = len(waiting(path, shown_address(address))) if address else 0
+            append(path, kept)
         except HistoryError as error:
             self.trouble = one_line(error)
+            if self.place.address and self._ask(lambda shared, _: send_one(kept, shared)):
+                self.trouble = f"only in the shared one, for {self.trouble}"
+            return
+        self.sent = self._ask(lambda shared, stop: send_waiting(path, shared, stop)) or 0
+        if self.place.address:
+            self.left = len(waiting(path, shown_address(self.place.address)))
 
     def _ask(self, work: Callable[[Shared, Event], Any]) -> Any:
         """The answer of the shared database; None where there is none, or where it is away."""
@@ -110,9 +123,10 @@ class RunHistory:
         if self.place is None:
             return
         if self.away or self.left:
-            told = f"{counted(self.left, 'run')} in {self.place.path.name} not sent to the shared history yet"
-            warn(f"{told}: {self.away or 'it was slow'}; the next run sends them, or ireval history push")
+            left = f"{counted(self.left, 'run')} of this machine not in the shared history yet"
+            warn(f"{left}: {self.away or 'some are refused'}; the next run sends them, or ireval history push")
         elif self.sent > 1:
-            reporter.write_line(f"{counted(self.sent, 'run')} that waited sent to {shown_address(self.place.address)}")
+            text = f"{self.sent} runs sent to {shown_address(self.place.address)}, those among them that waited"
+            reporter.write_line(as_printed(text))
         elif self.place.unset and not self.trouble:
-            reporter.write_line(f"the history is only in {self.place.path.name}: {self.place.unset} is not set")
+            reporter.write_line(f"{INI}: {self.place.unset} is not set, so only this machine keeps the history")
