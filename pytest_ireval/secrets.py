@@ -14,7 +14,7 @@ SHORTEST = 8
 """Shorter values are also words of ordinary texts, which would be unreadable if they were replaced."""
 LOGIN = re.compile(r"://([^/@\s:]*):([^/@\s]+)@")
 """Name and password in an address."""
-_WHOLE_LOGIN = re.compile("://([^/@:]*:(?![0-9]+/).*|[^/@]*)@")
+WHOLE_LOGIN = re.compile("://([^/@:]*:(?![0-9]+/).*|[^/@]*)@")
 """Name and password, or a token; there may be a slash in the password, but not in the name."""
 VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
 """A variable of the environment in a text: ``${NAME}`` or ``${NAME:-default}``; ``$$`` is a ``$``."""
@@ -97,7 +97,7 @@ keep, hidden, hidden_in = KNOWN.keep, KNOWN.hidden, KNOWN.hidden_in
 
 def shown_address(address: str) -> str:
     """The address without login and parameters."""
-    return re.split("[?#]", _WHOLE_LOGIN.sub("://", address))[0]
+    return re.split("[?#]", WHOLE_LOGIN.sub("://", address))[0]
 
 
 def keep_login(name: str, address: str) -> bool:
@@ -107,8 +107,8 @@ def keep_login(name: str, address: str) -> bool:
     """
     from urllib.parse import unquote
 
-    _, *parameters = re.split("[?&#]", _WHOLE_LOGIN.sub("://", address))
-    found = _WHOLE_LOGIN.search(address)
+    _, *parameters = re.split("[?&#]", WHOLE_LOGIN.sub("://", address))
+    found = WHOLE_LOGIN.search(address)
     login = "" if found is None else found[1]
     _, colon, password = login.partition(":")
     if colon and len(password) < SHORTEST:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import unquote
 from uuid import uuid4
 
 from pytest_ireval.errors import HistoryError, Problem, tidy
@@ -21,7 +22,7 @@ from pytest_ireval.history.trends import keys_of_earlier
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.jobs import job_at
 from pytest_ireval.results.suite_result import RunResult
-from pytest_ireval.secrets import SHORTEST, VARIABLE, keep_login, shown_address
+from pytest_ireval.secrets import SHORTEST, VARIABLE, WHOLE_LOGIN, keep, shown_address
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, TextClause
@@ -76,8 +77,7 @@ class Shared:
         self._engine = None if file or not ADDRESS.match(address) else self._engine_of(address, patience)
 
     def _engine_of(self, address: str, patience: float) -> Engine:
-        secrets = "&".join(each for each in re.split("[?&]", address)[1:] if SECRET.search(each.partition("=")[0]))
-        if not keep_login(NAME, f"{address.partition('?')[0]}?{secrets}" if secrets else address.partition("?")[0]):
+        if not _hides_secrets(address, self.shown):
             complaint = f"the password in the address has fewer than {SHORTEST} characters, so it cannot be hidden"
             raise HistoryError(Problem(complaint, self.shown))
         try:
@@ -169,12 +169,12 @@ class Shared:
         import sqlalchemy
 
         if not self._made:
-            looked = sqlalchemy.inspect(connection)
-            self._made = looked.has_table(VERSIONS)
-        if not self._made:
-            if taken := sorted({*looked.get_table_names(), *looked.get_view_names()} & {*TABLES, *VIEWS}):
+            tables = {*sqlalchemy.inspect(connection).get_table_names()}  # all of one moment
+            self._made = VERSIONS in tables
+            if not self._made and (taken := sorted(tables & {*TABLES})):
                 complaint = f"has the table {taken[0]} of another program"
                 raise HistoryError(Problem(complaint, self.shown, suggestion="give the history a database of its own"))
+        if not self._made:
             return 0
         asked = sqlalchemy.select(sqlalchemy.table(VERSIONS, sqlalchemy.column("version", sqlalchemy.Integer)))
         found = int(connection.execute(asked.with_for_update() if lock else asked).scalar_one())
@@ -295,6 +295,21 @@ def _by_name(values: Sequence[Any]) -> dict[str, Any]:
 def _said(error: Exception) -> str:
     """The message of the database, without the SQL that SQLAlchemy adds."""
     return " ".join(tidy(str(getattr(error, "orig", None) or error))[:3])
+
+
+def _hides_secrets(address: str, shown: str) -> bool:
+    """Hide the password of an address and its secret parameters from now on; False if one is too short for that."""
+    found = WHOLE_LOGIN.search(address)
+    parameters = (each.partition("=") for each in re.split("[?&]", WHOLE_LOGIN.sub("://", address))[1:])
+    secrets = [value for name, _, value in parameters if SECRET.search(name)]
+    secrets += [found[1].partition(":")[2]] if found else []
+    for secret in secrets:
+        if 0 < len(secret) < SHORTEST:
+            return False
+        if secret not in shown:  # as "postgres" is
+            keep(NAME, secret)
+            keep(NAME, unquote(secret))
+    return True
 
 
 def push(path: Path, shared: Shared, progress: Progress = SILENT) -> Merged:

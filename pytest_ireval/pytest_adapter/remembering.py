@@ -79,17 +79,19 @@ class RunHistory:
         """Add the run to the history; a run without a suite has nothing to remember."""
         if self.place is None or not run.suites:
             return
-        path, kept = self.place.path, kept_run(run, job=self.job)
+        path, address = self.place.path, self.place.address
         try:
-            append(path, kept)
+            append(path, kept_run(run, job=self.job))
         except HistoryError as error:
             self.trouble = one_line(error)
-            if self.place.address and self._ask(lambda shared, _: send_one(kept, shared)):
+            if self._ask(lambda shared, _: send_one(kept_run(run, job=self.job), shared)):
                 self.trouble = f"only in the shared one, for {self.trouble}"
             return
         self.sent = self._ask(lambda shared, stop: send_waiting(path, shared, stop)) or 0
-        if self.place.address:
-            self.left = len(waiting(path, shown_address(self.place.address)))
+        try:
+            self.left = len(waiting(path, shown_address(address))) if address else 0
+        except HistoryError as error:
+            self.away = one_line(error)
 
     def _ask(self, work: Callable[[Shared, Event], Any]) -> Any:
         """The answer of the shared database; None where there is none, or where it is away."""
