@@ -188,7 +188,7 @@ def _pull(url: str, history: Path | None, repository: str) -> None:
 
 
 def _shared(url: str) -> Shared:
-    place = place_of(url, Path.cwd())
+    place = place_of(url, Path())
     if place.unset:
         raise HistoryError(Problem(f"{place.unset} is not set", url))
     return Shared(place.address or str(place.path))

@@ -349,8 +349,7 @@ def send_waiting(path: Path, shared: Shared, stop: threading.Event) -> int:
 
 def send_one(run: KeptRun, shared: Shared) -> bool:
     """Send a run that no file keeps."""
-    with shared.writing() as other:
-        return merged(other, replace(run, run_key=uuid4().hex))
+    return _sent(replace(run, run_key=uuid4().hex), shared)
 
 
 def fetch_earlier(path: Path, shared: Shared, run: RunResult, repository: str) -> None:
@@ -395,12 +394,16 @@ def in_time(work: Callable[[threading.Event], T], seconds: float, shown: str) ->
     return done[0]
 
 
+MOST_REFUSED = 10
+"""A database that refuses this many runs takes none of them: it may only be read."""
+
+
 def _send(
     path: Path, keys: Sequence[str], shared: Shared, progress: Progress, stop: threading.Event | None = None
 ) -> int:
-    """Send them, one transaction for each; what was sent before an error is known to have been."""
+    """Send them, one transaction for each; HistoryError at the end if a run is refused, at once if no answer comes."""
     repository = job_at(path.parent).repository
-    added = 0
+    added, refused = 0, list[HistoryError]()
     for some in _pieces(keys):
         with reading(path) as own:
             runs = [] if own is None else [*stored(own, some)]
@@ -409,13 +412,26 @@ def _send(
             for run in runs:
                 if stop is not None and stop.is_set():
                     return added
-                with shared.writing() as other:
-                    added += merged(other, _at_home(run, repository))
-                sent.append(run.run_key)
+                try:
+                    added += _sent(_at_home(run, repository), shared)
+                    sent.append(run.run_key)
+                except HistoryError as error:
+                    refused.append(error)
+                    if len(refused) == MOST_REFUSED:
+                        raise
+                    with shared.reading():
+                        pass  # it answers: others may be sent
                 progress.advance(1)
         finally:
             _mark(path, sent, shared.shown)
+    if refused:
+        raise refused[0]
     return added
+
+
+def _sent(run: KeptRun, shared: Shared) -> bool:
+    with shared.writing() as other:
+        return merged(other, run)
 
 
 def _at_home(run: KeptRun, repository: str) -> KeptRun:
