@@ -34,6 +34,9 @@ NAME = "IREVAL_HISTORY"
 SECRET = re.compile("pass|secret|token|key|pwd", re.IGNORECASE)
 """Parameters of an address with such names have secret values."""
 
+TIMED = dict.fromkeys(("psycopg", "psycopg2", "pymysql", "mysqldb"), "connect_timeout") | {"pg8000": "timeout"}
+"""By driver, its argument that limits the seconds of connecting."""
+
 
 class Place(NamedTuple):
     """The places of a run's history."""
@@ -89,8 +92,8 @@ class Shared:
             url = sqlalchemy.make_url(re.sub("^postgres://", "postgresql://", address))
             if url.drivername == "postgresql" and find_spec("psycopg"):
                 url = url.set(drivername="postgresql+psycopg")
-            timed = url.get_backend_name() in ("postgresql", "mysql", "mariadb") and "connect_timeout" not in url.query
-            arguments = {"connect_timeout": max(2, int(patience / 2))} if timed else {}
+            limit = TIMED.get(url.get_driver_name(), "")
+            arguments = {limit: max(2, int(patience / 2))} if limit and limit not in url.query else {}
             engine = sqlalchemy.create_engine(url, connect_args=arguments, hide_parameters=True)
         except (sqlalchemy.exc.ArgumentError, sqlalchemy.exc.NoSuchModuleError, ImportError, ValueError) as error:
             suggestion = "write dialect+driver://user@host/name, and install that driver: pip install 'psycopg[binary]'"
