@@ -19,7 +19,7 @@ from pytest_ireval.cli.options import LateBar
 from pytest_ireval.errors import HistoryError, IrevalError, Problem, did_you_mean
 from pytest_ireval.history.database import history_for, history_near
 from pytest_ireval.history.kept import KeptRun, Merged, Old, acceptances_in_git, kept_run, merge, old_runs, prune
-from pytest_ireval.history.shared import NAME, Shared, place_of, pull, push
+from pytest_ireval.history.shared import NAME, Shared, history_place, pull, push
 from pytest_ireval.history.trends import COLUMNS, Row, Wanted, known, rows
 from pytest_ireval.reports.data_files import RESULTS, refuse_contradictions, run_of
 from pytest_ireval.reports.figures import change, figure
@@ -188,7 +188,7 @@ def _pull(url: str, history: Path | None, repository: str) -> None:
 
 
 def _shared(url: str) -> Shared:
-    place = place_of(url, Path())
+    place = history_place(url, Path())
     if place.unset:
         raise HistoryError(Problem(f"{place.unset} is not set", url))
     return Shared(place.address or str(place.path))

@@ -38,7 +38,7 @@ TIMED = dict.fromkeys(("psycopg", "psycopg2", "pymysql", "mysqldb"), "connect_ti
 """By driver, its argument that limits the seconds of connecting."""
 
 
-class Place(NamedTuple):
+class HistoryPlace(NamedTuple):
     """The places of a run's history."""
 
     path: Path
@@ -48,7 +48,7 @@ class Place(NamedTuple):
     """The variable that should name it, and has no value."""
 
 
-def place_of(told: str, root: Path) -> Place:
+def history_place(told: str, root: Path) -> HistoryPlace:
     """The places that a setting names, with variables of the environment; HistoryError if it cannot name one."""
     unset: list[str] = []
 
@@ -63,8 +63,8 @@ def place_of(told: str, root: Path) -> Place:
 
     text = VARIABLE.sub(value, told).strip()
     if unset:  # as the secrets of CI are, in pull requests of forks
-        return Place(root / USUAL, unset=unset[0])
-    return Place(root / USUAL, text) if ADDRESS.match(text) else Place(root / text)
+        return HistoryPlace(root / USUAL, unset=unset[0])
+    return HistoryPlace(root / USUAL, text) if ADDRESS.match(text) else HistoryPlace(root / text)
 
 
 class Shared:

@@ -13,11 +13,11 @@ import pytest
 from pytest_ireval.errors import HistoryError, IrevalError, Problem, one_line
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.shared import (
-    Place,
+    HistoryPlace,
     Shared,
     fetch_earlier,
+    history_place,
     in_time,
-    place_of,
     send_one,
     send_waiting,
     waiting,
@@ -41,7 +41,7 @@ def history_of(config: pytest.Config) -> RunHistory:
     if not told:
         raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
     try:
-        return RunHistory(None if told == OFF else place_of(told, config.rootpath), config.rootpath)
+        return RunHistory(None if told == OFF else history_place(told, config.rootpath), config.rootpath)
     except HistoryError as error:
         raise IrevalError(*(Problem(each.complaint, INI, allowed=each.allowed) for each in error.problems)) from error
 
@@ -50,7 +50,7 @@ def history_of(config: pytest.Config) -> RunHistory:
 class RunHistory:
     """The history of this run; no place: it is not remembered."""
 
-    place: Place | None
+    place: HistoryPlace | None
     root: Path
     job: Job = NO_JOB
     trouble: str = ""
@@ -116,17 +116,20 @@ class RunHistory:
         """Warn of a problem with the history. The gate has decided without it, so the verdict stays."""
 
         def warn(text: str) -> None:
-            reporter.write_line(as_printed(f"warning: {text}"), yellow=True)
+            reporter.write_line(as_printed(text), yellow=True)
 
         if self.trouble:
-            warn(f"this run is not in the history: {self.trouble}")
+            warn(f"warning: this run is not in the history: {self.trouble}")
         elif self.unread:
-            warn(f"the report shows no earlier runs: {self.unread}")
+            warn(f"warning: the report shows no earlier runs: {self.unread}")
         if self.place is None:
             return
-        if self.away or self.left:
-            left = f"{counted(self.left, 'run')} of this machine not in the shared history yet"
-            warn(f"{left}: {self.away or 'some are refused'}; the next run sends them, or ireval history push")
+        if self.left:
+            why = f": {self.away}" if self.away else ""
+            runs = f"{counted(self.left, 'run')} of this machine not in the shared history yet{why}"
+            warn(f"warning: {runs}; the next run sends them, or ireval history push")
+        elif self.away:
+            warn(f"warning: this run is not in the shared history: {self.away}")
         elif self.sent > 1:
             text = f"{self.sent} runs sent to {shown_address(self.place.address)}, those among them that waited"
             reporter.write_line(as_printed(text))

@@ -12,7 +12,7 @@ from pytest_ireval.errors import HistoryError, IrevalError
 from pytest_ireval.history import shared as module
 from pytest_ireval.history import spreads, trend
 from pytest_ireval.history.kept import append, kept_run
-from pytest_ireval.history.shared import Place, Shared, place_of, pull, push, waiting
+from pytest_ireval.history.shared import HistoryPlace, Shared, history_place, pull, push, waiting
 from pytest_ireval.history.trends import rows, with_trends
 from pytest_ireval.pytest_adapter.remembering import RunHistory
 from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
@@ -109,27 +109,27 @@ def test_a_missing_package_is_named(ireval, monkeypatch):
 @pytest.mark.parametrize(
     ("told", "place"),
     [
-        ("build/runs.sqlite", Place(Path("root/build/runs.sqlite"))),
-        ("${FOLDER}/runs.sqlite", Place(Path("root/build/runs.sqlite"))),
-        ("postgresql://db/team", Place(Path("root") / FILE, "postgresql://db/team")),
-        ("${TEAM}", Place(Path("root") / FILE, "postgresql://ada:s3cret@db/team")),
-        ("${NOTHING:-sqlite:///x}", Place(Path("root") / FILE, "sqlite:///x")),
-        ("${NOTHING}", Place(Path("root") / FILE, "", "NOTHING")),
-        ("${EMPTY}", Place(Path("root") / FILE, "", "EMPTY")),
-        ("postgresql://ada:${EMPTY}@db/team", Place(Path("root") / FILE, "", "EMPTY")),
-        ("cost$$", Place(Path("root/cost$"))),
+        ("build/runs.sqlite", HistoryPlace(Path("root/build/runs.sqlite"))),
+        ("${FOLDER}/runs.sqlite", HistoryPlace(Path("root/build/runs.sqlite"))),
+        ("postgresql://db/team", HistoryPlace(Path("root") / FILE, "postgresql://db/team")),
+        ("${TEAM}", HistoryPlace(Path("root") / FILE, "postgresql://ada:s3cret@db/team")),
+        ("${NOTHING:-sqlite:///x}", HistoryPlace(Path("root") / FILE, "sqlite:///x")),
+        ("${NOTHING}", HistoryPlace(Path("root") / FILE, "", "NOTHING")),
+        ("${EMPTY}", HistoryPlace(Path("root") / FILE, "", "EMPTY")),
+        ("postgresql://ada:${EMPTY}@db/team", HistoryPlace(Path("root") / FILE, "", "EMPTY")),
+        ("cost$$", HistoryPlace(Path("root/cost$"))),
     ],
 )
 def test_a_setting_names_a_file_or_an_address(told, place, monkeypatch):
     for name, value in {"FOLDER": "build", "TEAM": "postgresql://ada:s3cret@db/team", "EMPTY": ""}.items():
         monkeypatch.setenv(name, value)
 
-    assert place_of(told, Path("root")) == place
+    assert history_place(told, Path("root")) == place
 
 
 def test_a_variable_that_is_none_is_an_error():
     with pytest.raises(HistoryError, match="begins no variable"):
-        place_of("${1}", Path())
+        history_place("${1}", Path())
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ class Reporter:
 
 def remembered(address, day, path=FILE, unset=""):
     """A run as the gate remembers it; the earlier values beside it, and what the terminal says."""
-    history, reporter = RunHistory(Place(path, address, unset), Path.cwd()), Reporter()
+    history, reporter = RunHistory(HistoryPlace(path, address, unset), Path.cwd()), Reporter()
     result = history.with_trends(run(f"2026-03-{day:02}T10:00:00Z", suite(now=day / 100)))
     history.append(result)
     history.tell(reporter)
