@@ -17,7 +17,7 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.material import today_of
 from pytest_ireval.intake.reading import read_judgments
-from pytest_ireval.judging.judge_error import LEVEL, Agreement, agreement_with, drawn_per_slice, shuffled
+from pytest_ireval.judging.judge_error import LEVEL, HumanAgreement, agreement_with, drawn_per_slice, shuffled
 from pytest_ireval.judging.machine import PROMPT, AnswerCache, Asking, GivenGrade, MachineJudge, Spending
 from pytest_ireval.judging.rating import ENDINGS, Item, JudgmentFile, Pair, ReadPool, judged_items, read_pool
 from pytest_ireval.retrieval.formats.writers import write_table
@@ -273,13 +273,13 @@ def _human(read: ReadPool, judge: MachineJudge, options: Mapping[str, Any]) -> t
     return found, len(every) - len(found)
 
 
-def _calibration(human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], seed: int) -> Agreement:
+def _calibration(human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], seed: int) -> HumanAgreement:
     machine = [float(answers[item.pair].grade) for item, _ in human]
     return agreement_with(machine, [float(grade) for _, grade in human], [item.query for item, _ in human], seed)
 
 
 def _calibration_sheets(
-    human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], judge: MachineJudge, found: Agreement
+    human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], judge: MachineJudge, found: HumanAgreement
 ) -> Iterator[Sheet]:
     yield Sheet("calibration", [found._asdict()], "The program and humans:", {"same": "same grade"})
     pairs = [(grade, answers[item.pair].grade) for item, grade in human]
@@ -290,7 +290,7 @@ def _calibration_sheets(
     yield Sheet("grades", rows, "Documents by grade:")
 
 
-def _told(found: Agreement, least: float) -> str:
+def _told(found: HumanAgreement, least: float) -> str:
     if found.kappa is None:
         return f"kappa is not defined: all grades are equal (at least {least:g} is required)"
     if found.kappa < least:

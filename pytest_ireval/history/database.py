@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Value = str | float | None
 
 
-class Rows(Protocol):
+class Cursor(Protocol):
     """The rows that a statement returns."""
 
     def fetchone(self) -> Any:
@@ -40,7 +40,7 @@ class Rows(Protocol):
 class Database(Protocol):
     """An open database: a connection of SQLite, or one that takes the same SQL, with ``?`` for each value."""
 
-    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Rows:
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Cursor:
         """Execute a statement once."""
         ...
 
@@ -84,7 +84,7 @@ def reading(path: Path, *, wait: float = WAIT) -> Iterator[Connection | None]:
             connection.close()
 
 
-def bound(*values: Value) -> tuple[Value, ...]:
+def storable(*values: Value) -> tuple[Value, ...]:
     """The values as databases take them.
 
     Bytes that are not UTF-8, as in the name of a folder, and zero bytes are spelled out. Infinite figures are left out.

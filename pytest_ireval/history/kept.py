@@ -20,7 +20,7 @@ from pytest_ireval.baselines.reading import record_from
 from pytest_ireval.baselines.record import Acceptance, Record, begins_record
 from pytest_ireval.baselines.writing import is_anchor
 from pytest_ireval.errors import BaselineError, HistoryError, Problem
-from pytest_ireval.history.database import WAIT, Database, bound, reading, shrink, writing
+from pytest_ireval.history.database import WAIT, Database, reading, shrink, storable, writing
 from pytest_ireval.repositories.git import asked, blob, git
 from pytest_ireval.repositories.jobs import NO_JOB, Job
 from pytest_ireval.results.outcome import SliceFigures, worst_of
@@ -180,7 +180,7 @@ def merge(path: Path, runs: Iterable[KeptRun], *, wait: float = WAIT) -> Merged:
 
 def merged(connection: Database, run: KeptRun) -> bool:
     """Add a run that the database lacks; False if it has this run, or the same from a better source."""
-    known = connection.execute('SELECT run_key FROM runs WHERE "key" = ? OR run_key = ?', bound(run.key, _name(run)))
+    known = connection.execute('SELECT run_key FROM runs WHERE "key" = ? OR run_key = ?', storable(run.key, _name(run)))
     keys = {key for (key,) in known.fetchall()}
     if _name(run) in keys or (keys and run.origin != "run"):
         return False
@@ -200,7 +200,7 @@ def _merge_acceptance(connection: Database, run: KeptRun) -> bool:
     known = _acceptances(connection, run, suite)
     if any(origin != "git" or figures for _, _, origin, figures in known):
         for row, _, _, _ in known:
-            connection.execute("UPDATE suites SET reason = ? WHERE id = ? AND reason = ''", bound(suite.reason, row))
+            connection.execute("UPDATE suites SET reason = ? WHERE id = ? AND reason = ''", storable(suite.reason, row))
         return False
     if known and not suite.figures:
         return False
@@ -218,7 +218,7 @@ def _add(connection: Database, run: KeptRun) -> None:
     connection.execute("DELETE FROM runs WHERE \"key\" = ? AND origin = 'results'", (run.key,))
     about = (*_OF_RUN(run), run.key, run.origin, *run.job, _name(run))
     _insert(connection, "runs", RUN, [about])
-    ((number,),) = connection.execute("SELECT id FROM runs WHERE run_key = ?", bound(_name(run))).fetchall()
+    ((number,),) = connection.execute("SELECT id FROM runs WHERE run_key = ?", storable(_name(run))).fetchall()
     _insert(connection, "suites", ("run", *SUITE), [(number, *_OF_SUITE(suite)) for suite in run.suites])
     numbers = connection.execute("SELECT id FROM suites WHERE run = ? ORDER BY id", (number,)).fetchall()
     figures = [(row, *_OF_FIGURES(each)) for (row,), of in zip(numbers, run.suites, strict=True) for each in of.figures]
@@ -229,7 +229,7 @@ def _insert(connection: Database, table: str, names: Sequence[str], values: list
     if values:
         quoted, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
         sql = f"INSERT INTO {table} ({quoted}) VALUES ({marks})"  # noqa: S608 - the names are ours
-        connection.executemany(sql, [bound(*each) for each in values])
+        connection.executemany(sql, [storable(*each) for each in values])
 
 
 AT_ONCE = 100
@@ -278,7 +278,7 @@ def _acceptances(connection: Database, run: KeptRun, suite: KeptSuite) -> Sequen
         WHERE suites.name = ? AND suites.accepted = 1 AND runs.date = ?
             AND (runs.commit_id = ? OR runs.commit_id = '' OR ? = '')
             AND (runs.repository = ? OR runs.repository = '' OR ? = '')""",
-        bound(suite.name, run.date, run.commit, run.commit, run.job.repository, run.job.repository),
+        storable(suite.name, run.date, run.commit, run.commit, run.job.repository, run.job.repository),
     ).fetchall()
 
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from pytest_ireval.errors import HistoryError, Problem, tidy
-from pytest_ireval.history.database import USUAL, VERSION, VIEWS, Database, Rows, bound, reading, writing
+from pytest_ireval.history.database import USUAL, VERSION, VIEWS, Cursor, Database, reading, storable, writing
 from pytest_ireval.history.kept import AT_ONCE, FIGURES, RUN, SUITE, KeptRun, Merged, merged, stored
 from pytest_ireval.history.trends import keys_of_earlier
 from pytest_ireval.progress import SILENT, Progress
@@ -275,7 +275,7 @@ class _Asked:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Rows:
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Cursor:
         return self._connection.execute(_text(sql), _by_name(values))
 
     def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> object:
@@ -334,7 +334,7 @@ def pull(path: Path, shared: Shared, repository: str = "", progress: Progress = 
     added = known = 0
     with shared.reading() as other:
         asked = f"SELECT run_key FROM runs {where}ORDER BY date, id"  # noqa: S608 - all of it is ours
-        keys = [] if other is None else [key for (key,) in other.execute(asked, bound(*values))]
+        keys = [] if other is None else [key for (key,) in other.execute(asked, storable(*values))]
         with reading(path) as own:
             lacking = _lacking(keys, own)
         progress.expect(len(lacking), "runs")
@@ -372,7 +372,7 @@ def waiting(path: Path, shown: str) -> list[str]:
     """The keys of runs that were not sent to this address yet, the earliest first."""
     with reading(path) as own:
         asked = "SELECT run_key FROM runs WHERE sent <> ? ORDER BY date, id"
-        return [] if own is None else [key for (key,) in own.execute(asked, bound(shown))]
+        return [] if own is None else [key for (key,) in own.execute(asked, storable(shown))]
 
 
 def in_time(work: Callable[[threading.Event], T], seconds: float, shown: str) -> T:
@@ -443,7 +443,7 @@ def _at_home(run: KeptRun, repository: str) -> KeptRun:
 
 
 def _mark(path: Path, keys: Iterable[str], shown: str) -> None:
-    marks = [bound(shown, key) for key in keys]
+    marks = [storable(shown, key) for key in keys]
     if marks:
         with suppress(HistoryError), writing(path) as own:  # else they are sent again, and found to be known
             own.executemany("UPDATE runs SET sent = ? WHERE run_key = ?", marks)
@@ -454,7 +454,7 @@ def _take(path: Path, runs: Iterable[KeptRun], shared: Shared) -> int:
         added = 0
         for run in runs:
             added += merged(own, run)
-            own.execute("UPDATE runs SET sent = ? WHERE run_key = ?", bound(shared.shown, run.run_key))
+            own.execute("UPDATE runs SET sent = ? WHERE run_key = ?", storable(shared.shown, run.run_key))
         return added
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, get_args, get_type_hints
 
-from pytest_ireval.history.database import Database, Rows, Value, bound, reading
+from pytest_ireval.history.database import Cursor, Database, Value, reading, storable
 from pytest_ireval.history.kept import ALL, DATE, KeptFigures, KeptRun, KeptSuite, kept_run
 from pytest_ireval.repositories.jobs import job_at
 from pytest_ireval.results.outcome import VERDICTS, Verdict
@@ -101,7 +101,7 @@ def rows(path: Path, wanted: Wanted = EVERYTHING) -> list[Row]:
     with reading(path) as connection:
         if connection is None:
             return []
-        found = connection.execute(f"{ROWS} {where} {ORDER}", bound(*(value for _, value in asked)))
+        found = connection.execute(f"{ROWS} {where} {ORDER}", storable(*(value for _, value in asked)))
         return [_row(each) for each in found]
 
 
@@ -147,7 +147,7 @@ def spreads(path: Path, suite: str, branch: str) -> Mapping[tuple[str, str], lis
     found: dict[tuple[str, str], list[float]] = {}
     home = job_at(path.parent).repository
     with reading(path) as connection:
-        asked = bound(suite, branch, home, home)
+        asked = storable(suite, branch, home, home)
         for metric, part, sd in () if connection is None else connection.execute(SPREADS, asked):
             found.setdefault((str(metric), str(part)), []).append(float(sd))
     return found
@@ -214,13 +214,13 @@ def keys_of_earlier(connection: Database, run: RunResult, repository: str) -> li
     return list(found)
 
 
-def _asked(connection: Database, sql: str, run: RunResult, suite: SuiteResult, repository: str) -> Rows:
+def _asked(connection: Database, sql: str, run: RunResult, suite: SuiteResult, repository: str) -> Cursor:
     accepted_on = suite.baseline.branch if suite.baseline else ""
     others = run.base, run.base.partition("/")[2], accepted_on  # origin/main is main there
     branches = (run.branch, *(name or run.branch for name in others))
     dates = [each.date for each in suite.acceptances[-MOST_POINTS:]] or [""]
     values: list[Value] = [suite.name, run.date, repository, int(not run.branch), *branches, *dates, MOST_POINTS - 1]
-    return connection.execute(sql.format(", ".join("?" * len(dates))), bound(*values))
+    return connection.execute(sql.format(", ".join("?" * len(dates))), storable(*values))
 
 
 def _earlier(connection: Database, run: RunResult, suite: SuiteResult, repository: str) -> Points:

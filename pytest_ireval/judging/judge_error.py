@@ -22,7 +22,7 @@ ENOUGH = 10
 """Queries from which on an interval is over queries; with fewer it is over documents."""
 
 
-class Agreement(NamedTuple):
+class HumanAgreement(NamedTuple):
     """Agreement of a judge with humans on documents that both judged; None where a figure is not defined."""
 
     documents: int
@@ -37,7 +37,7 @@ class Agreement(NamedTuple):
 
 def agreement_with(
     machine: Floats | Sequence[float], human: Floats | Sequence[float], query: Integers | Sequence[str], seed: int
-) -> Agreement:
+) -> HumanAgreement:
     """Cohen's kappa with its bootstrap interval: of whole queries, because judgments of one query are alike."""
     machine, human = np.asarray(machine, np.float64), np.asarray(human, np.float64)
     same, kappa = cohen(machine, human)
@@ -46,7 +46,7 @@ def agreement_with(
     names, group = np.unique(query, return_inverse=True)
     over = "queries" if names.size >= ENOUGH else "documents"
     if kappa is None:
-        return Agreement(machine.size, same, None, None, None, over)
+        return HumanAgreement(machine.size, same, None, None, None, over)
     rng = np.random.Generator(np.random.PCG64(seed))
     if over == "documents":
         share = np.bincount(cell, minlength=size * size) / cell.size
@@ -60,7 +60,7 @@ def agreement_with(
     defined = chance < 1 - 1e-12
     kappas = (share.trace(axis1=1, axis2=2)[defined] - chance[defined]) / (1 - chance[defined])
     low, high = np.quantile(kappas, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist() if kappas.size else (None, None)
-    return Agreement(machine.size, same, kappa, low, high, over)
+    return HumanAgreement(machine.size, same, kappa, low, high, over)
 
 
 def shuffled(things: Sequence[T], seed: int) -> list[T]:
@@ -117,7 +117,7 @@ class SliceAgreement(NamedTuple):
 
     slice: str
     judgments: int
-    agreement: Agreement
+    agreement: HumanAgreement
 
 
 def agreement_by_slice(audit: Audit, seed: int) -> Iterator[SliceAgreement]:
