@@ -14,6 +14,10 @@ SHORTEST = 8
 """Shorter values are also words of ordinary texts, which would be unreadable if they were replaced."""
 LOGIN = re.compile(r"://([^/@\s:]*):([^/@\s]+)@")
 """Name and password in an address."""
+WHOLE_LOGIN = re.compile("://([^/@:]*:(?![0-9]+/).*|[^/@]*)@")
+"""Name and password, or a token; there may be a slash in the password, but not in the name."""
+VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
+"""A variable of the environment in a text: ``${NAME}`` or ``${NAME:-default}``; ``$$`` is a ``$``."""
 T = TypeVar("T")
 
 
@@ -89,3 +93,28 @@ def _forms(value: str) -> Iterator[str]:
 KNOWN = Secrets()
 """The secrets of this process: a suite is read in one place, and shown in many."""
 keep, hidden, hidden_in = KNOWN.keep, KNOWN.hidden, KNOWN.hidden_in
+
+
+def shown_address(address: str) -> str:
+    """The address without login and parameters."""
+    return re.split("[?#]", WHOLE_LOGIN.sub("://", address))[0]
+
+
+def keep_login(name: str, address: str) -> bool:
+    """Hide login and parameters of the address from now on; False, and nothing is hidden, if a password is too short.
+
+    Of a login and of parameters, any may be a token.
+    """
+    from urllib.parse import unquote
+
+    _, *parameters = re.split("[?&#]", WHOLE_LOGIN.sub("://", address))
+    found = WHOLE_LOGIN.search(address)
+    login = "" if found is None else found[1]
+    _, colon, password = login.partition(":")
+    if colon and len(password) < SHORTEST:
+        return False
+    secrets = [login, password, *parameters, *(each.partition("=")[2] for each in parameters)]
+    for secret in [address, *secrets] if any(secrets) else ():
+        keep(name, secret)
+        keep(name, unquote(secret))
+    return True

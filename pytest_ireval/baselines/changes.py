@@ -16,6 +16,7 @@ from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.text_table import counted
 
 NAMED = 100
 """Edited judgments named in a cause; all are counted."""
@@ -59,7 +60,19 @@ def cause_of(
         timings=_other_timings(*([each.timings or {} for each in side] for side in (baseline.rankings, askings))),
         fields=_other_fields(baseline.rankings[0].fields or {}, askings),
         index=index_change(baseline.index, index),
+        judges=_judges_change(baseline.judges, prints.judges if prints else {}),
     )
+
+
+def _judges_change(before: Mapping[str, int], now: Mapping[str, int]) -> str:
+    """``A (120 judgments) to B (120 judgments)``; empty where no judge is new or gone, or where none was known."""
+    gone, new = (
+        " and ".join(f"{name} ({counted(one[name], 'judgment')})" for name in one if name not in other)
+        for one, other in ((before, now), (now, before))
+    )
+    if not before or not now or not (gone or new):
+        return ""
+    return f"{gone} to {new}" if gone and new else f"{gone} gone" if gone else f"{new} added"
 
 
 def _other_timings(before: Sequence[Mapping[str, float]], now: Sequence[Mapping[str, float]]) -> bool:
@@ -83,7 +96,7 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
     return cause_of(
         before,
         rankings=after.rankings,
-        judgments=JudgmentPrints(after.fingerprints.judgments, after.grades_of, after.grades),
+        judgments=JudgmentPrints(after.fingerprints.judgments, after.grades_of, after.grades, after.judges),
         queries=None,
         metrics={name: (metric.version, metric.origin) for name, metric in after.metrics.items()},
         fingerprints=after.fingerprints,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pytest_ireval.baselines.stored import MOST_PAIRS, StoredGrades, grades_of_judgments, ranking_lines
@@ -103,6 +105,8 @@ class JudgmentPrints(NamedTuple):
     """By query."""
     grades: Grades | None
     """The grades themselves; None where there are too many to keep."""
+    judges: Mapping[str, int] = MappingProxyType({})
+    """The number of judgments of each judge, such as a model with its prompt; empty where the file names none."""
 
 
 def digest_of(content: bytes | memoryview) -> str:
@@ -149,7 +153,28 @@ def fingerprints_of_judgments(judgments: Judgments) -> JudgmentPrints:
     lines = grades.lines if judgments.subtopics is None else _with_subtopics(judgments, judgments.subtopics, grades)
     grades_of = {query: fingerprint(line) for query, line in lines.items()}
     whole = fingerprint_of_text("\n".join(f"{print_of} {query}" for query, print_of in sorted(grades_of.items())))
-    return JudgmentPrints(whole, grades_of, grades if len(judgments) <= MOST_PAIRS else None)
+    return JudgmentPrints(whole, grades_of, grades if len(judgments) <= MOST_PAIRS else None, _judges(judgments))
+
+
+MOST_JUDGES = 20
+"""Names of judges that a baseline keeps; the others are counted together."""
+
+
+def _judges(judgments: Judgments) -> dict[str, int]:
+    """The most frequent judges by name; a model by its name and the hash of its prompt."""
+    names = ("judge", "model", "prompt")
+    if judgments.columns.keys().isdisjoint(names):
+        return {}
+    columns = [judgments.columns.get(name) or [""] * len(judgments) for name in names]
+    counts = Counter(map(_judge, *columns))
+    del counts[""]
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    others = sum(number for _, number in ordered[MOST_JUDGES:])
+    return dict(sorted([*ordered[:MOST_JUDGES], *([("others", others)] if others else [])]))
+
+
+def _judge(judge: str, model: str, prompt: str) -> str:
+    return f"{model or judge}, prompt {prompt}" if prompt else model or judge
 
 
 def _with_subtopics(judgments: Judgments, subtopics: Subtopics, grades: StoredGrades) -> dict[str, bytes]:

@@ -182,6 +182,8 @@ class Baseline:
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     index: IndexFacts = NO_INDEX
     """The facts of the searched index, if the source reported some."""
+    judges: Mapping[str, int] = field(default_factory=dict)
+    """The number of judgments of each judge, if the judgments name judges."""
     plugins: tuple[str, ...] = ()
     """Distributions with versions."""
     acceptances: tuple[Acceptance, ...] = ()
@@ -226,6 +228,9 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     if baseline.index.known:
         yield ",\n"
         yield from _block("index", baseline.index.known)
+    if baseline.judges:
+        yield ",\n"
+        yield from _block("judges", baseline.judges)
     yield ',\n"plugins": ['
     yield from _joined(_text(plugin) for plugin in baseline.plugins)
     yield "],\n"
@@ -349,6 +354,7 @@ def _record(said: Mapping[str, Any]) -> Record:
         grades_of=grades_of,
         fingerprints=Fingerprints(**{name: _str(value) for name, value in said["fingerprints"].items()}),
         index=index_facts(said.get("index", {})),
+        judges={_str(name): _whole(number) for name, number in said.get("judges", {}).items()},
         plugins=tuple(map(_str, said["plugins"])),
         acceptances=tuple(_acceptance(each) for each in said["acceptances"]),
     )

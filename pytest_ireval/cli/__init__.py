@@ -41,6 +41,7 @@ GROUPS = {
         "plan-online": "Show how long an A/B test takes, and what looking early costs.",
         "pool": "Collect documents to judge from rankings, in random order.",
         "clicks": "Make judgments or preferences of click logs.",
+        "judge": "Judge a pool in the browser, or by a program that is checked against humans.",
         "agreement": "Show how far judges agree, and whether it matters.",
         "collection": "Describe queries, judgments and documents.",
         "trec_eval": "Score as trec_eval 10 does, with its options and output.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -23,16 +24,19 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.intake.importing import read_panel
-from pytest_ireval.intake.reading import read_rankings
+from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
 from pytest_ireval.judging.agreement import agreement_by_query, agreement_of_all, agreement_of_two, alike
+from pytest_ireval.judging.judge_error import Audit, SliceAgreement, agreement_by_slice, audit_of, redrawn, with_error
 from pytest_ireval.judging.panel import CHOICES, Choice, JudgePanel, Merging, MissingPolicy, TiePolicy, merged_votes
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.text_table import counted
 
+LEAST_KAPPA = 0.6
 LISTED = 10
 """Queries that the table lists, those with the lowest agreement; ``--per-query`` lists all."""
 
@@ -57,8 +61,18 @@ LISTED = 10
     help="The merged judgments that all others are compared with.",
 )
 @merging_options
+@click.option("--audit", metavar="FILE", help="Human judgments of a random sample of the JUDGMENTS of one judge.")
+@click.option("--by", "column", metavar="COLUMN", help="The column of --queries that makes the slices of the audit.")
+@click.option("--queries", metavar="FILE", help="The queries, for --by.")
+@click.option(
+    "--least-kappa", default=LEAST_KAPPA, type=click.FloatRange(-1, 1), help="Name slices of the audit below."
+)
+@click.option(
+    "--draws", default=200, type=click.IntRange(2), help="Draws of human grades, for the audit with --rankings."
+)
+@click.option("--seed", default=7, type=click.IntRange(0), help="The seed of these draws and of intervals.")
 @sheet_format
-@format_options("judgments", "rankings")
+@format_options("judgments", "rankings", "queries")
 @grades_option
 def command(
     judgments: tuple[str, ...],
@@ -71,9 +85,16 @@ def command(
     judge_ties: TiePolicy,
     missing_judges: MissingPolicy,
     weights: tuple[tuple[str, float], ...],
+    audit: str | None,
+    column: str | None,
+    queries: str | None,
+    least_kappa: float,
+    draws: int,
+    seed: int,
     form: str,
     judgments_format: str | None,
     rankings_format: str | None,
+    queries_format: str | None,
     grades: Grades,
 ) -> None:
     """Compare several judges of the same documents.
@@ -82,8 +103,30 @@ def command(
 
     --rankings scores systems, and --suite runs the gate: under each judge alone, and under all judges merged in each
     way, on the queries that all judges judged.
+
+    --audit compares one judge, such as a language model, with humans in each slice. With --rankings it shows how far
+    its errors move the figures.
     """
     registry = registry_at(None)
+    if column is not None and (audit is None or queries is None):
+        raise click.UsageError("--by needs --audit and --queries")
+    if audit is not None:
+        if len(judgments) > 1 or suite is not None:
+            raise click.UsageError("--audit is about one file of JUDGMENTS, and without --suite")
+        known = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
+        one, human = (
+            read_judgments(path, format=judgments_format, grades=grades, registry=registry)
+            for path in (judgments[0], audit)
+        )
+        found = audit_of(one, human, _slices(known, column))
+        ranked = {
+            name: read_rankings(path, format=rankings_format, registry=registry)
+            for name, path in named_files(rankings).items()
+        }
+        checked = [*agreement_by_slice(found, seed)]
+        sheets = [_audited(checked, least_kappa), *_corrected(found, ranked, metrics or METRICS, draws, seed, registry)]
+        show(sheets, [*_audit_notes(found, checked, least_kappa, draws if ranked else 0)], form)
+        return
     with LateBar() as progress:
         panel = read_panel(
             named_files(judgments, "a judge is compared with others: give each file once"),
@@ -229,3 +272,92 @@ def _verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
     flips = [name for name, different in verdicts.items() if len(different) > 1]
     about = f"The verdict depends on the judgments: {', '.join(flips)}" if flips else "One verdict under all judgments"
     return Sheet("verdicts", [each._asdict() for each in found], f"{about}:")
+
+
+def _slices(queries: Queries | None, column: str | None) -> dict[str, str]:
+    """The slice of each query; none without a column."""
+    if queries is None or column is None:
+        return {}
+    if column not in queries.columns:
+        columns = ", ".join(queries.columns) or "only id and text"
+        raise InputError(Problem(f"has no column {column!r}", queries.origin, allowed=f"columns: {columns}"))
+    return dict(zip(queries.ids, queries.columns[column], strict=True))
+
+
+def _audited(checked: Sequence[SliceAgreement], least: float) -> Sheet:
+    rows: list[Row] = [
+        {"slice": each.slice or "(none)", "judgments": each.judgments, **each.agreement._asdict(), "too_low": low}
+        for each in checked
+        for low in ["yes" if _is_low(each, least) else ""]
+    ]
+    return Sheet("audit", rows, "The judge and humans:", {"documents": "audited", "same": "same grade"})
+
+
+def _is_low(found: SliceAgreement, least: float) -> bool:
+    """Kappa is too low, or not known."""
+    return found.agreement.kappa is None or found.agreement.kappa < least
+
+
+def _audit_notes(audit: Audit, checked: Sequence[SliceAgreement], least: float, draws: int) -> Iterator[str]:
+    low = [each.slice or "(none)" for each in checked if _is_low(each, least)]
+    yield (
+        f"kappa is below {least:g}, or not known: {', '.join(low)}"
+        if low
+        else f"kappa is at least {least:g} everywhere"
+    )
+    if audit.not_judged:
+        yield f"{counted(audit.not_judged, 'human judgment')} of documents that the judge did not judge: left out"
+    if draws:
+        yield f"with its error: {draws} draws of the grades that humans would give, by slice and grade of the judge"
+        yield "the audit must be a random sample of each slice, as ireval judge --audit draws it"
+
+
+def _corrected(
+    audit: Audit, systems: Mapping[str, Rankings], metrics: Sequence[str], draws: int, seed: int, registry: Registry
+) -> Iterator[Sheet]:
+    """Figures of the systems and their differences, as the judge has it, and with the error of the judge."""
+    if not systems:
+        return
+    top = float(audit.grades.max()) or None
+    judged: dict[tuple[str, str], list[list[float | None]]] = {}
+    with LateBar() as progress:
+        progress.expect((draws + 1) * len(systems), "scoring")
+        for judgments in chain([audit.judgments], redrawn(audit, draws, seed)):
+            for name, ranking in systems.items():
+                scored = evaluate(judgments, ranking, metrics, missing_queries="zero", scale=top, registry=registry)
+                for metric in scored.metrics:
+                    if metric.unit != "query" or metric.aggregate != "mean":
+                        raise InputError(Problem(f"{metric.name} is not a mean over queries, which --audit needs"))
+                    values = [metric.values.get(query) for query in judgments.queries]
+                    judged.setdefault((metric.name, name), []).append(values)
+                progress.advance(1)
+    first, *others = systems
+    names = list(dict.fromkeys(metric for metric, _ in judged))
+    rows = [
+        _with_error({"metric": metric, "ranking": name}, judged[metric, name]) for metric in names for name in systems
+    ]
+    yield Sheet("values", rows, "Values as the judge has them, and with its error:", _ERROR)
+    pairs = [
+        _with_error({"metric": metric, "pair": f"{name} - {first}"}, judged[metric, name], judged[metric, first])
+        for metric in names
+        for name in others
+    ]
+    yield Sheet("differences", pairs, "Differences:", _ERROR)
+
+
+_ERROR = {
+    "low": "95% from",
+    "high": "to",
+    "with_error": "with error",
+    "low_with_error": "95% from",
+    "high_with_error": "to",
+}
+
+
+def _with_error(
+    about: Row, values: Sequence[Sequence[float | None]], less: Sequence[Sequence[float | None]] | None = None
+) -> Row:
+    """The mean of the first row, and that of all others; of the differences, if there is something to subtract."""
+    found = with_error(values, less)
+    columns = ("value", "low", "high", "with_error", "low_with_error", "high_with_error")
+    return {**about, **dict(zip(columns, [*found[0], *found[1]] if found else [None] * len(columns), strict=True))}

@@ -65,6 +65,8 @@ def _foundation(baseline: Baseline) -> Iterator[str]:
     yield f"fingerprints: {', '.join(prints) or 'none'}"
     if baseline.index.known:
         yield f"index: {baseline.index}"
+    if baseline.judges:
+        yield f"judges: {', '.join(f'{name} ({number:,})' for name, number in baseline.judges.items())}"
     yield f"plugins: {', '.join(baseline.plugins) or 'none'}"
 
 
@@ -174,6 +176,8 @@ def _differences(cause: Cause) -> Iterator[str]:
     if cause.judgments:
         edited = "" if cause.edited is None else f", {counted(cause.edited, 'judgment')}"
         yield f"judgments: {counted(cause.judgments, 'query')}{edited} changed{_edits(cause)}"
+    if cause.judges:
+        yield f"judges: {cause.judges}"
     if cause.queries:
         yield "queries: the content of the file changed"
     if cause.metrics:

@@ -15,9 +15,11 @@ from typing import Any
 
 import click
 
+from pytest_ireval.cli.options import LateBar
 from pytest_ireval.errors import HistoryError, IrevalError, Problem, did_you_mean
 from pytest_ireval.history.database import history_for, history_near
 from pytest_ireval.history.kept import KeptRun, Merged, Old, acceptances_in_git, kept_run, merge, old_runs, prune
+from pytest_ireval.history.shared import NAME, Shared, history_place, pull, push
 from pytest_ireval.history.trends import COLUMNS, Row, Wanted, known, rows
 from pytest_ireval.reports.data_files import RESULTS, refuse_contradictions, run_of
 from pytest_ireval.reports.figures import change, figure
@@ -36,6 +38,12 @@ def command() -> None:
 
 _DATES = click.DateTime(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 
+_new_history_option = click.option(
+    "--history",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The history to add to; it is created if it is missing.",
+)
 _history_option = click.option(
     "--history",
     metavar="FILE",
@@ -80,12 +88,7 @@ def _told(old: Old, path: Path) -> str:
 @command.command(name="rebuild")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--from-git", is_flag=True, help="Add the baselines of this folder and below, from all commits.")
-@click.option(
-    "--history",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The history to add to; it is created if it is missing.",
-)
+@_new_history_option
 def _rebuild(paths: tuple[Path, ...], from_git: bool, history: Path | None) -> None:
     """Add runs to the history: of results.json files, of such files in folders and below (PATHS), and of git.
 
@@ -149,6 +152,48 @@ def _tell(merged: Merged, of_what: str, noun: str) -> None:
     click.echo(f"{of_what}: {counted(merged.added, noun)} added{known}")
 
 
+_url_argument = click.argument("url", envvar=NAME, metavar="[URL]", required=True)
+
+
+@command.command(name="push")
+@_url_argument
+@_history_option
+def _push(url: str, history: Path | None) -> None:
+    """Send the runs that a shared database lacks.
+
+    URL is an address of SQLAlchemy, such as postgresql://user@host/name, or a file of SQLite. The default is the
+    variable IREVAL_HISTORY. Runs that are there already are not sent again, so it can be repeated.
+    """
+    with LateBar() as progress:
+        done = push(history or history_near(Path.cwd()), shared := _shared(url), progress)
+    click.echo(f"{counted(done.added, 'run')} sent to {shared.shown}, {done.known} already known")
+
+
+@command.command(name="pull")
+@_url_argument
+@_new_history_option
+@click.option("--repository", default="", metavar="NAME", help="Only the runs of this repository, as acme/search.")
+def _pull(url: str, history: Path | None, repository: str) -> None:
+    """Fetch the runs of a shared database that this history lacks.
+
+    URL is an address of SQLAlchemy, such as postgresql://user@host/name, or a file of SQLite. The default is the
+    variable IREVAL_HISTORY. Runs that are here already are left as they are, so it can be repeated.
+    """
+    path = history or history_for(Path.cwd())
+    with LateBar() as progress:
+        done = pull(path, shared := _shared(url), repository, progress)
+    if repository and not done.added + done.known:
+        raise HistoryError(Problem(f"has no run of the repository {repository!r}", shared.shown))
+    click.echo(f"{counted(done.added, 'run')} fetched from {shared.shown} into {path}, {done.known} already known")
+
+
+def _shared(url: str) -> Shared:
+    place = history_place(url, Path())
+    if place.unset:
+        raise HistoryError(Problem(f"{place.unset} is not set", url))
+    return Shared(place.address or str(place.path))
+
+
 LEFT_OUT = ("run", "path")
 """Fields that are not columns of a file: a number that rebuilding changes, and the place where a run was started."""
 HEADER = ("date", "commit", "suite", "metric", "slice", "value", "change", "sd", "verdict", "")
@@ -167,6 +212,7 @@ REASON = 40
     "--slice", "part", default="", help="Only this slice: all, or for example segment=tail.", show_default=False
 )
 @click.option("--branch", default="", help="Only runs on this branch.", show_default=False)
+@click.option("--repository", default="", help="Only runs of this repository.", show_default=False)
 @click.option("--since", type=_DATES, metavar="DATE", help="Only runs of this day or later.")
 @click.option("--rows", "each", is_flag=True, help="A line for each metric and slice.")
 @click.option("--limit", default=20, type=click.IntRange(1), help="Number of runs to show.")
@@ -174,14 +220,23 @@ REASON = 40
     "--format", "form", default="table", type=click.Choice(["table", "json", "csv"]), help="The output format."
 )
 def _list(
-    history: Path | None, suite: str, metric: str, part: str, branch: str, since: Any, each: bool, limit: int, form: str
+    history: Path | None,
+    suite: str,
+    metric: str,
+    part: str,
+    branch: str,
+    repository: str,
+    since: Any,
+    each: bool,
+    limit: int,
+    form: str,
 ) -> None:
     """Show earlier runs, the newest first: a line for each suite, with its first metric and its red figures.
 
     With --metric, --slice or --rows it is a line for each metric and slice.
     """
     path = history or history_near(Path.cwd())
-    wanted = Wanted(suite, metric, part, branch, _moment(since))
+    wanted = Wanted(suite, metric, part, branch, _moment(since), repository)
     found = rows(path, wanted)
     if not found:
         raise HistoryError(_nothing(path, wanted))

@@ -32,6 +32,7 @@ from pytest_ireval.meta.online import (
     Decisions,
     Method,
     Offline,
+    Outcomes,
     Users,
     decisions,
     draws_needed,
@@ -79,6 +80,7 @@ Files = Mapping[str, Rankings]
     type=click.IntRange(2, 10**9),
     help="The size of simulated experiments; repeatable.",
 )
+@click.option("--svg", metavar="FILE", help="Draw how often experiments of each size find the better ranking.")
 @click.option("--experiments", default=2000, type=click.IntRange(1, 10**5), help="Simulated experiments of each size.")
 @metric_option
 @sheet_format
@@ -100,6 +102,7 @@ def command(
     by_position: bool,
     patience: float,
     sizes: tuple[int, ...],
+    svg: str | None,
     experiments: int,
     metrics: tuple[str, ...],
     form: str,
@@ -148,14 +151,27 @@ def command(
             )
         decided = decisions(online, sizes or SEARCHES, experiments, alpha, seed)
         compared = offline(known, one, other, metrics or METRICS, alpha, registry)
-        sheets = _simulated(methods(online, alpha), [*decided], [*compared], found)
-        show(sheets, [*_words(known, found, users, kind, depth, alpha)], form)
+        rows = methods(online, alpha)
+        notes = [*_words(known, found, users, kind, depth, alpha)]
+        if svg is not None:
+            notes.append(_drawn(svg, online, rows, experiments, alpha, seed))
+        show(_simulated(rows, [*decided], [*compared], found), notes, form)
     else:
         _write(found, depth, draws, seed, target, form, force=force)
 
 
 WRITING = ("draws", "target", "force")
-SIMULATING = ("users", "by_position", "patience", "sizes", "experiments", "metrics", "judgments_format", "grades")
+SIMULATING = (
+    "users",
+    "by_position",
+    "patience",
+    "sizes",
+    "svg",
+    "experiments",
+    "metrics",
+    "judgments_format",
+    "grades",
+)
 UNUSED = {
     "--clicks": (*WRITING, *SIMULATING, "depth", "seed"),
     "--simulate": WRITING,
@@ -320,6 +336,38 @@ def _simulated(
         ),
         Sheet("offline", verdicts, "Judgments, and whether online tests point the same way:", names),
     ]
+
+
+POINTS = 25
+MOST_DRAWN = 10**7
+"""Searches; a test that needs more is not drawn to its end."""
+
+
+def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int, alpha: float, seed: int) -> str:
+    """Draw the share of experiments that decide for the better ranking, by their size, a panel for each method."""
+    needed = [each.needed for each in rows if each.needed is not None]
+    if not needed:
+        return f"nothing to draw, because no test finds a difference: {svg} not written"
+    from pytest_ireval.reports.charts.gallery import svg_file
+    from pytest_ireval.reports.charts.significance import CurvePanel, curves_chart
+    from pytest_ireval.reports.templates import environment
+
+    most = math.log10(min(MOST_DRAWN, max(100, 2 * max(needed))))
+    sizes = sorted({round(10 ** (1 + (most - 1) * step / (POINTS - 1))) for step in range(POINTS)})
+    found = [*decisions(online, sizes, experiments, alpha, seed)]
+    panels, table = [], []
+    for each in rows:
+        own = [of for of in found if (of.method, of.measured) == (each.method, each.measured)]
+        shares = [(math.log10(of.searches), of.b if each.b > each.a else of.a) for of in own]
+        label = each.method if each.method == "interleaving" else f"{each.method}: {each.measured}"
+        facts = "no difference" if each.needed is None else f"{each.needed:,} searches for 80%"
+        curves = {"baseline": [(1, 0.8), (most, 0.8)], "now": shares}
+        panels.append(CurvePanel(label, facts, "searches", curves, (1, most), powers=True))
+        table += [(label, of.searches, share) for of, (_, share) in zip(own, shares, strict=True)]
+    heading, header = "Which test finds the better ranking sooner?", ("test", "searches", "share")
+    about = "share of simulated experiments that decide for it, by their searches; dashes: 80%"
+    put({Path(svg): [svg_file(curves_chart("online", heading, about, panels, header, table), environment())]})
+    return f"wrote {svg}"
 
 
 def _agrees(of: Offline, method: Method) -> str:

@@ -83,4 +83,6 @@ def _text(sheet: Sheet) -> str:
 def _cell(value: Value) -> str:
     if value is None:
         return "-"
+    if isinstance(value, float) and round(value, 4) == 0:
+        value = 0.0  # without a minus
     return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value

@@ -136,6 +136,7 @@ def _measured(material: Material) -> Baseline | None:
         timings=_timings(suite, rankings),
         fingerprints=material.fingerprints,
         index=material.index,
+        judges={} if prints is None else prints.judges,
         plugins=material.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
     )
@@ -234,7 +235,8 @@ def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     if any(getattr(made, name) != getattr(stored, name) for name in names):
         return False
     other_index = index_change(stored.index, made.index) or (made.index.known and not stored.index.known)
-    if other_index or dict(made.grades_of) != dict(stored.grades_of):
+    other_judges = made.judges and dict(made.judges) != dict(stored.judges)
+    if other_index or other_judges or dict(made.grades_of) != dict(stored.grades_of):
         return False
     ours, theirs = ([fingerprint_of_rankings(each, made.depth) for each in side.rankings] for side in (made, stored))
     return ours == theirs

@@ -46,9 +46,28 @@ def diagnoses_of(
         gone=frozenset(map(material.population.called, material.gone)),
     )
     found = diagnosed(change, material.registry.diagnoses, certain=not doubtful)
-    found = found._replace(causes=(*_of_index(material, change, doubtful), *found.causes))
+    before = (*_of_judges(material, change, doubtful), *_of_index(material, change, doubtful))
+    found = found._replace(causes=(*before, *found.causes))
     repeated = repeated_run(last_run, material) if doubtful and change.moved else None
     return found if repeated is None else found._replace(causes=(*found.causes, _repeats(repeated, change)))
+
+
+def _of_judges(material: Material, change: RankingChange, doubtful: Sequence[Outcome]) -> Iterator[Diagnosis]:
+    """Other judges than those of the baseline, such as another model, if grades changed with them."""
+    cause = material.cause
+    if cause is not None and cause.judges and cause.judgments and doubtful:
+        prints = material.judged_by.grades_of if material.judged_by else {}
+        then = material.stored.grades_of if material.stored else {}
+        judged = [query for query in change.queries if prints.get(query) != then.get(query)]
+        yield Diagnosis(
+            kind="judges_changed",
+            headline=f"the judge changed since the baseline: {cause.judges}",
+            advice="judge both rankings by one judge, or accept the new judgments before the new ranking.",
+            queries=tuple(change.worst_first(judged)[:NAMED]),
+            affected=len(judged),
+            compared=len(change.queries),
+            locates=True,
+        )
 
 
 def _of_index(material: Material, change: RankingChange, doubtful: Sequence[Outcome]) -> Iterator[Diagnosis]:

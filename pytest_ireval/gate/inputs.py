@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -24,6 +25,7 @@ from pytest_ireval.evaluating.setting import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.suite_result import JudgmentAges
 from pytest_ireval.retrieval.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
 from pytest_ireval.retrieval.companions import Preferences, WeightedPair, read_preferences
 from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
@@ -332,6 +334,30 @@ def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPri
 def judgment_prints(gathered: Gathered) -> JudgmentPrints | None:
     """The fingerprints of the judgments as they are written; None for a suite without judgments."""
     return None if gathered.written is None else fingerprints_of_judgments(gathered.written)
+
+
+def judgment_ages(judgments: Judgments, today: date) -> JudgmentAges | None:
+    """The ages of the judgments that have a date; one that was made from several is as old as the newest of them."""
+    counts = Counter(judgments.columns.get("date", ()))
+    days = {text: max(filter(None, map(_day, text.split(";"))), default=None) for text in counts}
+    dated = sorted((day, counts[text]) for text, day in days.items() if day is not None)
+    if not dated:
+        return None
+    ages = np.repeat([max(0, (today - day).days) for day, _ in dated], [count for _, count in dated])
+    ends = dated[0][0].isoformat(), dated[-1][0].isoformat()
+    older = float((ages > YEAR).mean())
+    return JudgmentAges(*ends, int(np.median(ages)), older, int(ages.size), counts.total() - int(ages.size))
+
+
+YEAR = 365
+
+
+def _day(text: str) -> date | None:
+    """The day of a date or a time in ISO 8601; None for other text."""
+    try:
+        return date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        return None
 
 
 def endings(suite: Suite, today: date) -> Iterator[str]:

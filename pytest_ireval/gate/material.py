@@ -34,7 +34,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Cause
-from pytest_ireval.results.suite_result import Counts
+from pytest_ireval.results.suite_result import Counts, JudgmentAges
 from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
 from pytest_ireval.rules.planning import Check, Held, anchored_figures, by_anchor, held_figures, needs_queries, planned
 from pytest_ireval.rules.question import Question
@@ -58,6 +58,8 @@ class Material:
     counts: Counts
     fingerprints: Fingerprints
     judged_by: JudgmentPrints | None
+    judgment_ages: JudgmentAges | None
+    """None where no judgment has a date."""
     source: str
     beside: Callable[[Side], Side]
     """Adds to the current side the metrics that compare its lists with those of a reference."""

@@ -75,6 +75,7 @@ def result_of(
         source=material.source,
         about=material.about,
         judgments=_shown_path(suite),
+        judgment_ages=material.judgment_ages,
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},
         notes=(
             *_without(material.registry),

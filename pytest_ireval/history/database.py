@@ -1,12 +1,16 @@
-"""The file of the history, opened: to write, one process after the other, or to read, which never changes it."""
+"""The file of the history, opened: to write, one process after the other, or to read, which never changes it.
+
+A database that a team shares has the same tables and views, so the same SQL asks both.
+"""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ireval.baselines.files import near
 from pytest_ireval.errors import HistoryError, Problem
@@ -17,6 +21,34 @@ if TYPE_CHECKING:
 
 
 Value = str | float | None
+
+
+class Cursor(Protocol):
+    """The rows that a statement returns."""
+
+    def fetchone(self) -> Any:
+        """The next one, or None."""
+        ...
+
+    def fetchall(self) -> Sequence[Any]:
+        """All of them."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Database(Protocol):
+    """An open database: a connection of SQLite, or one that takes the same SQL, with ``?`` for each value."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Cursor:
+        """Execute a statement once."""
+        ...
+
+    def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> object:
+        """Execute it for each row of values."""
+        ...
+
+
 WAIT = 30.0
 """Seconds to wait for others who write; one of them takes milliseconds."""
 
@@ -52,13 +84,20 @@ def reading(path: Path, *, wait: float = WAIT) -> Iterator[Connection | None]:
             connection.close()
 
 
-def bound(*values: Value) -> tuple[Value, ...]:
-    """The values as SQLite takes them: bytes that are not UTF-8, as in the name of a folder, are spelled out."""
-    return tuple([_spelled_out(value) if isinstance(value, str) and not value.isascii() else value for value in values])
+def storable(*values: Value) -> tuple[Value, ...]:
+    """The values as databases take them.
+
+    Bytes that are not UTF-8, as in the name of a folder, and zero bytes are spelled out. Infinite figures are left out.
+    """
+    return tuple(map(_bound, values))
 
 
-def _spelled_out(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+def _bound(value: Value) -> Value:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str) and (not value.isascii() or "\0" in value):
+        return value.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+    return value
 
 
 def shrink(path: Path, *, wait: float = WAIT) -> None:
@@ -74,6 +113,7 @@ def _brought_up(connection: Connection, path: Path) -> Connection:
     copy = sqlite3.connect(":memory:", isolation_level=None)
     try:
         connection.backup(copy)
+        copy.execute("PRAGMA foreign_keys = ON")
         _bring_up(copy, _shown_path(path))
     except sqlite3.Error:
         copy.close()
@@ -111,6 +151,30 @@ def _refused(reason: str, path: Path, wait: float) -> Problem:
     return Problem(f"cannot be used: {reason}", _shown_path(path))
 
 
+_RUN = "date repository branch pull_request commit_id dirty origin"
+_FIGURES = 'metric slice value baseline "change" sd queries low high verdict'
+_TREND = f"{_RUN} suite path {_FIGURES} suite_verdict accepted reason link run run_key".split()
+_ACCEPTANCES = f"{_RUN} suite path reason link run run_key".split()
+_OTHERS = {"value": "figures.now", "run": "runs.id", "suite": "suites.name", "suite_verdict": "suites.verdict"}
+_OTHERS |= {name: f"figures.{name}" for name in _FIGURES.split() if name not in _OTHERS}
+_OTHERS |= {name: f"suites.{name}" for name in ("path", "accepted", "reason")}
+_JOINED = "FROM runs JOIN suites ON suites.run = runs.id"
+
+
+def _columns(names: list[str]) -> str:
+    return ", ".join(f"{_OTHERS.get(name, f'runs.{name}')} AS {name}" for name in names)
+
+
+VIEWS = {
+    "trend": f"SELECT {_columns(_TREND)} {_JOINED} JOIN figures ON figures.suite = suites.id",
+    "latest": f"""SELECT {", ".join(_TREND)} FROM (SELECT trend.*, ROW_NUMBER() OVER (
+        PARTITION BY repository, branch, suite, path, metric, slice ORDER BY date DESC, run DESC) AS place
+        FROM trend) AS numbered WHERE place = 1""",  # noqa: S608 - all of it is ours
+    "acceptances": f"SELECT {_columns(_ACCEPTANCES)} {_JOINED} WHERE suites.accepted = 1",
+}
+"""For programs that draw tables and charts: every figure, the newest of each branch, and what was accepted."""
+ADDED = ("repository", "pull_request", "link", "run_key", "sent")
+"""The columns of a run since version 3; ``sent`` is the address of the shared database that has it."""
 APPLICATION = 0x49524556
 """``IREV``: it tells our file from the database of another program."""
 STEPS = (
@@ -134,6 +198,35 @@ STEPS = (
         "ALTER TABLE runs ADD COLUMN origin TEXT NOT NULL DEFAULT 'run'",
         "CREATE INDEX runs_by_key ON runs (key)",
         "CREATE INDEX suites_by_name ON suites (name)",
+    ),
+    (
+        *(f"ALTER TABLE runs ADD COLUMN {name} TEXT NOT NULL DEFAULT ''" for name in ADDED),
+        # equal runs are numbered, so that they have the same keys in each copy of a file
+        """UPDATE runs SET run_key = key || coalesce('-' || (
+            SELECT nullif(count(*), 0) FROM runs AS earlier
+            WHERE earlier.key = runs.key AND earlier.id < runs.id), '')""",
+        "CREATE UNIQUE INDEX runs_by_run_key ON runs (run_key)",
+        # other programs cannot follow a reference that names no column
+        "PRAGMA legacy_alter_table = ON",  # views that people added do not stop a renaming
+        """CREATE TABLE new_suites (
+            id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, name TEXT NOT NULL,
+            path TEXT NOT NULL, verdict TEXT NOT NULL, planned INTEGER NOT NULL, judged INTEGER NOT NULL,
+            accepted INTEGER NOT NULL, reason TEXT NOT NULL)""",
+        """CREATE TABLE new_figures (
+            id INTEGER PRIMARY KEY, suite INTEGER NOT NULL REFERENCES new_suites (id) ON DELETE CASCADE,
+            metric TEXT NOT NULL, slice TEXT NOT NULL, now REAL, baseline REAL, change REAL, sd REAL, queries INTEGER,
+            low REAL, high REAL, verdict TEXT NOT NULL)""",
+        "INSERT INTO new_suites SELECT * FROM suites",
+        "INSERT INTO new_figures SELECT * FROM figures",
+        "DROP TABLE figures",
+        "DROP TABLE suites",
+        "ALTER TABLE new_suites RENAME TO suites",
+        "ALTER TABLE new_figures RENAME TO figures",
+        "PRAGMA legacy_alter_table = OFF",
+        "CREATE INDEX suites_of_runs ON suites (run)",
+        "CREATE INDEX suites_by_name ON suites (name)",
+        "CREATE INDEX figures_of_suites ON figures (suite)",
+        *(f"CREATE VIEW {name} AS {sql}" for name, sql in VIEWS.items()),
     ),
 )
 """The first makes version 1 of nothing, the second version 2 of version 1, and so on. None is ever changed."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+from uuid import uuid4
 
 from pytest_ireval.baselines.files import RECORD
 from pytest_ireval.baselines.merging import FOLDER
@@ -18,14 +20,11 @@ from pytest_ireval.baselines.reading import record_from
 from pytest_ireval.baselines.record import Acceptance, Record, begins_record
 from pytest_ireval.baselines.writing import is_anchor
 from pytest_ireval.errors import BaselineError, HistoryError, Problem
-from pytest_ireval.history.database import WAIT, bound, reading, shrink, writing
+from pytest_ireval.history.database import WAIT, Database, reading, shrink, storable, writing
 from pytest_ireval.repositories.git import asked, blob, git
+from pytest_ireval.repositories.jobs import NO_JOB, Job
 from pytest_ireval.results.outcome import SliceFigures, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
-
 
 Origin = Literal["run", "results", "git"]
 """Who told of a run: it itself, its ``results.json``, or the git history of a baseline."""
@@ -81,22 +80,32 @@ class KeptRun:
     version: str
     suites: tuple[KeptSuite, ...]
     origin: Origin = "run"
+    job: Job = NO_JOB
+    run_key: str = ""
+    """Its name in every database; for a run that files or git tell of, the fingerprint."""
+    fingerprint: str = ""
+    """The key that a database has for it."""
 
     @property
     def key(self) -> str:
         """A fingerprint that is equal for equal runs, whether from the run itself, a file or git."""
+        if self.fingerprint:
+            return self.fingerprint
         suites = [[*_OF_SUITE(suite), [_OF_FIGURES(each) for each in suite.figures]] for suite in self.suites]
         return hashlib.sha256(json.dumps([*_OF_RUN(self), suites]).encode()).hexdigest()[:32]
 
 
 _OF_RUN = attrgetter("date", "commit", "branch", "dirty", "verdict", "version")
-_OF_SUITE = attrgetter("name", "path", "verdict", "planned", "judged", "accepted", "reason")
+RUN = ("date", "commit_id", "branch", "dirty", "verdict", "version", "key", "origin", *Job._fields, "run_key")
+SUITE = ("name", "path", "verdict", "planned", "judged", "accepted", "reason")
+"""The columns of both tables, without those that number their rows."""
+_OF_SUITE = attrgetter(*SUITE)
 FIGURES = tuple(each.name for each in fields(KeptFigures))
 """The columns are called as the fields."""
 _OF_FIGURES = attrgetter(*FIGURES)
 
 
-def kept_run(run: RunResult, origin: Origin = "run", place: str = "") -> KeptRun:
+def kept_run(run: RunResult, origin: Origin = "run", place: str = "", job: Job = NO_JOB) -> KeptRun:
     """The record of a run; ``place`` is its name in messages. Raises HistoryError where its date is invalid."""
     if not DATE.fullmatch(run.date):
         allowed = "as in 2026-11-20T19:20:00Z"
@@ -106,7 +115,8 @@ def kept_run(run: RunResult, origin: Origin = "run", place: str = "") -> KeptRun
         accepted, counts = suite.name in run.accepted, (len(suite.planned), len(suite.outcomes))
         reason, figures = run.reason if accepted else "", tuple(_figures(suite))
         suites.append(KeptSuite(suite.name, suite.path, suite.verdict, *counts, accepted, reason, figures))
-    return KeptRun(run.date, run.commit, run.branch, bool(run.dirty), run.verdict, run.version, tuple(suites), origin)
+    about = (run.date, run.commit, run.branch, bool(run.dirty), run.verdict, run.version)
+    return KeptRun(*about, tuple(suites), origin, job)
 
 
 def _figures(suite: SuiteResult) -> Iterator[KeptFigures]:
@@ -140,8 +150,8 @@ def _kept(
 
 
 def _number(value: float | None) -> float | None:
-    """As the database and JSON know it, whatever kind of number it was."""
-    return None if value is None else float(value)
+    """As the database and JSON know it, whatever kind of number it was; None if it is not finite."""
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 class Merged(NamedTuple):
@@ -155,7 +165,7 @@ class Merged(NamedTuple):
 def append(path: Path, run: KeptRun, *, wait: float = WAIT) -> None:
     """Add the run even if it is like an earlier one: repeated tries until a run is green stay visible."""
     with writing(path, wait=wait) as connection:
-        _add(connection, run)
+        _add(connection, replace(run, run_key=uuid4().hex))
 
 
 def merge(path: Path, runs: Iterable[KeptRun], *, wait: float = WAIT) -> Merged:
@@ -164,12 +174,15 @@ def merge(path: Path, runs: Iterable[KeptRun], *, wait: float = WAIT) -> Merged:
     if not ordered:
         return Merged()
     with writing(path, wait=wait) as connection:
-        added = sum(_merge(connection, run) for run in ordered)
+        added = sum(merged(connection, run) for run in ordered)
     return Merged(added, len(ordered) - added)
 
 
-def _merge(connection: Connection, run: KeptRun) -> bool:
-    if connection.execute("SELECT 1 FROM runs WHERE key = ? LIMIT 1", (run.key,)).fetchone():
+def merged(connection: Database, run: KeptRun) -> bool:
+    """Add a run that the database lacks; False if it has this run, or the same from a better source."""
+    known = connection.execute('SELECT run_key FROM runs WHERE "key" = ? OR run_key = ?', storable(run.key, _name(run)))
+    keys = {key for (key,) in known.fetchall()}
+    if _name(run) in keys or (keys and run.origin != "run"):
         return False
     if run.origin == "git":
         return _merge_acceptance(connection, run)
@@ -177,13 +190,17 @@ def _merge(connection: Connection, run: KeptRun) -> bool:
     return True
 
 
-def _merge_acceptance(connection: Connection, run: KeptRun) -> bool:
+def _name(run: KeptRun) -> str:
+    return run.run_key or run.key
+
+
+def _merge_acceptance(connection: Database, run: KeptRun) -> bool:
     """Take an acceptance from git where the history has none, and its reason where none is known."""
     (suite,) = run.suites
     known = _acceptances(connection, run, suite)
     if any(origin != "git" or figures for _, _, origin, figures in known):
         for row, _, _, _ in known:
-            connection.execute("UPDATE suites SET reason = ? WHERE id = ? AND reason = ''", bound(suite.reason, row))
+            connection.execute("UPDATE suites SET reason = ? WHERE id = ? AND reason = ''", storable(suite.reason, row))
         return False
     if known and not suite.figures:
         return False
@@ -191,39 +208,77 @@ def _merge_acceptance(connection: Connection, run: KeptRun) -> bool:
     return not known
 
 
-def _add(connection: Connection, run: KeptRun) -> None:
-    """Add a run, and remove what git told of its acceptances: the run itself knows more."""
+def _add(connection: Database, run: KeptRun) -> None:
+    """Add a run, and remove what files told of it, and git of its acceptances: the run itself knows more."""
     for suite in run.suites:
         if suite.accepted:
             told = _acceptances(connection, run, suite)
-            ids = [(number,) for _, number, origin, _ in told if origin == "git"]
-            connection.executemany("DELETE FROM runs WHERE id = ?", ids)
-    about = bound(run.date, run.commit, run.branch, run.dirty, run.verdict, run.version, run.key, run.origin)
-    names = "date, commit_id, branch, dirty, verdict, version, key, origin"
-    number = connection.execute(f"INSERT INTO runs ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", about).lastrowid  # noqa: S608 - the names are ours
-    for suite in run.suites:
-        _add_suite(connection, number, suite)
+            for number in {number for _, number, origin, _ in told if origin == "git"}:
+                connection.execute("DELETE FROM runs WHERE id = ?", (number,))
+    connection.execute("DELETE FROM runs WHERE \"key\" = ? AND origin = 'results'", (run.key,))
+    about = (*_OF_RUN(run), run.key, run.origin, *run.job, _name(run))
+    _insert(connection, "runs", RUN, [about])
+    ((number,),) = connection.execute("SELECT id FROM runs WHERE run_key = ?", storable(_name(run))).fetchall()
+    _insert(connection, "suites", ("run", *SUITE), [(number, *_OF_SUITE(suite)) for suite in run.suites])
+    numbers = connection.execute("SELECT id FROM suites WHERE run = ? ORDER BY id", (number,)).fetchall()
+    figures = [(row, *_OF_FIGURES(each)) for (row,), of in zip(numbers, run.suites, strict=True) for each in of.figures]
+    _insert(connection, "figures", ("suite", *FIGURES), figures)
 
 
-def _add_suite(connection: Connection, run: int | None, suite: KeptSuite) -> None:
-    about = bound(run, suite.name, suite.path, suite.verdict, suite.planned, suite.judged, suite.accepted, suite.reason)
-    names = "run, name, path, verdict, planned, judged, accepted, reason"
-    number = connection.execute(f"INSERT INTO suites ({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", about).lastrowid  # noqa: S608 - the names are ours
-    connection.executemany(
-        f"INSERT INTO figures (suite, {', '.join(FIGURES)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - the names are ours
-        [bound(number, *_OF_FIGURES(each)) for each in suite.figures],
-    )
+def _insert(connection: Database, table: str, names: Sequence[str], values: list[tuple[Any, ...]]) -> None:
+    if values:
+        quoted, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
+        sql = f"INSERT INTO {table} ({quoted}) VALUES ({marks})"  # noqa: S608 - the names are ours
+        connection.executemany(sql, [storable(*each) for each in values])
 
 
-def _acceptances(connection: Connection, run: KeptRun, suite: KeptSuite) -> list[tuple[int, int, str, int]]:
+AT_ONCE = 100
+"""Runs that are read together: a statement may have 999 values."""
+
+
+def stored(connection: Database, keys: Sequence[str]) -> Iterator[KeptRun]:
+    """The runs of these keys, as another database takes them."""
+    for first in range(0, len(keys), AT_ONCE):
+        some = keys[first : first + AT_ONCE]
+        figures: dict[int, list[KeptFigures]] = {}
+        for suite, *figure in _selected(connection, "figures", ("suite", *FIGURES), some):
+            figures.setdefault(suite, []).append(KeptFigures(*figure))
+        suites: dict[int, list[KeptSuite]] = {}
+        for run, number, name, path, *about in _selected(connection, "suites", ("run", "id", *SUITE), some):
+            verdict, planned, judged, accepted, reason = about
+            all_of_it = tuple(figures.get(number, ()))
+            kept = KeptSuite(name, path, verdict, planned, judged, bool(accepted), reason, all_of_it)
+            suites.setdefault(run, []).append(kept)
+        for number, date, commit, branch, dirty, *about in _selected(connection, "runs", ("id", *RUN), some):
+            verdict, version, key, origin, *job, run_key = about
+            of_it = tuple(suites.get(number, ()))
+            yield KeptRun(date, commit, branch, bool(dirty), verdict, version, of_it, origin, Job(*job), run_key, key)
+
+
+_FROM = {
+    "runs": "runs",
+    "suites": "suites JOIN runs ON runs.id = suites.run",
+    "figures": "figures JOIN suites ON suites.id = figures.suite JOIN runs ON runs.id = suites.run",
+}
+
+
+def _selected(connection: Database, table: str, names: Sequence[str], keys: Sequence[str]) -> Sequence[Any]:
+    columns, marks = ", ".join(f'{table}."{name}"' for name in names), ", ".join("?" * len(keys))
+    order = "runs.date, runs.id" if table == "runs" else f"{table}.id"
+    sql = f"SELECT {columns} FROM {_FROM[table]} WHERE runs.run_key IN ({marks}) ORDER BY {order}"  # noqa: S608 - all of it is ours
+    return connection.execute(sql, tuple(keys)).fetchall()
+
+
+def _acceptances(connection: Database, run: KeptRun, suite: KeptSuite) -> Sequence[tuple[int, int, str, int]]:
     """Those of the suite at that moment: row of the suite, run, who told of it, and how many figures there are."""
     # a run that was started outside of the repository knows no commit, and its baseline does
     return connection.execute(
         """SELECT suites.id, runs.id, runs.origin, (SELECT count(*) FROM figures WHERE figures.suite = suites.id)
         FROM suites JOIN runs ON runs.id = suites.run
-        WHERE suites.name = ? AND suites.accepted AND runs.date = ?
-            AND (runs.commit_id = ? OR runs.commit_id = '' OR ? = '')""",
-        bound(suite.name, run.date, run.commit, run.commit),
+        WHERE suites.name = ? AND suites.accepted = 1 AND runs.date = ?
+            AND (runs.commit_id = ? OR runs.commit_id = '' OR ? = '')
+            AND (runs.repository = ? OR runs.repository = '' OR ? = '')""",
+        storable(suite.name, run.date, run.commit, run.commit, run.job.repository, run.job.repository),
     ).fetchall()
 
 
@@ -263,14 +318,14 @@ def _condition(before: str, keep: int | None) -> tuple[str, object]:
     return "id NOT IN (SELECT id FROM runs ORDER BY date DESC, id DESC LIMIT ?)", keep
 
 
-def _old(connection: Connection, before: str, keep: int | None) -> Old:
+def _old(connection: Database, before: str, keep: int | None) -> Old:
     condition, value = _condition(before, keep)
     runs, first, last = connection.execute(
         f"SELECT count(*), coalesce(min(date), ''), coalesce(max(date), '') FROM runs WHERE {condition}",  # noqa: S608 - as above
         (value,),
     ).fetchone()
     (acceptances,) = connection.execute(
-        f"SELECT count(*) FROM suites WHERE accepted AND run IN (SELECT id FROM runs WHERE {condition})",  # noqa: S608 - as above
+        f"SELECT count(*) FROM suites WHERE accepted = 1 AND run IN (SELECT id FROM runs WHERE {condition})",  # noqa: S608 - as above
         (value,),
     ).fetchone()
     (total,) = connection.execute("SELECT count(*) FROM runs").fetchone()

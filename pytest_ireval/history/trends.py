@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, get_args, get_type_hints
+from typing import NamedTuple, get_args, get_type_hints
 
-from pytest_ireval.history.database import bound, reading
+from pytest_ireval.history.database import Cursor, Database, Value, reading, storable
 from pytest_ireval.history.kept import ALL, DATE, KeptFigures, KeptRun, KeptSuite, kept_run
+from pytest_ireval.repositories.jobs import job_at
 from pytest_ireval.results.outcome import VERDICTS, Verdict
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, Trend, TrendPoint
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 
 class Row(NamedTuple):
@@ -48,6 +45,13 @@ class Row(NamedTuple):
     low: float | None
     high: float | None
     verdict: str
+    repository: str = ""
+    """Empty where neither CI nor git knew it."""
+    pull_request: str = ""
+    link: str = ""
+    """The page of the job."""
+    run_key: str = ""
+    """The name of the run in every database."""
 
     @property
     def partly(self) -> bool:
@@ -64,22 +68,26 @@ class Wanted(NamedTuple):
     branch: str = ""
     since: str = ""
     """A date, or the beginning of one."""
+    repository: str = ""
 
 
 EVERYTHING = Wanted()
 COLUMNS = {"suite": "suites.name", "metric": "figures.metric", "slice": "figures.slice", "branch": "runs.branch"}
+COLUMNS["repository"] = "runs.repository"
 _JOINED = "FROM runs JOIN suites ON suites.run = runs.id LEFT JOIN figures ON figures.suite = suites.id"
 ROWS = f"""
 WITH attempts AS (
     SELECT suites.id AS id, ROW_NUMBER() OVER (
-        PARTITION BY runs.commit_id, suites.name, suites.path ORDER BY runs.date, runs.id, suites.id) AS attempt
+        PARTITION BY runs.repository, runs.commit_id, suites.name, suites.path
+        ORDER BY runs.date, runs.id, suites.id) AS attempt
     FROM runs JOIN suites ON suites.run = runs.id
-    WHERE runs.commit_id <> '' AND NOT runs.dirty AND runs.origin <> 'git')
+    WHERE runs.commit_id <> '' AND runs.dirty = 0 AND runs.origin <> 'git')
 SELECT runs.id, runs.date, runs.commit_id, runs.branch, runs.dirty, runs.origin, runs.verdict,
     attempts.attempt,
     suites.name, suites.path, suites.verdict, suites.planned, suites.judged, suites.accepted, suites.reason,
     coalesce(figures.metric, ''), coalesce(figures.slice, ''), figures.now, figures.baseline, figures.change,
-    figures.sd, figures.queries, figures.low, figures.high, coalesce(figures.verdict, '')
+    figures.sd, figures.queries, figures.low, figures.high, coalesce(figures.verdict, ''),
+    runs.repository, runs.pull_request, runs.link, runs.run_key
 {_JOINED} LEFT JOIN attempts ON attempts.id = suites.id
 """  # noqa: S608 - all of it is ours
 ORDER = "ORDER BY runs.date DESC, runs.id DESC, suites.id, figures.id"
@@ -93,7 +101,7 @@ def rows(path: Path, wanted: Wanted = EVERYTHING) -> list[Row]:
     with reading(path) as connection:
         if connection is None:
             return []
-        found = connection.execute(f"{ROWS} {where} {ORDER}", bound(*(value for _, value in asked)))
+        found = connection.execute(f"{ROWS} {where} {ORDER}", storable(*(value for _, value in asked)))
         return [_row(each) for each in found]
 
 
@@ -125,7 +133,8 @@ def _kinds() -> tuple[tuple[type, ...], ...]:
 Point = Row
 """A run, as a point of a trend: its moment, value, change, spread, verdict, and whether it was accepted, and why."""
 SPREADS = f"""SELECT figures.metric, figures.slice, figures.sd {_JOINED}
-    WHERE suites.name = ? AND (suites.accepted OR runs.branch = ?) AND figures.sd > 0
+    WHERE suites.name = ? AND (suites.accepted = 1 OR runs.branch = ?) AND figures.sd > 0
+        AND (? = '' OR runs.repository IN ('', ?))
     ORDER BY runs.date, runs.id, figures.id"""
 
 
@@ -136,62 +145,87 @@ def spreads(path: Path, suite: str, branch: str) -> Mapping[tuple[str, str], lis
     A run in which nothing changed says nothing of how far changes spread, so a spread of 0 is left out.
     """
     found: dict[tuple[str, str], list[float]] = {}
+    home = job_at(path.parent).repository
     with reading(path) as connection:
-        for metric, part, sd in () if connection is None else connection.execute(SPREADS, bound(suite, branch)):
+        asked = storable(suite, branch, home, home)
+        for metric, part, sd in () if connection is None else connection.execute(SPREADS, asked):
             found.setdefault((str(metric), str(part)), []).append(float(sd))
     return found
 
 
 def trend(path: Path, suite: str, metric: str, slice: str = "all") -> list[Point]:  # noqa: A002 - the word of this project
-    """Every run that measured it, the newest last; acceptances that only git tells of among them."""
-    return rows(path, Wanted(suite=suite, metric=metric, slice=slice))[::-1]
+    """Every run that measured it, the newest last; acceptances that only git tells of among them.
+
+    Runs of other repositories, which a history has that was fetched from a shared one, are left out.
+    """
+    home = job_at(path.parent).repository
+    found = rows(path, Wanted(suite=suite, metric=metric, slice=slice))[::-1]
+    return [row for row in found if not home or row.repository in ("", home)]
 
 
 MOST_POINTS, MOST_TRENDS = 60, 40
 """Of a trend, the run's own included; of a suite: one with hundreds of slices has more than a reader looks at."""
 PATIENCE = 5.0
 """Seconds to wait for others who write: a picture is worth no more."""
-EARLIER = """
+CHOSEN = """FROM suites JOIN runs ON runs.id = suites.run
+    WHERE suites.name = ? AND runs.date < ? AND runs.repository IN ('', ?)
+        AND (? = 1 OR runs.branch IN (?, ?, ?, ?) OR (suites.accepted = 1 AND runs.date IN ({})))
+    ORDER BY runs.date DESC, runs.id DESC, suites.id DESC LIMIT ?"""
+"""The runs of a trend, the newest first; ``{}`` has a ``?`` for each acceptance of the baseline."""
+EARLIER = f"""
 SELECT runs.date, runs.commit_id, chosen.accepted, chosen.reason, figures.metric, figures.slice, figures.now,
     figures.verdict
-FROM (
-    SELECT suites.id, suites.run, suites.accepted, suites.reason FROM suites JOIN runs ON runs.id = suites.run
-    WHERE suites.name = ? AND runs.date < ?
-        AND (? OR runs.branch IN (?, ?, ?, ?)
-            OR (suites.accepted AND runs.date IN (SELECT value FROM json_each(?))))
-    ORDER BY runs.date DESC, runs.id DESC, suites.id DESC LIMIT ?) AS chosen
+FROM (SELECT suites.id, suites.run, suites.accepted, suites.reason {CHOSEN}) AS chosen
 JOIN runs ON runs.id = chosen.run JOIN figures ON figures.suite = chosen.id
-WHERE figures.now IS NOT NULL ORDER BY runs.date, runs.id, figures.id"""
+WHERE figures.now IS NOT NULL ORDER BY runs.date, runs.id, figures.id"""  # noqa: S608 - all of it is ours
 Points = Mapping[tuple[str, str], Sequence[TrendPoint]]
 """By metric and slice, the oldest first."""
 
 
-def with_trends(path: Path, run: RunResult) -> RunResult:
+def with_trends(path: Path, run: RunResult, repository: str = "") -> RunResult:
     """The run with the trends of its suites; HistoryError where the history cannot be read.
 
     A trend has the run's own point and earlier points: of its branch, of the base branch, of the branch whose baseline
     it is compared with, and of acceptances on other branches that the baseline includes. Other runs of other branches
     are about other changes. On no branch, as in a checkout of a bare commit, it has all of them. Earlier means an
-    earlier date, so two runs of one moment get equal trends. A figure needs an earlier run to have a trend.
+    earlier date, so two runs of one moment get equal trends. A figure needs an earlier run to have a trend. Runs of
+    other repositories are left out.
     """
     kept = kept_run(run)
     with reading(path, wait=PATIENCE) as connection:
         if connection is None:
             return run
         judged = {suite.name: suite for suite in run.suites}
-        earlier = {suite.name: _earlier(connection, run, judged[suite.name]) for suite in kept.suites if suite.figures}
+        earlier = {
+            suite.name: _earlier(connection, run, judged[suite.name], repository)
+            for suite in kept.suites
+            if suite.figures
+        }
     trends = {suite.name: tuple(_trends(kept, suite, earlier.get(suite.name, {}))) for suite in kept.suites}
     return replace(run, suites=tuple(replace(suite, trends=trends[suite.name]) for suite in run.suites))
 
 
-def _earlier(connection: Connection, run: RunResult, suite: SuiteResult) -> Points:
+def keys_of_earlier(connection: Database, run: RunResult, repository: str) -> list[str]:
+    """The runs that the trends of a run have, by their keys."""
+    found: dict[str, None] = {}
+    for suite in run.suites:
+        asked = f"SELECT runs.run_key {CHOSEN}"
+        found |= dict.fromkeys(key for (key,) in _asked(connection, asked, run, suite, repository))
+    return list(found)
+
+
+def _asked(connection: Database, sql: str, run: RunResult, suite: SuiteResult, repository: str) -> Cursor:
     accepted_on = suite.baseline.branch if suite.baseline else ""
     others = run.base, run.base.partition("/")[2], accepted_on  # origin/main is main there
-    named = (name or run.branch for name in others)
-    merged = json.dumps([each.date for each in suite.acceptances])
-    asked = bound(suite.name, run.date, int(not run.branch), run.branch, *named, merged)
+    branches = (run.branch, *(name or run.branch for name in others))
+    dates = [each.date for each in suite.acceptances[-MOST_POINTS:]] or [""]
+    values: list[Value] = [suite.name, run.date, repository, int(not run.branch), *branches, *dates, MOST_POINTS - 1]
+    return connection.execute(sql.format(", ".join("?" * len(dates))), storable(*values))
+
+
+def _earlier(connection: Database, run: RunResult, suite: SuiteResult, repository: str) -> Points:
     found: dict[tuple[str, str], list[TrendPoint]] = {}
-    for date, commit, accepted, reason, *figure, now, verdict in connection.execute(EARLIER, (*asked, MOST_POINTS - 1)):
+    for date, commit, accepted, reason, *figure, now, verdict in _asked(connection, EARLIER, run, suite, repository):
         day, value, said = str(date), float(now), str(reason) if accepted else ""
         if not DATE.fullmatch(day):
             raise ValueError(f"{day!r} is not a date")

@@ -19,7 +19,7 @@ from pytest_ireval.judging.clicks import Searches
 from pytest_ireval.judging.sampling import MOST, watched_lines
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
-from pytest_ireval.retrieval.formats.row_files import parsed_json, table_rows
+from pytest_ireval.retrieval.formats.row_files import delimited_rows, parsed
 from pytest_ireval.retrieval.tables import COLUMN_NAMES, Unfit, id_in, plain_name
 from pytest_ireval.text_table import counted
 
@@ -442,7 +442,7 @@ def _cells(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool, I
         first = file.first_object
         by_row, names = _names(list(first or {}), f"{file.name}:1")
         return by_row, _of_objects(file, lines, [name or kind for kind, name in names.items()], refuse)
-    rows = table_rows(file, lines)
+    rows = delimited_rows(lines, file.delimiter, file.name)
     first_line, head = next(rows, (1, []))
     header = [name.strip() for name in head]
     by_row, names = _names(header, f"{file.name}:{first_line}")
@@ -471,7 +471,7 @@ def _names(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | Non
 def _of_objects(file: InputFile, lines: Iterator[str], names: Sequence[str | None], refuse: Refuse) -> Iterator[_Line]:
     for number, line in enumerate(lines, 1):
         try:
-            found = parsed_json(line)
+            found = parsed(line)
         except (ValueError, RecursionError) as error:
             if line.strip():
                 refuse(_WrongLineError(f"is not JSON ({error})", "is not JSON"), f"{file.name}:{number}")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
-from pytest_ireval.retrieval.formats.row_files import objects_of, table_rows
+from pytest_ireval.retrieval.formats.row_files import delimited_rows, objects_of
 from pytest_ireval.retrieval.tables import NUMBER, column_for, named, plain_name
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.text_table import counted
@@ -153,7 +153,7 @@ def _of_objects(file: InputFile, lines: Iterator[str], by_session: bool, mistake
 
 
 def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
-    rows = table_rows(file, lines)
+    rows = delimited_rows(lines, file.delimiter, file.name)
     first, head = next(rows, (1, []))
     names = [name.strip() for name in head]
     text, session, count = (

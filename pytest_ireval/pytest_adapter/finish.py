@@ -14,19 +14,18 @@ import pytest
 
 import pytest_ireval
 from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.errors import BaselineError, HistoryError, IrevalError, Problem, one_line
+from pytest_ireval.errors import BaselineError, IrevalError, one_line
 from pytest_ireval.gate.last_run import packed_rankings
 from pytest_ireval.gate.material import written
 from pytest_ireval.gate.weakened import vanished
-from pytest_ireval.history.kept import append, kept_run
-from pytest_ireval.history.trends import with_trends
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import BASE, Affected, branch_of, nobody, with_unaffected
 from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
-from pytest_ireval.pytest_adapter.code_host import append_step_summary, as_printed, tell_code_host
-from pytest_ireval.pytest_adapter.files import OFF, RunFiles, only_looks, with_problem
+from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
+from pytest_ireval.pytest_adapter.files import RunFiles, only_looks, with_problem
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
+from pytest_ireval.pytest_adapter.remembering import history_of
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.sections import with_sections
 from pytest_ireval.pytest_adapter.terminal import as_one, colour, recorded, summarise, width_of
@@ -72,10 +71,7 @@ class RunEnd:
     result: RunResult | None = None
 
     def __post_init__(self) -> None:
-        told = str(self.config.getini(INI)).strip()
-        if not told:
-            raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
-        self.history = RunHistory(None if told == OFF else self.config.rootpath / told)
+        self.history = history_of(self.config)
         self.reported = _Reported()
 
     def pytest_report_header(self) -> list[str]:
@@ -373,46 +369,6 @@ class _Reported:
             for node, check in suite.nodes.items()
             if node in self.nodes and node in self.failed and not (check in red and self.failed[node] & {*AGAINST})
         }
-
-
-INI = "ireval_history"
-
-
-@dataclass
-class RunHistory:
-    """The history that remembers the run; no path: it is not remembered."""
-
-    path: Path | None
-    trouble: str = ""
-    """The reason why the run is not remembered."""
-    unread: str = ""
-    """The reason why its report shows no earlier runs."""
-
-    def with_trends(self, run: RunResult) -> RunResult:
-        """The run beside earlier ones, as far as any are known."""
-        if self.path is None or not run.suites:
-            return run
-        try:
-            return with_trends(self.path, run)
-        except HistoryError as error:
-            self.unread = one_line(error)
-            return run
-
-    def append(self, run: RunResult) -> None:
-        """Add the run to the history; a run without a suite has nothing to remember."""
-        if self.path is None or not run.suites:
-            return
-        try:
-            append(self.path, kept_run(run))
-        except HistoryError as error:
-            self.trouble = one_line(error)
-
-    def tell(self, reporter: pytest.TerminalReporter) -> None:
-        """Warn of a problem with the history. The gate has decided without it, so the verdict stays."""
-        if self.trouble:
-            reporter.write_line(as_printed(f"warning: this run is not in the history: {self.trouble}"), yellow=True)
-        elif self.unread:
-            reporter.write_line(as_printed(f"warning: the report shows no earlier runs: {self.unread}"), yellow=True)
 
 
 def _judged_by(metric: MetricFigures, outcomes: tuple[Outcome, ...]) -> MetricFigures:

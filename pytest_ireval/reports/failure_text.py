@@ -377,6 +377,8 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
         yield _moved_queries(cause)
     if changed["judgments"]:
         yield _judgments(cause)
+    if cause.judges:
+        yield f"the judge changed ({cause.judges})"
     if changed["source"]:
         yield "the source is configured differently"
     if changed["policies"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_ireval.results.outcome import Diagnosis, SliceFigures
-from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.results.suite_result import JudgmentAges, SuiteResult
 from pytest_ireval.text_table import counted, magnitude, roughly
 
 
@@ -65,6 +65,13 @@ def certainty_words(each: SliceFigures, moved: str, what: str = "interval of the
 
 def _without_minus_zero(value: float, decimals: int) -> float:
     return round(value, decimals) + 0.0
+
+
+def ages_words(ages: JudgmentAges) -> str:
+    """``from 2024-03-01 to 2026-10-02, median age 210 days, 12% older than a year``."""
+    dates = f"from {ages.oldest} to {ages.newest}" if ages.oldest != ages.newest else f"of {ages.oldest}"
+    undated = f"; {ages.undated:,} without a date" if ages.undated else ""
+    return f"{dates}, median age {counted(ages.median_days, 'day')}, {ages.older:.0%} older than a year{undated}"
 
 
 MOST = 10**9

@@ -9,6 +9,7 @@ from pytest_ireval.reports.charts.chart import Chart, Kind
 from pytest_ireval.reports.charts.gallery import charts_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor
 from pytest_ireval.reports.failure_text import cause_sentence
+from pytest_ireval.reports.figures import ages_words
 from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
@@ -187,6 +188,7 @@ def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
             "source": suite.source,
             **{f"source: {name}": text for name, text in suite.about.items()},
             "judgments": suite.judgments,
+            "age of judgments": ages_words(suite.judgment_ages) if suite.judgment_ages else "",
             "depth": f"{suite.depth} documents of each ranking" if suite.depth else "",
         }
     )

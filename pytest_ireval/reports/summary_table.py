@@ -7,6 +7,7 @@ from itertools import groupby
 
 from pytest_ireval.reports.failure_text import cause_sentence
 from pytest_ireval.reports.figures import (
+    ages_words,
     cause_label,
     cause_words,
     change,
@@ -255,6 +256,8 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     counts = suite.counts
     left_out = {"missing": counts.missing, "empty": counts.empty, "without judgments": counts.without_judgments}
     yield from (f"{what}: {_some(queries)}" for what, queries in left_out.items() if queries)
+    if suite.judgment_ages is not None:
+        yield f"judgments: {ages_words(suite.judgment_ages)}"
     cause = suite.cause  # with other judgments, queries or definitions, figures move without any change of ranking
     if cause and (cause.judgments or cause.added or cause.removed or cause.policies or cause.metrics):
         yield f"since the baseline: {cause_sentence(cause)}"

@@ -213,8 +213,8 @@ def _check(folder: Path, environment: jinja2.Environment, ours: Path) -> None:
     """Raise ReportError with everything that is wrong: a misspelt name would otherwise be ignored in silence."""
     if not folder.is_dir():
         raise ReportError(Problem("template folder not found", shown_folder(folder)))
-    # that page is of ``ireval evaluate``, which knows no folder of templates
-    named = [*_files(ours, but=("evaluation.html.jinja",)), *EXTRA]
+    # these are of ``ireval evaluate`` and ``ireval judge``, which know no folder of templates
+    named = [*_files(ours, but=("evaluation.html.jinja", "judge.html.jinja", "judge.css", "judge.js")), *EXTRA]
     files = _files(folder)
     used, problems, dynamic = _used(folder, files, named, environment)
     problems += [] if dynamic else [_unused(folder, each, named) for each in files if each not in used]

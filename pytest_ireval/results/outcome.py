@@ -275,6 +275,8 @@ class Cause:
     """True if a field of a document that a metric uses has another value."""
     index: str = ""
     """The difference of the searched index: rebuilt, another mapping, many documents lost. Empty without one."""
+    judges: str = ""
+    """The change of judges, such as another model: ``model A to model B``. Empty without one."""
 
     @property
     def nothing(self) -> bool:

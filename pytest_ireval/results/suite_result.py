@@ -214,6 +214,21 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class JudgmentAges:
+    """The dates of judgments, and their ages on the day of the run."""
+
+    oldest: str
+    """ISO 8601."""
+    newest: str
+    median_days: int
+    older: float
+    """The share of dated judgments that are older than a year."""
+    dated: int
+    undated: int = 0
+    """Judgments without a date that can be read."""
+
+
+@dataclass(frozen=True)
 class QueryTable:
     """All queries as columns; every sequence has one entry a query, None where there is nothing."""
 
@@ -326,6 +341,8 @@ class SuiteResult(InNotebook):
     about: Mapping[str, str] = field(default_factory=dict)
     """Facts on the system that the source returned, such as the version of its engine."""
     judgments: str = ""
+    judgment_ages: JudgmentAges | None = None
+    """None where no judgment has a date."""
     plugins: tuple[str, ...] = ()
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

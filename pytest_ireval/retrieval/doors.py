@@ -144,8 +144,8 @@ def brought(
         with input_file(source) as file:
             reader = reader_for(file, "rankings", readers, named)
             told = how._replace(recognised=named is None)
-            if reader.hits is not None:
-                parts = reader.hits(file, judgments, told)
+            parts = reader.hits(file, judgments, told) if reader.hits is not None else None
+            if parts is not None:
                 names = [query.decode() for part in parts for query in part.query_id]
                 judged = judged_hits(judgments, parts, highest_grade)
                 return Brought(judged, file.name, _without_judgments(judgments, names, file.name))

@@ -27,6 +27,7 @@ from pytest_ireval.retrieval.tables import (
     named,
     number_in,
     number_of,
+    ranking_columns,
     text_in,
     whole,
 )
@@ -300,10 +301,8 @@ def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtop
 
 def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = True) -> Rankings:
     """Rankings by score, descending; by rank if there are no scores."""
-    names = list(table.columns)
-    by_rank = named(names, "score") is None and named(names, "rank") is not None
-    kinds = ("query", "document", "rank" if by_rank else "score")
-    columns = [table.columns[column_for(names, kind, table.origin)] for kind in kinds]
+    wanted = ranking_columns(table.columns, table.origin)
+    columns = [table.columns[name] for name in wanted[:3]]
     code: dict[str, int] = {}
     query: list[int] = []
     documents: list[str] = []
@@ -311,7 +310,7 @@ def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = 
     for name, document, number in _checked(table, columns, _ranked_row):
         query.append(code.setdefault(name, len(code)))
         documents.append(document)
-        scores.append(-number if by_rank else number)
+        scores.append(-number if wanted.by_rank else number)
     if not code:
         raise InputError(Problem("it contains no rankings", place=table.origin))
     return rankings_of_columns(

@@ -152,6 +152,23 @@ def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
     raise InputError(Problem(complaint, place=origin, suggestion=suggestion, allowed=f"one of {column_names(kind)}"))
 
 
+class RankingColumns(NamedTuple):
+    """The names of the columns of rankings; ``number`` is the score, or the rank where there is no score."""
+
+    query: Any
+    document: Any
+    number: Any
+    by_rank: bool
+
+
+def ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
+    """The columns of rankings; InputError if one is missing, or if two could be it."""
+    names = list(names)
+    by_rank = named(names, "score") is None and named(names, "rank") is not None
+    query, document = (column_for(names, kind, origin) for kind in ("query", "document"))
+    return RankingColumns(query, document, column_for(names, "rank" if by_rank else "score", origin), by_rank)
+
+
 def id_column(names: Iterable[Any], origin: str) -> Any:
     """The column of query ids; ``query`` if no other column could be it, although it is text next to an id."""
     names = list(names)

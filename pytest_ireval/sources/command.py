@@ -99,7 +99,7 @@ class _Job:
 @source(name="command", options=CommandOptions)
 def command(options: CommandOptions, request: Request) -> Rankings:
     """Rankings that a program writes for the queries."""
-    with _ending_together(), _folder() as files:
+    with ending_together(), _folder() as files:
         job = _Job(options, request, Path(files))
         _write_queries(job)
         _refuse_failure(job, _run(job))
@@ -225,7 +225,7 @@ class _Deadly(BaseException):
 
 
 @contextmanager
-def _ending_together() -> Iterator[None]:
+def ending_together() -> Iterator[None]:
     """Let a signal that ends this process, as when CI cancels a job, first end the program that it runs.
 
     The program is in a group of its own, so that its time limit ends all of it. So the signal does not reach it.
@@ -274,13 +274,13 @@ def _run_program(job: _Job, folder: Path) -> _Ended:
         in_time = False
     finally:
         if program.returncode is None:
-            _end(program)
+            end_program(program)
     with open(errors, "rb") as file:
         file.seek(max(0, errors.stat().st_size - END))
         return _Ended(program.returncode, in_time, file.read())
 
 
-def _end(program: subprocess.Popen[bytes]) -> None:
+def end_program(program: subprocess.Popen[bytes]) -> None:
     """End the program and everything that it started: first by SIGTERM, then by SIGKILL."""
     if not hasattr(os, "killpg"):
         program.kill()  # Windows has no groups; its child processes go on

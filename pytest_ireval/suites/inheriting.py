@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import Problem, closest, shown
-from pytest_ireval.secrets import keep
+from pytest_ireval.secrets import VARIABLE, keep
 from pytest_ireval.suites.checks import KEY, problem_at
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 from pytest_ireval.suites.yaml_tree import read_tree, tree_of_bytes
@@ -141,7 +141,6 @@ def _rules_of(here: GatheredKeys, key: str) -> list[tuple[str, int, Any]]:
     return []
 
 
-VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
 _PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
 OF_THEIR_OWN = ("source", "against")
 """Keys below which kinds may have placeholders of their own."""

@@ -148,3 +148,22 @@ def test_two_baselines_are_compared_like_a_baseline_and_now():
 
 def test_the_number_of_edits_that_are_named_is_a_hundred():
     assert changes.NAMED == 100
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ({"A": 3}, {"A": 4}, ""),
+        ({}, {"A": 4}, ""),
+        ({"A": 3}, {}, ""),
+        ({"A": 3}, {"B": 1}, "A (3 judgments) to B (1 judgment)"),
+        ({"A": 3}, {"A": 3, "bob": 2}, "bob (2 judgments) added"),
+        ({"A": 3, "bob": 2}, {"A": 3}, "bob (2 judgments) gone"),
+    ],
+)
+def test_judges_that_came_and_went_are_named(tmp_path, before, now, said):
+    write_baseline(tmp_path, replace(baseline_of(), judges=before))
+    stored = read_baseline(tmp_path, "shop")
+
+    assert stored.judges == before
+    assert cause_between(stored, replace(baseline_of(), judges=now)).judges == said

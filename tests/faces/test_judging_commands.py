@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from pytest_ireval import evaluate, read_judgments
+from pytest_ireval.cli.sheets import Sheet, show
 
 TREC = {51: (211, 4, 2), 62: (400, 149, 8), 67: (400, 37, 31), 95: (400, 108, 2), 127: (400, 12, 94)}
 """Information need: documents, those that the second judge alone finds relevant, those that the first one does."""
@@ -469,3 +470,9 @@ def test_a_metric_that_cannot_be_tested_is_named(ireval, write):
     assert "NumRet is left out: its figure is not a mean (sum)" in outcome.out
     outcome = ireval("discriminate", "judgments.txt", "one.txt", "two.txt", "-m", "NumRet", "--svg", "power.svg")
     assert "nothing to draw: power.svg not written" in outcome.out
+
+
+def test_a_figure_that_rounds_to_nothing_has_no_minus(capsys):
+    show([Sheet("kappa", [{"low": -1e-17, "high": -0.00005, "less": -0.0001}])], [], "table")
+
+    assert capsys.readouterr().out.splitlines()[1].split() == ["0.0000", "-0.0001", "-0.0001"]

@@ -340,6 +340,28 @@ def test_options_without_effect_are_refused(ireval, write, options, complaint):
     assert not Path("interleaved.jsonl").exists()
 
 
+def test_a_picture_shows_which_test_needs_fewer_searches(ireval, tmp_path):
+    target = tmp_path / "sooner.svg"
+    outcome = ireval("interleave", OLD, NEW, "--simulate", JUDGMENTS, "--svg", target)
+
+    assert f"wrote {target}" in outcome.out
+    root = ET.parse(target).getroot()
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"interleaving", "A/B test: clicked", "A/B test: satisfied", "10", "100", "1k", "10k"} <= {*texts}
+    said = root.find("{http://www.w3.org/2000/svg}desc").text
+    assert said.startswith("interleaving: 38 searches for 80%. A/B test: clicked: 404 searches for 80%.")
+
+
+def test_rankings_without_a_difference_have_no_picture(ireval, tmp_path):
+    (tmp_path / "same.txt").write_text(OLD.read_text(encoding="utf-8"), encoding="utf-8")
+    outcome = ireval(
+        "interleave", OLD, tmp_path / "same.txt", "--simulate", JUDGMENTS, "--svg", tmp_path / "sooner.svg"
+    )
+
+    assert "nothing to draw, because no test finds a difference" in outcome.out
+    assert not (tmp_path / "sooner.svg").exists()
+
+
 def test_an_experiment_is_either_real_or_simulated(ireval, write):
     write(**RUNS)
     outcome = ireval("interleave", "a.txt", "b.txt", "--simulate", "x", "--clicks", "y")

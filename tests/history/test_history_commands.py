@@ -92,6 +92,7 @@ def test_json_has_every_column(ireval, filled):
     said = json.loads(ireval("history", "list", "--format", "json", "--limit", "2", "--suite", "shop").out)
 
     assert (said["format"], said["left"], len(said["rows"])) == (1, 0, 3)
+    assert len(said["rows"][0].pop("run_key")) == 32
     assert said["rows"][0] == {
         "date": "2026-03-02T11:30:00Z",
         "commit": COMMIT,
@@ -116,6 +117,9 @@ def test_json_has_every_column(ireval, filled):
         "low": -0.1,
         "high": 0.2,
         "verdict": "pass",
+        "repository": "",
+        "pull_request": "",
+        "link": "",
     }
 
 

@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from pytest_ireval.history import spreads, trend
 from pytest_ireval.history.database import STEPS, VERSION, writing
 from pytest_ireval.history.kept import append, kept_run, merge
 from pytest_ireval.history.trends import rows
+from pytest_ireval.repositories.jobs import Job
 
 PROCESS = Path(__file__).with_name("appending_process.py")
 closed_to_us = pytest.mark.skipif(
@@ -72,7 +73,7 @@ def indexes(path):
 
 
 def test_a_new_file_has_the_version_of_today_and_is_hidden_from_git(filled):
-    assert version(filled) == VERSION == 2
+    assert version(filled) == VERSION == 3
     assert Path(".ireval/.gitignore").read_text().splitlines()[1:] == ["/history.sqlite*", "/.gitignore"]
 
 
@@ -82,8 +83,8 @@ def test_a_file_of_version_1_is_brought_up_by_the_next_run_and_keeps_what_it_had
 
     append(file, kept_run(run()))
 
-    assert version(file) == 2
-    assert indexes(file) >= {"runs_by_key", "suites_by_name"}
+    assert version(file) == 3
+    assert indexes(file) >= {"runs_by_key", "suites_by_name", "runs_by_run_key", "figures_of_suites"}
     old, new = trend(file, "shop", "nDCG@10")
     assert (old.date, old.value, old.reason, old.origin) == ("2026-01-01T00:00:00Z", 0.5, "the first", "run")
     assert (new.date, new.value) == ("2026-03-01T10:00:00Z", 0.8)
@@ -95,6 +96,90 @@ def test_a_file_of_version_1_that_is_only_looked_at_stays_of_version_1(file):
 
     assert spreads(file, "shop", "main") == {("nDCG@10", "all"): [0.2]}
     assert file.read_bytes() == before
+
+
+def of_version_2(path, *keys):
+    """The tables of the second version, with runs of these fingerprints and a view that somebody added."""
+    of_version_1(path)
+    connection = sqlite3.connect(path)
+    for statement in STEPS[1]:
+        connection.execute(statement)
+    for key in keys:
+        about = "'2026-02-01T00:00:00Z', 'abc', 'main', 0, 'pass', '0.0.9'"
+        connection.execute(f"INSERT INTO runs VALUES (NULL, {about}, ?, 'run')", [key])
+    connection.execute("CREATE VIEW mine AS SELECT suites.name, figures.now FROM suites, figures")
+    connection.execute("PRAGMA user_version = 2")
+    connection.commit()
+    connection.close()
+
+
+def asked(path, sql):
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def test_a_file_of_version_2_gets_run_keys_that_are_the_same_in_every_copy(file):
+    of_version_2(file, "b", "c", "b", "b")
+    before = asked(file, "SELECT * FROM figures"), asked(file, "SELECT * FROM suites")
+
+    append(file, kept_run(run()))
+
+    keys = [key for (key,) in asked(file, "SELECT run_key FROM runs WHERE date LIKE '2026-02%' ORDER BY id")]
+    assert keys == ["b", "c", "b-1", "b-2"]
+    rest = "SELECT * FROM figures WHERE id = 1", "SELECT * FROM suites WHERE id = 1"
+    assert tuple(asked(file, sql) for sql in rest) == before
+    assert asked(file, "SELECT count(*) FROM mine") == [(4,)]
+
+
+def test_references_name_their_columns_as_datasette_needs_it(file):
+    of_version_2(file)
+    append(file, kept_run(run()))
+
+    for table, column, target in (("suites", "run", "runs"), ("figures", "suite", "suites")):
+        (reference,) = asked(file, f"PRAGMA foreign_key_list({table})")
+        assert reference[2:5] == (target, column, "id")
+    assert asked(file, "PRAGMA foreign_key_check") == []
+    assert asked(file, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_an_older_file_and_a_new_one_have_the_same_tables(file, tmp_path):
+    of_version_2(file)
+    append(file, kept_run(run()))
+    append(tmp_path / "new.sqlite", kept_run(run()))
+    sql = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name <> 'mine' ORDER BY 1, 2"
+
+    assert asked(file, sql) == asked(tmp_path / "new.sqlite", sql)
+
+
+def test_two_processes_bring_up_one_file_at_once(file):
+    of_version_2(file, *"abcdefgh" * 50)
+    processes = [start(file, number, "append") for number in range(4)]
+
+    assert [process.wait() for process in processes] == [0] * 4
+    [process.stdout.close() for process in processes]
+    assert version(file) == 3
+    assert asked(file, "SELECT count(*) FROM runs") == [(1 + 400 + 4 * 10,)]
+
+
+def test_the_views_show_figures_the_newest_ones_and_acceptances(file):
+    append(file, kept_run(run("2026-03-01T10:00:00Z", suite(now=0.7)), job=Job("acme/search", "12", "https://ci/1")))
+    append(file, kept_run(run("2026-03-02T10:00:00Z", suite(now=0.8), accepted=("shop",), reason="synonyms")))
+    append(file, kept_run(run("2026-03-03T10:00:00Z", suite(now=0.9))))
+
+    assert asked(file, "SELECT repository, pull_request, link, suite, value FROM trend ORDER BY date") == [
+        ("acme/search", "12", "https://ci/1", "shop", 0.7),
+        ("", "", "", "shop", 0.8),
+        ("", "", "", "shop", 0.9),
+    ]
+    assert asked(file, "SELECT repository, value FROM latest ORDER BY date") == [("acme/search", 0.7), ("", 0.9)]
+    assert asked(file, "SELECT suite, reason FROM acceptances") == [("shop", "synonyms")]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), None])
+def test_a_figure_that_is_not_a_finite_number_is_left_out(file, value):
+    append(file, kept_run(run("2026-03-01T10:00:00Z", suite(sd=value))))
+
+    assert asked(file, "SELECT sd FROM figures") == [(None,)]
 
 
 def test_a_run_that_version_1_has_is_not_added_again(file):
@@ -122,7 +207,7 @@ def test_a_newer_version_is_refused_and_left_alone(filled, way):
 
     assert refused(filled, lambda: way(filled)) == (
         ".ireval/history.sqlite\n"
-        "  has version 7, but this pytest-ireval reads only versions up to 2\n"
+        "  has version 7, but this pytest-ireval reads only versions up to 3\n"
         "  a newer pytest-ireval wrote it; install that version"
     )
 

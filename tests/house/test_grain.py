@@ -16,11 +16,11 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 64_271,
-    "modules": 290,
-    "modules with one importer": 45,
-    "names with one caller, in percent": 48,
-    "public names defined twice": 15,
+    "lines": 67_951,
+    "modules": 303,
+    "modules with one importer": 50,
+    "names with one caller, in percent": 49,
+    "public names defined twice": 14,
 }
 
 
@@ -130,7 +130,7 @@ rules:
 """
 
 
-@pytest.mark.parametrize(("code", "most"), [(EVALUATE, 26), (GATE, 76)], ids=["evaluate", "run_gate"])
+@pytest.mark.parametrize(("code", "most"), [(EVALUATE, 26), (GATE, 77)], ids=["evaluate", "run_gate"])
 def test_few_files_take_part(tmp_path, code, most):
     (tmp_path / "shop.ireval.yaml").write_text(SUITE)
     (tmp_path / "judgments.txt").write_text("q 0 a 1\n")

@@ -21,7 +21,7 @@ LAYERS = [
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy"}),
     ({"repositories"}, set()),
-    ({"baselines", "history"}, {"numpy", "zstandard", "fsspec"}),
+    ({"baselines", "history"}, {"numpy", "zstandard", "fsspec", "sqlalchemy"}),
     ({"suites", "options"}, {"pydantic", "yaml"}),
     ({"sources"}, {"numpy", "pydantic", "jmespath", "sqlalchemy"}),
     ({"judging"}, {"numpy"}),

@@ -12,7 +12,7 @@ from slow_reader import first_places, slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.formats import trec
+from pytest_ireval.retrieval.formats import pieces, trec
 from pytest_ireval.retrieval.formats.input_file import byte_file
 from pytest_ireval.retrieval.join import judged_hits
 
@@ -115,7 +115,7 @@ def test_ranges_begin_where_another_query_begins_and_leave_nothing_out(written, 
 
     for size in range(1, len(data) // 3):
         with chunks_of(size, 30), byte_file(written(data)) as file:
-            starts, ends = zip(*trec._ranges(file), strict=True)
+            starts, ends = zip(*pieces._ranges(file, trec._LAYOUT), strict=True)
         assert len(starts) > 1
         assert ends == (*starts[1:], len(data))
         assert set(starts) <= {0, *borders}
@@ -152,7 +152,7 @@ def test_a_file_of_several_chunks_and_ranges_as_they_are(written):
     ]
     data = "".join(lines).encode()
 
-    assert len(data) > 3 * trec.CHUNK
+    assert len(data) > 3 * pieces.CHUNK
     assert plain_rankings(read_rankings(written(data), 20)) == first_places(slow_rankings(data), 20)
 
 

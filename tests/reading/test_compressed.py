@@ -15,7 +15,7 @@ from plain import plain_judgments, plain_rankings
 from slow_reader import slow_judgments, slow_rankings
 from trec_doors import read_judgments, read_rankings
 
-from pytest_ireval.retrieval.formats import input_file, trec
+from pytest_ireval.retrieval.formats import input_file, pieces
 
 TEXT = "".join(f"q{number // 50} Q0 d{number} 1 {number % 7}.5 tag\n" for number in range(3000)).encode()
 SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00skip"
@@ -70,7 +70,7 @@ def test_compressed_data_may_be_cut_anywhere(written, monkeypatch, compress, siz
     text = TEXT[:2000].rpartition(b"\n")[0]
     monkeypatch.setattr(input_file, "COMPRESSED_PIECE", size)
     monkeypatch.setattr(input_file, "PIECE", size)
-    monkeypatch.setattr(trec, "CHUNK", size * 5)
+    monkeypatch.setattr(pieces, "CHUNK", size * 5)
 
     data = compress(text[:700]) + compress(text[700:])
     assert plain_rankings(read_rankings(written(data))) == slow_rankings(text)

@@ -286,7 +286,8 @@ def test_a_section_with_a_problem_is_not_drawn(latency):
 def test_our_own_templates_pass_every_check_that_a_users_folder_has_to_pass(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(template_folder(), "copy")
-    (tmp_path / "copy" / "evaluation.html.jinja").unlink()
+    for name in ("evaluation.html.jinja", "judge.html.jinja", "judge.css", "judge.js"):  # of other commands
+        (tmp_path / "copy" / name).unlink()
 
     templates(tmp_path / "copy")
 

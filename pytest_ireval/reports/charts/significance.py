@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_ireval.reports.charts.chart import Chart, Row, Scale, cut_label, inert_text, line, place, scale
+from pytest_ireval.reports.charts.chart import Chart, Row, Scale, Tick, cut_label, inert_text, label, line, place, scale
 from pytest_ireval.reports.charts.recall_precision import Curve, Panel, RecallPrecisionPanels
 from pytest_ireval.results.comparison import Discrimination
 from pytest_ireval.text_table import counted
@@ -25,6 +27,8 @@ class CurvePanel(NamedTuple):
     x: tuple[float, float]
     """The least and the greatest value of the axis."""
     y: tuple[float, float] = (0, 1)
+    powers: bool = False
+    """Values of the horizontal axis are powers of ten."""
 
 
 def curves_chart(
@@ -55,7 +59,10 @@ def curves_chart(
 
 def _panel(of: CurvePanel, column: int, row: int) -> Panel:
     left, top = MARGIN + column * (WIDTH + MARGIN), TOP + row * (HEIGHT + FOOT)
-    x = scale(of.x, left, left + WIDTH, 3)
+    x = scale((math.floor(of.x[0]), math.ceil(of.x[1])) if of.powers else of.x, left, left + WIDTH, 3)
+    if of.powers:
+        whole = range(round(x.low), round(x.high) + 1)
+        x = replace(x, ticks=tuple(Tick(x(n), label(10**n, 10**n)) for n in whole))
     y = scale(of.y, top + HEIGHT, top, 3)
     curves = tuple(_curve(side, points, x, y) for side, points in of.curves.items())
     return Panel(cut_label(of.label, 24), of.facts, of.below, x, y, curves)

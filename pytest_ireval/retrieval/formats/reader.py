@@ -32,7 +32,7 @@ class Reading(NamedTuple):
 
 
 Read = Callable[[InputFile, Reading], Any]
-ReadHits = Callable[[InputFile, Judgments, Reading], list[KeptRows]]
+ReadHits = Callable[[InputFile, Judgments, Reading], list[KeptRows] | None]
 
 
 class Reader(NamedTuple):
@@ -50,7 +50,7 @@ class Reader(NamedTuple):
     """Takes the file; returns one of the Python forms that ``evaluate`` takes, for queries ``{id: text}`` or rows as
     dictionaries with ``id`` and ``text``. Raises InputError for wrong content."""
     hits: ReadHits | None = None
-    """A quicker way to rankings when their unjudged documents do not matter."""
+    """A quicker way to rankings when their unjudged documents do not matter; None from it means: use ``read``."""
     also: tuple[str, ...] = ()
     """Other names of it."""
     origin: str = ""

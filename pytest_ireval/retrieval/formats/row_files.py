@@ -1,7 +1,6 @@
-"""Files of rows: CSV, TSV, pairs of id and text, BEIR folders, diversity judgments, JSON, and Parquet through pyarrow.
+"""Files of rows: CSV, TSV, pairs of id and text, BEIR folders, diversity judgments, and JSON.
 
-CSV is quoted in the usual way. TSV is taken literally: a cell holds anything but tabs and line ends. Rankings in
-Parquet become arrays without a Python object a row.
+CSV is quoted in the usual way. TSV is taken literally: a cell holds anything but tabs and line ends.
 """
 
 from __future__ import annotations
@@ -14,17 +13,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file, words
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import numbered
-from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
-from pytest_ireval.retrieval.scan.tokens import ROOM, Chunk, Span
-from pytest_ireval.retrieval.tables import Table, at_lines, column_for, columns_of, is_quoted, named
+from pytest_ireval.retrieval.tables import Table, at_lines, columns_of, is_quoted, named
 from pytest_ireval.text_table import counted
 
 
@@ -42,7 +34,7 @@ def objects_of(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[
         if not line.strip():
             continue
         try:
-            found = parsed_json(line)
+            found = parsed(line)
             complaint = "" if isinstance(found, dict) else "is not a JSON object"
         except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else error
@@ -57,7 +49,7 @@ def objects_of(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[
 
 def _json_value(file: InputFile) -> Any:
     try:
-        return parsed_json(file.text())
+        return parsed(file.text())
     except json.JSONDecodeError as error:
         place = f"{file.name}:{error.lineno}:{error.colno}"
         raise InputError(Problem(f"is not JSON ({error.msg})", place=place)) from None
@@ -67,7 +59,7 @@ def _json_value(file: InputFile) -> Any:
         raise InputError(Problem("is nested too deeply", place=file.name)) from None
 
 
-def parsed_json(text: str) -> Any:
+def parsed(text: str) -> Any:
     """The value of JSON text; a name twice in one object, NaN and Infinity are refused."""
     found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
     if "\\ud" in text.lower():  # an escape may be one half of a character, which no file can store
@@ -130,11 +122,13 @@ class Node:
 
     def each(self, key: str) -> Iterator[Node]:
         """The entries of the list under ``key``; none if the key is missing."""
-        if self._expected(dict).get(key) is None:
-            return
-        node = self.get(key)
-        for number, value in enumerate(node._expected(list), 1):
-            yield Node(value, self.origin, (*self.path, f"{key} {number}"))
+        if self._expected(dict).get(key) is not None:
+            yield from self.get(key).entries_of_list()
+
+    def entries_of_list(self) -> Iterator[Node]:
+        """The entries of a list."""
+        for number, value in enumerate(self._expected(list), 1):
+            yield Node(value, self.origin, (*self.path[:-1], f"{self.path[-1] if self.path else 'entry'} {number}"))
 
     def entries(self) -> Iterator[tuple[str, Node]]:
         """The keys of an object with their values."""
@@ -176,7 +170,7 @@ def documents(file: InputFile) -> Iterator[Node]:
         place = f"{file.name}:{number}"
         if line.strip():
             try:
-                yield Node(parsed_json(line), place)
+                yield Node(parsed(line), place)
             except (ValueError, RecursionError) as error:
                 raise InputError(Problem(f"is not JSON ({error})", place=place)) from None
 
@@ -188,7 +182,7 @@ def document(file: InputFile) -> Node:
 
 def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
-    found = _table(file, table_rows(file), short_rows=short_rows)
+    found = _table(file, delimited_rows(file.lines(), file.delimiter, file.name), short_rows=short_rows)
     if file.delimiter == "\t":
         _refuse_quoted_ids(found)
     return found
@@ -218,22 +212,21 @@ Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
 
-def table_rows(file: InputFile, lines: Iterable[str] | None = None) -> Iterator[Row]:
-    """The rows of CSV or TSV that are not blank; of the file, or of its lines as they are passed on."""
-    lines = file.lines() if lines is None else lines
-    if file.delimiter == "\t":
+def delimited_rows(lines: Iterable[str], delimiter: str, origin: str) -> Iterator[Row]:
+    """The rows of CSV, or of TSV, that are not blank."""
+    if delimiter == "\t":
         for number, line in enumerate(lines, 1):
-            if not line.isspace():
+            if line.strip():
                 yield number, line.rstrip("\r\n").split("\t")
         return
     before = csv.field_size_limit(1 << 24)
-    reader = csv.reader(lines, delimiter=file.delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield reader.line_num, cells
     except csv.Error as error:
-        raise InputError(Problem(f"is not CSV ({error})", place=f"{file.name}:{reader.line_num}")) from None
+        raise InputError(Problem(f"is not CSV ({error})", place=f"{origin}:{reader.line_num}")) from None
     finally:
         csv.field_size_limit(before)
 
@@ -305,94 +298,3 @@ def diversity_judgments(file: InputFile) -> Table:
     mistakes.refuse()
     columns = {name: [row[at] for row in rows] for at, name in enumerate(NAMES)}
     return Table(columns, file.name, at_lines(file.name, lines))
-
-
-def parquet(file: InputFile) -> Table:
-    """All columns."""
-    found = _read(file)
-    columns = {name: found.column(name).to_pylist() for name in found.column_names}
-    return Table(columns, file.name, numbered(file.name))
-
-
-def parquet_rankings(file: InputFile, how: Reading) -> Rankings:
-    """Rankings by score, descending; by rank if there are no scores."""
-    found = _read(file)
-    names = found.column_names
-    if not found.num_rows:
-        raise InputError(Problem("it contains no rankings", place=file.name))
-    by_rank = named(names, "score") is None and named(names, "rank") is not None
-    query, document, number = (
-        column_for(names, kind, file.name) for kind in ("query", "document", "rank" if by_rank else "score")
-    )
-    coded = _texts(found, query, file).dictionary_encode()
-    score = _numbers(found, number, file)
-    return rankings_of_columns(
-        coded.dictionary.to_pylist(),
-        coded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
-        _ids(_texts(found, document, file)),
-        -score if by_rank else score,
-        file.name,
-        how.depth,
-        by_id=how.by_id,
-        place=numbered(file.name),
-    )
-
-
-def _read(file: InputFile) -> Any:
-    try:
-        import pyarrow as arrow
-        from pyarrow import parquet as arrow_parquet
-    except ImportError:
-        complaint = "this is a Parquet file, but pyarrow is not installed"
-        suggestion = 'pip install "pytest-ireval[parquet]"'
-        raise InputError(Problem(complaint, place=file.name, suggestion=suggestion)) from None
-    try:
-        return arrow_parquet.read_table(file.path)
-    except (arrow.ArrowException, OSError) as error:
-        raise InputError(Problem(f"the Parquet data cannot be read ({error})", place=file.name)) from error
-
-
-def _texts(table: Any, name: str, file: InputFile) -> Any:
-    """A column of ids as one array of text; whole numbers are written out."""
-    import pyarrow as arrow
-    from pyarrow import compute, types
-
-    column = table.column(name)
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
-    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
-        raise _unfit(file, f"column {name!r} is {kind}, not an id; ids are text (or whole numbers)")
-    texts = column.cast(arrow.large_string()).combine_chunks()
-    empty = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(zero_copy_only=False)
-    if empty.any():
-        raise _unfit(file, f"column {name!r} is empty", int(np.flatnonzero(empty)[0]))
-    return texts
-
-
-def _numbers(table: Any, name: str, file: InputFile) -> NDArray[np.float64]:
-    import pyarrow as arrow
-
-    column = table.column(name)
-    try:
-        values: NDArray[np.float64] = column.cast(arrow.float64(), safe=False).to_numpy()
-    except arrow.ArrowException as error:
-        raise _unfit(file, f"column {name!r} is {column.type}, not a number ({error})") from error
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if wrong.size:
-        raise _unfit(file, f"column {name!r} holds no finite number", int(wrong[0]))
-    return values
-
-
-def _unfit(file: InputFile, complaint: str, row: int | None = None) -> InputError:
-    return InputError(Problem(complaint, place=file.name if row is None else numbered(file.name)(row)))
-
-
-def _ids(texts: Any) -> Ids:
-    """The bytes of an array of text, copied once, with room around them for scans."""
-    _, offsets, data = texts.buffers()
-    end = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    begin, size = int(end[0]), int(end[-1] - end[0])
-    buffer = np.zeros(size + 2 * ROOM, np.uint8)
-    buffer[ROOM : ROOM + size] = np.frombuffer(data, np.uint8)[begin : begin + size]
-    return Ids(Chunk(buffer, size), Span(end[:-1] - begin, end[1:] - begin))

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import shown
-from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.scan.numbers import exactly, numbers
+from pytest_ireval.retrieval.scan.numbers import Numbers, exactly, numbers
 from pytest_ireval.retrieval.scan.tokens import (
     KEEP,
     SHOWN_LINES,
@@ -168,37 +168,56 @@ class Lines:
         return owners_of(self.first)
 
 
-def read_lines(chunk: Chunk, seed: int, *, final: bool) -> tuple[Lines | None, int]:
-    """The lines of a chunk and how many bytes they take.
+class Rows(NamedTuple):
+    """Rows of rankings in the order of the text, before they are cut into whole queries."""
+
+    queries: Ids
+    documents: Ids
+    number: Span
+    """The text of each score, in the chunk of the documents; it is read again where the score is inexact."""
+    score: Numbers
+    begin: Offsets
+    """The offset of each row in the text that was read."""
+
+
+def words_of_rankings(chunk: Chunk) -> Rows:
+    """The rows of TREC's columns of words."""
+    query, document, number = columns(chunk, WIDTH, (QUERY, DOCUMENT, SCORE), exact=False)
+    _refuse_misplaced(chunk, document)
+    return Rows(Ids(chunk, query), Ids(chunk, document), number, numbers(chunk, number, "score"), query.start)
+
+
+def whole_queries(rows: Rows, size: int, seed: int, *, final: bool) -> tuple[Lines | None, int]:
+    """The lines of rows from ``size`` bytes of text, and how many bytes they take.
 
     The last query may continue in the next chunk: it is left out unless ``final``. Without another one, the answer is
     None and 0.
     """
-    query, document, score_text = columns(chunk, WIDTH, (QUERY, DOCUMENT, SCORE), exact=False)
-    _refuse_misplaced(chunk, document)
-    heads = starts_of_groups(chunk, query)
-    size, used = query.start.size, chunk.size
-    if not final:
-        if heads.size < 2:
-            return None, 0
-        size = int(heads[-1])
-        used = int(query.start[size])
-        heads = heads[:-1]
-        query, document, score_text = (Span(s[:size], e[:size]) for s, e in (query, document, score_text))
-    ids = Span(query.start[heads], query.end[heads])
-    value = numbers(chunk, score_text, "score")
-    lines = Lines(
-        chunk=chunk,
-        query_id=chunk.tokens(*ids),
-        query_key=mixed(keys_of(chunk, ids, seed)),
+    heads = starts_of_groups(rows.queries.chunk, rows.queries.span)
+    if final:
+        return _lines(rows, heads, len(rows.queries), seed), size
+    if heads.size < 2:
+        return None, 0
+    end = int(heads[-1])
+    return _lines(rows, heads[:-1], end, seed), int(rows.begin[end])
+
+
+def _lines(rows: Rows, heads: Offsets, size: int, seed: int) -> Lines:
+    """The first ``size`` rows; a query begins at each of ``heads``."""
+    start, end = rows.queries.span
+    ids = Span(start[heads], end[heads])
+    document = Span(*(edge[:size] for edge in rows.documents.span))
+    return Lines(
+        chunk=rows.documents.chunk,
+        query_id=rows.queries.chunk.tokens(*ids),
+        query_key=mixed(keys_of(rows.queries.chunk, ids, seed)),
         first=np.append(heads, size),
         document=document,
-        document_key=keys_of(chunk, document, seed),
-        score_text=score_text,
-        score=value.value,
-        inexact=value.inexact,
+        document_key=keys_of(rows.documents.chunk, document, seed),
+        score_text=Span(*(edge[:size] for edge in rows.number)),
+        score=rows.score.value[:size],
+        inexact=rows.score.inexact[:size],
     )
-    return lines, used
 
 
 def _refuse_misplaced(chunk: Chunk, document: Span) -> None:
@@ -212,10 +231,10 @@ def _refuse_misplaced(chunk: Chunk, document: Span) -> None:
         raise BadLines([(at, complaint) for at in found[:SHOWN_LINES]], max(0, len(found) - SHOWN_LINES))
 
 
-def gathered_rows(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines:
-    """The lines of a whole file with each query's lines together, in the order of the file.
+def gathered_rows(parts: list[Lines]) -> Lines:
+    """The lines of several parts with each query's lines together, in their order.
 
-    ``offsets`` are the begins in ``whole`` of the chunk of each part.
+    The text of the parts is laid end to end, so a part must hold no more of it than its lines.
     """
     names = {name: i for i, name in enumerate(dict.fromkeys(n for part in parts for n in part.query_id))}
     key = np.zeros(len(names), np.uint64)
@@ -226,14 +245,15 @@ def gathered_rows(parts: list[Lines], offsets: list[int], whole: Chunk) -> Lines
         query.append(code[part.query])
     line_query = np.concatenate(query)
     order = np.argsort(line_query, kind="stable")
+    at = begins_of(np.array([part.chunk.size for part in parts], np.int64))[:-1].tolist()
     return Lines(
-        chunk=whole,
+        chunk=concatenated([Ids(part.chunk, part.document) for part in parts]).chunk,
         query_id=list(names),
         query_key=key,
         first=begins_of(np.bincount(line_query, minlength=len(names))),
-        document=_gathered([part.document for part in parts], offsets, order),
+        document=_gathered([part.document for part in parts], at, order),
         document_key=np.concatenate([part.document_key for part in parts])[order],
-        score_text=_gathered([part.score_text for part in parts], offsets, order),
+        score_text=_gathered([part.score_text for part in parts], at, order),
         score=np.concatenate([part.score for part in parts])[order],
         inexact=np.concatenate([part.inexact for part in parts])[order],
     )

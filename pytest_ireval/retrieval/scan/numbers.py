@@ -44,8 +44,11 @@ class Numbers(NamedTuple):
     """Where ``value`` may be one unit in the last place off."""
 
 
-def numbers(chunk: Chunk, span: Span, what: str) -> Numbers:
-    """Read every token as a finite decimal number; ``what`` names the column in complaints."""
+def numbers(chunk: Chunk, span: Span, what: str, decimal: re.Pattern[bytes] = _DECIMAL) -> Numbers:
+    """Read every token as a finite decimal number; ``what`` names the column in complaints.
+
+    Tokens that are not only digits, a sign and a point must match ``decimal``.
+    """
     start, end = span
     if not start.size:
         return Numbers(np.zeros(0), np.zeros(0, bool))
@@ -58,7 +61,7 @@ def numbers(chunk: Chunk, span: Span, what: str) -> Numbers:
     whole = _whole_numbers(words, odd)
     value, mantissa = _scaled(whole, places, odd)
     inexact = mantissa >= U(1 << 53)
-    _read_one_by_one(chunk, span, np.flatnonzero(odd), what, value, inexact)
+    _read_one_by_one(chunk, span, np.flatnonzero(odd), what, decimal, value, inexact)
     if negative.any():
         np.negative(value, out=value, where=negative)
     return Numbers(value, inexact)
@@ -154,12 +157,18 @@ def _scaled(whole: Words, places: int | Offsets, odd: NDArray[np.bool_]) -> tupl
 
 
 def _read_one_by_one(
-    chunk: Chunk, span: Span, rows: Offsets, what: str, value: NDArray[np.float64], inexact: NDArray[np.bool_]
+    chunk: Chunk,
+    span: Span,
+    rows: Offsets,
+    what: str,
+    decimal: re.Pattern[bytes],
+    value: NDArray[np.float64],
+    inexact: NDArray[np.bool_],
 ) -> None:
     """Read the tokens that the fast way cannot; the caller sets the sign."""
     complaints = []
     for row, token in zip(rows.tolist(), chunk.tokens(span.start[rows], span.end[rows]), strict=True):
-        complaint = _why_not_a_number(token, what)
+        complaint = _why_not_a_number(token, what, decimal)
         if complaint:
             complaints.append((int(span.start[row]), complaint))
         else:
@@ -169,9 +178,9 @@ def _read_one_by_one(
         raise BadLines(complaints[:SHOWN_LINES], max(0, len(complaints) - SHOWN_LINES))
 
 
-def _why_not_a_number(token: bytes, what: str) -> str:
+def _why_not_a_number(token: bytes, what: str, decimal: re.Pattern[bytes]) -> str:
     text = shown(token.decode("utf-8", "replace"))
-    if _DECIMAL.fullmatch(token):
+    if decimal.fullmatch(token):
         if not math.isfinite(float(token)):
             return f"{what} {text} is too large for a number"
         digits = token.lower().partition(b"e")[0].strip(b"+-.0")  # of 0.001 as of 1e-400 something is left

@@ -1,0 +1,137 @@
+"""The history that remembers a run: a file first, and then the database of a team. No verdict depends on either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from pytest_ireval.errors import HistoryError, IrevalError, Problem, one_line
+from pytest_ireval.history.kept import append, kept_run
+from pytest_ireval.history.shared import (
+    HistoryPlace,
+    Shared,
+    fetch_earlier,
+    history_place,
+    in_time,
+    send_one,
+    send_waiting,
+    waiting,
+)
+from pytest_ireval.history.trends import with_trends
+from pytest_ireval.pytest_adapter.code_host import as_printed
+from pytest_ireval.pytest_adapter.files import OFF
+from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
+from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.secrets import shown_address
+from pytest_ireval.text_table import counted
+
+INI = "ireval_history"
+PATIENCE = 10.0
+"""Seconds that a run waits for the shared database, twice: to fetch earlier runs, and to send its own."""
+
+
+def history_of(config: pytest.Config) -> RunHistory:
+    """The history that the ini file names; an error if it names none."""
+    told = str(config.getini(INI)).strip()
+    if not told:
+        raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
+    try:
+        return RunHistory(None if told == OFF else history_place(told, config.rootpath), config.rootpath)
+    except HistoryError as error:
+        raise IrevalError(*(Problem(each.complaint, INI, allowed=each.allowed) for each in error.problems)) from error
+
+
+@dataclass
+class RunHistory:
+    """The history of this run; no place: it is not remembered."""
+
+    place: HistoryPlace | None
+    root: Path
+    job: Job = NO_JOB
+    trouble: str = ""
+    """The reason why the run is not remembered."""
+    unread: str = ""
+    """The reason why its report shows no earlier runs."""
+    away: str = ""
+    """The reason why the shared database is not asked again."""
+    left: int = 0
+    """The number of runs that wait for it."""
+    sent: int = 0
+
+    def with_trends(self, run: RunResult) -> RunResult:
+        """The run beside earlier ones, as far as any are known."""
+        if self.place is None or not run.suites:
+            return run
+        path, self.job = self.place.path, job_at(self.root)
+        self._ask(lambda shared, _: fetch_earlier(path, shared, run, self.job.repository))
+        try:
+            return with_trends(path, run, self.job.repository)
+        except HistoryError as error:
+            self.unread = one_line(error)
+            return run
+
+    def append(self, run: RunResult) -> None:
+        """Add the run to the history; a run without a suite has nothing to remember."""
+        if self.place is None or not run.suites:
+            return
+        path, address = self.place.path, self.place.address
+        try:
+            append(path, kept_run(run, job=self.job))
+        except HistoryError as error:
+            self.trouble = one_line(error)
+            if self._ask(lambda shared, _: send_one(kept_run(run, job=self.job), shared)):
+                self.trouble = f"only in the shared one, for {self.trouble}"
+            return
+        self.sent = self._ask(lambda shared, stop: send_waiting(path, shared, stop)) or 0
+        try:
+            self.left = len(waiting(path, shown_address(address))) if address else 0
+        except HistoryError as error:
+            self.away = one_line(error)
+
+    def _ask(self, work: Callable[[Shared, Event], Any]) -> Any:
+        """The answer of the shared database; None where there is none, or where it is away."""
+        if self.place is None or not self.place.address or self.away:
+            return None
+        address = self.place.address
+
+        def asking(stop: Event) -> Any:
+            shared = Shared(address, PATIENCE)
+            try:
+                return work(shared, stop)
+            finally:
+                shared.close()
+
+        try:
+            return in_time(asking, PATIENCE, shown_address(address))
+        except HistoryError as error:
+            self.away = one_line(error)
+            return None
+
+    def tell(self, reporter: pytest.TerminalReporter) -> None:
+        """Warn of a problem with the history. The gate has decided without it, so the verdict stays."""
+
+        def warn(text: str) -> None:
+            reporter.write_line(as_printed(text), yellow=True)
+
+        if self.trouble:
+            warn(f"warning: this run is not in the history: {self.trouble}")
+        elif self.unread:
+            warn(f"warning: the report shows no earlier runs: {self.unread}")
+        if self.place is None:
+            return
+        if self.left:
+            why = f": {self.away}" if self.away else ""
+            runs = f"{counted(self.left, 'run')} of this machine not in the shared history yet{why}"
+            warn(f"warning: {runs}; the next run sends them, or ireval history push")
+        elif self.away:
+            warn(f"warning: this run is not in the shared history: {self.away}")
+        elif self.sent > 1:
+            text = f"{self.sent} runs sent to {shown_address(self.place.address)}, those among them that waited"
+            reporter.write_line(as_printed(text))
+        elif self.place.unset and not self.trouble:
+            reporter.write_line(f"{INI}: {self.place.unset} is not set, so only this machine keeps the history")

@@ -1,0 +1,283 @@
+"""Parquet and Arrow files through pyarrow: their columns become arrays without a Python object a row.
+
+Where unjudged documents do not matter, rankings are read batch by batch, and their rows are not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.pieces import Apart, refuse_apart
+from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.judgments import Judgments, numbered
+from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
+from pytest_ireval.retrieval.scan.kept import KeptRows, Lines, Rows, gathered_rows, judged_rows, whole_queries
+from pytest_ireval.retrieval.scan.numbers import Numbers
+from pytest_ireval.retrieval.scan.tokens import ROOM, BadLines, Chunk, Span
+from pytest_ireval.retrieval.tables import RankingColumns, Table, ranking_columns
+
+BATCH, ROWS, BUFFER = 1 << 15, 1 << 18, 1 << 18
+"""Rows that are read at a time, rows for which a Parquet file is opened, and bytes of a column that are read ahead."""
+
+
+def columnar_table(file: InputFile) -> Table:
+    """All columns."""
+    found = _read(file)
+    columns = {name: found.column(name).to_pylist() for name in found.column_names}
+    return Table(columns, file.name, numbered(file.name))
+
+
+def columnar_rankings(file: InputFile, how: Reading) -> Rankings:
+    """Rankings by score, descending; by rank if there are no scores."""
+    found = _read(file)
+    if not found.num_rows:
+        raise InputError(Problem("it contains no rankings", place=file.name))
+    query, document, number, by_rank = ranking_columns(found.column_names, file.name)
+    coded = _texts(found, query, file).dictionary_encode()
+    score = _numbers(found, number, file)
+    return rankings_of_columns(
+        coded.dictionary.to_pylist(),
+        coded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+        _ids(_texts(found, document, file)),
+        -score if by_rank else score,
+        file.name,
+        how.depth,
+        by_id=how.by_id,
+        place=numbered(file.name),
+    )
+
+
+def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> list[KeptRows] | None:
+    """The judged documents of the rankings in the file; None: the reader of all rows must name mistakes."""
+    try:
+        with _opened(file) as source:
+            scan = _Scan(file, source, ranking_columns(source.names, file.name), judgments, how)
+            try:
+                return scan.parts() or None
+            except Apart:
+                return scan.scattered()
+    except (InputError, BadLines):
+        return None
+
+
+class _Scan(NamedTuple):
+    """Rankings as they are read, batch by batch."""
+
+    file: InputFile
+    source: _Source
+    wanted: RankingColumns
+    judgments: Judgments
+    how: Reading
+
+    def parts(self) -> list[KeptRows]:
+        """The judged rows of each query, in order; Apart if its rows do not follow each other."""
+        keep = partial(judged_rows, judgments=self.judgments, by_id=self.how.by_id)
+        found, held, seen = [], list[Any](), set[bytes]()
+        for batch in chain(self._batches("reading rankings"), [None]):
+            if batch is not None:
+                held.append(batch)
+                if held[0].column(0)[0].equals(batch.column(0)[-1]):  # one query so far, most likely
+                    continue
+            if held:
+                table = _table_of(held)
+                lines, used = self._lines(table, final=batch is None)
+                held = table.slice(used).to_batches()
+                if lines is not None:
+                    refuse_apart(seen, lines.query_id)
+                    found.append(keep(lines))
+        return found
+
+    def scattered(self) -> list[KeptRows]:
+        """The same for a file with the rows of a query in several places: one sort over all of it."""
+        parts = (self._lines(_table_of([batch]), final=True)[0] for batch in self._batches("sorting rankings"))
+        whole = gathered_rows([gathered_rows([part]) for part in parts if part is not None])
+        return [judged_rows(whole, self.judgments, by_id=self.how.by_id)]
+
+    def _lines(self, table: Any, *, final: bool) -> tuple[Lines | None, int]:
+        queries, documents = (_ids(_texts(table, name, self.file)) for name in self.wanted[:2])
+        score = _numbers(table, self.wanted.number, self.file)
+        exact = Numbers(-score if self.wanted.by_rank else score, np.zeros(score.size, bool))
+        rows = Rows(queries, documents, documents.span, exact, np.arange(score.size))
+        return whole_queries(rows, score.size, self.judgments.table.seed, final=final)
+
+    def _batches(self, what: str) -> Iterator[Any]:
+        size, rows = self.file.bytes.size, self.source.rows
+        self.how.progress.expect(size, what)
+        with _damage_named(self.file):
+            for batch in self.source.batches(list(self.wanted[:3])):
+                if batch.num_rows:
+                    yield batch
+                    self.how.progress.advance(size * batch.num_rows // rows if rows else batch.nbytes)
+
+
+def _table_of(batches: list[Any]) -> Any:
+    import pyarrow as arrow
+
+    return arrow.Table.from_batches(batches)
+
+
+class _Source(NamedTuple):
+    """A file: the names of its columns, the number of its rows (0: unknown), and some columns in batches."""
+
+    names: list[str]
+    rows: int
+    batches: Callable[[list[str]], Iterator[Any]]
+
+
+LARGEST = 1 << 30
+"""Bytes of text that fit into one array with offsets of 32 bits."""
+
+
+@contextmanager
+def _opened(file: InputFile) -> Iterator[_Source]:
+    with _damage_named(file):
+        if file.bytes.magic == b"PAR1":
+            from pyarrow import parquet
+
+            with parquet.ParquetFile(file.path) as source:
+                about, names = source.metadata, source.schema_arrow.names
+            yield _Source(names, about.num_rows, partial(_parquet_batches, file, about))
+        else:
+            yield _arrow_source(file)
+
+
+def _parquet_batches(file: InputFile, about: Any, wanted: list[str]) -> Iterator[Any]:
+    """Some columns of all row groups, a few at a time: pyarrow keeps their memory until the file is closed."""
+    from pyarrow import parquet
+
+    for groups in _row_groups(about):
+        with parquet.ParquetFile(file.path, metadata=about, buffer_size=BUFFER) as source:
+            for batch in source.iter_batches(BATCH, row_groups=groups, columns=wanted, use_threads=False):
+                yield batch.select(wanted)
+
+
+def _row_groups(about: Any) -> Iterator[list[int]]:
+    """The numbers of row groups that follow each other and together have several batches of rows."""
+    groups, rows = [], 0
+    for group in range(about.num_row_groups):
+        groups.append(group)
+        rows += about.row_group(group).num_rows
+        if rows >= ROWS or group == about.num_row_groups - 1:
+            yield groups
+            groups, rows = [], 0
+
+
+def _arrow_source(file: InputFile) -> _Source:
+    import pyarrow as arrow
+    from pyarrow import ipc
+
+    def batches(wanted: list[str]) -> Iterator[Any]:
+        some = ipc.IpcReadOptions(included_fields=[names.index(name) for name in wanted])
+        with arrow.OSFile(str(file.path)) as stream, ipc.open_file(stream, options=some) as source:
+            for number in range(source.num_record_batches):
+                batch = source.get_batch(number).select(wanted)
+                yield from (batch.slice(at, BATCH) for at in range(0, batch.num_rows, BATCH))
+
+    with arrow.OSFile(str(file.path)) as stream, ipc.open_file(stream) as source:
+        names = source.schema.names
+        return _Source(names, 0, batches)
+
+
+def _read(file: InputFile) -> Any:
+    with _damage_named(file):
+        if file.bytes.magic == b"PAR1":
+            from pyarrow import parquet
+
+            return parquet.read_table(file.path)
+        from pyarrow import feather
+
+        return feather.read_table(file.path, memory_map=False)
+
+
+@contextmanager
+def _damage_named(file: InputFile) -> Iterator[None]:
+    """Turn errors of pyarrow into one that names the file."""
+    kind = "Parquet" if file.bytes.magic == b"PAR1" else "Arrow"
+    try:
+        import pyarrow as arrow
+    except ImportError:
+        complaint = f"this is {'a Parquet' if kind == 'Parquet' else 'an Arrow'} file, but pyarrow is not installed"
+        suggestion = 'pip install "pytest-ireval[parquet]"'
+        raise InputError(Problem(complaint, place=file.name, suggestion=suggestion)) from None
+    try:
+        yield
+    except (arrow.ArrowException, OSError) as error:
+        raise InputError(Problem(f"the {kind} data cannot be read ({error})", place=file.name)) from error
+
+
+def _texts(table: Any, name: str, file: InputFile) -> Any:
+    """A column of ids as one array of text; whole numbers are written out."""
+    import pyarrow as arrow
+    from pyarrow import types
+
+    column = table.column(name)
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
+        raise _unfit(file, f"column {name!r} is {kind}, not an id; ids are text (or whole numbers)")
+    if types.is_integer(kind) or column.nbytes > LARGEST:  # casts are slow to import
+        column = column.cast(arrow.large_string())
+    texts = column.combine_chunks()
+    edge = _edges(texts)
+    empty = (edge[1:] == edge[:-1]) | _nulls(texts)
+    if empty.any():
+        raise _unfit(file, f"column {name!r} is empty", int(np.flatnonzero(empty)[0]))
+    return texts
+
+
+def _numbers(table: Any, name: str, file: InputFile) -> NDArray[np.float64]:
+    import pyarrow as arrow
+
+    column = table.column(name)
+    try:
+        if column.type != arrow.float64():
+            column = column.cast(arrow.float64(), safe=False)
+    except arrow.ArrowException as error:
+        raise _unfit(file, f"column {name!r} is {column.type}, not a number ({error})") from error
+    array = column.combine_chunks()
+    values = np.frombuffer(array.buffers()[1], np.float64)[array.offset : array.offset + len(array)]  # no pandas
+    wrong = np.flatnonzero(~np.isfinite(values) | _nulls(array))
+    if wrong.size:
+        raise _unfit(file, f"column {name!r} holds no finite number", int(wrong[0]))
+    return values
+
+
+def _nulls(array: Any) -> NDArray[np.bool_]:
+    """A mask of the entries of an array that are missing."""
+    if not array.null_count:
+        return np.zeros(len(array), bool)
+    nulls: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
+    return nulls
+
+
+def _unfit(file: InputFile, complaint: str, row: int | None = None) -> InputError:
+    return InputError(Problem(complaint, place=file.name if row is None else numbered(file.name)(row)))
+
+
+def _edges(texts: Any) -> NDArray[np.int64]:
+    """The begin of each text in the data of an array, and the end of the last one."""
+    from pyarrow import types
+
+    kind = np.int64 if types.is_large_string(texts.type) else np.int32
+    found = np.frombuffer(texts.buffers()[1], kind)[texts.offset : texts.offset + len(texts) + 1]
+    return found.astype(np.int64, copy=False)
+
+
+def _ids(texts: Any) -> Ids:
+    """The bytes of an array of text, copied once, with room around them for scans."""
+    edge = _edges(texts)
+    begin, size = int(edge[0]), int(edge[-1] - edge[0])
+    buffer = np.zeros(size + 2 * ROOM, np.uint8)
+    buffer[ROOM : ROOM + size] = np.frombuffer(texts.buffers()[2], np.uint8)[begin : begin + size]
+    return Ids(Chunk(buffer, size), Span(edge[:-1] - begin, edge[1:] - begin))
