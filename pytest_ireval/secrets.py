@@ -14,6 +14,8 @@ SHORTEST = 8
 """Shorter values are also words of ordinary texts, which would be unreadable if they were replaced."""
 LOGIN = re.compile(r"://([^/@\s:]*):([^/@\s]+)@")
 """Name and password in an address."""
+ANY_LOGIN = re.compile("://([^/@:]*:(?![0-9]+/).*|[^/@]*)@")
+"""Name and password, or a token; there may be a slash in the password, but not in the name."""
 T = TypeVar("T")
 
 
@@ -89,3 +91,23 @@ def _forms(value: str) -> Iterator[str]:
 KNOWN = Secrets()
 """The secrets of this process: a suite is read in one place, and shown in many."""
 keep, hidden, hidden_in = KNOWN.keep, KNOWN.hidden, KNOWN.hidden_in
+
+
+def shown_address(address: str) -> str:
+    """The address without login and parameters."""
+    return re.split("[?#]", ANY_LOGIN.sub("://", address))[0]
+
+
+def hide_login(address: str, name: str) -> bool:
+    """Hide login and parameters of an address from now on: a token may be either. False: a password is too short."""
+    from urllib.parse import unquote
+
+    _, *parameters = re.split("[?&#]", ANY_LOGIN.sub("://", address))
+    found = ANY_LOGIN.search(address)
+    login = "" if found is None else found[1]
+    _, colon, password = login.partition(":")
+    secrets = [login, password, *parameters, *(each.partition("=")[2] for each in parameters)]
+    for secret in [address, *secrets] if any(secrets) else ():
+        keep(name, secret)
+        keep(name, unquote(secret))
+    return not colon or len(password) >= SHORTEST

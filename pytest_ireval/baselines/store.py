@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import unquote
 from uuid import uuid4
 
 from pytest_ireval.baselines.files import ADDRESS, digest_of
 from pytest_ireval.baselines.journal import write_through
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.plugins.registry import Plugins
-from pytest_ireval.secrets import SHORTEST, keep
+from pytest_ireval.secrets import SHORTEST, hide_login, shown_address
 
 HOOK = "ireval_baseline_store"
 HERE = "file"
@@ -23,8 +21,6 @@ USUAL = (HERE, "s3", "gs", "abfs")
 EXTRA = "pip install 'pytest-ireval[stores]', and the package of fsspec for this kind of address, such as s3fs"
 NAME_IT = f"set {ADDRESS}, or ireval_baselines in the ini file of pytest, to the address of the store"
 AGAIN = 'put it back; or accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
-LOGIN = re.compile("://([^/@:]*:(?![0-9]+/).*|[^/@]*)@")
-"""Name and password, or a token; there may be a slash in the password, but not in the name."""
 TRY = "check the address, the network and the credentials, and run again"
 
 
@@ -106,7 +102,9 @@ class Stores:
     def at(self, address: str) -> BaselineStore:
         """The store at an address: that of a plugin, a folder, or what fsspec reaches."""
         if address not in self._opened:
-            _hide_login(address)
+            if not hide_login(address, ADDRESS):
+                complaint = f"the password in the address has fewer than {SHORTEST} characters, so it cannot be hidden"
+                raise BaselineError(Problem(complaint, ADDRESS))
             self._opened[address] = self._of_plugin(address) or _built_in(address)
         return self._opened[address]
 
@@ -126,7 +124,7 @@ class Stores:
                     raise BaselineError(f"{HOOK} of {origin} returned {store!r}: a store has the methods get and put")
                 found[str(origin)] = store
         if len(found) > 1:
-            raise BaselineError(f"several plugins have a store at {_shown(address)}: {', '.join(sorted(found))}")
+            raise BaselineError(f"several plugins have a store at {shown_address(address)}: {', '.join(sorted(found))}")
         return next(iter(found.values()), None)
 
 
@@ -145,31 +143,11 @@ def _built_in(address: str) -> BaselineStore:
     try:
         return _Remote(address)
     except ImportError as error:
-        complaint, suggestion = f"the store {_shown(address)} needs another package: {error}", EXTRA
+        complaint, suggestion = f"the store {shown_address(address)} needs another package: {error}", EXTRA
         raise BaselineError(Problem(complaint, suggestion=suggestion)) from error
     except Exception as error:  # a library may raise anything for an address that it does not know
-        complaint = f"the store {_shown(address)} cannot be opened: {told(error)}"
+        complaint = f"the store {shown_address(address)} cannot be opened: {told(error)}"
         raise BaselineError(Problem(complaint, suggestion=did_you_mean(scheme, USUAL))) from error
-
-
-def _shown(address: str) -> str:
-    """The address without login and parameters."""
-    return re.split("[?#]", LOGIN.sub("://", address))[0]
-
-
-def _hide_login(address: str) -> None:
-    """Hide login and parameters of the address from now on: a token may be either."""
-    _, *parameters = re.split("[?&#]", LOGIN.sub("://", address))
-    found = LOGIN.search(address)
-    login = "" if found is None else found[1]
-    _, colon, password = login.partition(":")
-    if colon and len(password) < SHORTEST:
-        complaint = f"the password in the address has fewer than {SHORTEST} characters, so it cannot be hidden"
-        raise BaselineError(Problem(complaint, ADDRESS))
-    secrets = [login, password, *parameters, *(each.partition("=")[2] for each in parameters)]
-    for secret in [address, *secrets] if any(secrets) else ():
-        keep(ADDRESS, secret)
-        keep(ADDRESS, unquote(secret))
 
 
 def _copies() -> Folder:
@@ -194,7 +172,7 @@ def fetched(digest: str, place: str) -> bytes:
     if not address:
         complaint = "is in a store of baselines, but no store is named, and this machine has no copy"
         raise BaselineError(Problem(complaint, place, suggestion=NAME_IT))
-    store, name = STORES.at(address), f"the store {_shown(address)}"
+    store, name = STORES.at(address), f"the store {shown_address(address)}"
     try:
         content = store.get(digest)
     except FileNotFoundError as error:
@@ -220,6 +198,6 @@ def put_into_store(content: bytes, place: str) -> None:
                 return
         store.put(digest, content)
     except Exception as error:  # as above
-        complaint = f"cannot be put into the store {_shown(address)}: {told(error)}"
+        complaint = f"cannot be put into the store {shown_address(address)}: {told(error)}"
         suggestion = f"the baseline stays as it was; {TRY}"
         raise BaselineError(Problem(complaint, place, suggestion=suggestion, allowed=raised_at(error))) from error

@@ -105,7 +105,7 @@ def set_up(
     rankings_format: Format = None,
 ) -> Setting:
     """Judgments and metrics, read; raises an error if the policies cannot be followed."""
-    _check_policies(policies)
+    check_policies(policies)
     registry = (registry or installed()).in_dialect(policies.dialect)
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     wanted = registry.parse_metrics(named)
@@ -168,7 +168,8 @@ ALLOWED = {
 }
 
 
-def _check_policies(policies: Policies) -> None:
+def check_policies(policies: Policies) -> None:
+    """Refuse unknown values."""
     for name, allowed in ALLOWED.items():
         value = getattr(policies, name)
         if value not in allowed:

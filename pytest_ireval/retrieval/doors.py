@@ -14,6 +14,16 @@ from pytest_ireval.retrieval.formats.recognised import Format, reader_for
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.parts import (
+    JudgedPart,
+    files_of,
+    fingerprint_of,
+    joined,
+    origin_of,
+    part_of,
+    parts_in,
+    together,
+)
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.tables import FRACTIONS
 
@@ -139,31 +149,72 @@ def brought(
     documents: bool,
     highest_grade: float | None = None,
 ) -> Brought:
-    """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted."""
-    if isinstance(source, str | os.PathLike) and not documents:
-        with input_file(source) as file:
-            reader = reader_for(file, "rankings", readers, named)
-            told = how._replace(recognised=named is None)
-            parts = reader.hits(file, judgments, told) if reader.hits is not None else None
-            if parts is not None:
-                names = [query.decode() for part in parts for query in part.query_id]
-                judged = judged_hits(judgments, parts, highest_grade)
-                return Brought(judged, file.name, _without_judgments(judgments, names, file.name))
-            rankings = _rankings(read_by(reader, file, told), how, file.name)
+    """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted.
+
+    A folder or a pattern is all of its files, and rankings may also be parts that were joined elsewhere.
+    """
+    given = parts_in(source)
+    files = None if given else files_of(source)
+    if given or (files is not None and not documents):
+        if documents:
+            suggestion = "give the rankings themselves to metrics that need all documents"
+            raise InputError(Problem("a part has only judged documents", given[0].origin, suggestion=suggestion))
+        fingerprint = "" if given else fingerprint_of(judgments)
+        given = given or [part_in(judgments, file, readers, named, how, fingerprint) for file in files or ()]
+        judged = joined(judgments, given, highest_grade, by_id=how.by_id)
+        without = tuple(dict.fromkeys(query for part in given for query in part.without_judgments))
+        found = Brought(judged, origin_of([part.origin for part in given], source), without)
+    elif files is not None:
+        rankings = [as_rankings(file, readers, named, how) for file in files]
+        found = _judged(judgments, together(rankings, origin_of(files, source)), highest_grade)
     else:
-        rankings = as_rankings(source, readers, named, how)
-    judged = judge(judgments, rankings, highest_grade)
-    return Brought(judged, rankings.origin, _without_judgments(judgments, rankings.queries, rankings.origin))
-
-
-def _without_judgments(judgments: Judgments, queries: Sequence[str], origin: str) -> tuple[str, ...]:
-    """Ranked queries without judgments; if all lack them, the files do not belong together, which is an error."""
-    unjudged = unjudged_queries(judgments, queries)
-    if queries and len(unjudged) == len(queries):
+        found = _brought(judgments, source, readers, named, how, documents, highest_grade)
+    if found.without_judgments and not found.judged.present.any():
+        queries = found.without_judgments
         complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
         suggestion = f"ranked: {some(queries)}; judged: {some(judgments.queries)}"
-        raise InputError(Problem(complaint, place=origin, suggestion=suggestion))
-    return unjudged
+        raise InputError(Problem(complaint, place=found.origin, suggestion=suggestion))
+    return found
+
+
+def part_in(
+    judgments: Judgments,
+    source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    named: Format,
+    how: Reading,
+    fingerprint: str,
+) -> JudgedPart:
+    """The judged documents of some rankings; there may be none."""
+    found = _brought(judgments, source, readers, named, how, False, None)
+    return part_of(found.judged, found.origin, found.without_judgments, fingerprint, by_id=how.by_id)
+
+
+def _brought(
+    judgments: Judgments,
+    source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    named: Format,
+    how: Reading,
+    documents: bool,
+    highest_grade: float | None,
+) -> Brought:
+    if not isinstance(source, str | os.PathLike) or documents:
+        return _judged(judgments, as_rankings(source, readers, named, how), highest_grade)
+    with input_file(source) as file:
+        reader = reader_for(file, "rankings", readers, named)
+        told = how._replace(recognised=named is None)
+        parts = reader.hits(file, judgments, told) if reader.hits is not None else None
+        if parts is None:
+            return _judged(judgments, _rankings(read_by(reader, file, told), how, file.name), highest_grade)
+        names = [query.decode() for part in parts for query in part.query_id]
+        judged = judged_hits(judgments, parts, highest_grade)
+        return Brought(judged, file.name, unjudged_queries(judgments, names))
+
+
+def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None) -> Brought:
+    judged = judge(judgments, rankings, highest_grade)
+    return Brought(judged, rankings.origin, unjudged_queries(judgments, rankings.queries))
 
 
 def some(queries: Sequence[str]) -> str:

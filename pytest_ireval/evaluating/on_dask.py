@@ -1,0 +1,58 @@
+"""Parts of rankings that the workers of a Dask cluster read: each file is read where there is room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_ireval.errors import InputError, IrevalError, Problem, told
+from pytest_ireval.evaluating.parts import judged_part
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.parts import JudgedPart
+
+EXTRA = "pip install 'pytest-ireval[dask]'"
+ALLOWED = "allowed: dask (this machine's cores), dask://host:port (a scheduler)"
+
+
+def parts_on(
+    address: str, files: Sequence[str], judgments: Judgments, *, progress: Progress = SILENT, **how: Any
+) -> list[JudgedPart]:
+    """The parts of all files; ``how`` is for :func:`judged_part`. Files that cannot be read are one error.
+
+    The workers need the same version of this package, and reach the files at the same paths or addresses. If a worker
+    is lost, the cluster gives its files to others.
+    """
+    with _client(address) as client:
+        from distributed import as_completed
+
+        held = client.scatter(judgments, broadcast=True, hash=False)
+        asked = {client.submit(judged_part, file, held, pure=False, **how): file for file in files}
+        progress.expect(len(files), "files")
+        problems: list[Problem] = []
+        for future in as_completed(asked):
+            error = future.exception()
+            if isinstance(error, IrevalError):
+                problems += error.problems
+            elif error is not None:
+                problems.append(Problem(f"a worker could not read it: {told(error)}", place=asked[future]))
+            progress.advance(1)
+        if problems:
+            raise InputError(*sorted(problems, key=lambda problem: problem.place))
+        parts: list[JudgedPart] = client.gather(list(asked))
+        return parts
+
+
+def _client(address: str) -> Any:
+    scheme, _, place = address.partition("://")
+    if scheme != "dask" or (not place and address != "dask"):
+        raise IrevalError(Problem(f"{address!r} is not a cluster", place="--on", allowed=ALLOWED))
+    try:
+        from distributed import Client
+    except ImportError:
+        raise IrevalError(Problem("Dask is not installed", place="--on", suggestion=EXTRA)) from None
+    try:
+        return Client(f"tcp://{place}" if place else None, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        complaint = f"no scheduler of Dask answers at {address}: {told(error)}"
+        raise IrevalError(Problem(complaint, place="--on")) from error

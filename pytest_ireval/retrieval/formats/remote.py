@@ -1,0 +1,67 @@
+"""Files at addresses: object stores and web servers, by way of fsspec."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pytest_ireval.errors import InputError, Problem, told
+from pytest_ireval.secrets import hide_login, shown_address
+
+EXTRA = "pip install 'pytest-ireval[stores]', and the package of fsspec for this kind of address, such as s3fs"
+TRY = "check the address, the network and the credentials"
+
+
+def remote_files(address: str) -> list[str] | None:
+    """The addresses of the files of a pattern or a folder; None if it is a file."""
+    with _named(address):
+        files, path = _system(address)
+        if any(character in path for character in "*?["):
+            found = [each for each in files.glob(path) if files.isfile(each)]
+        elif files.isdir(path):
+            found = [each for each in files.find(path) if not re.search(r"/[._]", each[len(path.rstrip("/")) :])]
+        else:
+            return None
+        if not found:
+            raise InputError(Problem("there is no file", place=shown_address(address)))
+        return sorted(files.unstrip_protocol(each) for each in found)
+
+
+@contextmanager
+def fetched(address: str) -> Iterator[Path]:
+    """A copy of the file on this machine, for as long as it is read."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
+        with _named(address):
+            files, path = _system(address)
+            copy = Path(folder) / (Path(path).name or "file")
+            files.get_file(path, str(copy))
+        yield copy
+
+
+def _system(address: str) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    hide_login(address, "LOGIN")
+    found: tuple[Any, str] = url_to_fs(address, use_listings_cache=False, skip_instance_cache=True)
+    return found
+
+
+@contextmanager
+def _named(address: str) -> Iterator[None]:
+    """Turn whatever a library raises into an error that names the address."""
+    place = shown_address(address)
+    try:
+        yield
+    except InputError:
+        raise
+    except ImportError as error:
+        raise InputError(Problem(f"needs another package: {error}", place, suggestion=EXTRA)) from error
+    except FileNotFoundError as error:
+        raise InputError(Problem("there is no such file", place)) from error
+    except Exception as error:  # a library may raise anything for an address or an answer that it does not know
+        raise InputError(Problem(f"cannot be read: {told(error)}", place, suggestion=TRY)) from error

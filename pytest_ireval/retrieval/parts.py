@@ -1,0 +1,168 @@
+"""Rankings in parts: several files, or what other processes have read; a query belongs to one of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from glob import glob
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.retrieval.formats.input_file import is_address
+from pytest_ireval.retrieval.ids import concatenated
+from pytest_ireval.retrieval.judged import Hits, JudgedRankings
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+
+PATTERN = "*?["
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPart:
+    """The judged documents of some rankings, small enough to be sent to another process.
+
+    ``query`` has the positions of its queries in the judgments, and ``retrieved`` the number of documents of each.
+    """
+
+    origin: str
+    judgments: str
+    """The fingerprint of the judgments that it was joined with: the rows of ``hits`` are theirs."""
+    query: NDArray[np.int64]
+    retrieved: NDArray[np.int64]
+    hits: Hits
+    without_judgments: tuple[str, ...]
+    by_id: bool = True
+    """Ids order equal scores; else their order in the source does."""
+
+    @cached_property
+    def size(self) -> int:
+        """The bytes of its arrays."""
+        return sum(column.nbytes for column in (self.query, self.retrieved, *self.hits))
+
+
+def fingerprint_of(judgments: Judgments) -> str:
+    """A text that other judgments do not have, nor the same ones in other rows."""
+    digest = blake2b("\n".join(judgments.queries).encode(), digest_size=16)
+    for column in (judgments.query, judgments.documents.keys(), judgments.grade):
+        digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
+
+
+def part_of(
+    judged: JudgedRankings, origin: str, without_judgments: tuple[str, ...], fingerprint: str, *, by_id: bool
+) -> JudgedPart:
+    """What evaluating needs of judged rankings."""
+    query = np.flatnonzero(judged.present)
+    return JudgedPart(origin, fingerprint, query, judged.retrieved[query], judged.hits, without_judgments, by_id)
+
+
+def joined(
+    judgments: Judgments, parts: Sequence[JudgedPart], highest_grade: float | None, *, by_id: bool
+) -> JudgedRankings:
+    """The judged rankings of all parts, whatever their order; a query in two of them is an error."""
+    _refuse_others(fingerprint_of(judgments), parts, by_id)
+    _refuse_twice(
+        (part.origin, [*(judgments.queries[i] for i in part.query.tolist()), *part.without_judgments]) for part in parts
+    )
+    count = len(judgments.queries)
+    retrieved, present = np.zeros(count, np.int64), np.zeros(count, bool)
+    for part in parts:
+        retrieved[part.query], present[part.query] = part.retrieved, True
+    hits = Hits(*(np.concatenate(columns) for columns in zip(*(part.hits for part in parts), strict=True)))
+    return JudgedRankings(
+        queries=judgments.queries,
+        retrieved=retrieved,
+        present=present,
+        hits=hits.at(np.argsort(hits.query, kind="stable")),
+        ideal=judgments.ideal,
+        highest_grade=judgments.highest_grade if highest_grade is None else highest_grade,
+        judgments=judgments,
+        subtopics=judgments.subtopics,
+        _judgments=judgments,
+    )
+
+
+def _refuse_others(fingerprint: str, parts: Sequence[JudgedPart], by_id: bool) -> None:
+    mistakes = Mistakes()
+    for part in parts:
+        if part.judgments != fingerprint:
+            complaint = "this part was joined with other judgments"
+            mistakes.add(Problem(complaint, part.origin, suggestion="give judged_part and evaluate the same judgments"))
+        elif part.by_id != by_id:
+            complaint = "this part has equal scores in another order"
+            mistakes.add(Problem(complaint, part.origin, suggestion="give judged_part and evaluate the same ties"))
+    mistakes.refuse()
+
+
+def _refuse_twice(parts: Iterable[tuple[str, Iterable[str]]]) -> None:
+    home: dict[str, str] = {}
+    mistakes = Mistakes()
+    for origin, queries in parts:
+        for query in queries:
+            if query in home:
+                complaint = f"query {shown(query)} is also in {home[query]}; a query belongs to one part"
+                mistakes.add(Problem(complaint, place=origin))
+            home[query] = origin
+    mistakes.refuse()
+
+
+def together(parts: Sequence[Rankings], origin: str) -> Rankings:
+    """All documents of several rankings of different queries."""
+    _refuse_twice((part.origin, part.queries) for part in parts)
+    before = np.cumsum([0, *(part.score.size for part in parts)]).tolist()
+    first = [part.first[:-1] + at for part, at in zip(parts, before, strict=False)]
+    columns = ("retrieved", "score", "tied_from", "tied_to")
+    return Rankings(
+        queries=tuple(query for part in parts for query in part.queries),
+        first=np.concatenate([*first, [before[-1]]]),
+        documents=concatenated([part.documents for part in parts]),
+        origin=origin,
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns},
+    )
+
+
+def files_of(source: object) -> list[str] | None:
+    """The files of a folder or a pattern, in the order of their names; None for anything else, such as one file.
+
+    As in other tools, names that begin with ``.`` or ``_`` are no data.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return None
+    name = os.fspath(source)
+    if is_address(name):
+        from pytest_ireval.retrieval.formats.remote import remote_files
+
+        return remote_files(name)
+    if os.path.isdir(name):
+        found = [str(path) for path in Path(name).rglob("*") if _is_data(path, Path(name))]
+    elif not os.path.exists(name) and any(character in name for character in PATTERN):
+        found = [path for path in glob(name, recursive=True) if os.path.isfile(path)]
+    else:
+        return None
+    if not found:
+        raise InputError(Problem("there is no file", place=name))
+    return sorted(found)
+
+
+def _is_data(path: Path, folder: Path) -> bool:
+    return path.is_file() and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+
+
+def parts_in(source: object) -> list[JudgedPart]:
+    """The parts that were given; none if it is something else."""
+    given = list(source) if isinstance(source, list | tuple) else [source]
+    return given if all(isinstance(each, JudgedPart) for each in given) else []
+
+
+def origin_of(names: Sequence[str], source: object) -> str:
+    """The name of several files or parts, for messages and reports."""
+    if len(names) == 1:
+        return names[0]
+    whole = os.fspath(source) if isinstance(source, str | os.PathLike) else names[0]
+    return f"{whole} ({len(names):,} {'files' if whole != names[0] else 'parts'})"
