@@ -87,6 +87,11 @@ def _both(name: str, summary: str, fits: Callable[[InputFile], bool], module: st
     ]
 
 
+WORKBENCH: tuple[tuple[Content, str, Callable[[InputFile], bool]], ...] = (
+    ("queries", "query set or judgment list", recognised.is_workbench_queries),
+    ("judgments", "judgment list", recognised.is_workbench_judgments),
+)
+
 _READERS: list[Reader] = [
     Reader(
         "trec",
@@ -110,6 +115,14 @@ _READERS: list[Reader] = [
         _in("trec", "read_trec_rankings", told=True),
         _in("trec", "judged_in_file", told=True),
     ),
+    Reader(
+        "msmarco",
+        "rankings",
+        "three columns of words: query document rank, where ranks count from 1",
+        recognised.is_msmarco_run,
+        _in("trec", "read_msmarco_rankings", told=True),
+        _in("trec", "judged_in_msmarco", told=True),
+    ),
     *_rows("queries", "id and text", holds_queries, recognised.is_table_of_queries),
     *_rows("judgments", "query, document and grade", holds_judgments, recognised.is_table_of_judgments),
     *_rows("rankings", "query, document and score", holds_rankings, recognised.is_table_of_rankings),
@@ -128,18 +141,39 @@ _READERS: list[Reader] = [
         _in("row_files", "pairs"),
     ),
     Reader(
+        "id-text",
+        "queries",
+        "id:text or id:priority:text on each line",
+        recognised.is_id_text,
+        _in("collection_files", "id_text_pairs"),
+    ),
+    Reader(
+        "smart",
+        "queries",
+        "SMART: .I id, then .W and lines of text",
+        recognised.is_smart_queries,
+        _in("collection_files", "smart_queries"),
+    ),
+    Reader(
+        "smart",
+        "judgments",
+        "SMART: columns query document grade, or query document 0 0.000000 for relevant documents",
+        recognised.is_smart_judgments,
+        _in("collection_files", "smart_judgments"),
+    ),
+    Reader(
         "trec-topics",
         "queries",
-        "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic>",
+        "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic> or <query>",
         recognised.is_topics,
-        _in("other_tools", "topic_queries"),
+        _in("collection_files", "topic_queries"),
     ),
     Reader(
         "letor",
         "judgments",
-        "LETOR or SVMlight: grade qid:query 1:feature … # document",
+        "LETOR or SVMlight: grade qid:query 1:feature … # document; or sizes of queries in NAME.group",
         recognised.has_features,
-        _in("other_tools", "letor_judgments", told=True),
+        _in("collection_files", "letor_judgments", told=True),
         also=("svmlight",),
     ),
     *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognised.is_beir, "row_files", "beir"),
@@ -157,6 +191,13 @@ _READERS: list[Reader] = [
         "other_tools",
         "book",
     ),
+    Reader(
+        "quepid-snapshot",
+        "rankings",
+        "a Quepid snapshot (CSV): Snapshot Name, Query Text, Doc ID, Doc Position",
+        recognised.is_quepid_snapshot,
+        _in("other_tools", "snapshot_rankings"),
+    ),
     *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "other_tools", "rre"),
     *_both(
         "elasticsearch",
@@ -164,5 +205,16 @@ _READERS: list[Reader] = [
         recognised.is_rank_eval,
         "other_tools",
         "elasticsearch",
+    ),
+    *(
+        Reader(
+            "opensearch-workbench",
+            holds,
+            f"a {kind} of OpenSearch's Search Relevance Workbench (JSON)",
+            fits,
+            _in("other_tools", f"workbench_{holds}"),
+            also=("srw",),
+        )
+        for holds, kind, fits in WORKBENCH
     ),
 ]

@@ -19,6 +19,7 @@ import numpy as np
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.formats.columnar import columnar_table
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
+from pytest_ireval.retrieval.formats.recognised import is_arrow, is_parquet
 from pytest_ireval.retrieval.formats.row_files import delimited_table, json_lines
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Sessions
 from pytest_ireval.retrieval.queries import Queries
@@ -31,7 +32,6 @@ Preferences: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
 """By query, pairs of documents, the better one first."""
 IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
 """Names of the field of the id, the first has priority."""
-PARQUET = b"PAR1"
 MOST_FIELDS = 12
 """The most fields of a document that are shown."""
 
@@ -109,7 +109,7 @@ def document_fields(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
-    if file.bytes.head(4) == PARQUET:
+    if is_parquet(file) or is_arrow(file):
         columns = columnar_table(file).columns
         yield from (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     elif file.head.lstrip().startswith("{"):

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.formats import input_file, trec
+from pytest_ireval.retrieval.formats import input_file, pieces
 
 LINE = b"q1 Q0 d1 1 2.5 x\n"
 
@@ -47,7 +47,7 @@ def test_what_is_merely_well_packed_is_read(tmp_path):
 
 
 def test_a_line_without_end_is_refused_with_its_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(trec, "LONGEST_LINE", 1 << 22)
+    monkeypatch.setattr(pieces, "LONGEST_LINE", 1 << 22)
     path = tmp_path / "run.txt"
     path.write_bytes(LINE * 3 + b"x" * (1 << 24))
 

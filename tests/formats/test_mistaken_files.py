@@ -175,3 +175,7 @@ def test_a_message_is_no_longer_than_a_screen():
     assert lines[:3] == ["f:0", "  is wrong", "  mend it"]
     assert len(lines) <= 51
     assert lines[-1] == f"… and {1_000 - (len(lines) - 1) // 3} more"
+
+
+def test_a_first_line_without_cells_is_no_table(file, refused):
+    assert refused(read_queries, file("\r;\n1")).startswith("DIR/file.txt\n  contains no queries in a known format")

@@ -63,6 +63,27 @@ SAMPLES = {
     "table of queries by number": ("number,query\nq1,red mug\n", {"queries": ["table"]}),
     "table of queries under unknown names": ("tid\tquery\nq1\tred mug\n", {}),
     "table of questions": ("topic_id\tquestion\nq1\twhat is it\n", {"queries": ["table"]}),
+    "run of MS MARCO": ("q1\td9\t1\nq1\td1\t2\n", {"rankings": ["msmarco"]}),
+    "run of MS MARCO with a rank too many": ("q1\td9\t1\nq1\td1\t3\n", {"judgments": ["smart"]}),
+    "Cranfield's judgments": ("1 184 2\n1 29 -1\n", {"judgments": ["smart"]}),
+    "CISI's judgments": ("  1  28\t0\t0.000000\n  1  35\t0\t0.000000\n", {"judgments": ["smart"]}),
+    "SMART queries": (".I 1\n.W\nlaws\n", {"queries": ["smart"]}),
+    "ids before colons": ("wt09-1:obama family tree\nwt09-2:french lick resort\n", {"queries": ["id-text"]}),
+    "keys and values": ("owner: us\nname1: you\n", {}),
+    "NTCIR topics": (
+        "<queries><query><qid>1</qid><content>a</content></query></queries>",
+        {"queries": ["trec-topics"]},
+    ),
+    "Quepid snapshot": (
+        "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\na,t,8,dog,d1,1\n",
+        {"rankings": ["quepid-snapshot"]},
+    ),
+    "judgments of the workbench": (
+        '{"judgmentRatings": [{"query": "a", "ratings": []}]}',
+        {"queries": ["opensearch-workbench"], "judgments": ["opensearch-workbench"]},
+    ),
+    "queries of the workbench": ('{"querySetQueries": [{"queryText": "a"}]}', {"queries": ["opensearch-workbench"]}),
+    "features without queries": ("2 1:0.5 2:0.1\n", {}),
     "nested too deeply": ("{" + '"a":[' * 5000, {"queries": ["json"], "judgments": ["json"], "rankings": ["json"]}),
     "nothing known": ("to be or not to be\nthat is\n", {}),
     "CSV without names": ("q,d,1\n", {}),
@@ -106,7 +127,7 @@ def test_a_second_column_that_changes_later_on_is_no_guess_either(file, refused)
 def test_a_format_that_does_not_exist_is_refused_with_those_that_do(file, refused):
     assert refused(read_rankings, file("q Q0 d 1 1 t\n"), format="tec") == (
         "unknown format 'tec' for rankings\n  did you mean 'trec'?\n"
-        "  formats of rankings: json, jsonl, parquet, responses, table, trec"
+        "  formats of rankings: arrow, json, jsonl, msmarco, parquet, quepid-snapshot, responses, table, trec"
     )
 
 
@@ -136,9 +157,12 @@ def test_what_is_unknown_is_shown_with_the_formats_there_are(file, refused):
         "  contains no rankings in a known format: it begins with 'q,d,1'\n"
         "  as a table it must name its columns in the first line; these columns are not enough: 'q', 'd', '1'\n"
         "  formats of rankings (rankings_format=…, --rankings-format):\n"
+        "  arrow: Arrow IPC (Feather) with columns query, document and score\n"
         "  json: one JSON value: {query: {document: score}}, {query: [document, …]}, or a list of objects as in jsonl\n"
         "  jsonl: a JSON object on each line with query, document and score\n"
+        "  msmarco: three columns of words: query document rank, where ranks count from 1\n"
         "  parquet: Parquet with columns query, document and score\n"
+        "  quepid-snapshot: a Quepid snapshot (CSV): Snapshot Name, Query Text, Doc ID, Doc Position\n"
         "  responses: answers of Elasticsearch, OpenSearch, Solr or Vespa by query: JSON, or JSON lines\n"
         "  table: CSV or TSV with a first line of column names: query, document and score\n"
         "  trec: columns separated by spaces or tabs: query Q0 document rank score tag"

@@ -17,7 +17,7 @@ from pytest_ireval.history.trends import known, rows
 from pytest_ireval.reports.data_files import refuse_contradictions, run_of
 from pytest_ireval.retrieval.aliases import read_aliases, read_groups
 from pytest_ireval.retrieval.companions import read_fields, read_preferences, read_timings
-from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
+from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings, brought
 from pytest_ireval.suites.finding import is_suite
 
 HERE = Path(__file__).parent
@@ -59,6 +59,12 @@ def judgments(data):
 
 
 def rankings(data):
+    """All rows, and judged rows alone, which large files take another way to."""
+    judgments = as_judgments({"q1": {"d1": 1}, "q2": {"d2": 1}}, registry().readers)
+    try:
+        brought(judgments, file_of(data, "mutated"), registry().readers, documents=False)
+    except IrevalError as error:
+        told(error)
     as_rankings(file_of(data, "mutated"), registry().readers)
 
 

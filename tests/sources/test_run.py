@@ -97,7 +97,7 @@ def test_a_format_may_be_named(shop):
         "shop.ireval.yaml:5:11: source > run\n"
         "  unknown format 'tabel' for rankings\n"
         "  did you mean 'table'?\n"
-        "  formats of rankings: json, jsonl, parquet, responses, table, trec"
+        "  formats of rankings: arrow, json, jsonl, msmarco, parquet, quepid-snapshot, responses, table, trec"
     )
 
 

@@ -103,8 +103,8 @@ rules:
             "shop.yaml:4:42: judgments > format\n"
             "  unknown format 'trc' of judgments\n"
             "  did you mean 'trec'?\n"
-            "  available: beir, csv, elasticsearch, json, jsonl, letor, parquet, quepid-book, quepid-case, rre, "
-            "svmlight, table, trec, trec-diversity, tsv",
+            "  available: arrow, beir, csv, elasticsearch, feather, json, jsonl, letor, opensearch-workbench, parquet, "
+            "quepid-book, quepid-case, rre, smart, srw, svmlight, table, trec, trec-diversity, tsv",
         ),
         (
             BEGINNING + "judgments: {file: judgments.txt, locked: true}\n",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.pieces import Apart, refuse_apart
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments, numbered
@@ -25,8 +26,8 @@ from pytest_ireval.retrieval.scan.numbers import Numbers
 from pytest_ireval.retrieval.scan.tokens import ROOM, BadLines, Chunk, Span
 from pytest_ireval.retrieval.tables import RankingColumns, Table, ranking_columns
 
-BATCH = 1 << 16
-"""Rows that are read at a time."""
+BATCH, ROWS, BUFFER = 1 << 15, 1 << 18, 1 << 18
+"""Rows that are read at a time, rows for which a Parquet file is opened, and bytes of a column that are read ahead."""
 
 
 def columnar_table(file: InputFile) -> Table:
@@ -57,17 +58,16 @@ def columnar_rankings(file: InputFile, how: Reading) -> Rankings:
 
 
 def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> list[KeptRows] | None:
-    """The judged documents of the rankings in the file; None if it needs the reader of all rows, which names mistakes."""
+    """The judged documents of the rankings in the file; None: the reader of all rows must name mistakes."""
     try:
         with _opened(file) as source:
             scan = _Scan(file, source, ranking_columns(source.names, file.name), judgments, how)
-            parts = scan.parts()
-            names = [name for part in parts for name in part.query_id]
-            if len(set(names)) < len(names):
-                parts = scan.scattered()
+            try:
+                return scan.parts() or None
+            except Apart:
+                return scan.scattered()
     except (InputError, BadLines):
         return None
-    return parts if names else None
 
 
 class _Scan(NamedTuple):
@@ -80,9 +80,9 @@ class _Scan(NamedTuple):
     how: Reading
 
     def parts(self) -> list[KeptRows]:
-        """The judged rows of each query, in order; a query whose rows are apart comes more than once."""
+        """The judged rows of each query, in order; Apart if its rows do not follow each other."""
         keep = partial(judged_rows, judgments=self.judgments, by_id=self.how.by_id)
-        found, held = [], list[Any]()
+        found, held, seen = [], list[Any](), set[bytes]()
         for batch in chain(self._batches("reading rankings"), [None]):
             if batch is not None:
                 held.append(batch)
@@ -93,13 +93,14 @@ class _Scan(NamedTuple):
                 lines, used = self._lines(table, final=batch is None)
                 held = table.slice(used).to_batches()
                 if lines is not None:
+                    refuse_apart(seen, lines.query_id)
                     found.append(keep(lines))
         return found
 
     def scattered(self) -> list[KeptRows]:
         """The same for a file with the rows of a query in several places: one sort over all of it."""
-        parts = [self._lines(_table_of([batch]), final=True)[0] for batch in self._batches("sorting rankings")]
-        whole = gathered_rows([part for part in parts if part is not None])
+        parts = (self._lines(_table_of([batch]), final=True)[0] for batch in self._batches("sorting rankings"))
+        whole = gathered_rows([gathered_rows([part]) for part in parts if part is not None])
         return [judged_rows(whole, self.judgments, by_id=self.how.by_id)]
 
     def _lines(self, table: Any, *, final: bool) -> tuple[Lines | None, int]:
@@ -110,12 +111,13 @@ class _Scan(NamedTuple):
         return whole_queries(rows, score.size, self.judgments.table.seed, final=final)
 
     def _batches(self, what: str) -> Iterator[Any]:
-        self.how.progress.expect(self.source.rows, what)
+        size, rows = self.file.bytes.size, self.source.rows
+        self.how.progress.expect(size, what)
         with _damage_named(self.file):
             for batch in self.source.batches(list(self.wanted[:3])):
                 if batch.num_rows:
                     yield batch
-                    self.how.progress.advance(batch.num_rows)
+                    self.how.progress.advance(size * batch.num_rows // rows if rows else batch.nbytes)
 
 
 def _table_of(batches: list[Any]) -> Any:
@@ -125,11 +127,15 @@ def _table_of(batches: list[Any]) -> Any:
 
 
 class _Source(NamedTuple):
-    """An open file: the names of its columns, the number of its rows, and some columns of all rows in batches."""
+    """A file: the names of its columns, the number of its rows (0: unknown), and some columns in batches."""
 
     names: list[str]
     rows: int
     batches: Callable[[list[str]], Iterator[Any]]
+
+
+LARGEST = 1 << 30
+"""Bytes of text that fit into one array with offsets of 32 bits."""
 
 
 @contextmanager
@@ -139,15 +145,31 @@ def _opened(file: InputFile) -> Iterator[_Source]:
             from pyarrow import parquet
 
             with parquet.ParquetFile(file.path) as source:
-                names = source.schema_arrow.names
-                yield _Source(names, source.metadata.num_rows, lambda wanted: _of_parquet(source, wanted))
+                about, names = source.metadata, source.schema_arrow.names
+            yield _Source(names, about.num_rows, partial(_parquet_batches, file, about))
         else:
             yield _arrow_source(file)
 
 
-def _of_parquet(source: Any, wanted: list[str]) -> Iterator[Any]:
-    for batch in source.iter_batches(BATCH, columns=wanted):
-        yield batch.select(wanted)
+def _parquet_batches(file: InputFile, about: Any, wanted: list[str]) -> Iterator[Any]:
+    """Some columns of all row groups, a few at a time: pyarrow keeps their memory until the file is closed."""
+    from pyarrow import parquet
+
+    for groups in _row_groups(about):
+        with parquet.ParquetFile(file.path, metadata=about, buffer_size=BUFFER) as source:
+            for batch in source.iter_batches(BATCH, row_groups=groups, columns=wanted, use_threads=False):
+                yield batch.select(wanted)
+
+
+def _row_groups(about: Any) -> Iterator[list[int]]:
+    """The numbers of row groups that follow each other and together have several batches of rows."""
+    groups, rows = [], 0
+    for group in range(about.num_row_groups):
+        groups.append(group)
+        rows += about.row_group(group).num_rows
+        if rows >= ROWS or group == about.num_row_groups - 1:
+            yield groups
+            groups, rows = [], 0
 
 
 def _arrow_source(file: InputFile) -> _Source:
@@ -196,7 +218,7 @@ def _damage_named(file: InputFile) -> Iterator[None]:
 def _texts(table: Any, name: str, file: InputFile) -> Any:
     """A column of ids as one array of text; whole numbers are written out."""
     import pyarrow as arrow
-    from pyarrow import compute, types
+    from pyarrow import types
 
     column = table.column(name)
     if types.is_dictionary(column.type):
@@ -204,8 +226,11 @@ def _texts(table: Any, name: str, file: InputFile) -> Any:
     kind = column.type
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
         raise _unfit(file, f"column {name!r} is {kind}, not an id; ids are text (or whole numbers)")
-    texts = column.cast(arrow.large_string()).combine_chunks()
-    empty = compute.fill_null(compute.equal(compute.utf8_length(texts), 0), True).to_numpy(zero_copy_only=False)
+    if types.is_integer(kind) or column.nbytes > LARGEST:  # casts are slow to import
+        column = column.cast(arrow.large_string())
+    texts = column.combine_chunks()
+    edge = _edges(texts)
+    empty = (edge[1:] == edge[:-1]) | _nulls(texts)
     if empty.any():
         raise _unfit(file, f"column {name!r} is empty", int(np.flatnonzero(empty)[0]))
     return texts
@@ -216,24 +241,43 @@ def _numbers(table: Any, name: str, file: InputFile) -> NDArray[np.float64]:
 
     column = table.column(name)
     try:
-        values: NDArray[np.float64] = column.cast(arrow.float64(), safe=False).to_numpy()
+        if column.type != arrow.float64():
+            column = column.cast(arrow.float64(), safe=False)
     except arrow.ArrowException as error:
         raise _unfit(file, f"column {name!r} is {column.type}, not a number ({error})") from error
-    wrong = np.flatnonzero(~np.isfinite(values))
+    array = column.combine_chunks()
+    values = np.frombuffer(array.buffers()[1], np.float64)[array.offset : array.offset + len(array)]  # no pandas
+    wrong = np.flatnonzero(~np.isfinite(values) | _nulls(array))
     if wrong.size:
         raise _unfit(file, f"column {name!r} holds no finite number", int(wrong[0]))
     return values
+
+
+def _nulls(array: Any) -> NDArray[np.bool_]:
+    """A mask of the entries of an array that are missing."""
+    if not array.null_count:
+        return np.zeros(len(array), bool)
+    nulls: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
+    return nulls
 
 
 def _unfit(file: InputFile, complaint: str, row: int | None = None) -> InputError:
     return InputError(Problem(complaint, place=file.name if row is None else numbered(file.name)(row)))
 
 
+def _edges(texts: Any) -> NDArray[np.int64]:
+    """The begin of each text in the data of an array, and the end of the last one."""
+    from pyarrow import types
+
+    kind = np.int64 if types.is_large_string(texts.type) else np.int32
+    found = np.frombuffer(texts.buffers()[1], kind)[texts.offset : texts.offset + len(texts) + 1]
+    return found.astype(np.int64, copy=False)
+
+
 def _ids(texts: Any) -> Ids:
     """The bytes of an array of text, copied once, with room around them for scans."""
-    _, offsets, data = texts.buffers()
-    end = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    begin, size = int(end[0]), int(end[-1] - end[0])
+    edge = _edges(texts)
+    begin, size = int(edge[0]), int(edge[-1] - edge[0])
     buffer = np.zeros(size + 2 * ROOM, np.uint8)
-    buffer[ROOM : ROOM + size] = np.frombuffer(data, np.uint8)[begin : begin + size]
-    return Ids(Chunk(buffer, size), Span(end[:-1] - begin, end[1:] - begin))
+    buffer[ROOM : ROOM + size] = np.frombuffer(texts.buffers()[2], np.uint8)[begin : begin + size]
+    return Ids(Chunk(buffer, size), Span(edge[:-1] - begin, edge[1:] - begin))

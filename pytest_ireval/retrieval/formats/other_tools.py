@@ -1,24 +1,19 @@
-"""Files of other tools: Quepid, Rated Ranking Evaluator, Elasticsearch's ranking evaluation, LETOR, and TREC topics.
+"""Files of other tools: Quepid, Rated Ranking Evaluator, Elasticsearch's ranking evaluation, OpenSearch's workbench.
 
-Quepid and Rated Ranking Evaluator know queries by their text, so the text is the id. TREC topics are blocks of
-``<top>`` whose tags are not closed, or XML with an element a topic.
+All but Elasticsearch know queries by their text, so the text is the id.
 """
 
 from __future__ import annotations
 
-import html
 import json
-import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pytest_ireval.errors import InputError, Mistakes, Problem
-from pytest_ireval.retrieval.formats.input_file import InputFile, words
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.formats.recognised import is_text
+from pytest_ireval.errors import InputError, Problem, shown
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.recognised import QUEPID_SNAPSHOT, is_text
 from pytest_ireval.retrieval.formats.row_files import Node, delimited_table, document
-from pytest_ireval.retrieval.tables import Table, at_lines, column_for, named, selected, table_of_rows
+from pytest_ireval.retrieval.tables import NUMBER, Table, column_for, named, plain_name, selected, table_of_rows
 
 Rows = Iterator[tuple[dict[str, Any], str]]
 """Rows, each with its place."""
@@ -111,13 +106,24 @@ def _csv_book_queries(file: InputFile) -> Rows:
 def _csv_book_judgments(file: InputFile) -> Rows:
     cells = delimited_table(file)
     query, identifier = (column_for(cells.columns, kind, file.name) for kind in ("query", "document"))
-    judges = [name for name in cells.columns if name not in (query, identifier)]
+    others = [name for name in cells.columns if name not in (query, identifier)]
+    judges = [name for name in others if _is_judge(cells.columns[name])]
+    if others and not judges:
+        names = ", ".join(map(repr, others))
+        raise InputError(Problem(f"none of its columns is a judge with grades: {names}", place=file.name))
     for row in cells.rows:
         for judge in judges:
             grade = cells.columns[judge][row].strip()
             if grade:
                 pair = {"query": cells.columns[query][row].strip(), "document": cells.columns[identifier][row].strip()}
-                yield {**pair, "grade": grade, "judge": judge}, cells.place(row)
+                about = {name: cells.columns[name][row].strip() for name in others if name not in judges}
+                yield {**about, **pair, "grade": grade, "judge": judge}, cells.place(row)
+
+
+def _is_judge(cells: Sequence[str]) -> bool:
+    """Tell a column of grades from one of texts about the documents, which has cells but no number."""
+    written = [cell.strip() for cell in cells if cell.strip()]
+    return not written or any(NUMBER.fullmatch(cell) for cell in written)
 
 
 def _book_queries(book: Node) -> Rows:
@@ -137,6 +143,22 @@ def _book_judgments(book: Node) -> Rows:
 
 def _is_set(judgment: Node, key: str) -> bool:
     return judgment.has(key) and judgment.get(key).value is True
+
+
+def snapshot_rankings(file: InputFile) -> Table:
+    """The rankings of a snapshot, by position."""
+    cells = delimited_table(file)
+    found = {plain_name(name): [cell.strip() for cell in column] for name, column in cells.columns.items()}
+    if lacking := sorted(QUEPID_SNAPSHOT - found.keys()):
+        allowed = "columns: Snapshot Name, Query Text, Doc ID, Doc Position"
+        raise InputError(Problem(f"lacks the columns {', '.join(lacking)}", file.name, allowed=allowed))
+    snapshots = dict.fromkeys(zip(found["snapshot_name"], found.get("case_id", found["snapshot_name"]), strict=True))
+    if len(snapshots) > 1:
+        names = ", ".join(shown(name) for name, _ in snapshots)
+        suggestion = "export one snapshot, or keep the rows of one"
+        raise InputError(Problem(f"contains {len(snapshots)} snapshots: {names}", file.name, suggestion=suggestion))
+    columns = {"query": found["query_text"], "document": found["doc_id"], "rank": found["doc_position"]}
+    return Table(columns, cells.origin, cells.place)
 
 
 @_of_json
@@ -172,11 +194,16 @@ def _with_owners(whole: Node) -> Iterator[tuple[Node, Node, dict[str, str]]]:
 
 def _placed_text(query: Node, whole: Node) -> str:
     """The value of the placeholder for the query's text."""
-    return query.get("placeholders").required(whole.text("query_placeholder") or "$query")
+    placeholders, name = query.get("placeholders"), whole.text("query_placeholder")
+    return placeholders.required(name or ("query" if placeholders.has("query") else "$query"))
 
 
 def _relevant(documents: Node) -> Iterator[tuple[str, Any, str]]:
-    """Document, grade and place: from ``{document: {gain: 3}}``, or from ``{"3": [document, …]}``."""
+    """Document, grade and place: from ``{document: {gain: 3}}``, ``{"3": [document, …]}``, or a list with both."""
+    if isinstance(documents.value, list):
+        for node in documents.entries_of_list():
+            yield node.required("document_id"), node.get("gain").value, node.place
+        return
     for key, node in documents.entries():
         if isinstance(node.value, list):
             for identifier in node.value:
@@ -238,170 +265,38 @@ def _texts(query: Any) -> Iterator[str]:
                 yield from _texts(part)
 
 
-REMARK = re.compile(r"(^|\s)#")
-"""The mark of a comment; inside a word it is part of the word."""
-
-DOCUMENT = re.compile(r"\bdoc_?(?:id|no)\s*=\s*(\S+)", re.IGNORECASE)
-
-
-def letor_judgments(file: InputFile, how: Reading) -> Table:
-    """Query, document and grade of every line: ``grade qid:query 1:feature … # document``; features are ignored.
-
-    The comment has the document's id: ``docid = GX001``, or else its first word. In files without comments the
-    documents of a query are numbered from 1, if the format was named: rankings must then use these numbers.
-    """
-    columns: dict[str, list[str]] = {"query": [], "document": [], "grade": []}
-    lines: list[int] = []
-    mistakes = Mistakes()
-    for number, line in enumerate(file.lines(), 1):
-        content, _, comment = REMARK.sub("\n", line, count=1).partition("\n")
-        found = words(content)
-        if not found:
-            continue
-        if len(found) < 2 or not found[1].startswith("qid:") or len(found[1]) == 4:
-            allowed = "a line is: grade qid:query 1:feature … # document"
-            mistakes.add(Problem("has no qid: after the grade", place=f"{file.name}:{number}", allowed=allowed))
-            continue
-        for column, value in zip(columns.values(), (found[1][4:], _document(comment), found[0]), strict=True):
-            column.append(value)
-        lines.append(number)
-    mistakes.refuse()
-    _number(file, columns, lines, how)
-    return Table(columns, file.name, at_lines(file.name, lines))
+@_of_json
+def workbench_queries(whole: Node) -> Rows:
+    """Each query once: of a query set with its other fields, or of a judgment list."""
+    seen: dict[str, tuple[dict[str, Any], str]] = {}
+    for held in _stored(whole):
+        for query in held.each("querySetQueries"):
+            text = query.required("queryText")
+            names = [name for name, value in query.entries() if not isinstance(value.value, dict | list | bool)]
+            about = {name: query.text(name) for name in names if name != "queryText"}
+            seen.setdefault(text, ({"id": text, "text": text, **about}, query.place))
+        for query in held.each("judgmentRatings"):
+            text = query.required("query")
+            seen.setdefault(text, ({"id": text, "text": text}, query.place))
+    yield from seen.values()
 
 
-def _document(comment: str) -> str:
-    named = DOCUMENT.search(comment)
-    return (named[1] if named else next(iter(comment.split()), "")).rstrip(";,")
+@_of_json
+def workbench_judgments(whole: Node) -> Rows:
+    """A row for each rating of a judgment list."""
+    for held in _stored(whole):
+        if not held.has("judgmentRatings"):
+            raise held.error("the key 'judgmentRatings' is missing: this is not a judgment list")
+        for query in held.each("judgmentRatings"):
+            for rating in query.each("ratings"):
+                row = {"query": query.required("query"), "document": rating.required("docId")}
+                yield {**row, "grade": rating.get("rating").value}, rating.place
 
 
-def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int], how: Reading) -> None:
-    """Number the documents of every query if no line names its document; refuse a mixture."""
-    documents = columns["document"]
-    nameless = [row for row, document in enumerate(documents) if not document]
-    if not nameless:
+def _stored(whole: Node) -> Iterator[Node]:
+    """The lists or sets: the file as it is imported, or the hits of an answer of the workbench."""
+    if not whole.has("hits"):
+        yield whole
         return
-    if len(nameless) < len(documents):
-        mistakes = Mistakes()
-        for row in nameless:
-            mistakes.add(Problem("names no document, but other lines do", place=f"{file.name}:{lines[row]}"))
-        mistakes.refuse()
-    if how.recognised:
-        complaint = "names no documents; a document is named by a comment such as # docid = GX001"
-        remedy = "to number the documents of each query from 1, set format letor"
-        raise InputError(Problem(complaint, place=file.name, suggestion=remedy))
-    count: dict[str, int] = {}
-    for row, query in enumerate(columns["query"]):
-        count[query] = count.get(query, 0) + 1
-        documents[row] = str(count[query])
-
-
-TOPIC = re.compile(r"<(?P<closes>/?)(?:top|topic)\b(?P<attributes>[^<>]*?)(?P<empty>/?)>", re.IGNORECASE)
-TAG = re.compile(
-    r"<(?P<closes>/?)(?P<name>[A-Za-z]\w*)(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*/?>"
-)
-"""A tag; any other ``<`` is text: ``price < 1000``."""
-
-ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-QUOTED = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-INLINE = {"a", "b", "br", "code", "em", "font", "i", "p", "small", "span", "strong", "sub", "sup", "tt", "u"}
-"""Tags inside text that do not name a field."""
-
-NAMES = {"num": "number", "desc": "description", "narr": "narrative", "smry": "summary", "con": "concepts"}
-LABELS = {
-    "number": "Number",
-    "title": "Topic",
-    "description": "Description",
-    "narrative": "Narrative",
-    "summary": "Summary",
-    "concepts": "Concept(s)",
-}
-"""Labels that old topics repeat after a tag: ``<num> Number: 301``."""
-
-IDS = ("number", "id", "qid", "topic_id", "query_id")
-TEXTS = ("title", "query", "description", "question", "text")
-"""Fields with the text of a query, best first."""
-
-
-def topic_queries(file: InputFile) -> Table:
-    """A row for each topic: id, text, and every other field."""
-    topics: list[dict[str, str]] = []
-    lines: list[int] = []
-    mistakes = Mistakes()
-    for line, attributes, body in _blocks(file):
-        fields = _fields(attributes, body)
-        id_name = next((name for name in IDS if fields.get(name)), "")
-        query = fields.get(id_name, "")
-        words = next((fields[name] for name in TEXTS if fields.get(name)), "")
-        missing = "no number" if not query else "no title, query or description" if not words else ""
-        if missing:
-            mistakes.add(Problem(f"this topic has {missing}", place=f"{file.name}:{line}"))
-            continue
-        rest = {name: value for name, value in fields.items() if name not in (id_name, "text")}
-        topics.append({"id": query, "text": words, **{f"{n}_" if n == "id" else n: v for n, v in rest.items()}})
-        lines.append(line)
-    mistakes.refuse()
-    names = dict.fromkeys(name for topic in topics for name in topic)
-    columns = {name: [topic.get(name, "") for topic in topics] for name in names}
-    return Table(columns, file.name, at_lines(file.name, lines))
-
-
-def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
-    """The line on which each topic begins, its attributes, and its content."""
-    text = COMMENT.sub(_blanks, file.text())
-    ends = [match.start() for match in re.finditer("\n", text)]
-    opened: re.Match[str] | None = None
-    for tag in TOPIC.finditer(QUOTED.sub(_blanks, text)):
-        line = bisect_left(ends, (opened or tag).start()) + 1
-        if tag["empty"] and not opened:
-            yield line, tag["attributes"], ""
-            continue
-        if bool(tag["closes"]) != (opened is not None):
-            what = "this topic is not closed" if opened else "a topic ends here, but none has begun"
-            raise InputError(Problem(what, place=f"{file.name}:{line}"))
-        if opened:
-            yield line, opened["attributes"], text[opened.end() : tag.start()]
-        opened = None if tag["closes"] else tag
-    if opened:
-        place = f"{file.name}:{bisect_left(ends, opened.start()) + 1}"
-        raise InputError(Problem("this topic is not closed", place=place))
-    if opened is None and not TOPIC.search(text):
-        raise InputError(Problem("the file contains no topics", place=file.name))
-
-
-def _blanks(match: re.Match[str]) -> str:
-    """The same number of spaces, and all line ends: the following text stays on its line."""
-    return re.sub(r"[^\n]", " ", match.group())
-
-
-def _fields(attributes: str, body: str) -> dict[str, str]:
-    """Attributes and elements by name; elements of one name are joined with ``; ``."""
-    fields = {name.lower(): _plain(double or single) for name, double, single in ATTRIBUTE.findall(attributes)}
-    for name, value in _parts(body):
-        if value:
-            fields[name] = f"{fields[name]}; {value}" if fields.get(name) else value
-    return fields
-
-
-def _parts(body: str) -> Iterator[tuple[str, str]]:
-    """Each field of a topic with its text; the part before the first tag is the field ``text``."""
-    body = QUOTED.sub(lambda match: html.escape(match[1]), body)
-    tags = [tag for tag in TAG.finditer(body) if tag["name"].lower() not in INLINE]
-    name, start = "text", 0
-    for tag in [*tags, None]:
-        text = body[start : tag.start() if tag else len(body)]
-        yield name, _labelled(name, _plain(TAG.sub("", text)))
-        if tag:
-            name = "text" if tag["closes"] else NAMES.get(tag["name"].lower(), tag["name"].lower())
-            start = tag.end()
-
-
-def _labelled(name: str, text: str) -> str:
-    """The text without the label that old topics put before it."""
-    label = LABELS.get(name)
-    return text[len(label) + 1 :].strip() if label and text.lower().startswith(f"{label.lower()}:") else text
-
-
-def _plain(text: str) -> str:
-    return " ".join(html.unescape(text).split())
+    for hit in whole.get("hits").each("hits"):
+        yield hit.get("_source")

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -169,28 +170,41 @@ def kept_rows(file: ByteFile, layout: Layout, keep: Keep, seed: int, progress: P
     progress.expect(file.size, "reading rankings")
     scan = _Scan(file, layout, keep, seed, progress)
     ranges = _ranges(file, layout)
-    if len(ranges) == 1:
-        parts = _scan_range(scan, ranges[0])
-    else:
-        from concurrent.futures import ThreadPoolExecutor
+    try:
+        if len(ranges) == 1:
+            parts = _scan_range(scan, ranges[0])
+        else:
+            from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(_threads()) as pool:
-            results = pool.map(lambda ends: _scan_range(scan, ends), ranges)
-            parts = [part for result in results for part in result]
-    names = [name for part in parts for name in part.query_id]
-    if not names:
+            with ThreadPoolExecutor(_threads()) as pool:
+                parts = [part for result in pool.map(partial(_scan_range, scan), ranges) for part in result]
+        refuse_apart(set(), [name for part in parts for name in part.query_id])
+    except Apart:
+        parts = _scan_scattered(scan)
+    if not parts:
         raise InputError(Problem("it contains no rankings", place=file.name, allowed=layout.allowed))
-    if len(set(names)) < len(names):
-        return _scan_scattered(scan)
     return parts
 
 
+class Apart(Exception):  # noqa: N818 - it says where rows of a query are
+    """Rows of one query that do not follow each other."""
+
+
+def refuse_apart(seen: set[bytes], queries: list[bytes]) -> None:
+    """Add queries to those that were seen before; raise Apart if one of them was."""
+    count = len(seen)
+    seen.update(queries)
+    if len(seen) < count + len(queries):
+        raise Apart
+
+
 def _scan_range(scan: _Scan, ends: tuple[int, int | None]) -> list[KeptRows]:
-    parts = []
+    parts, seen = [], set[bytes]()
 
     def take(chunk: Chunk, at: int, final: bool) -> int:
         lines, used = scan.lines(chunk, at, final=final)
         if lines is not None and lines.query_id:
+            refuse_apart(seen, lines.query_id)
             parts.append(scan.keep(lines))
         return used
 
@@ -206,7 +220,7 @@ def _scan_scattered(scan: _Scan) -> list[KeptRows]:
     def take(chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG001 - every line is kept
         lines, _ = scan.lines(Chunk.of(chunk.text.tobytes()), at, final=True)
         if lines is not None:
-            parts.append(lines)
+            parts.append(gathered_rows([lines]))  # which has each name of a query once
         return chunk.size
 
     Pieces(scan.file, 0, None, scan.progress).feed(take)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
+from pathlib import Path
 
 from pytest_ireval.errors import InputError, Problem, did_you_mean, name_in_full
 from pytest_ireval.retrieval.formats.input_file import InputFile
@@ -120,9 +121,15 @@ def _either(names: Iterable[str]) -> str:
 
 JSON = re.compile(r"\s*[{\[]\s*[\"{}\[\]]")
 """The beginning of JSON; the id of a query may be ``[q1]``, which is not JSON."""
-TOPIC = re.compile(r"<(top|topic)\b", re.IGNORECASE)
+TOPIC = re.compile(r"<(top|topic|queries)\b|^\s*<query\b", re.IGNORECASE)
+ID_TEXT = re.compile(r"[\w.-]*\d[\w.-]*:(?=\S)")
+ID_PRIORITY_TEXT = re.compile(r"[\w.-]*\d[\w.-]*:\d+:(?=\S)")
+RANK = re.compile(r"[1-9][0-9]{0,6}", re.ASCII)
+GRADE = re.compile(r"-?[0-9]", re.ASCII)
+FEATURE = re.compile(r"[0-9]+:\S+", re.ASCII)
 DIGITS = re.compile(r"\d+")
 QUEPID_CASE = ({"query", "docid", "rating"}, {"query", "doc_id", "rating"})
+QUEPID_SNAPSHOT = {"snapshot_name", "query_text", "doc_id", "doc_position"}
 QUEPID_DETAILED = {"case_id", "query_text", "doc_id", "rating"}
 
 
@@ -146,6 +153,11 @@ def is_quepid_table(file: InputFile) -> bool:
     """Tell whether it is a Quepid case's export of ratings, short or detailed."""
     names = {plain_name(name) for name in file.header}
     return is_text(file) and (names in QUEPID_CASE or names >= QUEPID_DETAILED)
+
+
+def is_quepid_snapshot(file: InputFile) -> bool:
+    """Tell whether it is a Quepid case's export of a snapshot."""
+    return is_text(file) and {plain_name(name) for name in file.header} >= QUEPID_SNAPSHOT
 
 
 def is_table_of_judgments(file: InputFile) -> bool:
@@ -194,7 +206,48 @@ def _width_in_words(file: InputFile, number: int) -> int:
 
 def is_qrels(file: InputFile) -> bool:
     """Tell whether it is columns of words, four a line, the last a grade."""
-    return _width_in_words(file, 3) == 4
+    return _width_in_words(file, 3) == 4 and not all(map(is_listed, file.first_words))
+
+
+def is_listed(words: Sequence[str]) -> bool:
+    """Tell whether it is a line of SMART's judgments that lists a relevant document: it ends in ``0 0.000000``."""
+    return len(words) == 4 and words[2] == "0" and re.fullmatch(r"0\.0+", words[3]) is not None
+
+
+def is_msmarco_run(file: InputFile) -> bool:
+    """Tell whether it is columns of words, three a line, and the third counts 1, 2, 3 in each query."""
+    if _width_in_words(file, 2) != 3 or not all(len(w) == 3 and RANK.fullmatch(w[2]) for w in file.first_words):
+        return False
+    pairs = list(zip(file.first_words, file.first_words[1:], strict=False))
+    steps = [int(later[2]) - int(one[2]) for one, later in pairs if one[0] == later[0]]
+    return bool(steps) and set(steps) == {1} and file.first_words[0][2] == "1"
+
+
+def is_smart_judgments(file: InputFile) -> bool:
+    """Tell whether it is three columns of words, the third a grade of one digit, or lists of relevant documents."""
+    if _width_in_words(file, 3) == 4:
+        return all(map(is_listed, file.first_words))
+    graded = _width_in_words(file, 2) == 3 and all(len(w) == 3 and GRADE.fullmatch(w[2]) for w in file.first_words)
+    return graded and not is_msmarco_run(file)
+
+
+def is_smart_queries(file: InputFile) -> bool:
+    """Tell whether it begins with ``.I`` and an id, and goes on with another field."""
+    lines = file.first_lines
+    return (
+        len(lines) > 1 and re.match(r"\.I\s+\S", lines[0]) is not None and re.match(r"\.[A-Z]\b", lines[1]) is not None
+    )
+
+
+def is_id_text(file: InputFile) -> bool:
+    """Tell whether each line is an id with a digit in it, a colon, and a text."""
+    return is_text(file) and all(ID_TEXT.match(line) and "\t" not in line for line in file.first_lines)
+
+
+def groups_beside(file: InputFile) -> Path | None:
+    """The file with the number of lines of each query: ``NAME.group`` (XGBoost) or ``NAME.query`` (LightGBM)."""
+    paths = [file.path.with_name(f"{file.path.name}.{ending}") for ending in ("group", "query")]
+    return next((path for path in paths if path.is_file()), None)
 
 
 def is_run(file: InputFile) -> bool:
@@ -208,8 +261,13 @@ def has_subtopics(file: InputFile) -> bool:
 
 
 def has_features(file: InputFile) -> bool:
-    """Tell whether lines are a grade, then ``qid:``, then features."""
-    return is_text(file) and any(len(words) > 1 and words[1].startswith("qid:") for words in file.first_words[:5])
+    """Tell whether lines are a grade, then ``qid:`` (or a file of groups is beside it), then features."""
+    if not is_text(file):
+        return False
+    if any(len(words) > 1 and words[1].startswith("qid:") for words in file.first_words[:5]):
+        return True
+    plain = all(NUMBER.fullmatch(words[0]) and all(map(FEATURE.match, words[1:2])) for words in file.first_words[:5])
+    return plain and groups_beside(file) is not None
 
 
 def is_pairs(file: InputFile) -> bool:
@@ -232,7 +290,11 @@ def _has_texts_as_ids(file: InputFile) -> bool:
 def _names_a_column(file: InputFile) -> bool:
     """Tell whether the first line looks like names of columns, be they of another kind of table or misspelt."""
     names = tuple(map(plain_name, file.header))
-    if len(file.first_lines) > 1 and _numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0]):
+    if (
+        names
+        and len(file.first_lines) > 1
+        and _numbered_alike(file.header[0], file.first_lines[1].partition(file.delimiter)[0])
+    ):
         return False  # q1 above q2 is an id, whatever its text is
     known = {name for groups in COLUMN_NAMES.values() for group in groups for name in group}
     texts = {name for group in PRODUCTS for name in group}  # people search for products
@@ -281,6 +343,17 @@ is_rank_eval = partial(_mentions, keys=("requests", "ratings"))
 """True for a request of Elasticsearch's ranking evaluation."""
 
 
+def is_workbench_judgments(file: InputFile) -> bool:
+    """Tell whether it is a judgment list of OpenSearch's Search Relevance Workbench."""
+    return JSON.match(file.head) is not None and all(f'"{key}"' in file.head for key in ("judgmentRatings", "ratings"))
+
+
+def is_workbench_queries(file: InputFile) -> bool:
+    """Tell whether it is a query set of the workbench, or a judgment list, which has its queries."""
+    found = JSON.match(file.head) is not None and '"querySetQueries"' in file.head
+    return found or is_workbench_judgments(file)
+
+
 _ANSWER = re.compile(
     r'"hits"\s*:\s*\{(?:[^{}\[\]]|\{[^{}]*\})*"hits"\s*:\s*\['
     r'|"response"\s*:\s*\{[^{}\[\]]*"docs"\s*:\s*\['
@@ -291,12 +364,13 @@ _ANSWER = re.compile(
 
 def is_responses(file: InputFile) -> bool:
     """Tell whether it holds answers of a search engine by query, as one JSON object or an object on each line."""
-    return JSON.match(file.head) is not None and _ANSWER.search(file.head) is not None
+    answers = JSON.match(file.head) is not None and _ANSWER.search(file.head) is not None
+    return answers and not is_workbench_queries(file)
 
 
 def is_plain_json(file: InputFile) -> bool:
     """Tell whether it is one JSON value without a format of its own."""
-    special = (is_quepid_case, is_quepid_book, is_rre, is_rank_eval, is_responses)
+    special = (is_quepid_case, is_quepid_book, is_rre, is_rank_eval, is_responses, is_workbench_queries)
     return _is_json(file) and not any(is_one(file) for is_one in special)
 
 

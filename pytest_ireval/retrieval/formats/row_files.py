@@ -120,11 +120,13 @@ class Node:
 
     def each(self, key: str) -> Iterator[Node]:
         """The entries of the list under ``key``; none if the key is missing."""
-        if self._expected(dict).get(key) is None:
-            return
-        node = self.get(key)
-        for number, value in enumerate(node._expected(list), 1):
-            yield Node(value, self.origin, (*self.path, f"{key} {number}"))
+        if self._expected(dict).get(key) is not None:
+            yield from self.get(key).entries_of_list()
+
+    def entries_of_list(self) -> Iterator[Node]:
+        """The entries of a list."""
+        for number, value in enumerate(self._expected(list), 1):
+            yield Node(value, self.origin, (*self.path[:-1], f"{self.path[-1] if self.path else 'entry'} {number}"))
 
     def entries(self) -> Iterator[tuple[str, Node]]:
         """The keys of an object with their values."""
@@ -178,7 +180,7 @@ def document(file: InputFile) -> Node:
 
 def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
-    found = _table(file, rows_of(file.lines(), file.delimiter, file.name), short_rows=short_rows)
+    found = _table(file, delimited_rows(file.lines(), file.delimiter, file.name), short_rows=short_rows)
     if file.delimiter == "\t":
         _refuse_quoted_ids(found)
     return found
@@ -208,7 +210,7 @@ Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
 
-def rows_of(lines: Iterable[str], delimiter: str, origin: str) -> Iterator[Row]:
+def delimited_rows(lines: Iterable[str], delimiter: str, origin: str) -> Iterator[Row]:
     """The rows of CSV, or of TSV, that are not blank."""
     if delimiter == "\t":
         for number, line in enumerate(lines, 1):

@@ -20,12 +20,12 @@ from pytest_ireval.errors import InputError
 from pytest_ireval.retrieval.formats.input_file import GLANCE, InputFile
 from pytest_ireval.retrieval.formats.pieces import Layout, kept_rows
 from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.formats.row_files import parsed, rows_of
+from pytest_ireval.retrieval.formats.row_files import delimited_rows, parsed
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.scan.cells import (
-    Cell,
     Irregular,
+    JsonValue,
     any_quoted,
     delimited_cells,
     json_cells,
@@ -128,7 +128,7 @@ class _Delimited(NamedTuple):
         first = file.first_lines[0]
         if 2 * len(first) > GLANCE // 4:
             raise Irregular
-        _, cells = next(rows_of([f"{first}\n"], file.delimiter, file.name))
+        _, cells = next(delimited_rows([f"{first}\n"], file.delimiter, file.name))
         names = [name.strip() for name in cells]
         Table(dict.fromkeys(names, ()), file.name, str)
         if len(set(names)) < len(names):
@@ -166,7 +166,7 @@ class _Delimited(NamedTuple):
         lines, begin = _text_of(chunk)
         values, begins, last = [], [], 0
         with _ONE_AT_A_TIME:
-            for number, cells in rows_of(lines, self.delimiter, ""):
+            for number, cells in delimited_rows(lines, self.delimiter, ""):
                 if len(cells) != len(self.names):
                     raise Unfit("this row has another number of cells")
                 if self.delimiter == "\t" and any(is_quoted(cells[place].strip()) for place in self.ids):
@@ -177,7 +177,7 @@ class _Delimited(NamedTuple):
         return _rows_of_values(values, begins)
 
 
-def _ids(chunk: Chunk, cell: Cell) -> Ids:
+def _ids(chunk: Chunk, cell: JsonValue) -> Ids:
     if cell.number is None:
         return Ids(chunk, trimmed(chunk, cell.span))
     refuse_other_than_whole(chunk.text, cell.span)

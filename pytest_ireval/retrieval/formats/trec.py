@@ -1,4 +1,7 @@
-"""TREC files: judgments ``query iteration document grade``, rankings ``query Q0 document rank score tag``."""
+"""TREC files: judgments ``query iteration document grade``, rankings ``query Q0 document rank score tag``.
+
+Runs of MS MARCO, ``query document rank``, are read in the same way.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.errors import InputError, Problem, shown
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.formats.input_file import ByteFile, InputFile
 from pytest_ireval.retrieval.formats.pieces import Layout, Pieces, kept_rows
@@ -17,8 +20,17 @@ from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, judgments_of
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of
 from pytest_ireval.retrieval.scan.kept import WIDTH, KeptRows, Rows, first_rows, judged_rows, words_of_rankings
-from pytest_ireval.retrieval.scan.numbers import exactly, numbers, whole_numbers_only
-from pytest_ireval.retrieval.scan.tokens import BadLines, Chunk, Offsets, Span, WrongWidth, columns, starts_of_groups
+from pytest_ireval.retrieval.scan.numbers import Numbers, exactly, numbers, whole_numbers_only
+from pytest_ireval.retrieval.scan.tokens import (
+    SHOWN_LINES,
+    BadLines,
+    Chunk,
+    Offsets,
+    Span,
+    WrongWidth,
+    columns,
+    starts_of_groups,
+)
 
 JUDGMENT_COLUMNS = "query iteration document grade"
 
@@ -136,3 +148,40 @@ def _query(line: bytes) -> bytes:
 
 
 _LAYOUT = Layout(_rows, _query, f"columns: {RANKING_COLUMNS}")
+
+
+MSMARCO_COLUMNS = "query document rank"
+
+
+def read_msmarco_rankings(file: InputFile, how: Reading) -> Rankings:
+    """The first documents of every ranking in the file; the score of a document is its negative rank."""
+    keep = partial(first_rows, depth=how.depth, by_id=how.by_id)
+    return rankings_of(kept_rows(file.bytes, _MSMARCO, keep, 0, how.progress), file.name)
+
+
+def judged_in_msmarco(file: InputFile, judgments: Judgments, how: Reading) -> list[KeptRows]:
+    """The judged documents of the rankings in the file."""
+    keep = partial(judged_rows, judgments=judgments, by_id=how.by_id)
+    return kept_rows(file.bytes, _MSMARCO, keep, judgments.table.seed, how.progress)
+
+
+def _ranked(chunk: Chunk, at: int) -> Rows:  # noqa: ARG001 - every line stands alone
+    try:
+        query, document, number = columns(chunk, 3, range(3), exact=True)
+    except WrongWidth as bad:
+        bad.suggestion = f"a run of MS MARCO has 3 columns, separated by tabs or spaces: {MSMARCO_COLUMNS}"
+        raise
+    rank, inexact = numbers(chunk, number, "rank")
+    wrong = np.flatnonzero((rank < 1) | (rank != np.floor(rank)))
+    if wrong.size:
+        some = wrong[:SHOWN_LINES]
+        texts = chunk.tokens(number.start[some], number.end[some])
+        complaints = [
+            (at, f"rank {shown(text.decode())} is not a whole number from 1")
+            for at, text in zip(number.start[some].tolist(), texts, strict=True)
+        ]
+        raise BadLines(complaints, wrong.size - some.size)
+    return Rows(Ids(chunk, query), Ids(chunk, document), number, Numbers(-rank, inexact & False), query.start)
+
+
+_MSMARCO = Layout(_ranked, _query, f"columns: {MSMARCO_COLUMNS}")

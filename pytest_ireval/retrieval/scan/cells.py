@@ -38,33 +38,56 @@ def delimited_cells(chunk: Chunk, delimiter: int, width: int, wanted: list[int])
     text = chunk.text
     if not text.size:
         return np.zeros(0, np.int64), [Span(np.zeros(0, np.int64), np.zeros(0, np.int64)) for _ in wanted]
-    begin, line_end, separator = _rows(text, delimiter, width)
+    quote = np.flatnonzero(text == QUOTE) if delimiter != TAB else np.zeros(0, np.int64)
+    begin, line_end, separator = _rows(text, delimiter, width, quote)
     _need(text.min() and (line_end - begin).max() <= LONGEST_CELL)
-    separator[width - 1 :: width] = line_end = _without_returns(text, line_end)
-
-    def column(c: int) -> Span:
-        return Span(separator[c - 1 :: width] + 1 if c else begin, separator[c::width])
-
-    quotes = 0 if delimiter == TAB else int(np.count_nonzero(text == QUOTE))
-    spans = [column(c) for c in wanted]
-    if quotes:
-        quoted = [_quoted(text, column(c)) for c in range(width)]
-        _need(2 * sum(int(np.count_nonzero(each)) for each in quoted) == quotes)
-        spans = [Span(span.start + quoted[c], span.end - quoted[c]) for c, span in zip(wanted, spans, strict=True)]
+    separator[width - 1 :: width] = _without_returns(text, line_end)
+    spans = [Span(separator[c - 1 :: width] + 1 if c else begin, separator[c::width]) for c in wanted]
+    if quote.size:
+        doubled = quote[1:-1:2][quote[2::2] == quote[1:-1:2] + 1]
+        spans = [_unquoted(text, span, doubled) for span in spans]
     return begin, [trimmed(chunk, span) for span in spans]
 
 
-def _rows(text: Bytes, delimiter: int, width: int) -> tuple[Offsets, Offsets, Offsets]:
-    """The begin and end of every row, and the end of every cell."""
-    newline = text == NEWLINE
-    separator = np.flatnonzero(newline | (text == delimiter))
-    _need(separator.size % width == 0)
+def _rows(text: Bytes, delimiter: int, width: int, quote: Offsets) -> tuple[Offsets, Offsets, Offsets]:
+    """The begin and end of every row, and the end of every cell; what is in quotes ends neither."""
+    newline, ends = text == NEWLINE, text == delimiter
+    if quote.size:
+        _refuse_quotes_inside_cells(text, delimiter, quote)
+        outside = np.cumsum(text == QUOTE, dtype=np.uint8) & 1 == 0
+        newline &= outside
+        ends &= outside
+    separator = np.flatnonzero(newline | ends)
+    _need(separator.size and separator.size % width == 0)
     line_end = separator[width - 1 :: width]
     _need(int(np.count_nonzero(newline)) == line_end.size and newline[line_end].all())
     begin = np.empty(line_end.size, np.int64)
     begin[0] = 0
     np.add(line_end[:-1], 1, out=begin[1:])
     return begin, line_end, separator
+
+
+def _refuse_quotes_inside_cells(text: Bytes, delimiter: int, quote: Offsets) -> None:
+    """Refuse all but quotes around whole cells, and doubled ones between them."""
+    _need(quote.size % 2 == 0)
+    around = np.isin(np.arange(256), [delimiter, NEWLINE, QUOTE])
+    _need(around[text[quote[0::2] - 1]].all())  # before the first one is the end of the text: a line end
+    around[RETURN] = True
+    _need(around[text[quote[1::2] + 1]].all())
+
+
+def _unquoted(text: Bytes, span: Span, doubled: Offsets) -> Span:
+    """Cells without the quotes around them; doubled ones inside are irregular."""
+    quoted = _quoted(text, span)
+    start, end = span.start + quoted, span.end - quoted
+    _need(not _any_inside(doubled, Span(start, end)))
+    return Span(start, end)
+
+
+def _any_inside(places: Offsets, span: Span) -> bool:
+    """Tell whether one of these places, in order, is inside a cell."""
+    following = np.append(places, np.iinfo(np.int64).max)[np.searchsorted(places, span.start)]
+    return bool((following < span.end).any())
 
 
 def _without_returns(text: Bytes, line_end: Offsets) -> Offsets:
@@ -134,22 +157,23 @@ class _Value(NamedTuple):
     is_text: bool
 
 
-class Template(NamedTuple):
-    """How a line of JSON is written: what is the same in every line, and what may differ."""
+class _Template(NamedTuple):
+    """A line of JSON: its text that is the same in every line, and its values, which may differ."""
 
     values: tuple[_Value, ...]
     tail: bytes
     quotes: int
 
 
-_TOKEN = re.compile(r'"[^"\\]*"(\s*:)?|(?<![\w.+-])-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?|(?<![\w.+-])-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])')
 JSON_NUMBER = re.compile(rb"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
-def template_of(line: str) -> Template:
+def _template_of(line: str) -> _Template:
     """The template of a line that is a JSON object."""
-    values, name, at = [], "", 0
+    values, name, at, quotes = [], "", 0, 0
     for token in _TOKEN.finditer(line):
+        quotes += 2 * (token[0][0] == '"')
         if token[1]:
             name = json.loads(token[0][: -len(token[1])])
             continue
@@ -157,17 +181,19 @@ def template_of(line: str) -> Template:
         begin, end = token.span()
         values.append(_Value(name, line[at : begin + is_text].encode(), is_text))
         at = end - is_text
-    return Template(tuple(values), line[at:].encode(), line.count('"'))
+    found = _Template(tuple(values), line[at:].encode(), quotes)
+    _need(not any(b"\\" in fixed for fixed in (*(value.fixed for value in values), found.tail)))
+    return found
 
 
-class Cell(NamedTuple):
+class JsonValue(NamedTuple):
     """One value of every line; a text has no ``number``."""
 
     span: Span
     number: Numbers | None
 
 
-def json_cells(chunk: Chunk, wanted: list[str]) -> tuple[Offsets, list[Cell]]:
+def json_cells(chunk: Chunk, wanted: list[str]) -> tuple[Offsets, list[JsonValue]]:
     """The begin of every line, and the ``wanted`` values of every line.
 
     Every line is written like the first one, which the caller has read; only its texts and numbers differ.
@@ -176,21 +202,47 @@ def json_cells(chunk: Chunk, wanted: list[str]) -> tuple[Offsets, list[Cell]]:
     line_end = np.flatnonzero(text == NEWLINE)
     begin = np.concatenate((np.zeros(1, np.int64), line_end[:-1] + 1))
     first = chunk.token(0, int(line_end[0])).decode()
-    found = template_of(first)
+    found = _template_of(first)
     quote = np.flatnonzero(text == QUOTE)
-    _need(quote.size == found.quotes * line_end.size and not (text == BACKSLASH).any())
+    backslash = np.flatnonzero(text == BACKSLASH)
+    if backslash.size:
+        quote = np.setdiff1d(quote, _escaped(text, backslash), assume_unique=True)
+    _need(quote.size == found.quotes * line_end.size)
     _need(np.count_nonzero(text < SPACE) == line_end.size * (1 + first.count("\r")))
     cells = _by_template(chunk, found, begin, line_end, quote.reshape(line_end.size, found.quotes))
-    return begin, [cells[_place(found, name)] for name in wanted]
+    asked = [cells[_place(found, name)] for name in wanted]
+    _need(not any(_any_inside(backslash, cell.span) for cell in asked))
+    return begin, asked
 
 
-def _place(found: Template, name: str) -> int:
+_ESCAPES = np.isin(np.arange(256), list(b'"\\/bfnrtu'))
+_HEX = np.isin(np.arange(256), list(b"0123456789abcdefABCDEF"))
+
+
+def _escaped(text: Bytes, backslash: Offsets) -> Offsets:
+    """The characters after backslashes that escape them; escapes that JSON does not have are irregular."""
+    row = np.arange(backslash.size)
+    begins = np.concatenate((np.ones(1, bool), np.diff(backslash) > 1))
+    start = backslash[(row - np.maximum.accumulate(np.where(begins, row, 0))) % 2 == 0]
+    _need(start[-1] + 1 < text.size and _ESCAPES[text[start + 1]].all())
+    code = start[text[start + 1] == ord("u")]
+    if code.size:
+        _need(code[-1] + 5 < text.size and all(_HEX[text[code + digit]].all() for digit in range(2, 6)))
+        surrogate = code[(text[code + 2] | 32) == ord("d")]
+        second = text[surrogate + 3] | 32  # 8, 9, a or b begin a pair, c to f end one
+        high, low = surrogate[np.isin(second, list(b"89ab"))], surrogate[np.isin(second, list(b"cdef"))]
+        _need(np.array_equal(high + 6, low))
+    escaped: Offsets = start + 1
+    return escaped
+
+
+def _place(found: _Template, name: str) -> int:
     places = [place for place, value in enumerate(found.values) if value.name == name]
     _need(len(places) == 1)
     return places[0]
 
 
-def _by_template(chunk: Chunk, found: Template, begin: Offsets, line_end: Offsets, quote: Offsets) -> list[Cell]:
+def _by_template(chunk: Chunk, found: _Template, begin: Offsets, line_end: Offsets, quote: Offsets) -> list[JsonValue]:
     """All values; what lies between them is compared with the template, byte for byte."""
     cells, at, passed = [], begin, 0
     following = [*(value.fixed for value in found.values[1:]), found.tail]
@@ -207,7 +259,7 @@ def _by_template(chunk: Chunk, found: Template, begin: Offsets, line_end: Offset
             end = line_end - len(after)
         _need((end >= start).all() if value.is_text else (end > start).all())
         span = Span(start, end)
-        cells.append(Cell(span, None if value.is_text else _json_numbers(chunk, span)))
+        cells.append(JsonValue(span, None if value.is_text else _json_numbers(chunk, span)))
         at = end
     _need((at + len(found.tail) == line_end).all() and _all_equal(chunk, line_end, found.tail))
     return cells
