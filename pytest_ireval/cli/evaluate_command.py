@@ -50,20 +50,26 @@ def command(
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     with LateBar() as progress:
         policies |= {"missing_queries": missing, "progress": progress, "registry": registry_at(None)}
-        given = judgments, rankings
-        if on is not None:
-            given = _read_on(on, *given, policies)
-        evaluation = evaluate(*given, metrics or METRICS, **policies)
+        metrics = metrics or METRICS
+        given = (judgments, rankings) if on is None else _read_on(on, judgments, rankings, metrics, policies)
+        evaluation = evaluate(*given, metrics, **policies)
     click.echo(FORMATS[form](evaluation, per_query), nl=False)
 
 
-def _read_on(on: str, judgments: str, rankings: str, policies: dict[str, Any]) -> tuple[Any, Any]:
+def _read_on(
+    on: str, judgments: str, rankings: str, metrics: tuple[str, ...], policies: dict[str, Any]
+) -> tuple[Any, Any]:
     """Judgments, and the parts of the rankings that the workers of a cluster have read."""
     from pytest_ireval.evaluating.on_dask import parts_on
+    from pytest_ireval.evaluating.setting import refuse_parts
     from pytest_ireval.intake.reading import read_judgments
     from pytest_ireval.retrieval.parts import files_of
 
-    shared = {"grades": policies["grades"], "registry": policies["registry"]}
+    if rankings == "-":
+        raise click.UsageError("the workers of a cluster cannot read standard input")
+    registry = policies["registry"].in_dialect(policies["dialect"])
+    refuse_parts(registry.parse_metrics(metrics))
+    shared = {"grades": policies["grades"], "registry": registry}
     read = read_judgments(judgments, format=policies.pop("judgments_format"), **shared)
     how = {name: policies[name] for name in ("ties", "grades")}
     how["rankings_format"] = policies.pop("rankings_format")

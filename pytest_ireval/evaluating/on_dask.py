@@ -24,9 +24,11 @@ def parts_on(
     is lost, the cluster gives its files to others.
     """
     with _client(address) as client:
+        from dask import config
         from distributed import as_completed
 
-        held = client.scatter(judgments, broadcast=True, hash=False)
+        with config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
+            held = client.submit(_same, judgments, pure=False)  # if all workers are lost, the scheduler still has them
         asked = {client.submit(judged_part, file, held, pure=False, **how): file for file in files}
         progress.expect(len(files), "files")
         problems: list[Problem] = []
@@ -41,6 +43,10 @@ def parts_on(
             raise InputError(*sorted(problems, key=lambda problem: problem.place))
         parts: list[JudgedPart] = client.gather(list(asked))
         return parts
+
+
+def _same(judgments: Judgments) -> Judgments:
+    return judgments
 
 
 def _client(address: str) -> Any:

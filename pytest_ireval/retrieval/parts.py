@@ -19,6 +19,7 @@ from pytest_ireval.retrieval.ids import concatenated
 from pytest_ireval.retrieval.judged import Hits, JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.secrets import shown_address
 
 PATTERN = "*?["
 
@@ -100,15 +101,20 @@ def _refuse_others(fingerprint: str, parts: Sequence[JudgedPart], by_id: bool) -
     mistakes.refuse()
 
 
+ONE_PART = "all rows of a query belong into one file or part"
+
+
 def _refuse_twice(parts: Iterable[tuple[str, Iterable[str]]]) -> None:
-    home: dict[str, str] = {}
+    home: dict[str, int] = {}
+    names: list[str] = []
     mistakes = Mistakes()
-    for origin, queries in parts:
+    for number, (origin, queries) in enumerate(parts):
+        names.append(origin)
         for query in queries:
-            if query in home:
-                complaint = f"query {shown(query)} is also in {home[query]}; a query belongs to one part"
-                mistakes.add(Problem(complaint, place=origin))
-            home[query] = origin
+            first = home.setdefault(query, number)
+            if first != number:
+                complaint = f"query {shown(query)} is also in {names[first]}"
+                mistakes.add(Problem(complaint, origin, suggestion=ONE_PART))
     mistakes.refuse()
 
 
@@ -130,7 +136,7 @@ def together(parts: Sequence[Rankings], origin: str) -> Rankings:
 def files_of(source: object) -> list[str] | None:
     """The files of a folder or a pattern, in the order of their names; None for anything else, such as one file.
 
-    As in other tools, names that begin with ``.`` or ``_`` are no data.
+    Names that begin with ``.`` or ``_`` are left out, as other tools leave them out.
     """
     if not isinstance(source, str | os.PathLike):
         return None
@@ -154,15 +160,11 @@ def _is_data(path: Path, folder: Path) -> bool:
     return path.is_file() and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
 
 
-def parts_in(source: object) -> list[JudgedPart]:
-    """The parts that were given; none if it is something else."""
-    given = list(source) if isinstance(source, list | tuple) else [source]
-    return given if all(isinstance(each, JudgedPart) for each in given) else []
-
-
 def origin_of(names: Sequence[str], source: object) -> str:
     """The name of several files or parts, for messages and reports."""
     if len(names) == 1:
         return names[0]
-    whole = os.fspath(source) if isinstance(source, str | os.PathLike) else names[0]
-    return f"{whole} ({len(names):,} {'files' if whole != names[0] else 'parts'})"
+    if not isinstance(source, str | os.PathLike):
+        return f"{names[0]} and {len(names) - 1:,} more parts"
+    name = os.fspath(source)
+    return f"{shown_address(name) if is_address(name) else name} ({len(names):,} files)"

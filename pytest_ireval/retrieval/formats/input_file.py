@@ -140,9 +140,9 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
             yield file
         return
     if is_address(name):
-        from pytest_ireval.retrieval.formats.remote import fetched, shown_address
+        from pytest_ireval.retrieval.formats.remote import local_copy, shown_address
 
-        with fetched(name) as copy:
+        with local_copy(name) as copy:
             yield ByteFile(copy, shown_address(name))
         return
     with ExitStack() as resources:

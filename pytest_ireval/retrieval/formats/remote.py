@@ -16,10 +16,12 @@ TRY = "check the address, the network and the credentials"
 
 
 def remote_files(address: str) -> list[str] | None:
-    """The addresses of the files of a pattern or a folder; None if it is a file."""
+    """The addresses of the files of a pattern or a folder; None if it is a file, as every address of http is."""
+    if address.lower().startswith(("http://", "https://")):
+        return None
     with _named(address):
         files, path = _system(address)
-        if any(character in path for character in "*?["):
+        if any(character in path for character in "*?[") and not files.isfile(path):
             found = [each for each in files.glob(path) if files.isfile(each)]
         elif files.isdir(path):
             found = [each for each in files.find(path) if not re.search(r"/[._]", each[len(path.rstrip("/")) :])]
@@ -31,7 +33,7 @@ def remote_files(address: str) -> list[str] | None:
 
 
 @contextmanager
-def fetched(address: str) -> Iterator[Path]:
+def local_copy(address: str) -> Iterator[Path]:
     """A copy of the file on this machine, for as long as it is read."""
     import tempfile
 
