@@ -12,6 +12,8 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.parts import JudgedPart
 
 EXTRA = "pip install 'pytest-ireval[dask]'"
+PATIENCE = 10
+"""Seconds to wait for the scheduler."""
 ALLOWED = "allowed: dask (this machine's cores), dask://host:port (a scheduler)"
 
 
@@ -32,7 +34,7 @@ def parts_on(
         asked = {client.submit(judged_part, file, held, pure=False, **how): file for file in files}
         progress.expect(len(files), "files")
         problems: list[Problem] = []
-        for future in as_completed(asked):
+        for future in as_completed(asked, loop=client.loop):
             error = future.exception()
             if isinstance(error, IrevalError):
                 problems += error.problems
@@ -58,7 +60,7 @@ def _client(address: str) -> Any:
     except ImportError:
         raise IrevalError(Problem("Dask is not installed", place="--on", suggestion=EXTRA)) from None
     try:
-        return Client(f"tcp://{place}" if place else None, timeout=10, set_as_default=False)
+        return Client(f"tcp://{place}" if place else None, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         complaint = f"no scheduler of Dask answers at {address}: {told(error)}"
         raise IrevalError(Problem(complaint, place="--on")) from error
