@@ -2,8 +2,8 @@
 
     python examples/on_ray.py JUDGMENTS 's3://bucket/runs/*.parquet' ray://host:10001
 
-The Python of the workers has this version of pytest-ireval. They reach the files at the same addresses. If a worker is lost, Ray
-gives its files to others; the figures are those of one process, to the last bit.
+The Python of the workers has this version of pytest-ireval. They reach the files at the same addresses.
+If a worker is lost, Ray gives its files to others. The figures are those of one process, to the last bit.
 """
 
 import sys
@@ -11,7 +11,7 @@ import sys
 import ray
 
 from pytest_ireval import InputError, IrevalError, evaluate, judged_part, read_judgments
-from pytest_ireval.retrieval.parts import files_of
+from pytest_ireval.retrieval.parts import ranking_files
 
 
 @ray.remote(max_retries=3)  # of lost workers; errors of a file are not tried again
@@ -39,7 +39,7 @@ def main(arguments):
     judgments = read_judgments(judged)
     ray.init(address=address, include_dashboard=False, log_to_driver=False)
     try:
-        parts = parts_on(files_of(rankings) or [rankings], judgments)
+        parts = parts_on(ranking_files(rankings) or [rankings], judgments)
     finally:
         ray.shutdown()
     for metric in evaluate(judgments, parts, ["nDCG@10", "AP"], missing_queries="zero").metrics:

@@ -2,8 +2,8 @@
 
     python examples/on_spark.py JUDGMENTS 's3://bucket/runs/*.parquet' spark://host:7077
 
-The Python of the workers (PYSPARK_PYTHON) has this version of pytest-ireval. They reach the files at the same addresses. If a worker is lost, Spark
-gives its files to others; the figures are those of one process, to the last bit.
+The Python of the workers (PYSPARK_PYTHON) has this version of pytest-ireval. They reach the files at the same addresses.
+If a worker is lost, Spark gives its files to others. The figures are those of one process, to the last bit.
 """
 
 import sys
@@ -11,7 +11,7 @@ import sys
 from pyspark.sql import SparkSession
 
 from pytest_ireval import InputError, IrevalError, evaluate, judged_part, read_judgments
-from pytest_ireval.retrieval.parts import files_of
+from pytest_ireval.retrieval.parts import ranking_files
 
 
 def attempt(file, judgments):
@@ -40,7 +40,7 @@ def main(arguments):
     session = SparkSession.builder.master(master).appName("pytest-ireval").config("spark.ui.enabled", "false")
     spark = session.getOrCreate()
     try:
-        parts = parts_on(spark.sparkContext, files_of(rankings) or [rankings], judgments)
+        parts = parts_on(spark.sparkContext, ranking_files(rankings) or [rankings], judgments)
     finally:
         spark.stop()
     for metric in evaluate(judgments, parts, ["nDCG@10", "AP"], missing_queries="zero").metrics:

@@ -63,7 +63,7 @@ def _read_on(
     from pytest_ireval.evaluating.on_dask import parts_on
     from pytest_ireval.evaluating.setting import refuse_parts
     from pytest_ireval.intake.reading import read_judgments
-    from pytest_ireval.retrieval.parts import files_of
+    from pytest_ireval.retrieval.parts import ranking_files
 
     if rankings == "-":
         raise click.UsageError("the workers of a cluster cannot read standard input")
@@ -73,4 +73,4 @@ def _read_on(
     read = read_judgments(judgments, format=policies.pop("judgments_format"), **shared)
     how = {name: policies[name] for name in ("ties", "grades")}
     how["rankings_format"] = policies.pop("rankings_format")
-    return read, parts_on(on, files_of(rankings) or [rankings], read, progress=policies["progress"], **how)
+    return read, parts_on(on, ranking_files(rankings) or [rankings], read, progress=policies["progress"], **how)

@@ -17,11 +17,11 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.parts import (
     PATTERN,
     JudgedPart,
-    files_of,
     fingerprint_of,
-    joined,
+    judged_in_parts,
     origin_of,
     part_of,
+    ranking_files,
     together,
 )
 from pytest_ireval.retrieval.rankings import Rankings
@@ -163,7 +163,7 @@ def brought(
         fingerprint = fingerprint_of(judgments)
         given = [part_in(judgments, file, readers, named, how, fingerprint) for file in files]
     if given:
-        judged = joined(judgments, given, highest_grade, by_id=how.by_id)
+        judged = judged_in_parts(judgments, given, highest_grade, by_id=how.by_id)
         without = tuple(query for part in given for query in part.without_judgments)
         found = Brought(judged, origin_of([part.origin for part in given], source), without)
     else:
@@ -184,8 +184,8 @@ def _files(source: object, readers: Sequence[Reader], named: Format) -> list[str
     if os.path.isdir(name):
         with input_file(name) as folder:
             whole = named is None and readers_that_fit(folder, "rankings", readers)
-        return None if whole else files_of(name)
-    return files_of(name) if is_address(name) or any(character in name for character in PATTERN) else None
+        return None if whole else ranking_files(name)
+    return ranking_files(name) if is_address(name) or any(character in name for character in PATTERN) else None
 
 
 def parts_in(source: object) -> list[JudgedPart]:

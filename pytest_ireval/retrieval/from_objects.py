@@ -57,11 +57,11 @@ def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, 
     if is_stream(source):
         from pytest_ireval.retrieval.formats.columnar import read_again, stream_rankings
 
-        with read_again(source, origin) as source:  # noqa: PLW2901 - the same rows
-            found = stream_rankings(source, origin, Reading(depth=depth, by_id=by_id))
+        with read_again(source, origin) as stream:
+            found = stream_rankings(stream, origin, Reading(depth=depth, by_id=by_id))
             if found is not None:
                 return found
-            table = _as_table(source, origin)
+            table = _as_table(stream, origin)
     else:
         table = _as_table(source, origin)
     if table is not None:

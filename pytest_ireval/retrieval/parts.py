@@ -58,12 +58,12 @@ def fingerprint_of(judgments: Judgments) -> str:
 def part_of(
     judged: JudgedRankings, origin: str, without_judgments: tuple[str, ...], fingerprint: str, *, by_id: bool
 ) -> JudgedPart:
-    """What evaluating needs of judged rankings."""
+    """The arrays of judged rankings that are needed to evaluate them."""
     query = np.flatnonzero(judged.present)
     return JudgedPart(origin, fingerprint, query, judged.retrieved[query], judged.hits, without_judgments, by_id)
 
 
-def joined(
+def judged_in_parts(
     judgments: Judgments, parts: Sequence[JudgedPart], highest_grade: float | None, *, by_id: bool
 ) -> JudgedRankings:
     """The judged rankings of all parts, whatever their order; a query in two of them is an error."""
@@ -133,7 +133,7 @@ def together(parts: Sequence[Rankings], origin: str) -> Rankings:
     )
 
 
-def files_of(source: object) -> list[str] | None:
+def ranking_files(source: object) -> list[str] | None:
     """The files of a folder or a pattern, in the order of their names; None for anything else, such as one file.
 
     Names that begin with ``.`` or ``_`` are left out, as other tools leave them out.

@@ -34,9 +34,7 @@ JUDGMENTS = {f"q{i:02}": {f"d{j}": (i + j) % 3 for j in range(0, 40, 3)} for i i
 
 
 def lines(queries):
-    return "".join(
-        f"q{i:02} Q0 d{j} 1 {(j * (i + 3)) % 7 + 1 / (j + 1)!r} x\n" for i in queries for j in range(40)
-    )
+    return "".join(f"q{i:02} Q0 d{j} 1 {(j * (i + 3)) % 7 + 1 / (j + 1)!r} x\n" for i in queries for j in range(40))
 
 
 @pytest.fixture
@@ -45,7 +43,11 @@ def runs(tmp_path):
     folder = tmp_path / "runs"
     folder.mkdir()
     (tmp_path / "judgments.txt").write_text(
-        "".join(f"{query} 0 {document} {grade}\n" for query, grades in JUDGMENTS.items() for document, grade in grades.items())
+        "".join(
+            f"{query} 0 {document} {grade}\n"
+            for query, grades in JUDGMENTS.items()
+            for document, grade in grades.items()
+        )
     )
     for part in range(6):
         (folder / f"part-{part}.trec").write_text(lines(range(part * 4, part * 4 + 4)))
@@ -59,7 +61,10 @@ def whole(runs, **policies):
 
 def figures(evaluation):
     """All values with all their bits, by query."""
-    return {metric.name: (metric.value.hex(), {q: v.hex() for q, v in metric.values.items()}) for metric in evaluation.metrics}
+    return {
+        metric.name: (metric.value.hex(), {q: v.hex() for q, v in metric.values.items()})
+        for metric in evaluation.metrics
+    }
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +127,9 @@ def test_a_query_in_two_files_of_a_bucket_is_an_error(bucket):
 
     with pytest.raises(InputError) as error:
         evaluate(JUDGMENTS, "s3://search/twice/", "AP")
-    assert str(error.value).startswith("s3://search/twice/two.trec\n  query 'q01' is also in s3://search/twice/one.trec\n")
+    assert str(error.value).startswith(
+        "s3://search/twice/two.trec\n  query 'q01' is also in s3://search/twice/one.trec\n"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +246,9 @@ def test_a_cluster_that_does_not_answer_is_an_error(runs, ireval, monkeypatch, o
 
 
 def test_metrics_that_need_all_documents_are_refused_before_anything_is_read(runs, ireval):
-    code, _, said = ireval("evaluate", runs / "judgments.txt", runs / "runs", "-m", "KendallTau", "--on", "dask://127.0.0.1:1")
+    code, _, said = ireval(
+        "evaluate", runs / "judgments.txt", runs / "runs", "-m", "KendallTau", "--on", "dask://127.0.0.1:1"
+    )
 
     assert code == 2
     assert "needs all documents, and parts have only judged documents" in said

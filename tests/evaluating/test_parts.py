@@ -244,9 +244,7 @@ class Streamed:
 @EACH_WAY
 @pytest.mark.parametrize("table", [TABLE, SHUFFLED], ids=["grouped", "scattered"])
 def test_an_arrow_stream_is_taken_as_rankings(make, more, table):
-    assert figures(evaluated(make(table), more))["metrics"] == (
-        figures(evaluated(ROWS, more))["metrics"]
-    )
+    assert figures(evaluated(make(table), more))["metrics"] == (figures(evaluated(ROWS, more))["metrics"])
 
 
 def test_an_arrow_stream_is_taken_as_judgments_queries_and_a_reference():
@@ -329,7 +327,10 @@ def test_addresses_are_read_as_folders_are(store, address):
     [
         ("memory://bucket/none.trec", "memory://bucket/none.trec\n  there is no such file"),
         ("memory://bucket/none*", "memory://bucket/none*\n  there is no file"),
-        ("elsewhere://bucket/run", "elsewhere://bucket/run\n  cannot be read: ValueError: Protocol not known: elsewhere"),
+        (
+            "elsewhere://bucket/run",
+            "elsewhere://bucket/run\n  cannot be read: ValueError: Protocol not known: elsewhere",
+        ),
     ],
 )
 def test_an_address_that_cannot_be_read_is_named(store, address, said):

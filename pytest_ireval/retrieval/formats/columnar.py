@@ -353,7 +353,9 @@ def _damage_named(origin: str, kind: str) -> Iterator[None]:
     try:
         yield
     except (arrow.ArrowException, OSError) as error:
-        raise InputError(Problem(f"the {kind.split()[0]} data cannot be read ({error})", place=origin)) from error
+        raise InputError(
+            Problem(f"the {kind.split(maxsplit=1)[0]} data cannot be read ({error})", place=origin)
+        ) from error
 
 
 def _texts(table: Any, name: str, origin: str) -> Any:
