@@ -3,8 +3,9 @@
     python benchmarks/parts.py                            7 million lines in 20 files
     python benchmarks/parts.py --lines 70 --files 40      70 million lines
 
-Prints seconds, the memory of the greatest process, and a digest of all values of all queries. The digests are equal,
-or the exit code is 1. Needs `dask[distributed]` and pyarrow.
+Prints seconds, processor seconds, the memory of the greatest process, and a digest of all values of all queries. The
+digests are equal, or the exit code is 1. The processor seconds of a killed worker are not known. Needs
+`dask[distributed]` and pyarrow.
 """
 
 from __future__ import annotations
@@ -76,17 +77,17 @@ def write(folder: Path, queries: int, files: int) -> None:
                 judgments.writelines(f"{each} 0 {name} {name % 4}\n" for name in seen)
 
 
-Measured = tuple[float, float, str]
-"""Seconds, MiB of the greatest process, and the digest of all values."""
+Measured = tuple[float, float, float, str]
+"""Seconds, processor seconds, MiB of the greatest process, and the digest of all values."""
 
 
 def serial(folder: Path, _: int) -> Measured:
     """All files in this process."""
     from pytest_ireval import evaluate
 
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     evaluation = evaluate(folder / "judgments.txt", folder / "runs", METRICS)
-    return time.perf_counter() - began, peak(), digest_of(evaluation)
+    return time.perf_counter() - began, time.process_time() - used, peak(), digest_of(evaluation)
 
 
 def on_dask(folder: Path, workers: int, kill: Callable[[Any], None] = lambda _: None) -> Measured:
@@ -100,19 +101,23 @@ def on_dask(folder: Path, workers: int, kill: Callable[[Any], None] = lambda _: 
     with LocalCluster(
         n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as cluster:
-        began = time.perf_counter()
+        client = Client(cluster.scheduler_address, set_as_default=False)
+        before = client.run(time.process_time)
+        began, used = time.perf_counter(), time.process_time()
         judgments = read_judgments(folder / "judgments.txt")
         files = ranking_files(folder / "runs") or []
         with ThreadPoolExecutor(1) as beside:
             killing = beside.submit(kill, cluster)
             parts = parts_on(cluster.scheduler_address.replace("tcp://", "dask://"), files, judgments)
             evaluation = evaluate(judgments, parts, METRICS)
-            seconds = time.perf_counter() - began
+            seconds, used = time.perf_counter() - began, time.process_time() - used
             killing.result()
-        print(f"  parts: {len(pickle.dumps(parts)) / 1e6:.1f} MB; this process: {peak():.0f} MiB")
-        with Client(cluster.scheduler_address, set_as_default=False) as client:
-            most = max(peak(), *client.run(peak).values())
-        return seconds, most, digest_of(evaluation)
+        print(f"  parts: {len(pickle.dumps(parts)) / 1e6:.1f} MB; here {used:.1f} processor seconds, {peak():.0f} MiB")
+        for worker, after in client.run(time.process_time).items():
+            used += after - before.get(worker, 0)
+        most = max(peak(), *client.run(peak).values())
+        client.close()
+        return seconds, used, most, digest_of(evaluation)
 
 
 def peak() -> float:
@@ -161,8 +166,8 @@ def alone(way: Callable[[Path, int], Measured], folder: Path, workers: int) -> M
 
 def tell(name: str, result: Measured) -> str:
     """Print one line; returns the digest."""
-    seconds, most, digest = result
-    print(f"{name:22} {seconds:7.1f} s  {most:6.0f} MiB  {digest[:16]}", flush=True)
+    seconds, used, most, digest = result
+    print(f"{name:22} {seconds:6.1f} s {used:6.1f} processor s {most:6.0f} MiB  {digest[:16]}", flush=True)
     return digest
 
 

@@ -2,8 +2,8 @@
 
     python examples/on_spark.py JUDGMENTS 's3://bucket/runs/*.parquet' spark://host:7077
 
-The Python of the workers (PYSPARK_PYTHON) has this version of pytest-ireval. They reach the files at the same addresses.
-If a worker is lost, Spark gives its files to others. The figures are those of one process, to the last bit.
+The Python of the workers (PYSPARK_PYTHON) has this version of pytest-ireval. They reach the files at the same
+addresses. If a worker is lost, Spark gives its files to others. The figures are those of one process, to the last bit.
 """
 
 import sys

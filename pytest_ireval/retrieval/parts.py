@@ -146,7 +146,10 @@ def ranking_files(source: object) -> list[str] | None:
 
         return remote_files(name)
     if os.path.isdir(name):
-        found = [str(path) for path in Path(name).rglob("*") if _is_data(path, Path(name))]
+        from pytest_ireval.retrieval.formats.remote import data_files
+
+        inside = [path.relative_to(name).as_posix() for path in Path(name).rglob("*") if path.is_file()]
+        found = [str(Path(name, each)) for each in data_files(inside, name)]
     elif not os.path.exists(name) and any(character in name for character in PATTERN):
         found = [path for path in glob(name, recursive=True) if os.path.isfile(path)]
     else:
@@ -154,10 +157,6 @@ def ranking_files(source: object) -> list[str] | None:
     if not found:
         raise InputError(Problem("there is no file", place=name))
     return sorted(found)
-
-
-def _is_data(path: Path, folder: Path) -> bool:
-    return path.is_file() and not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
 
 
 def origin_of(names: Sequence[str], source: object) -> str:

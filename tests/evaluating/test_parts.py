@@ -179,6 +179,22 @@ def test_a_broken_file_among_others_is_named(runs):
         evaluate(JUDGMENTS, runs, "AP")
 
 
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [
+        ("_delta_log/0000.json", "Delta Lake"),
+        ("metadata/0001.metadata.json", "Apache Iceberg"),
+        (".hoodie/hoodie.properties", "Apache Hudi"),
+    ],
+)
+def test_a_folder_whose_files_may_not_count_is_refused(runs, log, kind):
+    (runs / log).parent.mkdir()
+    (runs / log).write_text("{}")
+
+    with pytest.raises(InputError, match=f"runs\n  this is a table of {kind}: some of its files may have been replaced"):
+        evaluate(JUDGMENTS, runs, "AP")
+
+
 @pytest.mark.parametrize("source", ["none*", "empty"])
 def test_no_file_is_an_error(tmp_path, monkeypatch, source):
     monkeypatch.chdir(tmp_path)

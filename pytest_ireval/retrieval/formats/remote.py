@@ -12,6 +12,12 @@ from pytest_ireval.errors import InputError, Problem, told
 from pytest_ireval.secrets import hide_login, shown_address
 
 EXTRA = "pip install 'pytest-ireval[stores]', and the package of fsspec for this kind of address, such as s3fs"
+LAKES = (
+    ("Delta Lake", r"(^|/)_delta_log/", "deltalake.DeltaTable(…).to_pyarrow_table()"),
+    ("Apache Iceberg", r"(^|/)metadata/[^/]+\.metadata\.json$", "pyiceberg: table.scan().to_arrow_batch_reader()"),
+    ("Apache Hudi", r"(^|/)\.hoodie/", "a reader of Hudi that returns Arrow data"),
+)
+"""Tables whose folders also hold files that no longer count; their log is among the names."""
 TRY = "check the address, the network and the credentials"
 
 
@@ -24,12 +30,24 @@ def remote_files(address: str) -> list[str] | None:
         if any(character in path for character in "*?[") and not files.isfile(path):
             found = [each for each in files.glob(path) if files.isfile(each)]
         elif files.isdir(path):
-            found = [each for each in files.find(path) if not re.search(r"/[._]", each[len(path.rstrip("/")) :])]
+            folder = path.rstrip("/") + "/"
+            names = [each.removeprefix(folder) for each in files.find(path)]
+            found = [folder + each for each in data_files(names, shown_address(address))]
         else:
             return None
         if not found:
             raise InputError(Problem("there is no file", place=shown_address(address)))
         return sorted(files.unstrip_protocol(each) for each in found)
+
+
+def data_files(names: list[str], place: str) -> list[str]:
+    """The names of data among those of a folder: other tools, too, leave out what begins with ``.`` or ``_``."""
+    for kind, pattern, reader in LAKES:
+        if any(re.search(pattern, name) for name in names):
+            complaint = f"this is a table of {kind}: some of its files may have been replaced by others"
+            suggestion = f"read it in Python, and pass the rows to evaluate: {reader}"
+            raise InputError(Problem(complaint, place, suggestion=suggestion))
+    return [name for name in names if not re.search(r"(^|/)[._]", name)]
 
 
 @contextmanager
