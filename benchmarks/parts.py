@@ -92,15 +92,19 @@ def serial(folder: Path, _: int) -> Measured:
 
 def on_dask(folder: Path, workers: int, kill: Callable[[Any], None] = lambda _: None) -> Measured:
     """The files on a cluster that has started."""
+    from dask import config
     from distributed import Client, LocalCluster
 
     from pytest_ireval import evaluate, read_judgments
-    from pytest_ireval.evaluating.on_dask import parts_on
+    from pytest_ireval.evaluating.on_dask import MEMORY_KEPT, parts_on
     from pytest_ireval.retrieval.parts import ranking_files
 
-    with LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as cluster:
+    with (
+        config.set(MEMORY_KEPT),
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+    ):
         client = Client(cluster.scheduler_address, set_as_default=False)
         before = client.run(time.process_time)
         began, used = time.perf_counter(), time.process_time()

@@ -51,8 +51,10 @@ def command(
     with LateBar() as progress:
         policies |= {"missing_queries": missing, "progress": progress, "registry": registry_at(None)}
         metrics = metrics or METRICS
-        given = (judgments, rankings) if on is None else _read_on(on, judgments, rankings, metrics, policies)
-        evaluation = evaluate(*given, metrics, **policies)
+        given: tuple[Any, Any] = (
+            (judgments, rankings) if on is None else _read_on(on, judgments, rankings, metrics, policies)
+        )
+        evaluation = evaluate(given[0], given[1], metrics, **policies)
     click.echo(FORMATS[form](evaluation, per_query), nl=False)
 
 

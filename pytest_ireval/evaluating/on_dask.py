@@ -14,6 +14,8 @@ from pytest_ireval.retrieval.parts import JudgedPart
 EXTRA = "pip install 'pytest-ireval[dask]'"
 PATIENCE = 10
 """Seconds to wait for the scheduler."""
+MEMORY_KEPT = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
+"""Dask lets workers give back their memory at once, and to get it again takes more time than to read a file."""
 ALLOWED = "allowed: dask (this machine's cores), dask://host:port (a scheduler)"
 
 
@@ -59,8 +61,11 @@ def _client(address: str) -> Any:
         from distributed import Client
     except ImportError:
         raise IrevalError(Problem("Dask is not installed", place="--on", suggestion=EXTRA)) from None
+    from dask import config
+
     try:
-        return Client(f"tcp://{place}" if place else None, timeout=PATIENCE, set_as_default=False)
+        with config.set(MEMORY_KEPT):  # for the workers that start here
+            return Client(f"tcp://{place}" if place else None, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         complaint = f"no scheduler of Dask answers at {address}: {told(error)}"
         raise IrevalError(Problem(complaint, place="--on")) from error

@@ -93,11 +93,11 @@ def _refuse_others(fingerprint: str, parts: Sequence[JudgedPart], by_id: bool) -
     mistakes = Mistakes()
     for part in parts:
         if part.judgments != fingerprint:
-            complaint = "this part was joined with other judgments"
-            mistakes.add(Problem(complaint, part.origin, suggestion="give judged_part and evaluate the same judgments"))
+            same = "give judged_part and evaluate the same judgments"
+            mistakes.add(Problem("this part was joined with other judgments", part.origin, suggestion=same))
         elif part.by_id != by_id:
-            complaint = "this part has equal scores in another order"
-            mistakes.add(Problem(complaint, part.origin, suggestion="give judged_part and evaluate the same ties"))
+            ties = "give judged_part and evaluate the same ties"
+            mistakes.add(Problem("this part has equal scores in another order", part.origin, suggestion=ties))
     mistakes.refuse()
 
 
@@ -123,13 +123,15 @@ def together(parts: Sequence[Rankings], origin: str) -> Rankings:
     _refuse_twice((part.origin, part.queries) for part in parts)
     before = np.cumsum([0, *(part.score.size for part in parts)]).tolist()
     first = [part.first[:-1] + at for part, at in zip(parts, before, strict=False)]
-    columns = ("retrieved", "score", "tied_from", "tied_to")
     return Rankings(
         queries=tuple(query for part in parts for query in part.queries),
         first=np.concatenate([*first, [before[-1]]]),
         documents=concatenated([part.documents for part in parts]),
+        retrieved=np.concatenate([part.retrieved for part in parts]),
+        score=np.concatenate([part.score for part in parts]),
+        tied_from=np.concatenate([part.tied_from for part in parts]),
+        tied_to=np.concatenate([part.tied_to for part in parts]),
         origin=origin,
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns},
     )
 
 

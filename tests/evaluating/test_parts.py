@@ -191,7 +191,9 @@ def test_a_folder_whose_files_may_not_count_is_refused(runs, log, kind):
     (runs / log).parent.mkdir()
     (runs / log).write_text("{}")
 
-    with pytest.raises(InputError, match=f"runs\n  this is a table of {kind}: some of its files may have been replaced"):
+    with pytest.raises(
+        InputError, match=f"runs\n  this is a table of {kind}: some of its files may have been replaced"
+    ):
         evaluate(JUDGMENTS, runs, "AP")
 
 

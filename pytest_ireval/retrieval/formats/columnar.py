@@ -305,25 +305,29 @@ def _stream_source(stream: Any, origin: str) -> _Source:
         def batches(wanted: list[str]) -> Iterator[Any]:
             for batch in arrow.RecordBatchReader.from_stream(stream):
                 some = batch.select(wanted)
-                _refuse_other_values(some, origin)
+                _refuse_other_values(some)
                 yield from (some.slice(at, BATCH) for at in range(0, some.num_rows, BATCH))
 
         return _Source(origin, "Arrow stream", arrow.RecordBatchReader.from_stream(stream).schema.names, 0, 0, batches)
 
 
-def _refuse_other_values(batch: Any, origin: str) -> None:
+class _OtherValuesError(InputError):
+    """The reader of Python values has to read this."""
+
+
+def _refuse_other_values(batch: Any) -> None:
     """Leave to the reader of Python values what columns of ids and numbers read otherwise."""
     from pyarrow import compute, types
 
     *ids, number = batch.columns
     if not any(fits(number.type) for fits in (types.is_integer, types.is_floating, types.is_decimal)):
-        raise _unfit(origin, "its scores are not a column of numbers")
+        raise _OtherValuesError
     for column in ids:
         texts = column.dictionary if types.is_dictionary(column.type) else column
         if not types.is_integer(texts.type):
             texts = texts.cast("large_string")
             if not compute.utf8_trim_whitespace(texts).equals(texts):
-                raise _unfit(origin, "there are blanks around its ids")
+                raise _OtherValuesError
 
 
 def _read(file: InputFile) -> Any:
@@ -353,9 +357,8 @@ def _damage_named(origin: str, kind: str) -> Iterator[None]:
     try:
         yield
     except (arrow.ArrowException, OSError) as error:
-        raise InputError(
-            Problem(f"the {kind.split(maxsplit=1)[0]} data cannot be read ({error})", place=origin)
-        ) from error
+        data = kind.split(maxsplit=1)[0]
+        raise InputError(Problem(f"the {data} data cannot be read ({error})", place=origin)) from error
 
 
 def _texts(table: Any, name: str, origin: str) -> Any:
