@@ -102,7 +102,7 @@ def on_dask(folder: Path, workers: int, kill: Callable[[Any], None] = lambda _: 
     with (
         config.set(MEMORY_KEPT),
         LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as cluster,
     ):
         client = Client(cluster.scheduler_address, set_as_default=False)

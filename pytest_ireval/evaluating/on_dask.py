@@ -65,7 +65,8 @@ def _client(address: str) -> Any:
 
     try:
         with config.set(MEMORY_KEPT):  # for the workers that start here
-            return Client(f"tcp://{place}" if place else None, timeout=PATIENCE, set_as_default=False)
+            where = {"address": f"tcp://{place}"} if place else {"dashboard_address": ":0"}  # 8787 may be taken
+            return Client(**where, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         complaint = f"no scheduler of Dask answers at {address}: {told(error)}"
         raise IrevalError(Problem(complaint, place="--on")) from error

@@ -137,7 +137,7 @@ def cluster():
     """Two workers of Dask, each in a process of its own."""
     (distributed,) = needed("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     ) as running:
         yield running
 
@@ -317,3 +317,10 @@ def test_an_iceberg_table_is_read_through_its_own_reader(runs):
 
     reader = table.scan(selected_fields=("query", "document", "score")).to_arrow_batch_reader()
     assert figures(evaluate(str(runs / "judgments.txt"), reader, METRICS)) == whole(runs)
+
+
+def test_all_cores_of_this_machine_are_a_cluster_too(runs, ireval):
+    needed("distributed")
+    asked = ["evaluate", runs / "judgments.txt", "-m", "AP", "--per-query", "--format", "csv"]
+
+    assert ireval(*asked, runs / "runs", "--on", "dask") == ireval(*asked, runs / "whole.trec")
