@@ -23,6 +23,7 @@ from pytest_ireval.retrieval.doors import (
     as_judgments,
     as_queries,
     brought,
+    parts_in,
     some,
 )
 from pytest_ireval.retrieval.formats.input_file import FilePath
@@ -72,6 +73,8 @@ class Setting:
     ) -> Brought:
         """Rankings joined with the judgments, with all their ``documents`` or those that the metrics need."""
         companions = companions or self.companions or Companions()
+        if parts_in(rankings):
+            refuse_parts(self.metrics)
         if documents is None:
             documents = any(metric.needs & DOCUMENT_NEEDS for metric in self.metrics)
         found = self._joined(rankings, self.rankings_format, documents)
@@ -105,7 +108,7 @@ def set_up(
     rankings_format: Format = None,
 ) -> Setting:
     """Judgments and metrics, read; raises an error if the policies cannot be followed."""
-    _check_policies(policies)
+    check_policies(policies)
     registry = (registry or installed()).in_dialect(policies.dialect)
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     wanted = registry.parse_metrics(named)
@@ -114,6 +117,15 @@ def set_up(
     _check_scale(judged_by, policies.scale)
     _check_collection(judged_by, policies.collection)
     return Setting(judged_by, wanted, policies, registry, how, rankings_format, _asked(named, registry))
+
+
+def refuse_parts(metrics: Iterable[Metric]) -> None:
+    """Refuse metrics that need all documents: a part has judged ones only."""
+    names = [str(metric) for metric in metrics if metric.needs & DOCUMENT_NEEDS]
+    if names:
+        complaint = "needs all documents, and parts have only judged documents"
+        suggestion = "evaluate the rankings themselves, in one process"
+        raise InputError(Problem(complaint, place=", ".join(names), suggestion=suggestion))
 
 
 def _asked(named: Iterable[str | Metric], registry: Registry) -> dict[str, str]:
@@ -168,7 +180,8 @@ ALLOWED = {
 }
 
 
-def _check_policies(policies: Policies) -> None:
+def check_policies(policies: Policies) -> None:
+    """Refuse unknown values."""
     for name, allowed in ALLOWED.items():
         value = getattr(policies, name)
         if value not in allowed:

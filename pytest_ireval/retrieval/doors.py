@@ -8,14 +8,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_ireval.errors import InputError, Problem, shown
-from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
+from pytest_ireval.retrieval.formats.input_file import FilePath, input_file, is_address
 from pytest_ireval.retrieval.formats.reader import Content, Reader, Reading, read_by
-from pytest_ireval.retrieval.formats.recognised import Format, reader_for
+from pytest_ireval.retrieval.formats.recognised import Format, reader_for, readers_that_fit
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
 from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.parts import (
+    PATTERN,
+    JudgedPart,
+    fingerprint_of,
+    judged_in_parts,
+    origin_of,
+    part_of,
+    ranking_files,
+    together,
+)
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.tables import FRACTIONS
+from pytest_ireval.retrieval.scan.kept import KeptRows
+from pytest_ireval.retrieval.tables import FRACTIONS, is_stream
 
 if TYPE_CHECKING:
     from pytest_ireval.retrieval.queries import Queries
@@ -77,7 +88,9 @@ def as_rankings(
     how: Reading = PLAINLY,
     option: str = "",
 ) -> Rankings:
-    """Rankings from a file or an object."""
+    """Rankings from a file, a folder or pattern of files, or an object."""
+    if (files := _files(source, readers, named)) is not None:
+        return together([as_rankings(file, readers, named, how, option) for file in files], origin_of(files, source))
     found, origin = _held(source, "rankings", readers, named, how, option)
     return _rankings(found, how, origin)
 
@@ -139,31 +152,101 @@ def brought(
     documents: bool,
     highest_grade: float | None = None,
 ) -> Brought:
-    """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted."""
-    if isinstance(source, str | os.PathLike) and not documents:
-        with input_file(source) as file:
-            reader = reader_for(file, "rankings", readers, named)
-            told = how._replace(recognised=named is None)
-            parts = reader.hits(file, judgments, told) if reader.hits is not None else None
-            if parts is not None:
-                names = [query.decode() for part in parts for query in part.query_id]
-                judged = judged_hits(judgments, parts, highest_grade)
-                return Brought(judged, file.name, _without_judgments(judgments, names, file.name))
-            rankings = _rankings(read_by(reader, file, told), how, file.name)
+    """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted.
+
+    A folder or a pattern is all of its files, and rankings may also be parts that were joined elsewhere.
+    """
+    given = parts_in(source)
+    if given and documents:
+        raise InputError(Problem("parts have only judged documents, and all documents are needed", given[0].origin))
+    if not given and not documents and (files := _files(source, readers, named)) is not None:
+        fingerprint = fingerprint_of(judgments)
+        given = [part_in(judgments, file, readers, named, how, fingerprint) for file in files]
+    if given:
+        judged = judged_in_parts(judgments, given, highest_grade, by_id=how.by_id)
+        without = tuple(query for part in given for query in part.without_judgments)
+        found = Brought(judged, origin_of([part.origin for part in given], source), without)
     else:
-        rankings = as_rankings(source, readers, named, how)
-    judged = judge(judgments, rankings, highest_grade)
-    return Brought(judged, rankings.origin, _without_judgments(judgments, rankings.queries, rankings.origin))
-
-
-def _without_judgments(judgments: Judgments, queries: Sequence[str], origin: str) -> tuple[str, ...]:
-    """Ranked queries without judgments; if all lack them, the files do not belong together, which is an error."""
-    unjudged = unjudged_queries(judgments, queries)
-    if queries and len(unjudged) == len(queries):
+        found = _brought(judgments, source, readers, named, how, documents, highest_grade)
+    if found.without_judgments and not found.judged.present.any():
+        queries = found.without_judgments
         complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
         suggestion = f"ranked: {some(queries)}; judged: {some(judgments.queries)}"
-        raise InputError(Problem(complaint, place=origin, suggestion=suggestion))
-    return unjudged
+        raise InputError(Problem(complaint, place=found.origin, suggestion=suggestion))
+    return found
+
+
+def _files(source: object, readers: Sequence[Reader], named: Format) -> list[str] | None:
+    """The files of a folder or a pattern; None for anything else, and for a folder that a reader takes as a whole."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    name = os.fspath(source)
+    if os.path.isdir(name):
+        with input_file(name) as folder:
+            whole = named is None and readers_that_fit(folder, "rankings", readers)
+        return None if whole else ranking_files(name)
+    return ranking_files(name) if is_address(name) or any(character in name for character in PATTERN) else None
+
+
+def parts_in(source: object) -> list[JudgedPart]:
+    """The parts that were given; none if it is something else."""
+    given = source if isinstance(source, list | tuple) else [source]
+    found = [each for each in given if isinstance(each, JudgedPart)]
+    if found and len(found) < len(given):
+        other = next(type(each).__name__ for each in given if not isinstance(each, JudgedPart))
+        raise InputError(Problem(f"{other} is not a part", "rankings", suggestion="make all of them with judged_part"))
+    return found
+
+
+def part_in(
+    judgments: Judgments,
+    source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    named: Format,
+    how: Reading,
+    fingerprint: str,
+) -> JudgedPart:
+    """The judged documents of some rankings; there may be none."""
+    found = _brought(judgments, source, readers, named, how, False, None)
+    return part_of(found.judged, found.origin, found.without_judgments, fingerprint, by_id=how.by_id)
+
+
+def _brought(
+    judgments: Judgments,
+    source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    named: Format,
+    how: Reading,
+    documents: bool,
+    highest_grade: float | None,
+) -> Brought:
+    if not documents and named is None and is_stream(source):
+        from pytest_ireval.retrieval.formats.columnar import judged_in_stream, read_again
+
+        with read_again(source, "rankings") as again:
+            parts = judged_in_stream(again, "rankings", judgments, how)
+            if parts is None:
+                return _judged(judgments, as_rankings(again, readers, named, how), highest_grade)
+            return _kept(judgments, parts, "rankings", highest_grade)
+    if not isinstance(source, str | os.PathLike) or documents:
+        return _judged(judgments, as_rankings(source, readers, named, how), highest_grade)
+    with input_file(source) as file:
+        reader = reader_for(file, "rankings", readers, named)
+        told = how._replace(recognised=named is None)
+        parts = reader.hits(file, judgments, told) if reader.hits is not None else None
+        if parts is None:
+            return _judged(judgments, _rankings(read_by(reader, file, told), how, file.name), highest_grade)
+        return _kept(judgments, parts, file.name, highest_grade)
+
+
+def _kept(judgments: Judgments, parts: Sequence[KeptRows], origin: str, highest_grade: float | None) -> Brought:
+    names = [query.decode() for part in parts for query in part.query_id]
+    return Brought(judged_hits(judgments, parts, highest_grade), origin, unjudged_queries(judgments, names))
+
+
+def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None) -> Brought:
+    judged = judge(judgments, rankings, highest_grade)
+    return Brought(judged, rankings.origin, unjudged_queries(judgments, rankings.queries))
 
 
 def some(queries: Sequence[str]) -> str:

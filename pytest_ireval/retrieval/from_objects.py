@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_texts, judgments_of, numbered
 from pytest_ireval.retrieval.queries import Queries
@@ -24,6 +25,7 @@ from pytest_ireval.retrieval.tables import (
     id_column,
     id_in,
     id_of,
+    is_stream,
     named,
     number_in,
     number_of,
@@ -52,7 +54,16 @@ def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgm
 
 def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, origin: str = "rankings") -> Rankings:
     """Rankings from a table, or any of the forms that ``evaluate`` takes; a list of ids scores -position."""
-    table = _as_table(source, origin)
+    if is_stream(source):
+        from pytest_ireval.retrieval.formats.columnar import read_again, stream_rankings
+
+        with read_again(source, origin) as stream:
+            found = stream_rankings(stream, origin, Reading(depth=depth, by_id=by_id))
+            if found is not None:
+                return found
+            table = _as_table(stream, origin)
+    else:
+        table = _as_table(source, origin)
     if table is not None:
         return _rankings_of_table(table, depth, by_id=by_id)
     with _named(origin):
@@ -83,6 +94,13 @@ def _as_table(source: Any, origin: str) -> Table | None:
     """The table, or the data frame as a table; None for a source without named columns."""
     if isinstance(source, Table) or source is None:
         return source
+    kind = type(source)
+    if is_stream(source) and not (hasattr(kind, "columns") and hasattr(kind, "__iter__")):  # data frames have both
+        from pytest_ireval.retrieval.formats.columnar import stream_table
+
+        return stream_table(source, origin)
+    if hasattr(kind, "collect_schema") and not is_stream(source):
+        raise _unfit(origin, f"{kind.__name__} has no rows yet; call its method collect()")
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):
         return Table({name: list(source[name]) for name in source.columns}, origin, numbered(origin))
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +89,10 @@ class Judgments:
     def __len__(self) -> int:
         return int(self.grade.size)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the file's lines, which another process does not have."""
+        return {**self.__dict__, "place": numbered(self.origin)}
+
     @cached_property
     def position(self) -> dict[bytes, int]:
         """Query id in UTF-8 to its position in ``queries``."""
@@ -117,7 +121,11 @@ def no_judgments(queries: Sequence[str], origin: str) -> Judgments:
 
 def numbered(origin: str) -> Place:
     """The places of rows in a source without lines."""
-    return lambda row: f"{origin}, row {row + 1}"
+    return partial(_numbered, origin)
+
+
+def _numbered(origin: str, row: int) -> str:
+    return f"{origin}, row {row + 1}"
 
 
 def judgments_of(

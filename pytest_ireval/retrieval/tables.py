@@ -74,6 +74,11 @@ class Table:
         return self.columns[column_for(self.columns, kind, self.origin)]
 
 
+def is_stream(source: object) -> bool:
+    """Tell whether it gives its rows as an Arrow stream: tables of PyArrow, polars, pandas, DuckDB and others."""
+    return hasattr(type(source), "__arrow_c_stream__")
+
+
 def table_of_rows(rows: Iterable[tuple[Mapping[str, Any], str]], origin: str) -> Table:
     """A table of rows, each with its place."""
     placed = list(rows)

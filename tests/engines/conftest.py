@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.engines)
 
 
-def _without(error):
+def without(error):
     """A failure where engines are required, else a skipped test."""
     if REQUIRED:
         return pytest.fail.Exception(f"{error}, but IREVAL_ENGINES=required", pytrace=False)
@@ -36,7 +36,7 @@ def _fixture(name):
         try:
             started = starting.start(name)
         except starting.MissingError as error:
-            raise _without(error) from None
+            raise without(error) from None
         try:
             indexing.INDEX[name](started.url, collection.documents(shop))
             yield started
@@ -61,6 +61,6 @@ def opensearch_nodes(shop):
         try:
             nodes = stack.enter_context(starting.opensearch_nodes())
         except starting.MissingError as error:
-            raise _without(error) from None
+            raise without(error) from None
         indexing.index_elastic(nodes[0].url, collection.documents(shop), shards=2)
         yield nodes

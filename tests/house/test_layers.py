@@ -16,7 +16,7 @@ BUILT_IN = Path(pytest_ireval_metrics.__file__).parent
 
 LAYERS = [
     ({"errors", "results", "progress", "secrets", "text_table"}, set()),
-    ({"retrieval"}, {"numpy", "zstandard", "isal", "pyarrow"}),
+    ({"retrieval"}, {"numpy", "zstandard", "isal", "pyarrow", "fsspec"}),
     ({"metrics"}, {"numpy"}),
     ({"plugins"}, {"pluggy"}),
     ({"statistics"}, {"numpy"}),
@@ -26,7 +26,7 @@ LAYERS = [
     ({"sources"}, {"numpy", "pydantic", "jmespath", "sqlalchemy"}),
     ({"judging"}, {"numpy"}),
     ({"intake"}, {"numpy"}),
-    ({"evaluating"}, {"numpy"}),
+    ({"evaluating"}, {"numpy", "dask", "distributed"}),
     ({"comparing", "explaining"}, {"numpy"}),
     ({"rules"}, {"numpy", "pydantic"}),
     ({"gate"}, {"numpy"}),

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.secrets import shown_address
 
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SKIPPABLE = b"\x2a\x4d\x18"
@@ -133,11 +134,17 @@ class ByteFile:
 
 @contextmanager
 def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
-    """The file at ``path``; the bytes of a pipe, or of standard input for ``-``, are first written to disk."""
+    """The file at ``path``; the bytes of an address, a pipe, or standard input for ``-`` are first written to disk."""
     name = os.fspath(path)
     if name == "-":
         with _spooled(sys.stdin.buffer, "standard input") as file:
             yield file
+        return
+    if is_address(name):
+        from pytest_ireval.retrieval.formats.remote import local_copy
+
+        with local_copy(name) as copy:
+            yield ByteFile(copy, shown_address(name))
         return
     with ExitStack() as resources:
         try:
@@ -464,6 +471,14 @@ class _Raw(io.RawIOBase):
         if self.since > LONGEST_LINE:
             raise InputError(too_long(f"{self.name}:{self.lines + 1}"))
         return got
+
+
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+def is_address(name: str) -> bool:
+    """Tell whether it is an address such as ``s3://bucket/run.parquet``."""
+    return ADDRESS.match(name) is not None
 
 
 def near(path: Path) -> Path:

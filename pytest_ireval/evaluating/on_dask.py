@@ -1,0 +1,72 @@
+"""Parts of rankings that the workers of a Dask cluster read: each file is read where there is room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_ireval.errors import InputError, IrevalError, Problem, told
+from pytest_ireval.evaluating.parts import judged_part
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.parts import JudgedPart
+
+EXTRA = "pip install 'pytest-ireval[dask]'"
+PATIENCE = 10
+"""Seconds to wait for the scheduler."""
+MEMORY_KEPT = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
+"""Dask lets workers give back their memory at once, and to get it again takes more time than to read a file."""
+ALLOWED = "allowed: dask (this machine's cores), dask://host:port (a scheduler)"
+
+
+def parts_on(
+    address: str, files: Sequence[str], judgments: Judgments, *, progress: Progress = SILENT, **how: Any
+) -> list[JudgedPart]:
+    """The parts of all files; ``how`` is for :func:`judged_part`. Files that cannot be read are one error.
+
+    The workers need the same version of this package, and reach the files at the same paths or addresses. If a worker
+    is lost, the cluster gives its files to others.
+    """
+    with _client(address) as client:
+        from dask import config
+        from distributed import as_completed
+
+        with config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
+            held = client.submit(_same, judgments, pure=False)  # if all workers are lost, the scheduler still has them
+        asked = {client.submit(judged_part, file, held, pure=False, **how): file for file in files}
+        progress.expect(len(files), "files")
+        problems: list[Problem] = []
+        for future in as_completed(asked, loop=client.loop):
+            error = future.exception()
+            if isinstance(error, IrevalError):
+                problems += error.problems
+            elif error is not None:
+                problems.append(Problem(f"a worker could not read it: {told(error)}", place=asked[future]))
+            progress.advance(1)
+        if problems:
+            raise InputError(*sorted(problems, key=lambda problem: problem.place))
+        parts: list[JudgedPart] = client.gather(list(asked))
+        return parts
+
+
+def _same(judgments: Judgments) -> Judgments:
+    return judgments
+
+
+def _client(address: str) -> Any:
+    scheme, _, place = address.partition("://")
+    if scheme != "dask" or (not place and address != "dask"):
+        raise IrevalError(Problem(f"{address!r} is not a cluster", place="--on", allowed=ALLOWED))
+    try:
+        from distributed import Client
+    except ImportError:
+        raise IrevalError(Problem("Dask is not installed", place="--on", suggestion=EXTRA)) from None
+    from dask import config
+
+    try:
+        with config.set(MEMORY_KEPT):  # for the workers that start here
+            where = {"address": f"tcp://{place}"} if place else {"dashboard_address": ":0"}  # 8787 may be taken
+            return Client(**where, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        complaint = f"no scheduler of Dask answers at {address}: {told(error)}"
+        raise IrevalError(Problem(complaint, place="--on")) from error

@@ -1,0 +1,89 @@
+"""Files at addresses: object stores and web servers, by way of fsspec."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pytest_ireval.errors import InputError, Problem, told
+from pytest_ireval.secrets import SHORTEST, keep_login, shown_address
+
+EXTRA = "pip install 'pytest-ireval[stores]', and the package of fsspec for this kind of address, such as s3fs"
+LAKES = (
+    ("Delta Lake", r"(^|/)_delta_log/", "deltalake.DeltaTable(…).to_pyarrow_table()"),
+    ("Apache Iceberg", r"(^|/)metadata/[^/]+\.metadata\.json$", "pyiceberg: table.scan().to_arrow_batch_reader()"),
+    ("Apache Hudi", r"(^|/)\.hoodie/", "a reader of Hudi that returns Arrow data"),
+)
+"""Tables whose folders also hold files that no longer count; their log is among the names."""
+TRY = "check the address, the network and the credentials"
+
+
+def remote_files(address: str) -> list[str] | None:
+    """The addresses of the files of a pattern or a folder; None if it is a file, as every address of http is."""
+    if address.lower().startswith(("http://", "https://")):
+        return None
+    with _named(address):
+        files, path = _system(address)
+        if any(character in path for character in "*?[") and not files.isfile(path):
+            found = [each for each in files.glob(path) if files.isfile(each)]
+        elif files.isdir(path):
+            folder = path.rstrip("/") + "/"
+            names = [each.removeprefix(folder) for each in files.find(path)]
+            found = [folder + each for each in data_files(names, shown_address(address))]
+        else:
+            return None
+        if not found:
+            raise InputError(Problem("there is no file", place=shown_address(address)))
+        return sorted(files.unstrip_protocol(each) for each in found)
+
+
+def data_files(names: list[str], place: str) -> list[str]:
+    """The names of data among those of a folder: other tools, too, leave out what begins with ``.`` or ``_``."""
+    for kind, pattern, reader in LAKES:
+        if any(re.search(pattern, name) for name in names):
+            complaint = f"this is a table of {kind}: some of its files may have been replaced by others"
+            suggestion = f"read it in Python, and pass the rows to evaluate: {reader}"
+            raise InputError(Problem(complaint, place, suggestion=suggestion))
+    return [name for name in names if not re.search(r"(^|/)[._]", name)]
+
+
+@contextmanager
+def local_copy(address: str) -> Iterator[Path]:
+    """A copy of the file on this machine, for as long as it is read."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="ireval-") as folder:
+        with _named(address):
+            files, path = _system(address)
+            copy = Path(folder) / (Path(path).name or "file")
+            files.get_file(path, str(copy))
+        yield copy
+
+
+def _system(address: str) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    if not keep_login("LOGIN", address):
+        complaint = f"the password in the address has fewer than {SHORTEST} characters, so it cannot be hidden"
+        raise InputError(Problem(complaint, shown_address(address)))
+    found: tuple[Any, str] = url_to_fs(address, use_listings_cache=False, skip_instance_cache=True)
+    return found
+
+
+@contextmanager
+def _named(address: str) -> Iterator[None]:
+    """Turn whatever a library raises into an error that names the address."""
+    place = shown_address(address)
+    try:
+        yield
+    except InputError:
+        raise
+    except ImportError as error:
+        raise InputError(Problem(f"needs another package: {error}", place, suggestion=EXTRA)) from error
+    except FileNotFoundError as error:
+        raise InputError(Problem("there is no such file", place)) from error
+    except Exception as error:  # a library may raise anything for an address or an answer that it does not know
+        raise InputError(Problem(f"cannot be read: {told(error)}", place, suggestion=TRY)) from error

@@ -1,0 +1,326 @@
+"""Rankings far away or on many machines: a real S3 server, a Dask cluster with processes, Spark, Ray, lake tables."""
+
+import importlib
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from engines.conftest import without
+
+from pytest_ireval import InputError, evaluate, read_judgments
+
+pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("default")]
+"""Other people's servers warn of what they like."""
+ROOT = Path(__file__).parents[2]
+METRICS = ["nDCG@10", "AP", "RR", "NumRet"]
+
+
+def needed(*modules):
+    """The modules; without one the test is skipped, or fails where engines are required."""
+    try:
+        return [importlib.import_module(module) for module in modules]
+    except ImportError as error:
+        raise without(error) from None
+
+
+QUERIES = 24
+JUDGMENTS = {f"q{i:02}": {f"d{j}": (i + j) % 3 for j in range(0, 40, 3)} for i in range(QUERIES)}
+
+
+def lines(queries):
+    return "".join(f"q{i:02} Q0 d{j} 1 {(j * (i + 3)) % 7 + 1 / (j + 1)!r} x\n" for i in queries for j in range(40))
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Judgments, six files with four queries each, and all of it in one file."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (tmp_path / "judgments.txt").write_text(
+        "".join(
+            f"{query} 0 {document} {grade}\n"
+            for query, grades in JUDGMENTS.items()
+            for document, grade in grades.items()
+        )
+    )
+    for part in range(6):
+        (folder / f"part-{part}.trec").write_text(lines(range(part * 4, part * 4 + 4)))
+    (tmp_path / "whole.trec").write_text(lines(range(QUERIES)))
+    return tmp_path
+
+
+def whole(runs, **policies):
+    return figures(evaluate(str(runs / "judgments.txt"), str(runs / "whole.trec"), METRICS, **policies))
+
+
+def figures(evaluation):
+    """All values with all their bits, by query."""
+    return {
+        metric.name: (metric.value.hex(), {q: v.hex() for q, v in metric.values.items()})
+        for metric in evaluation.metrics
+    }
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    """A bucket in a real S3 server, over a socket."""
+    server, s3fs = needed("moto.server", "s3fs")
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    running.start()
+    host, port = running.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        files = s3fs.S3FileSystem()
+        files.mkdir("search")
+        yield files
+    running.stop()
+
+
+def test_a_bucket_is_read_as_a_folder_is(bucket, runs, ireval):
+    pandas, parquet, pyarrow = needed("pandas", "pyarrow.parquet", "pyarrow")
+    frame = pandas.read_csv(runs / "whole.trec", sep=" ", names=["query", "q0", "document", "rank", "score", "tag"])
+    frame = frame.sample(frac=1, random_state=1)  # rows of a query anywhere in its file
+    for name, rows in frame.groupby(frame["query"].str[1:].astype(int) % 3):
+        place = runs / f"part-{name}.parquet"
+        parquet.write_table(pyarrow.table(rows.reset_index(drop=True)), place)
+        bucket.put_file(str(place), f"search/runs/shard={name}/part.parquet")
+    bucket.pipe_file("search/runs/_SUCCESS", b"")
+    bucket.put_file(str(runs / "judgments.txt"), "search/judgments.txt")
+
+    for address in ("s3://search/runs", "s3://search/runs/*/*.parquet", "s3://search/runs/**/*.parquet"):
+        evaluation = evaluate("s3://search/judgments.txt", address, METRICS)
+        assert figures(evaluation) == whole(runs)
+        assert evaluation.rankings == f"{address} (3 files)"
+    one = evaluate(JUDGMENTS, "s3://search/runs/shard=1/part.parquet", "NumRet", missing_queries="ignore")
+    assert one["NumRet"].value == 320
+
+    code, said, _ = ireval("evaluate", "s3://search/judgments.txt", "s3://search/runs/*/*.parquet", "-m", "NumRet")
+    assert (code, "rankings: s3://search/runs/*/*.parquet (3 files)" in said) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("s3://search/none.parquet", "s3://search/none.parquet\n  there is no such file"),
+        ("s3://search/none/*.parquet", "s3://search/none/*.parquet\n  there is no file"),
+        ("s3://nowhere/run.trec", "s3://nowhere/run.trec\n  there is no such file"),
+    ],
+)
+def test_what_a_bucket_does_not_have_is_named(bucket, address, said):
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, address, "AP")
+    assert str(error.value).startswith(said)
+
+
+def test_a_query_in_two_files_of_a_bucket_is_an_error(bucket):
+    for name in ("one", "two"):
+        bucket.pipe_file(f"search/twice/{name}.trec", lines([1]).encode())
+
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, "s3://search/twice/", "AP")
+    assert str(error.value).startswith(
+        "s3://search/twice/two.trec\n  query 'q01' is also in s3://search/twice/one.trec\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers of Dask, each in a process of its own."""
+    (distributed,) = needed("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+    ) as running:
+        yield running
+
+
+def address_of(cluster):
+    return cluster.scheduler_address.replace("tcp://", "dask://")
+
+
+def test_a_cluster_reads_files_as_one_process_does(cluster, runs, ireval):
+    asked = ["evaluate", runs / "judgments.txt", "-m", "nDCG@10", "-m", "AP", "--per-query", "--format", "csv"]
+    alone = ireval(*asked, runs / "whole.trec")
+
+    assert ireval(*asked, runs / "runs", "--on", address_of(cluster)) == alone
+    assert ireval(*asked, runs / "runs" / "*.trec", "--on", address_of(cluster)) == alone
+    assert ireval(*asked, runs / "whole.trec", "--on", address_of(cluster)) == alone
+    assert alone[0] == 0
+
+
+def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs):
+    """One file is a pipe: a worker has it open when it is killed, and the rest of the file comes for another one."""
+    from distributed import Client
+
+    from pytest_ireval.evaluating.on_dask import parts_on
+
+    pipe = runs / "runs" / "part-5.trec"
+    content = pipe.read_bytes()
+    pipe.unlink()
+    os.mkfifo(pipe)
+    judgments = read_judgments(str(runs / "judgments.txt"))
+    found = []
+
+    def read():
+        found.extend(parts_on(address_of(cluster), sorted(map(str, (runs / "runs").iterdir())), judgments))
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        with open(pipe, "wb", buffering=0) as half:  # which waits until a worker has opened it
+            half.write(content[: len(content) // 2])
+            (holding,) = [pid for pid in client.run(os.getpid).values() if has_open(pid, pipe)]
+            ended = os.pidfd_open(holding)
+            os.kill(holding, signal.SIGKILL)
+            select.select([ended], [], [])  # it has the pipe open until it has ended
+            os.close(ended)
+        with open(pipe, "wb") as again:
+            again.write(content)
+        reading.join()
+        assert holding not in client.run(os.getpid).values()
+
+    assert figures(evaluate(judgments, found, METRICS)) == whole(runs)
+
+
+def has_open(pid, path):
+    return any(os.path.realpath(handle) == str(path) for handle in Path(f"/proc/{pid}/fd").iterdir())
+
+
+def test_all_broken_files_are_named_in_one_error(cluster, runs, ireval):
+    (runs / "runs" / "part-1.trec").write_text("q04 Q0 d1 1 high x\n")
+    (runs / "runs" / "part-4.trec").write_text("q16 Q0 d1 1 1 x\nq16 Q0 d1 2 0 x\n")
+    (runs / "runs" / "part-6.trec").write_text(lines([20]))
+
+    code, _, said = ireval("evaluate", runs / "judgments.txt", runs / "runs", "--on", address_of(cluster))
+
+    assert code == 2
+    places = [line for line in said.splitlines() if not line.startswith("  ")]
+    assert [re.sub(r".*runs/", "", place) for place in places] == ["part-1.trec:1", "part-4.trec:2"]
+
+    for part in (1, 4):
+        (runs / "runs" / f"part-{part}.trec").write_text(lines(range(part * 4, part * 4 + 4)))
+    _, _, said = ireval("evaluate", runs / "judgments.txt", runs / "runs", "--on", address_of(cluster))
+    assert "query 'q20' is also in" in said
+
+
+def killed_by(path, _judgments, **_how):
+    os.kill(os.getpid(), signal.SIGKILL) if path.endswith("part-3.trec") else None
+
+
+def test_a_file_that_kills_every_worker_is_named(cluster, runs, monkeypatch):
+    from dask import config
+
+    from pytest_ireval.evaluating import on_dask
+
+    monkeypatch.setattr(on_dask, "judged_part", killed_by)
+    with pytest.raises(InputError) as error:
+        on_dask.parts_on(address_of(cluster), [str(runs / "runs" / "part-3.trec")], read_judgments(JUDGMENTS))
+    assert config.get("distributed.scheduler.allowed-failures") == 3
+    assert str(error.value).startswith(f"{runs}/runs/part-3.trec\n  a worker could not read it: KilledWorker")
+
+
+@pytest.mark.parametrize(
+    ("on", "said"),
+    [
+        ("dask://127.0.0.1:1", "--on\n  no scheduler of Dask answers at dask://127.0.0.1:1: "),
+        ("spark://host", "--on\n  'spark://host' is not a cluster\n  allowed: dask (this machine's cores), "),
+        ("dask://", "--on\n  'dask://' is not a cluster\n"),
+    ],
+)
+def test_a_cluster_that_does_not_answer_is_an_error(runs, ireval, monkeypatch, on, said):
+    from pytest_ireval.evaluating import on_dask
+
+    needed("distributed")
+    monkeypatch.setattr(on_dask, "PATIENCE", 1)
+    code, _, text = ireval("evaluate", runs / "judgments.txt", runs / "runs", "--on", on)
+
+    assert (code, text.removeprefix("ireval: ").removeprefix("error: ")[: len(said)]) == (2, said)
+
+
+def test_metrics_that_need_all_documents_are_refused_before_anything_is_read(runs, ireval):
+    code, _, said = ireval(
+        "evaluate", runs / "judgments.txt", runs / "runs", "-m", "KendallTau", "--on", "dask://127.0.0.1:1"
+    )
+
+    assert code == 2
+    assert "needs all documents, and parts have only judged documents" in said
+
+
+def example(name, runs, cluster):
+    command = [sys.executable, ROOT / "examples" / name, runs / "judgments.txt", runs / "runs" / "*.trec", cluster]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "RAY_AUTH_MODE": "disabled"}
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "cluster"), [("pyspark", "on_spark.py", "local[2]"), ("ray", "on_ray.py", "local")]
+)
+def test_the_examples_for_other_engines(runs, module, name, cluster):
+    needed(module)
+    alone = evaluate(str(runs / "judgments.txt"), str(runs / "whole.trec"), ["nDCG@10", "AP"], missing_queries="zero")
+
+    done = example(name, runs, cluster)
+    assert done.stdout.splitlines()[-2:] == [f"{metric.name}\t{metric.value!r}" for metric in alone.metrics]
+
+    (runs / "runs" / "part-1.trec").write_text("q04 Q0 d1 1 high x\n")
+    broken = example(name, runs, cluster)
+    assert broken.returncode == 1
+    assert re.search(r"InputError: \S*part-1\.trec:1\n  .*'high'", broken.stderr)
+
+
+def frame_of(runs):
+    (pandas,) = needed("pandas")
+    frame = pandas.read_csv(runs / "whole.trec", sep=" ", names=["query", "q0", "document", "rank", "score", "tag"])
+    return frame[["query", "document", "score"]]
+
+
+def test_polars_and_duckdb_give_their_rows_as_they_are(runs):
+    polars, duckdb = needed("polars", "duckdb")
+    frame = frame_of(runs)
+    for source in (polars.from_pandas(frame), duckdb.sql("select * from frame order by score")):
+        assert figures(evaluate(str(runs / "judgments.txt"), source, METRICS)) == whole(runs)
+    relation = duckdb.sql("select query, document, score::decimal(9, 3) as score from frame")
+    assert evaluate(JUDGMENTS, relation, "NumRet")["NumRet"].value == 960
+    with pytest.raises(InputError, match=r"LazyFrame has no rows yet; call its method collect\(\)"):
+        evaluate(JUDGMENTS, polars.from_pandas(frame).lazy(), "AP")
+
+
+def test_a_delta_table_is_read_through_its_own_reader(runs):
+    (deltalake,) = needed("deltalake")
+    place = str(runs / "delta")
+    frame = frame_of(runs)
+    deltalake.write_deltalake(place, frame[:500])
+    deltalake.write_deltalake(place, frame[500:], mode="append")
+
+    table = deltalake.DeltaTable(place)
+    assert figures(evaluate(str(runs / "judgments.txt"), table.to_pyarrow_table(), METRICS)) == whole(runs)
+    reader = table.to_pyarrow_dataset().scanner(["query", "document", "score"]).to_reader()
+    assert figures(evaluate(str(runs / "judgments.txt"), reader, METRICS)) == whole(runs)
+
+
+def test_an_iceberg_table_is_read_through_its_own_reader(runs):
+    catalogs, pyarrow = needed("pyiceberg.catalog.sql", "pyarrow")
+    catalog = catalogs.SqlCatalog("shop", uri=f"sqlite:///{runs}/catalog.db", warehouse=f"file://{runs}/warehouse")
+    catalog.create_namespace("search")
+    rows = pyarrow.table(frame_of(runs))
+    table = catalog.create_table("search.rankings", schema=rows.schema)
+    table.append(rows[:500])
+    table.append(rows[500:])
+
+    reader = table.scan(selected_fields=("query", "document", "score")).to_arrow_batch_reader()
+    assert figures(evaluate(str(runs / "judgments.txt"), reader, METRICS)) == whole(runs)
+
+
+def test_all_cores_of_this_machine_are_a_cluster_too(runs, ireval):
+    needed("distributed")
+    asked = ["evaluate", runs / "judgments.txt", "-m", "AP", "--per-query", "--format", "csv"]
+
+    assert ireval(*asked, runs / "runs", "--on", "dask") == ireval(*asked, runs / "whole.trec")

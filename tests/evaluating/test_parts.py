@@ -1,0 +1,380 @@
+"""Rankings in parts, files of a folder and Arrow streams evaluate to what one file does, to the last bit."""
+
+import multiprocessing
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ireval import InputError, evaluate, judged_part, read_judgments, read_rankings
+from pytest_ireval.retrieval import parts
+
+pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+METRICS = ["nDCG@3", "AP", "RR", "R@2", "Judged@2", "NumRet"]
+EACH_WAY = pytest.mark.parametrize("more", [{}, {"reference": True}], ids=["judged documents", "all documents"])
+"""Metrics that compare with a reference look at all documents."""
+LENIENT = {"missing_queries": "zero"}
+JUDGMENTS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1}, "q3": {"b": 3, "c": 0}}
+ROWS = [
+    ("q1", "a", 0.5),
+    ("q1", "b", 0.5),
+    ("q1", "x", 0.9),
+    ("q2", "x", 3.0),
+    ("q2", "a", 1.0),
+    ("q3", "c", 2.0),
+    ("q3", "b", 1.0),
+]
+
+
+def table_of(rows):
+    columns = zip(*rows, strict=True)
+    return pyarrow.table(dict(zip(("query", "document", "score"), map(list, columns), strict=True)))
+
+
+def trec(rows):
+    return "".join(f"{query} Q0 {document} 1 {score!r} x\n" for query, document, score in rows)
+
+
+def evaluated(source, more=(), judgments=JUDGMENTS, **policies):
+    """An evaluation that keeps judged documents, or with a reference all of them."""
+    if more:
+        return evaluate(judgments, source, [*METRICS, "KendallTau"], reference=ROWS, **policies)
+    return evaluate(judgments, source, METRICS, **policies)
+
+
+def figures(evaluation):
+    """Everything but the name of the rankings."""
+    return {name: value for name, value in evaluation.to_dict(per_query=True).items() if name != "rankings"}
+
+
+names = st.sampled_from([f"q{i}" for i in range(1, 7)])
+documents = st.sampled_from("abcxyz")
+scores = st.sampled_from([0.1, 0.25, 1.0, 1e-300, -3.5])
+
+
+@given(
+    st.dictionaries(st.tuples(names, documents), scores, min_size=1),
+    st.data(),
+    st.sampled_from(["trec", "input", "pessimistic", "optimistic"]),
+)
+def test_parts_are_bit_for_bit_what_one_process_reads(pairs, data, ties):
+    rows = data.draw(st.permutations([(query, document, score) for (query, document), score in pairs.items()]))
+    if not {query for query, _, _ in rows} & set(JUDGMENTS):
+        rows.append(("q1", "a", 1.0))
+    home = {query: data.draw(st.integers(0, 3)) for query in dict.fromkeys(query for query, _, _ in rows)}
+    judgments = read_judgments(JUDGMENTS)
+    groups = [[row for row in rows if home[row[0]] == number] for number in range(4)]
+    made = [judged_part(table_of(group), judgments, ties=ties) for group in groups if group]
+    made = pickle.loads(pickle.dumps(data.draw(st.permutations(made))))
+
+    whole = figures(evaluate(judgments, rows, METRICS, ties=ties, **LENIENT))
+    apart = figures(evaluate(judgments, made, METRICS, ties=ties, **LENIENT))
+
+    assert sorted(apart.pop("without_judgments")) == sorted(whole.pop("without_judgments"))
+    assert repr(apart) == repr(whole)
+
+
+def test_a_query_in_two_parts_is_an_error_whether_it_is_judged_or_not():
+    rows = [*ROWS, ("q9", "a", 1.0)]
+    made = [judged_part(table_of(rows[at:]), JUDGMENTS) for at in (0, 5)]
+
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, made, "AP")
+    assert str(error.value) == (
+        "rankings\n  query 'q3' is also in rankings\n  all rows of a query belong into one file or part\n"
+        "rankings\n  query 'q9' is also in rankings\n  all rows of a query belong into one file or part"
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"judgments": {"q1": {"b": 1}}}, "this part was joined with other judgments"),
+        ({"ties": "input"}, "this part has equal scores in another order"),
+    ],
+)
+def test_parts_made_in_another_way_are_refused(other, said):
+    made = judged_part(ROWS, **{"judgments": JUDGMENTS, **other})
+
+    with pytest.raises(InputError, match=said):
+        evaluate(JUDGMENTS, [made], "AP")
+
+
+def test_all_of_a_list_are_parts():
+    with pytest.raises(InputError, match="str is not a part"):
+        evaluate(JUDGMENTS, [judged_part(ROWS, JUDGMENTS), "rankings.txt"], "AP")
+
+
+def test_a_metric_that_looks_at_unjudged_documents_names_itself():
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, [judged_part(ROWS, JUDGMENTS)], ["AP", "KendallTau"], reference=ROWS)
+    assert str(error.value) == (
+        "KendallTau\n  needs all documents, and parts have only judged documents\n"
+        "  evaluate the rankings themselves, in one process"
+    )
+
+
+def test_a_part_is_small_and_other_processes_can_make_it(tmp_path):
+    (tmp_path / "run").write_text(trec([(f"q{i}", f"d{j}", 1.0 - j) for i in range(3) for j in range(1000)]))
+    (tmp_path / "judgments").write_text("q1 0 d5 1\nq2 0 d7 2\n")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        made = pool.apply(judged_part, (str(tmp_path / "run"), str(tmp_path / "judgments")))
+
+        judgments = read_judgments(str(tmp_path / "judgments"))
+        again = pool.apply(judged_part, (str(tmp_path / "run"), judgments))
+        assert (again.judgments, repr(again.hits)) == (made.judgments, repr(made.hits))
+
+    assert (made.query.tolist(), made.retrieved.tolist(), made.hits.rank.tolist()) == ([0, 1], [1000, 1000], [6, 8])
+    assert made.without_judgments == ("q0",)
+    assert len(pickle.dumps(made)) < 2000
+    assert evaluate(str(tmp_path / "judgments"), [made], "RR")["RR"].values == {"q1": 1 / 6, "q2": 1 / 8}
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """A folder as Spark leaves it, in three formats."""
+    monkeypatch.chdir(tmp_path)
+    folder = Path("runs")
+    (folder / "day=1").mkdir(parents=True)
+    (folder / "one.trec").write_text(trec(ROWS[:3]))
+    (folder / "day=1" / "two.csv").write_text("query,document,score\n" + "q2,x,3.0\nq2,a,1.0\n")
+    parquet.write_table(table_of(ROWS[5:]), folder / "day=1" / "three.parquet")
+    (folder / "_SUCCESS").touch()
+    (folder / ".one.trec.crc").write_bytes(b"crc")
+    return folder
+
+
+@EACH_WAY
+@pytest.mark.parametrize("source", ["runs", "runs/", "runs/**/*.*", Path("runs")], ids=str)
+def test_a_folder_or_a_pattern_is_all_of_its_files(runs, source, more):
+    evaluation = evaluated(source, more)
+
+    assert figures(evaluation) == figures(evaluated(ROWS, more))
+    assert evaluation.rankings == f"{source} (3 files)"
+    assert set(read_rankings(source).queries) == {"q1", "q2", "q3"}
+
+
+def test_a_query_in_two_files_is_an_error_that_names_both(runs):
+    (runs / "zero.trec").write_text(trec(ROWS[4:5]))
+
+    for more in ({}, {"reference": True}):
+        with pytest.raises(InputError) as error:
+            evaluated(runs, more)
+        assert str(error.value) == (
+            "runs/zero.trec\n  query 'q2' is also in runs/day=1/two.csv\n"
+            "  all rows of a query belong into one file or part"
+        )
+
+
+def test_a_broken_file_among_others_is_named(runs):
+    (runs / "day=1" / "two.csv").write_text("query,document,score\nq2,x,high\n")
+
+    with pytest.raises(InputError, match=r"runs/day=1/two\.csv:2\n.*'high', not a number"):
+        evaluate(JUDGMENTS, runs, "AP")
+
+
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [
+        ("_delta_log/0000.json", "Delta Lake"),
+        ("metadata/0001.metadata.json", "Apache Iceberg"),
+        (".hoodie/hoodie.properties", "Apache Hudi"),
+    ],
+)
+def test_a_folder_whose_files_may_not_count_is_refused(runs, log, kind):
+    (runs / log).parent.mkdir()
+    (runs / log).write_text("{}")
+
+    with pytest.raises(
+        InputError, match=f"runs\n  this is a table of {kind}: some of its files may have been replaced"
+    ):
+        evaluate(JUDGMENTS, runs, "AP")
+
+
+@pytest.mark.parametrize("source", ["none*", "empty"])
+def test_no_file_is_an_error(tmp_path, monkeypatch, source):
+    monkeypatch.chdir(tmp_path)
+    Path("empty").mkdir()
+
+    with pytest.raises(InputError, match="there is no file"):
+        evaluate(JUDGMENTS, source, "AP")
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
+    (tmp_path / "run[1].trec").write_text(trec(ROWS))
+    (tmp_path / "run1.trec").write_text(trec(ROWS[:1]))
+
+    assert evaluate(JUDGMENTS, tmp_path / "run[1].trec", "NumRet")["NumRet"].value == 7
+
+
+@EACH_WAY
+def test_the_query_may_be_in_the_path(tmp_path, more):
+    for query in ("q1", "q2", "q3"):
+        folder = tmp_path / "runs" / "system=a" / f"query_id={query}"
+        folder.mkdir(parents=True)
+        table = table_of([row for row in ROWS if row[0] == query]).drop_columns(["query"])
+        parquet.write_table(table, folder / "part-0.parquet")
+
+    assert figures(evaluated(tmp_path / "runs", more)) == figures(evaluated(ROWS, more))
+
+
+def test_a_query_in_the_path_is_text_and_gives_way_to_a_column(tmp_path):
+    for name, table in (("query=01", table_of(ROWS[:3]).drop_columns(["query"])), ("query=q7", table_of(ROWS[3:5]))):
+        (tmp_path / name).mkdir()
+        parquet.write_table(table, tmp_path / name / "part.parquet")
+
+    assert set(read_rankings(tmp_path).queries) == {"01", "q2"}
+
+
+TABLE = table_of(ROWS)
+SHUFFLED = TABLE.take(np.random.default_rng(3).permutation(len(ROWS)))
+
+
+class Streamed:
+    """Any other library: an object with nothing but the method of Arrow's protocol, and used up by it."""
+
+    def __init__(self, table):
+        self.reader = table.to_reader(max_chunksize=2)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.reader.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda table: table,
+        lambda table: table.combine_chunks().to_batches()[0],
+        lambda table: table.to_reader(max_chunksize=2),
+        Streamed,
+        lambda table: table.to_pandas(),
+        lambda table: table.set_column(0, "query", table["query"].dictionary_encode()),
+        lambda table: table.set_column(2, "score", table["score"].cast("float32")),
+    ],
+    ids=["table", "batch", "reader", "protocol", "pandas", "dictionary", "float32"],
+)
+@EACH_WAY
+@pytest.mark.parametrize("table", [TABLE, SHUFFLED], ids=["grouped", "scattered"])
+def test_an_arrow_stream_is_taken_as_rankings(make, more, table):
+    assert figures(evaluated(make(table), more))["metrics"] == (figures(evaluated(ROWS, more))["metrics"])
+
+
+def test_an_arrow_stream_is_taken_as_judgments_queries_and_a_reference():
+    rows = [(query, document, grade) for query, grades in JUDGMENTS.items() for document, grade in grades.items()]
+    graded = dict(zip(("query", "document", "grade"), map(list, zip(*rows, strict=True)), strict=True))
+    graded["judge"] = ["ann"] * len(rows)
+    for judgments in (pyarrow.table(graded), Streamed(pyarrow.table(graded))):
+        read = read_judgments(judgments)
+        assert (read.queries, read.columns["judge"][0]) == (("q1", "q2", "q3"), "ann")
+        assert evaluate(read, ROWS, "KendallTau", reference=Streamed(TABLE))["KendallTau"].mean == 1
+
+
+@pytest.mark.parametrize("make", [lambda table: table, Streamed, lambda table: table.to_pandas()])
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([("q1", "a", 1.0), ("q1", "a", 2.0)], "rankings, row 2\n  document 'a' is ranked twice for query 'q1'"),
+        (
+            [("q1", "a", float("nan")), ("q1", "b", float("inf"))],
+            "rankings, row 1\n  the score of document 'a' for query 'q1' is nan, not finite\n"
+            "rankings, row 2\n  the score of document 'b' for query 'q1' is inf, not finite",
+        ),
+        ([("q1", "", 1.0)], "rankings, row 1\n  '' is not an id; ids are text (or whole numbers)"),
+        ([("q1", "a", True)], "rankings, row 1\n  the score of document 'a' for query 'q1' is True, not a number"),
+    ],
+)
+def test_mistakes_in_a_stream_are_named_by_row(make, rows, said):
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, make(table_of(rows)), "AP")
+    assert str(error.value) == said
+
+
+def test_blanks_around_ids_do_not_count_in_a_stream_either():
+    spaced = table_of([(f" {query}", f"{document}\u3000", score) for query, document, score in ROWS])
+
+    for given_rows in (spaced, spaced.to_pandas(), Streamed(spaced)):
+        assert evaluate(JUDGMENTS, given_rows, "AP")["AP"].values == evaluate(JUDGMENTS, ROWS, "AP")["AP"].values
+
+
+@pytest.mark.parametrize("make", [lambda table: table, Streamed])
+def test_a_stream_without_rows_or_without_a_column_is_an_error(make):
+    with pytest.raises(InputError, match="it contains no rankings"):
+        evaluate(JUDGMENTS, make(TABLE.slice(0, 0)), "AP")
+    with pytest.raises(InputError, match="there is no column for the score: the columns are 'query', 'document'"):
+        evaluate(JUDGMENTS, make(TABLE.drop_columns(["score"])), "AP")
+    with pytest.raises(InputError, match="rankings_format='trec' applies only to files"):
+        evaluate(JUDGMENTS, make(TABLE), "AP", rankings_format="trec")
+
+
+def test_a_frame_with_values_that_arrow_cannot_hold_is_read_all_the_same():
+    mixed = pd.DataFrame({"query": ["q1", "q1"], "document": ["a", 5], "score": [1.0, 2.0]})
+
+    assert evaluate({"q1": {"a": 1, "5": 0}}, mixed, "RR")["RR"].mean == 0.5
+
+
+@pytest.fixture
+def store(tmp_path):
+    """An address of fsspec without a server."""
+    fsspec = pytest.importorskip("fsspec")
+    files = fsspec.filesystem("memory")
+    for name, rows in (("a=1/one", ROWS[:3]), ("a=1/two", ROWS[3:5]), ("a=2/three", ROWS[5:])):
+        files.pipe_file(f"/bucket/runs/{name}.trec", trec(rows).encode())
+    files.pipe_file("/bucket/runs/_SUCCESS", b"")
+    files.pipe_file("/bucket/judgments.txt", b"q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq2 0 a 1\nq3 0 b 3\nq3 0 c 0\n")
+    yield files
+    files.rm("/bucket", recursive=True)
+
+
+@pytest.mark.parametrize("address", ["memory://bucket/runs", "memory://bucket/runs/", "memory://bucket/runs/*/*.trec"])
+def test_addresses_are_read_as_folders_are(store, address):
+    evaluation = evaluate("memory://bucket/judgments.txt", address, METRICS)
+
+    assert figures(evaluation)["metrics"] == figures(evaluate(JUDGMENTS, ROWS, METRICS))["metrics"]
+    assert evaluation.rankings == f"{address} (3 files)"
+    assert evaluate(JUDGMENTS, "memory://bucket/runs/a=2/three.trec", "AP", **LENIENT).missing == ("q1", "q2")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("memory://bucket/none.trec", "memory://bucket/none.trec\n  there is no such file"),
+        ("memory://bucket/none*", "memory://bucket/none*\n  there is no file"),
+        (
+            "elsewhere://bucket/run",
+            "elsewhere://bucket/run\n  cannot be read: ValueError: Protocol not known: elsewhere",
+        ),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_named(store, address, said):
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, address, "AP")
+    assert str(error.value).startswith(said)
+
+
+def test_a_password_too_short_to_hide_is_refused(store):
+    with pytest.raises(InputError) as refused:
+        evaluate(JUDGMENTS, "elsewhere://ada:pw@bucket/run", "AP")
+
+    assert "fewer than 8 characters" in str(refused.value)
+    assert "pw" not in str(refused.value)
+
+
+def test_a_password_in_an_address_is_in_no_message(store):
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, "elsewhere://ada:s3cret-password@bucket/run?sig=TOP-SECRET", "AP")
+    assert str(error.value).startswith("elsewhere://bucket/run\n  cannot be read")
+    assert "s3cret" not in str(error.value)
+    assert "TOP" not in str(error.value)
+
+
+def test_the_same_judgments_in_other_rows_have_another_fingerprint():
+    one, other = (read_judgments(each) for each in ({"q": {"a": 1, "b": 2}}, {"q": {"b": 2, "a": 1}}))
+
+    assert parts.fingerprint_of(one) == parts.fingerprint_of(read_judgments({"q": {"a": 1, "b": 2}}))
+    assert parts.fingerprint_of(one) != parts.fingerprint_of(other)
