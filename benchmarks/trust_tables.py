@@ -1,7 +1,7 @@
 """The figures of 20 generated systems in docs/trust.md: ``python benchmarks/trust_tables.py``.
 
 It writes the collection of ``tests/meta/collections_of_systems.py``, runs ``ireval stress`` and ``ireval reliability``
-on it, and prints the table and the sentence of the page. ``--check`` ends with exit code 1 if the page has other figures.
+on it, and prints the table and the sentence of the page. ``--check`` ends with exit code 1 if the page differs.
 """
 
 from __future__ import annotations
