@@ -51,6 +51,25 @@ def beside_the_examples(monkeypatch, tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def engine(monkeypatch):
+    """Starts the engine of a page on a free port, until the test ends."""
+    started = []
+
+    def start(shown):
+        monkeypatch.setenv("ENGINE_PORT", "0")
+        command = [sys.executable, "engine.py"]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        words, _, port = started[-1].stdout.readline().rpartition(" ")
+        assert shown == f"{words} …\n"
+        monkeypatch.setenv("ENGINE_URL", f"http://127.0.0.1:{int(port)}")
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
 @each_page
 @pytest.mark.usefixtures("beside_the_examples")
 def test_python_blocks_of_a_page_run_one_after_the_other(page):
@@ -63,7 +82,7 @@ def test_python_blocks_of_a_page_run_one_after_the_other(page):
     "page",
     [pytest.param(page, marks=() if page.name == "README.md" else pytest.mark.ci, id=page.name) for page in PAGES],
 )
-def test_files_and_commands_of_a_page_do_what_it_shows(page, ireval, beside_the_examples):
+def test_files_and_commands_of_a_page_do_what_it_shows(page, ireval, beside_the_examples, engine):
     for language, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         if title:
             file = beside_the_examples / title
@@ -72,7 +91,10 @@ def test_files_and_commands_of_a_page_do_what_it_shows(page, ireval, beside_the_
         elif language == "console":
             for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
                 line, _, shown = part.partition("\n")
-                check_command(line, shown, ireval)
+                if line == "python engine.py &":
+                    engine(shown)
+                else:
+                    check_command(line, shown, ireval)
 
 
 def check_command(line, shown, ireval):

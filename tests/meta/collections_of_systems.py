@@ -1,6 +1,6 @@
 """Generated collections: systems of growing skill, and judgments of the pool of all.
 
-``python tests/meta/collections_of_systems.py FOLDER`` writes the one whose figures docs/trust.md shows.
+``python tests/meta/collections_of_systems.py FOLDER`` writes the one of ``benchmarks/trust_tables.py``.
 """
 
 import sys
