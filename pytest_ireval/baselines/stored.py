@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import shown
-from pytest_ireval.retrieval.ids import Ids, concatenated
+from pytest_ireval.retrieval.ids import BLOCK, FULL, Ids, concatenated, parts_of
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import Lines, repeated_documents
 from pytest_ireval.retrieval.scan.numbers import exactly, numbers
-from pytest_ireval.retrieval.scan.tokens import KEEP, NEWLINE, TAB, BadLines, Chunk, Offsets, Span, mixed
+from pytest_ireval.retrieval.scan.tokens import KEEP, NEWLINE, TAB, WIDE, BadLines, Chunk, Offsets, Span, mixed
 
 JUDGMENTS_HEAD = b"# ireval judgments, format 1\n"
 MOST_PAIRS = 200_000
@@ -181,11 +181,16 @@ def ranking_lines(rankings: Rankings, depth: int | None = None, *, scored: bool 
     if depth is not None:
         count = np.minimum(count, depth)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
-    rows = np.repeat(rankings.first[:-1][order] - first[:-1], count) + np.arange(int(first[-1]))
-    documents = rankings.documents.take(rows)
-    if scored:
-        return _written(names.take(order), 2 * first, _alternating(documents, _numbers_as_ids(rankings.score[rows])))
-    return _written(names.take(order), first, documents)
+    lines = []
+    for begin, end in parts_of(first, BLOCK):  # so that temporaries stay small
+        here = order[begin:end]
+        edge = first[begin : end + 1] - first[begin]
+        rows = np.repeat(rankings.first[:-1][here] - edge[:-1], count[begin:end]) + np.arange(int(edge[-1]))
+        documents = rankings.documents.take(rows)
+        if scored:
+            edge, documents = 2 * edge, _alternating(documents, _numbers_as_ids(rankings.score[rows]))
+        lines.append(_lines(names.take(here), edge, documents))
+    return b"".join(lines)
 
 
 def _alternating(one: Ids, other: Ids) -> Ids:
@@ -315,15 +320,35 @@ class _QueryLines(NamedTuple):
 
 def _written(queries: Ids, first: Offsets, cells: Ids) -> bytes:
     """A line for each query: its id, then its cells."""
+    return b"".join(
+        _lines(
+            _some(queries, begin, end), first[begin : end + 1] - first[begin], _some(cells, first[begin], first[end])
+        )
+        for begin, end in parts_of(first, BLOCK)
+    )
+
+
+def _some(ids: Ids, begin: int, end: int) -> Ids:
+    return ids.take(np.arange(begin, end))
+
+
+def _lines(queries: Ids, first: Offsets, cells: Ids) -> bytes:
     count, together = len(queries), concatenated([_escaped(queries), _escaped(cells)])
     order = np.empty(count + len(cells), np.int64)
     order[first[:-1] + np.arange(count)] = np.arange(count)
     order[np.arange(len(cells)) + np.repeat(np.arange(count), np.diff(first)) + 1] = count + np.arange(len(cells))
     start = together.span.start[order]
     length = together.span.end[order] - start
+    after = np.full(length.size, TAB, np.uint8)
+    after[first[1:] + np.arange(count)] = NEWLINE
+    words = int(length.max(initial=0)) // 8 + 1
+    if words <= WIDE and 8 * words * length.size <= 2 * FULL * int(length.sum()):
+        table = together.chunk.windows_after(words)[start].view(np.uint8).reshape(-1, 8 * words)
+        table[np.arange(length.size), length] = after
+        return table[np.arange(8 * words) <= length[:, None]].tobytes()
     end = np.cumsum(length + 1)
-    text = np.full(int(end[-1]) if end.size else 0, TAB, np.uint8)
-    text[end[first[1:] + np.arange(count)] - 1] = NEWLINE
+    text = np.empty(int(end[-1]) if end.size else 0, np.uint8)
+    text[end - 1] = after
     before = np.cumsum(length) - length
     byte = np.arange(int(length.sum()))
     text[np.repeat(end - 1 - length - before, length) + byte] = together.chunk.text[

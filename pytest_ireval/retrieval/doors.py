@@ -152,7 +152,7 @@ def brought(
             rankings = _rankings(read_by(reader, file, told), how, file.name)
     else:
         rankings = as_rankings(source, readers, named, how)
-    judged = judge(judgments, rankings, highest_grade)
+    judged = judge(judgments, rankings, highest_grade, documents=documents)
     return Brought(judged, rankings.origin, _without_judgments(judgments, rankings.queries, rankings.origin))
 
 
