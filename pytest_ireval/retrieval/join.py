@@ -12,7 +12,7 @@ from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRank
 from pytest_ireval.retrieval.judgments import Ideal, Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import KeptRows
-from pytest_ireval.retrieval.scan.tokens import Span, Words, begins_of, mixed
+from pytest_ireval.retrieval.scan.tokens import Words, begins_of, mixed
 
 
 def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: float | None = None) -> JudgedRankings:
@@ -68,8 +68,9 @@ def _hits_of(judgments: Judgments, rankings: Rankings) -> Iterator[KeptRows]:
         query = np.repeat(np.arange(end - begin), length[begin:end])
         known = code[begin:end][query] >= 0
         rows, query = rows[known], query[known]
-        ids = Ids(rankings.documents.chunk, Span(*(edge[rows] for edge in rankings.documents.span)))
-        judgment = _judgment_of(judgments, code[begin:end][query], ids, keys) if rows.size else none
+        judgment = (
+            _judgment_of(judgments, code[begin:end][query], rankings.documents.at(rows), keys) if rows.size else none
+        )
         hit = np.flatnonzero(judgment >= 0)
         rows, query = rows[hit], query[hit]
         yield KeptRows(
