@@ -58,6 +58,8 @@ def swept(
 
     Up to ``jobs`` processes share the work if it is large enough. They use the installed plugins.
     """
+    if sweep.folder is not None:
+        _make(sweep.folder)
     size = {name: os.stat(path).st_size if os.path.isfile(path) else 0 for name, path in rankings.items()}
     evaluator = _Evaluator(sweep, registry, progress)
     progress.expect(sum(size.values()), "evaluating rankings")
@@ -152,10 +154,16 @@ def _read(path: Path) -> Evaluation | None:
         return None
 
 
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(Problem(f"cannot be made: {error.strerror or error}", str(folder))) from error
+
+
 def _write(path: Path, evaluation: Evaluation) -> None:
     part = path.with_suffix(f".{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(json.dumps(evaluation.to_dict()), encoding="utf-8")
         part.replace(path)
     except OSError as error:
