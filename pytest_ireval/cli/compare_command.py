@@ -194,12 +194,19 @@ def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
             yield {**names, "paired": metric.units, **figures}
 
 
+def _as_html(comparison: Comparison, view: View) -> str:
+    from pytest_ireval.cli.comparison_page import as_page
+
+    return as_page(comparison, view)
+
+
 _FORMATS: dict[str, Callable[[Comparison, View], str]] = {
     "table": as_table,
     "markdown": _as_markdown,
     "latex": _as_latex,
     "json": _as_json,
     "csv": _as_csv,
+    "html": _as_html,
 }
 
 
