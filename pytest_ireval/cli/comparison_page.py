@@ -22,7 +22,7 @@ from pytest_ireval.results.comparison import Comparison
 from pytest_ireval.results.evaluation import UNITS
 
 LETTERS = 52
-"""More rankings have numbers; then the page counts those that a ranking is better than."""
+"""More rankings have numbers. The page then counts those that a ranking is better than, and has no table of pairs."""
 
 
 def as_page(comparison: Comparison, view: View) -> str:
@@ -33,8 +33,14 @@ def as_page(comparison: Comparison, view: View) -> str:
     using = templates()
     style, script = (asset(name, using.text_of(name)) for name in ("comparison.css", "comparison.js"))
     only = "base-uri 'none'; form-action 'none'"
-    tables = [[*pair_rows(comparison, every=view.every_pair)], [*risk_rows(comparison, view.order)]]
-    tables.append([*extreme_rows(comparison)])
+    tables, notes = (
+        [[*risk_rows(comparison, view.order)]],
+        [*comparison_notes(comparison, best="bold", every_pair=view.every_pair)],
+    )
+    if len(comparison.rankings) <= LETTERS:
+        tables = [[*pair_rows(comparison, every=view.every_pair)], *tables, [*extreme_rows(comparison)]]
+    else:
+        notes.append("the page shows pairs of up to 52 rankings only; --format csv has all pairs")
     return using.filled(
         "comparison.html.jinja",
         policy=f"default-src 'none'; style-src {style.fingerprint}; script-src {script.fingerprint}; {only}",
@@ -45,7 +51,7 @@ def as_page(comparison: Comparison, view: View) -> str:
         rows=[*_rows(comparison, view)],
         values=_values(comparison) if view.per_query else "",
         tables=[table for table in tables if table[1:]],
-        notes=[*comparison_notes(comparison, best="bold", every_pair=view.every_pair)],
+        notes=notes,
     )
 
 
