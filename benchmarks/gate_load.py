@@ -36,8 +36,9 @@ def main() -> None:
             folder = (options.folder or Path(name)) / f"{load}-{options.size:g}-{options.depth}"
             if not folder.exists():
                 WRITERS[load](folder, round(SIZES[load] * options.size), options.depth)
-            cost = measure_once(Contestant(load, (*PYTEST, str(folder)), folder / "output.txt", {"CI": ""}))
-            results = Path("ireval-report/results.json").stat().st_size
+            command = (*PYTEST, f"--ireval-report={folder / 'report'}", str(folder))
+            cost = measure_once(Contestant(load, command, folder / "output.txt", {"CI": ""}))
+            results = (folder / "report" / "results.json").stat().st_size
             print(
                 f"{load}: {cost.wall_seconds:.1f} s, {cost.cpu_seconds:.1f} s CPU, {cost.peak_mebibytes:.0f} MiB; "
                 f"results.json {results / 2**20:.1f} MiB",
