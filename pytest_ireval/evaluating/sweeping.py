@@ -30,7 +30,7 @@ SEVERAL = 32 << 20
 
 
 class Sweep(NamedTuple):
-    """What all rankings of a sweep share, as another process gets it; companions are files."""
+    """The data that all rankings of a sweep share, as another process gets them; companions are files."""
 
     judgments: str
     metrics: tuple[str, ...]
