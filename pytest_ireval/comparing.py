@@ -95,7 +95,7 @@ def compare(
     return _comparison(evaluations, question, int(counting.sum()), setting.asked)
 
 
-def compared(
+def comparison_of(
     evaluations: Mapping[str, Evaluation],
     *,
     baseline: str | None = None,

@@ -41,7 +41,7 @@ from pytest_ireval.cli.options import (
     terminal_width,
     timings_option,
 )
-from pytest_ireval.comparing import Test, compare, compared
+from pytest_ireval.comparing import Test, compare, comparison_of
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.evaluating.sweeping import Sweep, processors, swept
@@ -298,7 +298,7 @@ def command(
             question = {name: options.pop(name) for name in ("baseline", "test", "alpha", "extremes", "aversion")}
             sweep = _sweep(judgments, wanted, missing, resume, **options)
             found = swept(sweep, named, registry, jobs or processors(), progress)
-            comparison = compared(found, **question)
+            comparison = comparison_of(found, **question)
     view = View(_in_order(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
     click.echo(_encodable(_FORMATS[form](comparison, view)), nl=False)
 

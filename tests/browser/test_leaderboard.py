@@ -5,7 +5,7 @@ import pytest
 
 from pytest_ireval.cli.comparison_page import as_page
 from pytest_ireval.cli.comparison_text import View
-from pytest_ireval.comparing import compared
+from pytest_ireval.comparing import comparison_of
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies
 
 METRICS = ("nDCG@10", "AP")
@@ -26,7 +26,7 @@ def leaderboard(systems, queries):
         policies = Policies("trec", "zero", "zero", "irrelevant")
         name = f"system <{number}>"
         evaluations[name] = Evaluation(tuple(results), queries, (), (), (), 1.0, policies, "judgments.txt", name, ())
-    comparison = compared(evaluations, baseline="first")
+    comparison = comparison_of(evaluations, baseline="first")
     return comparison, as_page(comparison, View(list(evaluations), per_query=True))
 
 
