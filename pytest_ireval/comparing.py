@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.evaluating.evaluation import evaluated
 from pytest_ireval.evaluating.setting import Companions, Setting, refuse_missing, set_up
+from pytest_ireval.evaluating.sweeping import evaluated_at
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
@@ -91,16 +91,38 @@ def compare(
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     companions = Companions(sessions, None, fields, preferences, queries, reference)
     found, counting = brought_together(setting, rankings, companions, timings or {})
-    evaluations = {name: _evaluated(setting, each, counting) for name, each in found.items()}
+    evaluations = {name: evaluated_at(setting, each, counting) for name, each in found.items()}
+    return _comparison(evaluations, question, int(counting.sum()), setting.asked)
+
+
+def comparison_of(
+    evaluations: Mapping[str, Evaluation],
+    *,
+    baseline: str | None = None,
+    test: Test = "t",
+    alpha: float = 0.05,
+    extremes: int = 3,
+    aversion: float | None = None,
+) -> Comparison:
+    """Compare rankings that were evaluated over the same queries; the arguments are those of :func:`compare`."""
+    _check_rankings(evaluations)
+    question = _question(evaluations, baseline, test, alpha, extremes, aversion)
+    first = next(iter(evaluations.values()))
+    return _comparison(evaluations, question, first.queries, first.asked)
+
+
+def _comparison(
+    evaluations: Mapping[str, Evaluation], question: _Question, queries: int, asked: Mapping[str, str]
+) -> Comparison:
     return Comparison(
         rankings=evaluations,
         metrics=tuple(_compared(results, question) for results in _by_metric(evaluations)),
         baseline=question.baseline,
         test=question.test,
         alpha=question.alpha,
-        queries=int(counting.sum()),
+        queries=queries,
         aversion=question.aversion,
-        asked=setting.asked,
+        asked=asked,
     )
 
 
@@ -181,17 +203,6 @@ def _counting(found: Mapping[str, Brought], policies: Policies) -> Mask:
     if not everywhere.any():
         raise InputError(Problem("no judged query is ranked by all of them", place=", ".join(found)))
     return everywhere
-
-
-def _evaluated(setting: Setting, found: Brought, counting: Mask) -> Evaluation:
-    try:
-        return evaluated(setting, found, counting)
-    except IrevalError as error:
-        raise type(error)(*(_placed(problem, found.origin) for problem in error.problems)) from error
-
-
-def _placed(problem: Problem, origin: str) -> Problem:
-    return replace(problem, place=origin if problem.place in ("", origin) else f"{origin}: {problem.place}")
 
 
 def _by_metric(evaluations: Mapping[str, Evaluation]) -> Iterable[dict[str, Any]]:

@@ -13,9 +13,11 @@ from pytest_ireval.baselines.files import Grades, JudgmentPrints, fingerprints_o
 from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_change
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
+from pytest_ireval.retrieval.ids import BLOCK, parts_of
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.tokens import begins_of
 from pytest_ireval.text_table import counted
 
 NAMED = 100
@@ -131,17 +133,18 @@ def _same(ours: Rankings, theirs: Rankings, queries: Sequence[str], depth: int) 
     """Tell whether each of some queries has the same first documents in both."""
     mine, my_length = _begins(ours, queries, depth)
     yours, your_length = _begins(theirs, queries, depth)
-    same = (my_length == your_length) & (mine >= 0) & (yours >= 0)
-    length = np.where(same, my_length, 0)
-    first = np.cumsum(length) - length
-    rank = np.arange(int(length.sum())) - np.repeat(first, length)
-    equal = np.zeros(0, bool)
-    if rank.size:
-        my_rows, your_rows = np.repeat(mine, length) + rank, np.repeat(yours, length) + rank
-        equal = ours.documents.same(my_rows, theirs.documents, your_rows)
-    differing = np.bincount(np.repeat(np.arange(len(queries)), length)[~equal], minlength=len(queries))
-    found: NDArray[np.bool_] = same & (differing == 0)
-    return found
+    same: NDArray[np.bool_] = (my_length == your_length) & (mine >= 0) & (yours >= 0)
+    first = begins_of(np.where(same, my_length, 0))
+    for begin, end in parts_of(first, BLOCK):
+        length = np.diff(first[begin : end + 1])
+        rank = np.arange(int(length.sum())) - np.repeat(first[begin:end] - first[begin], length)
+        if rank.size:
+            my_rows, your_rows = (np.repeat(each[begin:end], length) + rank for each in (mine, yours))
+            differ = np.repeat(np.arange(begin, end), length)[
+                ~ours.documents.same(my_rows, theirs.documents, your_rows)
+            ]
+            same[differ] = False
+    return same
 
 
 def _begins(rankings: Rankings, queries: Sequence[str], depth: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

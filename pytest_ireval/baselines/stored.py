@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import shown
-from pytest_ireval.retrieval.ids import Ids, concatenated
+from pytest_ireval.retrieval.ids import BLOCK, FULL, Ids, concatenated, parts_of
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import Lines, repeated_documents
 from pytest_ireval.retrieval.scan.numbers import exactly, numbers
-from pytest_ireval.retrieval.scan.tokens import KEEP, NEWLINE, TAB, BadLines, Chunk, Offsets, Span, mixed
+from pytest_ireval.retrieval.scan.tokens import (
+    KEEP,
+    NEWLINE,
+    TAB,
+    WIDE,
+    BadLines,
+    Chunk,
+    Offsets,
+    Span,
+    begins_of,
+    mixed,
+)
 
 JUDGMENTS_HEAD = b"# ireval judgments, format 1\n"
 MOST_PAIRS = 200_000
@@ -170,22 +182,28 @@ def _meant_text(text: str) -> str:
 def encoded_rankings(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
     """The whole text of a file; queries sorted by id, so that it does not depend on the order of a source."""
     head = f"# ireval rankings, format 1, depth {depth}{', with scores' if scored else ''}\n"
-    return head.encode() + ranking_lines(rankings, depth, scored=scored)
+    return ranking_lines(rankings, depth, scored=scored, head=head.encode())
 
 
-def ranking_lines(rankings: Rankings, depth: int | None = None, *, scored: bool = False) -> bytes:
-    """The lines of the queries."""
+def ranking_lines(rankings: Rankings, depth: int | None = None, *, scored: bool = False, head: bytes = b"") -> bytes:
+    """The lines of the queries, after the ``head``."""
     names = Ids.of(rankings.queries)
     order = _rows_by_id(np.zeros(len(names), np.int64), names)
     count = np.diff(rankings.first)[order]
     if depth is not None:
         count = np.minimum(count, depth)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
-    rows = np.repeat(rankings.first[:-1][order] - first[:-1], count) + np.arange(int(first[-1]))
-    documents = rankings.documents.take(rows)
-    if scored:
-        return _written(names.take(order), 2 * first, _alternating(documents, _numbers_as_ids(rankings.score[rows])))
-    return _written(names.take(order), first, documents)
+    text = BytesIO(head)
+    text.seek(len(head))
+    for begin, end in parts_of(first, BLOCK):  # so that temporaries stay small
+        here = order[begin:end]
+        edge = first[begin : end + 1] - first[begin]
+        rows = np.repeat(rankings.first[:-1][here] - edge[:-1], count[begin:end]) + np.arange(int(edge[-1]))
+        documents = rankings.documents.take(rows)
+        if scored:
+            edge, documents = 2 * edge, _alternating(documents, _numbers_as_ids(rankings.score[rows]))
+        text.write(_lines(names.take(here), edge, documents))
+    return text.getvalue()
 
 
 def _alternating(one: Ids, other: Ids) -> Ids:
@@ -241,23 +259,25 @@ def _with_scores(lines: _QueryLines) -> tuple[_QueryLines, NDArray[np.float64]]:
 
 
 def _refuse_repeated_documents(lines: _QueryLines) -> None:
-    names, document = Ids.of(lines.queries), lines.cells
-    score = np.zeros(len(document))
-    found = Lines(
-        chunk=document.chunk,
-        query_id=[name.encode() for name in lines.queries],
-        query_key=mixed(names.keys()),
-        first=lines.first,
-        document=document.span,
-        document_key=document.keys(),
-        score_text=document.span,
-        score=score,
-        inexact=score.astype(bool),
-    )
-    _, later = repeated_documents(found, found.pair_key)
-    if later.size:
-        line = int(np.searchsorted(lines.first, later[0], side="right")) + 1
-        raise Damage(f"document {shown(document[int(later[0])])} is ranked twice", line)
+    query_key = mixed(Ids.of(lines.queries).keys())
+    for begin, end in parts_of(lines.first, BLOCK):
+        document = lines.cells.at(np.arange(lines.first[begin], lines.first[end]))
+        score = np.zeros(len(document))
+        found = Lines(
+            chunk=document.chunk,
+            query_id=[name.encode() for name in lines.queries[begin:end]],
+            query_key=query_key[begin:end],
+            first=lines.first[begin : end + 1] - lines.first[begin],
+            document=document.span,
+            document_key=document.keys(),
+            score_text=document.span,
+            score=score,
+            inexact=score.astype(bool),
+        )
+        _, later = repeated_documents(found, found.pair_key)
+        if later.size:
+            line = begin + int(np.searchsorted(found.first, later[0], side="right")) + 1
+            raise Damage(f"document {shown(document[int(later[0])])} is ranked twice", line)
 
 
 def _rankings(lines: _QueryLines, score: NDArray[np.float64] | None, origin: str) -> Rankings:
@@ -315,15 +335,35 @@ class _QueryLines(NamedTuple):
 
 def _written(queries: Ids, first: Offsets, cells: Ids) -> bytes:
     """A line for each query: its id, then its cells."""
+    return b"".join(
+        _lines(
+            _some(queries, begin, end), first[begin : end + 1] - first[begin], _some(cells, first[begin], first[end])
+        )
+        for begin, end in parts_of(first, BLOCK)
+    )
+
+
+def _some(ids: Ids, begin: int, end: int) -> Ids:
+    return ids.take(np.arange(begin, end))
+
+
+def _lines(queries: Ids, first: Offsets, cells: Ids) -> bytes:
     count, together = len(queries), concatenated([_escaped(queries), _escaped(cells)])
     order = np.empty(count + len(cells), np.int64)
     order[first[:-1] + np.arange(count)] = np.arange(count)
     order[np.arange(len(cells)) + np.repeat(np.arange(count), np.diff(first)) + 1] = count + np.arange(len(cells))
     start = together.span.start[order]
     length = together.span.end[order] - start
+    after = np.full(length.size, TAB, np.uint8)
+    after[first[1:] + np.arange(count)] = NEWLINE
+    words = int(length.max(initial=0)) // 8 + 1
+    if words <= WIDE and 8 * words * length.size <= 2 * FULL * int(length.sum()):
+        table = together.chunk.windows_after(words)[start].view(np.uint8).reshape(-1, 8 * words)
+        table[np.arange(length.size), length] = after
+        return table[np.arange(8 * words) <= length[:, None]].tobytes()
     end = np.cumsum(length + 1)
-    text = np.full(int(end[-1]) if end.size else 0, TAB, np.uint8)
-    text[end[first[1:] + np.arange(count)] - 1] = NEWLINE
+    text = np.empty(int(end[-1]) if end.size else 0, np.uint8)
+    text[end - 1] = after
     before = np.cumsum(length) - length
     byte = np.arange(int(length.sum()))
     text[np.repeat(end - 1 - length - before, length) + byte] = together.chunk.text[
@@ -332,29 +372,43 @@ def _written(queries: Ids, first: Offsets, cells: Ids) -> bytes:
     return text.tobytes()
 
 
+PIECE = 1 << 22
+"""Bytes of text that are taken apart at a time."""
+
+
 def _taken_apart(data: bytes) -> _QueryLines:
     _refuse_cut_off(data)
     _refuse_other_encodings(data)
+    names: list[str] = []
+    counts, cells = [np.zeros(0, np.int64)], []
+    at = data.index(b"\n") + 1
+    while at < len(data):
+        end = data.index(b"\n", min(at + PIECE, len(data)) - 1) + 1
+        piece = _piece(data[at:end], 2 + len(names))
+        names += piece.queries
+        counts.append(piece.first)
+        cells.append(piece.cells.take(np.arange(len(piece.cells))))
+        at = end
+    if len(set(names)) < len(names):
+        _refuse_repeated(names)
+    return _QueryLines(tuple(names), begins_of(np.concatenate(counts)), concatenated(cells))
+
+
+def _piece(data: bytes, line: int) -> _QueryLines:
+    """Some lines, from number ``line`` on, with the number of cells of each in place of their begins."""
     chunk = Chunk.of(data)
     separator = np.flatnonzero((chunk.text == TAB) | (chunk.text == NEWLINE))
-    start = np.concatenate((np.zeros(1, np.int64), separator[:-1] + 1))
-    ends_line = chunk.text[separator] == NEWLINE
-    head = int(np.argmax(ends_line)) + 1
-    start, end, ends_line = start[head:], separator[head:], ends_line[head:]
-    last = np.flatnonzero(ends_line)
-    begins = np.concatenate((np.zeros(1, np.int64), last[:-1] + 1))[: last.size]
+    start, end = np.concatenate((np.zeros(1, np.int64), separator[:-1] + 1)), separator
+    last = np.flatnonzero(chunk.text[separator] == NEWLINE)
+    begins = np.concatenate((np.zeros(1, np.int64), last[:-1] + 1))
     empty = np.flatnonzero(start == end)
     if empty.size:
-        raise Damage("an id is missing", 2 + int(np.searchsorted(last, empty[0])))
+        raise Damage("an id is missing", line + int(np.searchsorted(last, empty[0])))
     is_cell = np.ones(start.size, bool)
     is_cell[begins] = False
     queries = _meant(Ids(chunk, Span(start[begins], end[begins])), data)
     cells = _meant(Ids(chunk, Span(start[is_cell], end[is_cell])), data)
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(last - begins)))
-    names = tuple(queries.texts())
-    if len(set(names)) < len(names):
-        _refuse_repeated(names)
-    return _QueryLines(names, first, cells)
+    return _QueryLines(tuple(queries.texts()), last - begins, cells)
 
 
 def _rows_by_id(group: NDArray[np.int64], ids: Ids) -> Offsets:
@@ -384,7 +438,7 @@ def _refuse_other_encodings(data: bytes) -> None:
             raise Damage("is not UTF-8", data.count(b"\n", 0, error.start) + 1) from None
 
 
-def _refuse_repeated(names: tuple[str, ...]) -> None:
+def _refuse_repeated(names: Sequence[str]) -> None:
     seen: set[str] = set()
     for number, name in enumerate(names, 2):
         if name in seen:

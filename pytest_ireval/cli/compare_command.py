@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from math import inf
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -39,11 +41,13 @@ from pytest_ireval.cli.options import (
     terminal_width,
     timings_option,
 )
-from pytest_ireval.comparing import Test, compare
+from pytest_ireval.comparing import Test, compare, comparison_of
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
+from pytest_ireval.evaluating.setting import Companions
+from pytest_ireval.evaluating.sweeping import Sweep, processors, swept
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.comparison import Comparison, Pair, RankingRisk
-from pytest_ireval.results.evaluation import MissingQueries
+from pytest_ireval.results.evaluation import MissingQueries, Policies
 from pytest_ireval.text_table import printable
 
 MINUS = re.compile(r"(?<![\w-])-(?=\d)")
@@ -190,12 +194,19 @@ def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
             yield {**names, "paired": metric.units, **figures}
 
 
+def _as_html(comparison: Comparison, view: View) -> str:
+    from pytest_ireval.cli.comparison_page import as_page
+
+    return as_page(comparison, view)
+
+
 _FORMATS: dict[str, Callable[[Comparison, View], str]] = {
     "table": as_table,
     "markdown": _as_markdown,
     "latex": _as_latex,
     "json": _as_json,
     "csv": _as_csv,
+    "html": _as_html,
 }
 
 
@@ -235,6 +246,15 @@ _LATEX = str.maketrans(
 @click.option("--extremes", default=3, type=click.IntRange(0), help="Number of the greatest gains and drops to list.")
 @click.option("--aversion", type=click.FloatRange(0), help="Show risks, in which a loss counts 1 + this times.")
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
+@click.option(
+    "--jobs", type=click.IntRange(1), help="Processes that evaluate large rankings; default: one a processor."
+)
+@click.option(
+    "--resume",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep the values of each file in this folder, and take them from there.",
+)
 @click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
 @format_options("judgments", "rankings")
 @timings_option(several=True)
@@ -249,6 +269,8 @@ def command(
     pairs: bool,
     sort: str | None,
     timings: tuple[str, ...],
+    jobs: int | None,
+    resume: Path | None,
     **options: Any,
 ) -> None:
     """Compare two or more RANKINGS under JUDGMENTS, in any format that is installed.
@@ -265,11 +287,46 @@ def command(
     wanted = metrics or METRICS
     registry = registry_at(None)
     first = _sorted_by(sort, wanted, registry.in_dialect(options["dialect"]))
-    options |= {"missing_queries": missing, "registry": registry, "timings": dict(zip(named, timings, strict=False))}
+    why = _why_together(judgments, named, missing, timings)
+    if resume is not None and why:
+        raise click.UsageError(f"--resume has no effect: {why}")
     with LateBar() as progress:
-        comparison = compare(judgments, named, wanted, progress=progress, **options)
+        if why:
+            options |= {"missing_queries": missing, "timings": dict(zip(named, timings, strict=False))}
+            comparison = compare(judgments, named, wanted, progress=progress, registry=registry, **options)
+        else:
+            question = {name: options.pop(name) for name in ("baseline", "test", "alpha", "extremes", "aversion")}
+            sweep = _sweep(judgments, wanted, missing, resume, **options)
+            found = swept(sweep, named, registry, jobs or processors(), progress)
+            comparison = comparison_of(found, **question)
     view = View(_in_order(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
     click.echo(_encodable(_FORMATS[form](comparison, view)), nl=False)
+
+
+def _why_together(judgments: str, named: Mapping[str, str], missing: MissingQueries, timings: Sequence[str]) -> str:
+    """The reason why rankings cannot be evaluated one by one; empty if they can."""
+    if missing == "ignore":
+        return "with --missing ignore, the queries that count depend on all rankings"
+    if timings:
+        return "each of the rankings has timings"
+    there = all(os.path.isfile(path) for path in (judgments, *named.values()))
+    return "" if there else "judgments and rankings are not all files"
+
+
+def _sweep(
+    judgments: str,
+    metrics: Sequence[str],
+    missing: MissingQueries,
+    folder: Path | None,
+    *,
+    judgments_format: str | None,
+    rankings_format: str | None,
+    **options: Any,
+) -> Sweep:
+    """The sweep that the options of the command describe."""
+    companions = Companions(**{name: options.pop(name) for name in Companions._fields if name in options})
+    policies = Policies(missing_queries=missing, **options)
+    return Sweep(judgments, tuple(metrics), policies, companions, judgments_format, rankings_format, folder)
 
 
 def _sorted_by(sort: str | None, metrics: Sequence[str], registry: Registry) -> str | None:

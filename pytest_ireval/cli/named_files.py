@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 
 from pytest_ireval.errors import InputError, Problem
@@ -48,10 +47,14 @@ def _name_and_path(argument: str) -> tuple[str, str]:
 
 def _refuse_repetitions(paths: Sequence[str], why_once: str) -> None:
     """One file under two names would look like two rankings, or two judges, that agree on everything."""
-    for one, other in combinations(paths, 2):
-        if one == other or (os.path.isfile(one) and os.path.isfile(other) and os.path.samefile(one, other)):
-            same = "is given twice" if one == other else f"is the same file as {one}"
-            raise InputError(Problem(same, place=other, suggestion=why_once))
+    first: dict[object, str] = {}
+    for path in paths:
+        facts = os.stat(path) if os.path.isfile(path) else None
+        key = (facts.st_dev, facts.st_ino) if facts else path
+        if key in first:
+            same = "is given twice" if first[key] == path else f"is the same file as {first[key]}"
+            raise InputError(Problem(same, place=path, suggestion=why_once))
+        first[key] = path
 
 
 def _short_names(paths: Sequence[str], taken: Sequence[str]) -> dict[str, str]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError
 from pytest_ireval.evaluating.evaluation import evaluated
-from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, ranked_by_r
+from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, ranked_by_r, tied, worth_of
 from pytest_ireval.evaluating.setting import Companions, Setting
-from pytest_ireval.gate.inputs import Gathered, metric_of_suite, relevant_from
+from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, metric_of_suite, relevant_from
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated, score
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies, Ties
@@ -94,7 +94,7 @@ class _Scorer:
         first: Evaluation | None = None
         drawn = []
         for each in side.rankings:
-            found = self.setting.brought(each, documents=True)
+            found = self._brought(each)
             counting = self._counting(found)
             results, failed = _results(self.setting, found, counting)
             errors |= failed
@@ -122,6 +122,22 @@ class _Scorer:
             recall_precision=np.mean(drawn, axis=0) if drawn else side.recall_precision,
         )
         return made._replace(side=side, evaluation=_together(made.evaluation, first))
+
+    def _brought(self, rankings: Rankings) -> Brought:
+        """The rankings, judged; with unjudged documents where they can change a value.
+
+        They can where a metric needs them, where ties are ordered by judgments, and where orders of ties are tried:
+        the number of documents limits how many are.
+        """
+        setting = self.setting
+        if not len(setting.judgments) or setting.policies.ties in ORDERS_BY_JUDGMENTS:
+            return setting.brought(rankings, documents=True)
+        found = setting.brought(rankings)
+        judged = found.judged
+        if judged.documents is not None or not tied(judged).any():
+            return found
+        tries = any(worth_of(metric, judged) is None for metric in setting.metrics)
+        return setting.brought(rankings, documents=True) if tries else found
 
     def _counting(self, found: Brought) -> Mask | None:
         """The queries that count; None for all."""
@@ -184,8 +200,9 @@ def _mean(repeated: Sequence[Scored]) -> Scored:
 
 
 def _unjudged(found: Brought, depth: int) -> tuple[int, int]:
-    documents = cut_to_depth(found.judged, depth).documents
-    return (0, 0) if documents is None else (documents.grade.size, int(np.count_nonzero(np.isnan(documents.grade))))
+    judged = found.judged
+    listed = int(np.minimum(judged.retrieved, depth).sum())
+    return listed, listed - int(np.count_nonzero(judged.hits.rank <= depth))
 
 
 def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) -> Side:
@@ -246,14 +263,11 @@ def _looked_at(suite: Suite) -> int:
     return min(suite.depth, max(known)) if known and len(known) == len(cutoffs) else suite.depth
 
 
-def _judgedness_of(found: Brought, depth: int) -> Judgedness | None:
+def _judgedness_of(found: Brought, depth: int) -> Judgedness:
     """Count for each judged query the documents down to a depth, and the judged ones among them."""
-    documents = cut_to_depth(found.judged, depth).documents
-    if documents is None:
-        return None
-    listed = np.diff(documents.first)
-    query = np.repeat(np.arange(listed.size), listed)
-    return Judgedness(listed, np.bincount(query[~np.isnan(documents.grade)], minlength=listed.size))
+    judged = found.judged
+    above = judged.hits.query[judged.hits.rank <= depth]
+    return Judgedness(np.minimum(judged.retrieved, depth), np.bincount(above, minlength=judged.count))
 
 
 def with_judged_shares(counts: Counts, suite: Suite, population: Population, now: Side, before: Side | None) -> Counts:

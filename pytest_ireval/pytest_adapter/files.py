@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -19,7 +19,7 @@ from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anchor
-from pytest_ireval.reports.data_files import FOLDER, RESULTS, metrics_text, results_text, to_judge_text
+from pytest_ireval.reports.data_files import FOLDER, RESULTS, metrics_text, results_pieces, to_judge_text
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.templates import Templates, templates
@@ -28,6 +28,7 @@ from pytest_ireval.retrieval.formats.writers import put
 
 OFF = "none"
 TO_JUDGE = "to_judge.tsv"
+_Content = str | bytes | Iterable[str]
 
 
 @dataclass
@@ -114,15 +115,15 @@ class RunFiles:
             return _unwritten(self.results, error.strerror or str(error))
         return ""
 
-    def _put_all(self, texts: Mapping[Path, str | bytes]) -> dict[Path, str]:
+    def _put_all(self, texts: Mapping[Path, _Content]) -> dict[Path, str]:
         return {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
 
-    def _texts(self, result: RunResult, page: str) -> dict[Path, str | bytes]:
+    def _texts(self, result: RunResult, page: str) -> dict[Path, _Content]:
         """Return the text of each file, the results first; an empty text removes its file."""
         if self.folder is None or self.results is None:
             return {}
         return {
-            self.results: results_text(result),
+            self.results: results_pieces(result),
             self.folder / PAGE: page,
             **{self.folder / name: text for name, text in self._others(result).items()},
             self.folder / RANKINGS: self.rankings,
@@ -160,14 +161,14 @@ class RunFiles:
         name = "" if self.folder is None or self.folder.name == FOLDER else self.folder.name
         return summary_text(result, source_links(self.root), name, self.everything)
 
-    def _put(self, path: Path, text: str | bytes) -> str:
+    def _put(self, path: Path, text: _Content) -> str:
         try:
             if not text:
                 path.unlink(missing_ok=True)
                 return ""
             if isinstance(text, str):  # names of files may hold bytes that are not UTF-8
                 text = text.encode("utf-8", "backslashreplace").decode()
-            put({path: text if isinstance(text, bytes) else [text]})
+            put({path: [text] if isinstance(text, str) else text})
         except OSError as error:
             return error.strerror or str(error)
         except InputError as error:  # the folder is gone

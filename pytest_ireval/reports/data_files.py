@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from pytest_ireval.errors import InputError, Problem
@@ -25,8 +27,23 @@ _flat = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 def results_text(run: RunResult) -> str:
     """The same text for equal runs; lists of plain values take one line each."""
-    text = "".join(_laid_out({"format": FORMAT, **to_plain(run)})) + "\n"
-    return text.encode("utf-8", "backslashreplace").decode()  # JSON has these escapes for names that are no UTF-8
+    return "".join(results_pieces(run))
+
+
+def results_pieces(run: RunResult) -> Iterator[str]:
+    """The same text, piece by piece: the JSON of one suite at a time is in memory."""
+    data = {"format": FORMAT, **to_plain(replace(run, suites=()))}
+    for piece in _laid_out({**data, "suites": _Suites(run.suites)}):
+        # JSON has these escapes for names that are no UTF-8
+        yield piece if piece.isascii() else piece.encode("utf-8", "backslashreplace").decode()
+    yield "\n"
+
+
+class _Suites(list[SuiteResult]):
+    """Suites that become plain one by one, whenever they are gone through."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(to_plain, super().__iter__())
 
 
 def run_of(text: str, place: str = "results.json") -> RunResult:
@@ -74,7 +91,7 @@ def _laid_out(value: Any, depth: int = 0) -> Iterator[str]:
         yield _flat(value)
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    keys = [f"{_flat(key)}: " for key in value] if isinstance(value, dict) else [""] * len(within)
+    keys = [f"{_flat(key)}: " for key in value] if isinstance(value, dict) else itertools.repeat("", len(within))
     yield opening
     for number, (key, each) in enumerate(zip(keys, within, strict=True)):
         yield f"{',' if number else ''}\n{' ' * (depth + 1)}{key}"

@@ -11,7 +11,7 @@ VERDICTS: tuple[Verdict, ...] = ("pass", "inconclusive", "fail", "error")
 """From the best to the worst."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SliceFigures:
     """One metric on one slice; with a baseline, what changed there."""
 
@@ -81,7 +81,7 @@ class SliceFigures:
         return None if self.change is None or not self.baseline else self.change / abs(self.baseline)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DocumentText:
     """The fields of a document by which people recognise it; each is one line."""
 
@@ -93,7 +93,7 @@ class DocumentText:
     """All other fields, cut to 200 characters."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Placed:
     """A document: its grade (None: not judged) and its ranks; None where it is not among the first ``depth``."""
 
@@ -110,7 +110,7 @@ class Placed:
         return f'{self.document} "{self.title}"' if self.title else self.document
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class QueryChange:
     """One query that a verdict rests on."""
 

@@ -20,7 +20,7 @@ from pytest_ireval.results.outcome import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RecallPrecision:
     """The fall of precision while recall rises."""
 
@@ -41,7 +41,7 @@ class SliceCurves:
     baseline: RecallPrecision | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class QueryCurve:
     """The curve of one ranking of one query."""
 
@@ -52,7 +52,7 @@ class QueryCurve:
     interpolated: RecallPrecision
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Distribution:
     """The spread of a metric's values: the number of queries between two edges."""
 
@@ -104,7 +104,7 @@ class Accepted:
     """True if it was pinned."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ToJudge:
     """A pair to judge."""
 
@@ -123,7 +123,7 @@ class ToJudge:
     """The document's title, if the suite or the source has one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MetricFigures:
     """One metric over the whole suite; every query counts the same, whatever weights a rule uses."""
 
@@ -160,7 +160,7 @@ class MetricFigures:
         return None if self.paired is None or self.baseline is None else self.paired - self.baseline
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SliceRow:
     """One metric on one slice of the queries, whether a rule is about it or not; every query counts the same."""
 
@@ -247,7 +247,7 @@ class QueryTable:
         return tuple(None if now is None or before is None else now - before for now, before in sides)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class QueryDocuments:
     """The documents of one query, now and in the baseline, best rank first."""
 

@@ -226,16 +226,16 @@ def _brought(
         with read_again(source, "rankings") as again:
             parts = judged_in_stream(again, "rankings", judgments, how)
             if parts is None:
-                return _judged(judgments, as_rankings(again, readers, named, how), highest_grade)
+                return _judged(judgments, as_rankings(again, readers, named, how), highest_grade, documents)
             return _kept(judgments, parts, "rankings", highest_grade)
     if not isinstance(source, str | os.PathLike) or documents:
-        return _judged(judgments, as_rankings(source, readers, named, how), highest_grade)
+        return _judged(judgments, as_rankings(source, readers, named, how), highest_grade, documents)
     with input_file(source) as file:
         reader = reader_for(file, "rankings", readers, named)
         told = how._replace(recognised=named is None)
         parts = reader.hits(file, judgments, told) if reader.hits is not None else None
         if parts is None:
-            return _judged(judgments, _rankings(read_by(reader, file, told), how, file.name), highest_grade)
+            return _judged(judgments, _rankings(read_by(reader, file, told), how, file.name), highest_grade, documents)
         return _kept(judgments, parts, file.name, highest_grade)
 
 
@@ -244,8 +244,8 @@ def _kept(judgments: Judgments, parts: Sequence[KeptRows], origin: str, highest_
     return Brought(judged_hits(judgments, parts, highest_grade), origin, unjudged_queries(judgments, names))
 
 
-def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None) -> Brought:
-    judged = judge(judgments, rankings, highest_grade)
+def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None, documents: bool) -> Brought:
+    judged = judge(judgments, rankings, highest_grade, documents=documents)
     return Brought(judged, rankings.origin, unjudged_queries(judgments, rankings.queries))
 
 

@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.scan.tokens import ROOM, Chunk, Offsets, Span, Words, joined, keys_of, same_bytes
+from pytest_ireval.retrieval.scan.tokens import (
+    ROOM,
+    WIDE,
+    Bytes,
+    Chunk,
+    Offsets,
+    Span,
+    Words,
+    joined,
+    keys_of,
+    same_bytes,
+)
 
 BLOCK = 1 << 16
 """The number of ids that are copied at a time."""
 
 
+FULL = 2
+"""Ids are copied by words if that takes at most this many times their bytes."""
+FIRST = np.array([(1 << (8 * k)) - 1 for k in range(9)], dtype="<u8")
+"""Masks: ``FIRST[k]`` keeps the first k bytes of a little-endian word; taken with ``clip`` for any length."""
+
+
 class Ids:
-    """``len(ids)`` ids in UTF-8; ``ids[i]`` is one as text."""
+    """``len(ids)`` ids in UTF-8; ``ids[i]`` is one as text.
 
-    __slots__ = ("chunk", "span")
+    They have a begin and an end in the text each; or, if they were copied by words, the same number of bytes each,
+    ``lengths`` of which are the id: 24 bytes less in memory.
+    """
 
-    def __init__(self, chunk: Chunk, span: Span) -> None:
+    __slots__ = ("_lengths", "_span", "chunk")
+
+    def __init__(self, chunk: Chunk, span: Span | None = None, lengths: Bytes | None = None) -> None:
         self.chunk = chunk
-        self.span = span
+        self._span = span
+        self._lengths = lengths if lengths is not None else np.zeros(0, np.uint8)
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Ids:
@@ -28,24 +50,59 @@ class Ids:
         chunk, start, end = joined([text.encode() for text in texts])
         return cls(chunk, Span(start, end))
 
+    @property
+    def span(self) -> Span:
+        """Where each id begins and ends in the text."""
+        return self._span or self._edges(np.arange(self._lengths.size))
+
+    def _edges(self, rows: Offsets) -> Span:
+        """Where some ids begin and end."""
+        if self._span is not None:
+            return Span(self._span.start[rows], self._span.end[rows])
+        start = rows * self._width
+        return Span(start, start + self._lengths[rows])
+
+    @property
+    def _width(self) -> int:
+        """The bytes of each id that was copied by words; 0 if they have spans."""
+        return self.chunk.size // self._lengths.size if self._lengths.size else 0
+
     def __len__(self) -> int:
-        return int(self.span.start.size)
+        return int(self._lengths.size if self._span is None else self._span.start.size)
 
     def __getitem__(self, row: int) -> str:
-        return self.chunk.token(int(self.span.start[row]), int(self.span.end[row])).decode()
+        if self._span is not None:
+            return self.chunk.token(int(self._span.start[row]), int(self._span.end[row])).decode()
+        start = range(len(self))[row] * self._width
+        return self.chunk.token(start, start + int(self._lengths[row])).decode()
 
     def texts(self, rows: Offsets | None = None) -> list[str]:
         """Some ids, or all, as text."""
-        start, end = self.span if rows is None else (self.span.start[rows], self.span.end[rows])
-        return [token.decode() for token in self.chunk.tokens(start, end)]
+        return [token.decode() for token in self.chunk.tokens(*(self.span if rows is None else self._edges(rows)))]
 
     def keys(self, seed: int = 0) -> Words:
         """A 64-bit key for each id."""
         return keys_of(self.chunk, self.span, seed)
 
+    def at(self, rows: Offsets) -> Ids:
+        """Some ids, in the same text."""
+        return Ids(self.chunk, self._edges(rows))
+
     def take(self, rows: Offsets) -> Ids:
-        """Some ids, copied next to each other, so that the rest of the text can be freed."""
-        start, length = self.span.start[rows], self.span.end[rows] - self.span.start[rows]
+        """Some ids, copied next to each other, so that the rest of the text can be freed.
+
+        Ids of about one length are copied by words, and zeros fill up the shorter ones.
+        """
+        if self._width:
+            words, size = self._width // 8, self._width * rows.size
+            buffer = np.zeros(size + 2 * ROOM, np.uint8)
+            _table(buffer, words, rows.size)[:] = _table(self.chunk.buffer, words, len(self))[rows]
+            return Ids(Chunk(buffer, size), lengths=self._lengths[rows])
+        start, end = self._edges(rows)
+        length = end - start
+        words = -(-int(length.max()) // 8) if length.size else 0
+        if 0 < words <= WIDE and 8 * words * length.size <= FULL * int(length.sum()):
+            return self._by_words(start, length, words)
         end = np.cumsum(length)
         size = int(end[-1]) if end.size else 0
         buffer = np.zeros(size + 2 * ROOM, np.uint8)
@@ -57,20 +114,43 @@ class Ids:
             buffer[ROOM + begin : ROOM + finish] = self.chunk.text[place]
         return Ids(Chunk(buffer, size), Span(end - length, end))
 
+    def _by_words(self, start: Offsets, length: Offsets, words: int) -> Ids:
+        size = 8 * words * length.size
+        buffer = np.zeros(size + 2 * ROOM, np.uint8)
+        table = _table(buffer, words, length.size)
+        windows = self.chunk.windows_after(words)
+        for rows_from in range(0, length.size, BLOCK):
+            block = slice(rows_from, rows_from + BLOCK)
+            table[block] = windows[start[block]].view("<u8").reshape(-1, words)
+            for j in range(words):
+                table[block, j] &= FIRST.take(length[block] - 8 * j, mode="clip")
+        return Ids(Chunk(buffer, size), lengths=length.astype(np.uint8))
+
     def some(self, rows: Offsets) -> Ids:
         """Some ids; all of them in their order are not copied. Only for ids whose text stays in memory."""
         return self if _are_all(rows, len(self)) else self.take(rows)
 
     def same(self, rows: Offsets, others: Ids, their_rows: Offsets) -> NDArray[np.bool_]:
         """Tell whether ``self[rows[i]] == others[their_rows[i]]``."""
-        return same_bytes(
-            self.chunk,
-            self.span.start[rows],
-            self.span.end[rows],
-            others.chunk,
-            others.span.start[their_rows],
-            others.span.end[their_rows],
-        )
+        ours, theirs = self._edges(rows), others._edges(their_rows)
+        return same_bytes(self.chunk, *ours, others.chunk, *theirs)
+
+
+def _table(buffer: Bytes, words: int, rows: int) -> NDArray[np.uint64]:
+    """The text of ids that were copied by words: a row of words for each."""
+    return buffer[ROOM : ROOM + 8 * words * rows].view("<u8").reshape(rows, words)
+
+
+def parts_of(begins: Offsets, size: int) -> Iterator[tuple[int, int]]:
+    """Neighbouring groups of rows, from the first to behind the last, with about ``size`` rows in all.
+
+    Group i is rows ``begins[i]`` to ``begins[i + 1]``; a part has at least one group.
+    """
+    at, last = 0, begins.size - 1
+    while at < last:
+        end = max(at + 1, int(np.searchsorted(begins, begins[at] + size, side="right")) - 1)
+        yield at, min(end, last)
+        at = end
 
 
 def _are_all(rows: Offsets, count: int) -> bool:
@@ -82,12 +162,29 @@ def _are_all(rows: Offsets, count: int) -> bool:
 
 def concatenated(parts: Sequence[Ids]) -> Ids:
     """All ids of some columns, one column after the other."""
+    parts = [part for part in parts if len(part)] or parts[:1]
+    width = max((part._width for part in parts), default=0)
+    if width and all(part._width for part in parts):
+        return _side_by_side(parts, width)
     size = sum(part.chunk.size for part in parts)
     buffer = np.zeros(size + 2 * ROOM, np.uint8)
     starts, ends, at = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
     for part in parts:
         buffer[ROOM + at : ROOM + at + part.chunk.size] = part.chunk.text
-        starts.append(part.span.start + at)
-        ends.append(part.span.end + at)
+        start, end = part.span
+        starts.append(start + at)
+        ends.append(end + at)
         at += part.chunk.size
     return Ids(Chunk(buffer, size), Span(np.concatenate(starts), np.concatenate(ends)))
+
+
+def _side_by_side(parts: Sequence[Ids], width: int) -> Ids:
+    """All ids of columns that were copied by words."""
+    size = sum(map(len, parts))
+    buffer = np.zeros(size * width + 2 * ROOM, np.uint8)
+    table, at = _table(buffer, width // 8, size), 0
+    for part in parts:
+        words = part._width // 8
+        table[at : at + len(part), :words] = _table(part.chunk.buffer, words, len(part))
+        at += len(part)
+    return Ids(Chunk(buffer, size * width), lengths=np.concatenate([part._lengths for part in parts]))

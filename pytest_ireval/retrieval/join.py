@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.ids import BLOCK, Ids, parts_of
 from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRankings
 from pytest_ireval.retrieval.judgments import Ideal, Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import KeptRows
-from pytest_ireval.retrieval.scan.tokens import begins_of, mixed
+from pytest_ireval.retrieval.scan.tokens import Words, begins_of, mixed
 
 
 def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: float | None = None) -> JudgedRankings:
@@ -39,17 +39,50 @@ def judged_hits(judgments: Judgments, parts: Sequence[KeptRows], highest_grade: 
     return _assembled(judgments, code, retrieved, hits, None, highest_grade)
 
 
-def judge(judgments: Judgments, rankings: Rankings, highest_grade: float | None = None) -> JudgedRankings:
-    """Judged rankings with all documents that ``rankings`` kept; other documents do not count."""
+def judge(
+    judgments: Judgments, rankings: Rankings, highest_grade: float | None = None, *, documents: bool = True
+) -> JudgedRankings:
+    """Judged rankings with all documents that ``rankings`` kept; other documents do not count.
+
+    Without ``documents``, only the judged ones among them become part of the result.
+    """
+    if not documents:
+        return judged_hits(judgments, [*_hits_of(judgments, rankings)], highest_grade)
     code = _codes(judgments, [query.encode() for query in rankings.queries])
     rows, query, first = _rows_by_query(len(judgments.queries), rankings, code)
-    documents = _documents(rankings, rows, query, first)
-    judgment = _judgment_of(judgments, query, documents.ids)
+    listed = _documents(rankings, rows, query, first)
+    judgment = _judgment_of(judgments, query, listed.ids, _query_keys(judgments))
     grade = _grades(judgments, judgment)
     rank = np.arange(rows.size) - first[query] + 1
-    every = Hits(query, rank, grade, judgment, documents.score, documents.tied_from, documents.tied_to)
-    hits, documents = every.at(np.flatnonzero(judgment >= 0)), documents._replace(grade=grade)
-    return _assembled(judgments, code, np.diff(rankings.first), hits, documents, highest_grade)
+    every = Hits(query, rank, grade, judgment, listed.score, listed.tied_from, listed.tied_to)
+    hits, listed = every.at(np.flatnonzero(judgment >= 0)), listed._replace(grade=grade)
+    return _assembled(judgments, code, np.diff(rankings.first), hits, listed, highest_grade)
+
+
+def _hits_of(judgments: Judgments, rankings: Rankings) -> Iterator[KeptRows]:
+    """The judged documents of all rankings, some queries at a time."""
+    names, length = [query.encode() for query in rankings.queries], np.diff(rankings.first)
+    code, keys, none = _codes(judgments, names), _query_keys(judgments), np.zeros(0, np.int64)
+    for begin, end in parts_of(rankings.first, BLOCK):
+        rows = np.arange(rankings.first[begin], rankings.first[end])
+        query = np.repeat(np.arange(end - begin), length[begin:end])
+        known = code[begin:end][query] >= 0
+        rows, query = rows[known], query[known]
+        judgment = (
+            _judgment_of(judgments, code[begin:end][query], rankings.documents.at(rows), keys) if rows.size else none
+        )
+        hit = np.flatnonzero(judgment >= 0)
+        rows, query = rows[hit], query[hit]
+        yield KeptRows(
+            query_id=names[begin:end],
+            count=length[begin:end],
+            query=query,
+            rank=rows - rankings.first[begin:end][query] + 1,
+            score=rankings.score[rows],
+            tied_from=rankings.tied_from[rows],
+            tied_to=np.minimum(rankings.tied_to[rows], length[begin:end][query]),
+            judgment=judgment[hit],
+        )
 
 
 def _documents(rankings: Rankings, rows: Integers, query: Integers, first: Integers) -> Documents:
@@ -88,7 +121,7 @@ def grades_of(judgments: Judgments, rankings: Rankings) -> NDArray[np.float64]:
     code = _codes(judgments, [query.encode() for query in rankings.queries])
     query = np.repeat(code, np.diff(rankings.first))
     rows = np.flatnonzero(query >= 0)
-    judgment = _judgment_of(judgments, query[rows], rankings.documents.take(rows))
+    judgment = _judgment_of(judgments, query[rows], rankings.documents.take(rows), _query_keys(judgments))
     grades = np.full(query.size, np.nan)
     grades[rows] = _grades(judgments, judgment)
     return grades
@@ -121,16 +154,19 @@ def _rows_by_query(count: int, rankings: Rankings, code: Integers) -> tuple[Inte
     return rows, query[rows], begins_of(kept)
 
 
-def _judgment_of(judgments: Judgments, query: Integers, ids: Ids) -> Integers:
+def _judgment_of(judgments: Judgments, query: Integers, ids: Ids, query_keys: Words) -> Integers:
     """The judgment's row for each (query, document); -1 where there is none."""
-    seed = judgments.table.seed
-    key = ids.keys(seed) ^ mixed(Ids.of(judgments.queries).keys(seed))[query]
+    key = ids.keys(judgments.table.seed) ^ query_keys[query]
     at, row = judgments.table.pairs.find(key)
     sure = query[at] == judgments.query[row]
     sure[sure] = ids.same(at[sure], judgments.documents, row[sure])
     judgment = np.full(query.size, -1, np.int64)
     judgment[at[sure]] = row[sure]
     return judgment
+
+
+def _query_keys(judgments: Judgments) -> Words:
+    return mixed(Ids.of(judgments.queries).keys(judgments.table.seed))
 
 
 def _assembled(

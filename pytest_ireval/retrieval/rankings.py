@@ -55,19 +55,28 @@ class Rankings:
         return self.documents.texts(np.arange(self.first[i], self.first[i + 1]))
 
 
-def rankings_of(parts: Sequence[KeptRows], origin: str, empty: Sequence[str] = ()) -> Rankings:
-    """Rankings from the kept rows of all queries; ``empty`` names queries with an empty ranking."""
-    documents = concatenated([part.documents for part in parts if part.documents is not None])
+def rankings_of(parts: list[KeptRows], origin: str, empty: Sequence[str] = ()) -> Rankings:
+    """Rankings from the kept rows of all queries; ``empty`` names queries with an empty ranking.
+
+    The list of parts is empty afterwards: each column is freed when it has been copied.
+    """
     none = np.zeros(len(empty), np.int64)
     kept = [np.bincount(part.query, minlength=part.count.size) for part in parts]
+    queries = (*(name.decode() for part in parts for name in part.query_id), *empty)
+    retrieved = np.concatenate([*(part.count for part in parts), none])
+    columns: list[list[Any]] = [
+        [getattr(part, name) for part in parts] for name in ("tied_to", "tied_from", "score", "documents")
+    ]
+    parts.clear()
+    documents = concatenated([each for each in columns.pop() if each is not None])
     return Rankings(
-        queries=(*(name.decode() for part in parts for name in part.query_id), *empty),
-        retrieved=np.concatenate([*(part.count for part in parts), none]),
+        queries=queries,
+        retrieved=retrieved,
         first=begins_of(np.concatenate([*kept, none])),
         documents=documents,
-        score=np.concatenate([np.zeros(0), *(part.score for part in parts)]),
-        tied_from=np.concatenate([np.zeros(0, np.int64), *(part.tied_from for part in parts)]),
-        tied_to=np.concatenate([np.zeros(0, np.int64), *(part.tied_to for part in parts)]),
+        score=np.concatenate([np.zeros(0), *columns.pop()]),
+        tied_from=np.concatenate([np.zeros(0, np.int64), *columns.pop()]),
+        tied_to=np.concatenate([np.zeros(0, np.int64), *columns.pop()]),
         origin=origin,
     )
 

@@ -181,8 +181,9 @@ def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
 
 def first_documents(rankings: Rankings, depth: int) -> Rankings:
     """The first ``depth`` documents of each ranking; numbers of retrieved documents and ties stay."""
-    kept = rankings.rank <= depth
-    return rankings if kept.all() else with_documents(rankings, kept)
+    if int(np.diff(rankings.first).max(initial=0)) <= depth:
+        return rankings
+    return with_documents(rankings, rankings.rank <= depth)
 
 
 def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:

@@ -475,3 +475,21 @@ def test_an_unknown_baseline_is_an_error(ireval, files):
         "error: baseline='bets' is not one of the rankings\n  did you mean 'best'?\n"
         "  allowed: first (the first), mixed, best, last\n",
     )
+
+
+def test_kept_values_give_the_same_table(ireval, files):
+    plain = ireval("compare", *files, "-m", "RR", "--missing", "zero")
+
+    first = ireval("compare", *files, "-m", "RR", "--missing", "zero", "--resume", "kept")
+    again = ireval("compare", *files, "-m", "RR", "--missing", "zero", "--resume", "kept", "--jobs", "1")
+
+    assert first == again == plain
+    assert len(list(Path("kept").iterdir())) == 3
+
+
+def test_kept_values_cannot_be_used_where_rankings_depend_on_each_other(ireval, files):
+    code, _, error = ireval("compare", *files, "--missing", "ignore", "--resume", "kept")
+
+    assert code == 2
+    assert "--resume has no effect: with --missing ignore, the queries that count depend on all rankings" in error
+    assert not Path("kept").exists()

@@ -136,3 +136,37 @@ def test_a_column_of_ids_is_a_list_of_texts(texts, data):
     assert taken.texts() == column.texts(np.array(rows, np.int64)) == [texts[row] for row in rows]
     assert concatenated([column, taken, column]).texts() == [*texts, *taken.texts(), *texts]
     assert concatenated([]).texts() == []
+
+
+columns_of_ids = st.lists(st.one_of(ids, st.text("ab\tü", min_size=1, max_size=9)), max_size=12)
+
+
+@given(columns_of_ids, columns_of_ids, st.data())
+def test_copied_ids_are_those_that_were_copied(one, other, data):
+    both = [*one, *other]
+    rows = data.draw(st.lists(st.integers(0, len(both) - 1), max_size=20)) if both else []
+    whole = concatenated([Ids.of(one).take(np.arange(len(one))), Ids.of(other), Ids.of([])])
+    copied = whole.take(np.array(rows, np.int64))
+    again = copied.take(np.arange(len(copied)))
+    together = concatenated([copied, again])
+
+    assert whole.texts() == both
+    assert copied.texts() == again.texts() == [both[row] for row in rows]
+    assert [again[i] for i in range(len(again))] == copied.texts()
+    assert again.at(np.arange(len(rows))[::-1]).texts() == copied.texts()[::-1]
+    assert together.texts() == copied.texts() * 2
+    assert together.take(np.arange(len(rows))).texts() == copied.texts()
+    assert copied.same(np.arange(len(rows)), whole, np.array(rows, np.int64)).all()
+    assert copied.keys(3).tolist() == Ids.of(copied.texts()).keys(3).tolist()
+
+
+def test_ids_of_about_one_length_take_their_bytes_and_one_more_in_memory():
+    texts = [f"document{number:08}" for number in range(100)]
+
+    copied = Ids.of(texts).take(np.arange(100))
+
+    assert copied.chunk.size == 1600
+    assert copied._span is None
+    assert concatenated([copied, Ids.of(["short"] * 99).take(np.arange(99))]).texts() == [*texts, *["short"] * 99]
+    with pytest.raises(IndexError):
+        copied[100]

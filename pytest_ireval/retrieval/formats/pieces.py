@@ -228,8 +228,16 @@ def _scan_scattered(scan: _Scan) -> list[KeptRows]:
         return [scan.keep(gathered_rows(parts))]
 
 
+_most = [4]
+
+
+def most_threads(count: int) -> None:
+    """Read with no more threads than this, as in one of several processes that share the processors."""
+    _most[0] = count
+
+
 def _threads() -> int:
-    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    return min(_most[0], len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def _ranges(file: ByteFile, layout: Layout) -> list[tuple[int, int | None]]:

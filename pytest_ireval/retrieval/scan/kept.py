@@ -43,11 +43,11 @@ class KeptRows:
 
     query_id: list[bytes]
     count: NDArray[np.int64]
-    query: NDArray[np.int64]
-    rank: NDArray[np.int64]
+    query: NDArray[np.int32 | np.int64]
+    rank: NDArray[np.int32 | np.int64]
     score: NDArray[np.float64]
-    tied_from: NDArray[np.int64]
-    tied_to: NDArray[np.int64]
+    tied_from: NDArray[np.int32 | np.int64]
+    tied_to: NDArray[np.int32 | np.int64]
     judgment: NDArray[np.int64] | None = None
     documents: Ids | None = None
 
@@ -104,11 +104,11 @@ def _rows(
     return KeptRows(
         query_id=lines.query_id,
         count=lines.count,
-        query=query,
-        rank=position - before,
+        query=query.astype(np.int32),
+        rank=(position - before).astype(np.int32),
         score=score,
-        tied_from=tied_from - before,
-        tied_to=tied_to - before,
+        tied_from=(tied_from - before).astype(np.int32),
+        tied_to=(tied_to - before).astype(np.int32),
         judgment=judgment,
         documents=documents and documents.take(np.arange(len(documents))),
     )

@@ -1,0 +1,79 @@
+"""Rankings of a baseline are written and read some queries at a time: the result does not depend on how many."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_ireval.baselines import changes, stored
+from pytest_ireval.baselines.changes import changed_queries
+from pytest_ireval.baselines.stored import Damage, decoded_rankings, encoded_rankings
+from pytest_ireval.retrieval.from_objects import rankings_from
+
+documents = st.lists(st.sampled_from(["a", "b\t", "c\\", "document7", "ü", "x" * 40]), unique=True, max_size=6)
+LISTS = st.dictionaries(st.sampled_from(["q1", "q\n2", "query 3", "4"]), documents, min_size=1)
+
+
+@pytest.fixture(params=[1, 7, 1 << 16])
+def size(request, monkeypatch):
+    """A number of rows or bytes that are taken at a time."""
+    monkeypatch.setattr(stored, "BLOCK", request.param)
+    monkeypatch.setattr(stored, "PIECE", request.param)
+    monkeypatch.setattr(changes, "BLOCK", request.param)
+    return request.param
+
+
+def plain(lists, depth):
+    """The text of a file, written the obvious way."""
+
+    def escaped(name):
+        return name.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+
+    rows = sorted(lists.items(), key=lambda row: row[0].encode())
+    lines = ["\t".join(map(escaped, [query, *found[:depth]])) + "\n" for query, found in rows]
+    return (f"# ireval rankings, format 1, depth {depth}\n" + "".join(lines)).encode()
+
+
+@pytest.mark.usefixtures("size")
+@settings(max_examples=40)
+@given(lists=LISTS, depth=st.integers(1, 6))
+def test_the_text_is_that_of_a_plain_writer_and_is_read_back(lists, depth):
+    text = encoded_rankings(rankings_from(lists), depth, scored=False)
+    found = decoded_rankings(text, depth, "here", scored=False)
+
+    assert text == plain(lists, depth)
+    assert {query: found.ranking(query) for query in found.queries} == {q: ids[:depth] for q, ids in lists.items()}
+
+
+@pytest.mark.usefixtures("size")
+def test_scores_are_read_back():
+    text = encoded_rankings(rankings_from({"q1": {"a": 2.5, "b": 2}, "q2": {"c": 0.1}}), 9, scored=True)
+    found = decoded_rankings(text, 9, "here", scored=True)
+
+    assert text == b"# ireval rankings, format 1, depth 9, with scores\nq1\ta\t2.5\tb\t2\nq2\tc\t0.1\n"
+    assert found.score.tolist() == [2.5, 2.0, 0.1]
+
+
+@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize(
+    ("rows", "complaint", "line"),
+    [
+        ("q1\ta\nq2\ta\tb\ta\n", "document 'a' is ranked twice", 3),
+        ("q1\ta\nq2\t\tb\n", "an id is missing", 3),
+        ("q1\ta\n\nq2\tb\n", "an id is missing", 3),
+        ("q1\ta\nq2\tb\nq1\tb\n", "duplicate query 'q1'", 4),
+        ("q1\ta\nq2", "is cut off: its last line has no end", 3),
+    ],
+)
+def test_damage_is_found_at_its_line(rows, complaint, line):
+    with pytest.raises(Damage) as caught:
+        decoded_rankings(b"# ireval rankings, format 1, depth 9\n" + rows.encode(), 9, "here", scored=False)
+
+    assert (caught.value.complaint, caught.value.line) == (complaint, line)
+
+
+@pytest.mark.usefixtures("size")
+@given(LISTS, LISTS, st.integers(1, 6))
+def test_changed_queries_are_those_with_other_first_documents(before, now, depth):
+    changed = changed_queries([rankings_from(before)], [rankings_from(now)], depth)
+
+    assert changed == tuple(sorted(q for q in before if q in now and before[q][:depth] != now[q][:depth]))

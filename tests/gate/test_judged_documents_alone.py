@@ -1,0 +1,96 @@
+"""The gate joins judged documents alone where no metric sees the others; results are those of all documents."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_ireval import load_registry, run_gate
+from pytest_ireval.evaluating.setting import Setting
+from pytest_ireval.results.plain import to_plain
+from pytest_ireval.retrieval.doors import as_judgments, as_rankings
+from pytest_ireval.retrieval.join import judge
+from pytest_ireval.suites.loading import load_suites
+
+REGISTRY = load_registry()
+NAMES = [f"d{number}" for number in range(12)]
+SUITE = """\
+ireval: 1
+suite: shop
+source: {{run: now.txt}}
+depth: {depth}
+judgments: judgments.txt
+missing_queries: zero
+ties: {ties}
+metrics: [nDCG@3, AP, RBP(p=0.8), Bpref, Judged@5, R@4]
+rules:
+  - threshold: {{nDCG@3: ">= 0.5"}}
+  - no_regression: {{metric: nDCG@3, tolerance: 1%, against: {{run: before.txt}}}}
+  - worsened: {{metric: AP, by_more_than: 0.1, at_most: 1, against: {{run: before.txt}}}}
+"""
+
+rankings = st.lists(
+    st.dictionaries(st.sampled_from(NAMES), st.sampled_from([3.0, 2.0, 1.5, 1.0, 0.5, 0.25]), min_size=1),
+    min_size=3,
+    max_size=3,
+)
+judged = st.lists(st.dictionaries(st.sampled_from(NAMES), st.integers(-1, 3), min_size=2), min_size=3, max_size=3)
+
+
+def lines(lists):
+    return "".join(f"q{q} Q0 {d} 1 {score} x\n" for q, found in enumerate(lists) for d, score in found.items())
+
+
+def plain(suite):
+    """The result of the gate as results.json has it."""
+    return to_plain(run_gate(suite, registry=REGISTRY))
+
+
+@settings(max_examples=20)
+@given(
+    now=rankings,
+    before=rankings,
+    grades=judged,
+    depth=st.sampled_from([5, 7, 100]),
+    ties=st.sampled_from(["trec", "input", "pessimistic", "optimistic"]),
+)
+def test_the_result_of_a_suite_is_the_same_with_and_without_unjudged_documents(
+    tmp_path_factory, now, before, grades, depth, ties
+):
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "now.txt").write_text(lines(now))
+    (folder / "before.txt").write_text(lines(before))
+    (folder / "judgments.txt").write_text(
+        "".join(f"q{q} 0 {d} {grade}\n" for q, found in enumerate(grades) for d, grade in found.items())
+    )
+    file = folder / "shop.ireval.yaml"
+    file.write_text(SUITE.format(depth=depth, ties=ties))
+    (suite,) = load_suites(file, REGISTRY)
+    brought = Setting.brought
+
+    def with_all_documents(setting, ranked, companions=None, *, documents=None):
+        return brought(setting, ranked, companions, documents=True)
+
+    alone = plain(suite)
+    with mock.patch.object(Setting, "brought", with_all_documents):
+        assert plain(suite) == alone
+
+
+@pytest.mark.parametrize("block", [1, 3, 1000])
+def test_hits_are_the_same_however_many_queries_are_joined_at_a_time(monkeypatch, block):
+    monkeypatch.setattr("pytest_ireval.retrieval.join.BLOCK", block)
+    lists = {"q2": ["a", "b", "c"], "other": ["a"], "q1": ["c", "x"], "none": []}
+    grades = as_judgments({"q1": {"c": 1, "d": 2}, "q2": {"c": 0, "a": 3}, "q3": {"a": 1}}, REGISTRY.readers)
+    found = as_rankings(lists, REGISTRY.readers)
+
+    with_all, alone = judge(grades, found), judge(grades, found, documents=False)
+
+    assert alone.documents is None
+    assert alone.hits.query.tolist() == [0, 1, 1]
+    assert alone.hits.rank.tolist() == [1, 1, 3]
+    for one, other in zip(with_all.hits, alone.hits, strict=True):
+        assert np.array_equal(one, other)
+    assert np.array_equal(with_all.retrieved, alone.retrieved)
+    assert np.array_equal(with_all.present, alone.present)
