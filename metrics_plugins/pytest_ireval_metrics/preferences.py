@@ -318,7 +318,14 @@ def preference_recall(judged: JudgedRankings, *, cutoff: Depth = None, weighted:
     return ratio(found.kept, found.all)
 
 
-@judges_metric(name="TauPref", range=(-1, 1), steps=partial(_kept_steps, "difference"))
+@judges_metric(
+    name="TauPref",
+    range=(-1, 1),
+    steps=partial(_kept_steps, "difference"),
+    not_promised={
+        "promotion_never_harms": "a document that rises above the cutoff adds preferences that the ranking contradicts"
+    },
+)
 def preference_tau(judged: JudgedRankings, *, cutoff: Depth = None, weighted: Weighted = False) -> Floats:
     """Tau of preferences: those about the first documents that the ranking follows, less those that it contradicts.
 

@@ -25,7 +25,7 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.intake.reading import read_judgments
-from pytest_ireval.meta.stress import ALL, Stressed, StressPlan, condensed_of, draws, parts_of, stressed
+from pytest_ireval.meta.stress import ALL, Stressed, StressPlan, condensed_of, draws, reduced, stressed
 from pytest_ireval.meta.systems import Systems, doubts, system_values, systems_of
 from pytest_ireval.results.evaluation import MissingQueries, Policies
 from pytest_ireval.retrieval.formats.writers import put
@@ -284,7 +284,7 @@ def _verdicts(judgments: Judgments, path: Path, plan: StressPlan) -> Sheet:
     """The share of draws in which the verdict of a suite differs from that under all judgments."""
     from pytest_ireval.meta.verdicts import verdicts_under
 
-    fewer = {f"{level}/{number}": part for level, number, part in parts_of(judgments, plan)}
+    fewer = {f"{level}/{number}": part for level, number, part in reduced(judgments, plan)}
     variants = {str(ALL): judgments, **fewer}
     with LateBar() as progress:
         found = [*verdicts_under(path, variants, progress)]

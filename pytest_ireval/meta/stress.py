@@ -67,7 +67,7 @@ class StressPlan:
     alpha: float
 
 
-def parts_of(judgments: Judgments, plan: StressPlan) -> Iterator[tuple[int, int, Judgments]]:
+def reduced(judgments: Judgments, plan: StressPlan) -> Iterator[tuple[int, int, Judgments]]:
     """The judgments of each draw that are left at each level below 100%, after the level and the number of the draw."""
     for number, draw in enumerate(draws(judgments, plan.rel, plan.seed, plan.repeats)):
         for level in plan.levels:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from engines import collection, indexing, starting
-from engines.conftest import _without
+from engines.conftest import without
 from engines.test_sources_of_engines import asked
 
 from pytest_ireval import load_suite, run_gate
@@ -59,7 +59,7 @@ def engine(request):
     try:
         made = starting.start(request.param)
     except starting.MissingError as error:
-        raise _without(error) from None
+        raise without(error) from None
     yield made
     made.stop()
 
@@ -125,7 +125,7 @@ def test_a_snapshot_is_restored(name, repository):
     try:
         node = starting._elastic(name, folder, starting._free_port(), **settings)
     except starting.MissingError as error:
-        raise _without(error) from None
+        raise without(error) from None
     try:
         node.wait_until(lambda: starting._answers(node, "/_cluster/health"))
         assert bash("engine/load-opensearch.sh", ENGINE_URL=node.url).returncode == 0

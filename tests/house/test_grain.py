@@ -16,11 +16,11 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 67_951,
-    "modules": 303,
-    "modules with one importer": 50,
+    "lines": 70_859,
+    "modules": 314,
+    "modules with one importer": 53,
     "names with one caller, in percent": 49,
-    "public names defined twice": 14,
+    "public names defined twice": 15,
 }
 
 
