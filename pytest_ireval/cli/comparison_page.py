@@ -33,12 +33,11 @@ def as_page(comparison: Comparison, view: View) -> str:
     using = templates()
     style, script = (asset(name, using.text_of(name)) for name in ("comparison.css", "comparison.js"))
     only = "base-uri 'none'; form-action 'none'"
-    tables, notes = (
-        [[*risk_rows(comparison, view.order)]],
-        [*comparison_notes(comparison, best="bold", every_pair=view.every_pair)],
-    )
+    tables = {"Risk": [*risk_rows(comparison, view.order)]}
+    notes = [*comparison_notes(comparison, best="bold", every_pair=view.every_pair)]
     if len(comparison.rankings) <= LETTERS:
-        tables = [[*pair_rows(comparison, every=view.every_pair)], *tables, [*extreme_rows(comparison)]]
+        pairs, queries = [*pair_rows(comparison, every=view.every_pair)], [*extreme_rows(comparison)]
+        tables = {"Differences": pairs, **tables, "Queries that changed most": queries}
     else:
         notes.append("the page shows pairs of up to 52 rankings only; --format csv has all pairs")
     return using.filled(
@@ -50,7 +49,7 @@ def as_page(comparison: Comparison, view: View) -> str:
         metrics=[{"title": title(each), "direction": each.direction} for each in comparison.metrics],
         rows=[*_rows(comparison, view)],
         values=_values(comparison) if view.per_query else "",
-        tables=[table for table in tables if table[1:]],
+        tables={heading: table for heading, table in tables.items() if table[1:]},
         notes=notes,
     )
 
