@@ -55,7 +55,9 @@ REMEDIES = {
         "name the format, or look at the first line that is shown: is it the right file?"
     ),
     "contains a zero byte: is it UTF-16, or not a text file?": "save it as UTF-8; Excel calls that *CSV UTF-8*.",
-    "is not UTF-8 (<reason>)": "save it as UTF-8: `iconv -f latin1 -t utf-8 old.csv > new.csv`.",
+    "is not UTF-8 (<reason>)": (
+        "save it as UTF-8, from its own encoding: `iconv -f cp1252 -t utf-8 old.csv > new.csv`, or `-f cp949` in Korea."
+    ),
     "has <number of cells>, not <names>": "a cell holds a delimiter: quote it in CSV; in TSV take the tab out of it.",
     "document <documents> is judged twice for query <queries>: grade <grade> here, grade <grade> at <place>": (
         "keep one line of the two, or merge several judges with `ireval import --judges median`."

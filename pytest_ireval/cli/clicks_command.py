@@ -12,7 +12,7 @@ from typing import NamedTuple
 import click
 
 from pytest_ireval.cli.options import LateBar, format_options, registry_at, suites_option
-from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
+from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.intake.reading import read_queries
 from pytest_ireval.judging.click_logs import ClickLog, read_clicks
@@ -142,17 +142,22 @@ def command(
     wanted = _Wanted(model, found, target, queries_to, *numbers)
     with LateBar() as progress:
         log = read_clicks(logs, drop_invalid=invalid == "drop", progress=progress)
-        searches = log.searches
+        searches, lacking = log.searches, list[str]()
         left_out: list[Row] = [each._asdict() for each in log.left_out]
         if queries is not None:
             asked = read_queries(queries, format=queries_format, registry=registry_at(None))
-            searches, others = searches_of(searches, _ids(asked, searches.queries))
+            known = _ids(asked, searches.queries)
+            searches, others = searches_of(searches, known)
+            lacking = [query for query in asked.ids if query not in known.values()]
             if others:
                 left_out.append(
                     {"reason": f"searches of queries that are not in {queries}", "number": others, "first": ""}
                 )
-        sheets = [Sheet("log", [{"searches": 0, "sessions": log.sessions, **searches.figures}]), _ranks(searches)]
+        sessions = log.sessions if queries is None else None
+        sheets = [Sheet("log", [{"searches": 0, "sessions": sessions, **searches.figures}]), _ranks(searches)]
         notes = _notes(log)
+        if lacking:
+            notes.append(f"{counted(len(lacking), 'query')} of {queries} not in the log: {first_of(lacking)}")
         if model is not None or found is not None:
             make = _judgments if model is not None else _preferences
             sheets += make(searches, wanted, left_out, notes, progress)
@@ -220,9 +225,13 @@ def _judgments(
     seen, unseen = held_out(searches, wanted.holdout, wanted.seed)
     number = int(unseen.count.sum())
     if number:
-        fits: list[Row] = [fit_of(fit(seen, wanted.prior, progress), unseen)._asdict() for fit in MODELS.values()]
+        fits = [fit_of(fit(seen, wanted.prior, progress), unseen) for fit in MODELS.values()]
+        best = min(fits, key=lambda each: each.perplexity)
+        if best.model != wanted.model:
+            notes.append(f"{best.model} predicts clicks better than {wanted.model} here")
+        rows: list[Row] = [each._asdict() for each in fits]
         yield Sheet(
-            "models", fits, f"Models on {counted(number, 'search')} that were held out (perplexity: 1 is perfect):"
+            "models", rows, f"Models on {counted(number, 'search')} that were held out (perplexity: 1 is perfect):"
         )
     else:
         notes.append("models are not compared: too few searches to hold some out")

@@ -140,7 +140,7 @@ def _name(name: str | None) -> str:
     if name is None:
         return re.sub(r"[^A-Za-z0-9_.-]+", "-", Path.cwd().name).strip("-.") or "search"
     if not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
-        raise click.UsageError(f"--name {name}: a suite name may contain letters, digits, _ . and -")
+        raise click.UsageError(f"--name {name}: a suite name may contain A to Z, a to z, digits, _ . and -")
     return name
 
 
@@ -367,7 +367,8 @@ def _how_it_was_made(metric: MetricResult) -> Iterator[str]:
     if made.queries < _FEW:
         likely = likely_spread(values)
         needed = (queries_needed(likely, 0.02 * statistics.fmean(values)) if likely else None) or 0
-        yield f"  # {queries} are few: about {roughly(needed):,} would show a drop of 2%."
+        if needed > made.queries:
+            yield f"  # {queries} are few: about {roughly(needed):,} would show a drop of 2%."
 
 
 def _evidence(queries: int) -> str:

@@ -6,7 +6,7 @@ import getpass
 import hashlib
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +207,7 @@ def _judged_by_program(
     budget = Spending(options["budget"], options["budget_cost"])
     sheets: list[Sheet] = []
     notes: list[str] = []
+    human_answers: Mapping[Pair, GivenGrade] = {}
     with LateBar() as progress:
         asking = Asking(judge, cache, budget, row["date"], progress.advance)
         if options["calibrate"] is not None:
@@ -215,16 +216,16 @@ def _judged_by_program(
             notes += [f"{counted(unread, 'human judgment')} not asked: not in the pool, and without texts"] * (
                 unread > 0
             )
-            answers = asking.answers(shuffled([item for item, _ in human], options["seed"]))
+            answers = human_answers = asking.answers(shuffled([item for item, _ in human], options["seed"]))
             if len(answers) < len(human):
                 stop = f"the budget ended with {len(answers)} of {len(human)} answers of the calibration"
-                show(sheets, [*notes, f"{stop}: nothing written; run again to go on", *_spent(budget)], form)
+                show(sheets, [*notes, f"{stop}: nothing written; run again to go on", *_spent(budget, answers)], form)
                 return 1
             found = _calibration(human, answers, options["seed"])
             sheets += _calibration_sheets(human, answers, judge, found)
             notes.append(_told(found, options["least_kappa"]))
             if found.kappa is None or found.kappa < options["least_kappa"]:
-                show(sheets, [*notes, *_spent(budget), f"refused: {file.path} not written"], form)
+                show(sheets, [*notes, *_spent(budget, answers), f"refused: {file.path} not written"], form)
                 return 1
         else:
             notes.append("not calibrated: no human judgments say how good these grades are")
@@ -244,7 +245,7 @@ def _judged_by_program(
     left = len(read.items) - len(answers)
     notes += [f"the budget ended: {counted(left, 'document')} not judged yet; run again to go on"] * (left > 0)
     notes += [f"{counted(read.graded, 'row')} of the pool with a grade already: left out"] * (read.graded > 0)
-    notes += _spent(budget)
+    notes += _spent(budget, {*answers, *human_answers})
     counts: Row = {"judged": len(answers), "left": left, "asked": budget.asked, "cost": budget.spent}
     sheets.append(Sheet("answers", [counts], shown=()))
     if options["audit"]:
@@ -253,9 +254,10 @@ def _judged_by_program(
     return 0
 
 
-def _spent(budget: Spending) -> Iterator[str]:
-    cost = f", cost {budget.spent:g}" if budget.spent else ""
-    yield f"asked for {counted(budget.asked, 'answer')}{cost}; others came from the cache"
+def _spent(budget: Spending, answered: Collection[Pair]) -> Iterator[str]:
+    cost, known = f", cost {budget.spent:g}" if budget.spent else "", len(answered) - budget.asked
+    others = f"; the cache or equal documents gave {counted(known, 'other')}" if known else ""
+    yield f"asked for {counted(budget.asked, 'answer')}{cost}{others}"
 
 
 def _human(read: ReadPool, judge: MachineJudge, options: Mapping[str, Any]) -> tuple[list[tuple[Item, int]], int]:

@@ -283,7 +283,7 @@ def history_near(folder: Path) -> Path:
     raise HistoryError(
         Problem(
             f"no {USUAL} in this folder or above it",
-            suggestion=f"--history {below[0]} uses the one below" if below else "",
+            suggestion=f"--history {below[0] if below else 'FILE'} names {'the one below' if below else 'another one'}",
             allowed="each run of pytest --ireval adds to the history in pytest's rootdir; ireval history rebuild "
             "makes one",
         )

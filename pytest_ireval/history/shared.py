@@ -333,13 +333,15 @@ def pull(path: Path, shared: Shared, repository: str = "", progress: Progress = 
     where, values = ("WHERE repository = ? ", (repository,)) if repository else ("", ())
     added = known = 0
     with shared.reading() as other:
+        if other is None:
+            raise HistoryError(Problem("has no history", shared.shown, suggestion="ireval history push makes one"))
         asked = f"SELECT run_key FROM runs {where}ORDER BY date, id"  # noqa: S608 - all of it is ours
-        keys = [] if other is None else [key for (key,) in other.execute(asked, storable(*values))]
+        keys = [key for (key,) in other.execute(asked, storable(*values))]
         with reading(path) as own:
             lacking = _lacking(keys, own)
         progress.expect(len(lacking), "runs")
         for some in _pieces(lacking):
-            added += _take(path, [] if other is None else [*stored(other, some)], shared)
+            added += _take(path, [*stored(other, some)], shared)
             progress.advance(len(some))
     known = len(keys) - added
     return Merged(added, known)

@@ -245,7 +245,8 @@ class _Collected:
             rank = places.get(self.documents.get(id_in(each), -1))
             if rank is None:
                 complaint = f"document {shown(str(each))} is clicked, but it was not shown"
-                raise _WrongLineError(complaint, "a click on a document that was not shown")
+                one = len(places) == 1 and "ids have spaces between them: a b c; or are a list in JSON"
+                raise _WrongLineError(complaint, "a click on a document that was not shown", one or "")
             found.append(rank)
         return found
 

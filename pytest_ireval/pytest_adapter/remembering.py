@@ -131,7 +131,8 @@ class RunHistory:
         elif self.away:
             warn(f"warning: this run is not in the shared history: {self.away}")
         elif self.sent > 1:
-            text = f"{self.sent} runs sent to {shown_address(self.place.address)}, those among them that waited"
+            place, waited = shown_address(self.place.address), counted(self.sent - 1, "run")
+            text = f"sent to {place}: this run, and {waited} that waited"
             reporter.write_line(as_printed(text))
         elif self.place.unset and not self.trouble:
             reporter.write_line(f"{INI}: {self.place.unset} is not set, so only this machine keeps the history")

@@ -123,7 +123,9 @@ def circumstance_lines(outcome: Outcome, suite: SuiteResult, date: str, limit: i
 
 def baseline_words(baseline: BaselineInfo, date: str) -> str:
     """The accepted commit, and its age: ``3f9c2e1 on main, 2 days old``."""
-    commit = printable(baseline.commit[:7]) or "no commit (not in a git repository)"
+    commit = printable(baseline.commit[:7]) or (
+        "no commit yet" if baseline.branch else "no commit (not in a git repository)"
+    )
     branch = f" on {printable(baseline.branch)}" if baseline.branch else ""
     dirty = " with uncommitted changes" if baseline.dirty else ""
     forced = ", forced" if baseline.forced else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ireval.results.outcome import Diagnosis, SliceFigures
+from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import JudgmentAges, SuiteResult
 from pytest_ireval.text_table import counted, magnitude, roughly
 
@@ -15,6 +15,13 @@ def figure(value: float | None, decimals: int = 4) -> str:
 def change(value: float | None, decimals: int = 4) -> str:
     """A difference; one that rounds to nothing has no minus."""
     return "-" if value is None else f"{_without_minus_zero(value, decimals):+.{decimals}f}"
+
+
+def word_of(outcome: Outcome) -> str:
+    """The verdict as a list names it."""
+    if outcome.accepted:
+        return "accepted"
+    return "warning" if outcome.warning and outcome.verdict == "pass" else outcome.verdict
 
 
 def cause_words(cause: Diagnosis) -> str:

@@ -9,7 +9,7 @@ from pytest_ireval.reports.charts.chart import Chart, Kind
 from pytest_ireval.reports.charts.gallery import charts_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor
 from pytest_ireval.reports.failure_text import cause_sentence
-from pytest_ireval.reports.figures import ages_words
+from pytest_ireval.reports.figures import ages_words, word_of
 from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
@@ -129,13 +129,6 @@ def _groups(suite: SuiteResult) -> Iterator[ChartGroup]:
         most = len(charts) if kind == "intervals" else 1  # the others are folded
         if charts:
             yield ChartGroup(title, said, tuple(charts[:most]), tuple(charts[most:]))
-
-
-def word_of(outcome: Outcome) -> str:
-    """The verdict as a list names it."""
-    if outcome.accepted:
-        return "accepted"
-    return "warning" if outcome.warning and outcome.verdict == "pass" else outcome.verdict
 
 
 def tone_of(change: float | None, direction: str) -> Tone:

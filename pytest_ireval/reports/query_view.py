@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pytest_ireval.reports.charts.chart import Chart
 from pytest_ireval.reports.charts.recall_precision import query_curve_chart
 from pytest_ireval.reports.commands import link_to, query_anchor, shell_word, sound, why_command
-from pytest_ireval.reports.figures import change, figure
+from pytest_ireval.reports.figures import change, figure, word_of
 from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
 from pytest_ireval.text_table import counted
@@ -140,7 +140,7 @@ def query_view(suite: SuiteResult, query: str, metric: str = "") -> _QueryView:
         columns=(*columns, *weight),
         figures=figures,
         headline=next((row for row in figures if row.metric == sound(metric)), next(iter(figures), None)),
-        rules=tuple((each.verdict, sound(each.headline)) for each in rules),
+        rules=tuple((word_of(each), sound(each.headline)) for each in rules),
         rankings=None if documents is None else _rankings(suite, documents),
         curve=None if documents is None else query_curve_chart(suite, documents),
         why=why_command(suite, explained, query) if explained else "",
@@ -390,7 +390,7 @@ def _rule(outcome: Outcome, positions: dict[str, int]) -> dict[str, Any]:
     named = dict.fromkeys(each.query for each in outcome.queries)
     return {
         "id": sound(outcome.id),
-        "verdict": outcome.verdict,
+        "verdict": word_of(outcome),
         "headline": sound(outcome.headline),
         "queries": [positions[query] for query in named if query in positions],
     }

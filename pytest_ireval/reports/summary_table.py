@@ -381,9 +381,8 @@ def update_lines(run: RunResult, limit: int = 80) -> list[str]:
     """A table for each suite whose baseline this run wrote, and whether its commit is what was measured."""
     parts = [_accepted(suite, limit) for suite in run.suites if suite.name in run.accepted]
     if parts and run.dirty:
-        parts.append(
-            wrapped(f"accepted with uncommitted changes on commit {run.commit[:7]}: {DIRTY}", limit, then="  ")
-        )
+        on = f" on commit {run.commit[:7]}" if run.commit else ""
+        parts.append(wrapped(f"accepted with uncommitted changes{on}: {DIRTY}", limit, then="  "))
     return [line for part in parts for line in (*part, "")][:-1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -171,9 +172,18 @@ def brought(
     if found.without_judgments and not found.judged.present.any():
         queries = found.without_judgments
         complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
-        suggestion = f"ranked: {some(queries)}; judged: {some(judgments.queries)}"
+        suggestion = f"ranked: {some(queries)}; judged: {some(judgments.queries)}{_alike(queries, judgments.queries)}"
         raise InputError(Problem(complaint, place=found.origin, suggestion=suggestion))
     return found
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> str:
+    """In which way ids of two files differ that look alike; nothing if they do not."""
+    ones, others = ({unicodedata.normalize("NFC", each) for each in ids} for ids in (one, other))
+    if ones & others:
+        return "; ids differ only in the form of their accents (Unicode NFC and NFD)"
+    same = {each.casefold() for each in ones} & {each.casefold() for each in others}
+    return "; ids differ only in upper and lower case" if same else ""
 
 
 def _files(source: object, readers: Sequence[Reader], named: Format) -> list[str] | None:

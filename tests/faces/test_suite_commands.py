@@ -187,7 +187,7 @@ def test_nothing_is_overwritten(ireval, folder):
         ([], "give --judgments, or --queries if there are no judgments yet"),
         (
             ["--queries", "queries.tsv", "--name", "a b"],
-            "--name a b: a suite name may contain letters, digits, _ . and -",
+            "--name a b: a suite name may contain A to Z, a to z, digits, _ . and -",
         ),
         (["--queries", "queries.tsv", "-o", "a.txt"], "a.txt: the name of a suite file ends in .yaml or .yml"),
     ],

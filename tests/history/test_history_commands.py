@@ -253,7 +253,7 @@ def test_without_a_history_it_is_said_where_one_is(ireval):
         2,
         "",
         "error: no .ireval/history.sqlite in this folder or above it\n"
-        "  --history suites/.ireval/history.sqlite uses the one below\n"
+        "  --history suites/.ireval/history.sqlite names the one below\n"
         "  each run of pytest --ireval adds to the history in pytest's rootdir; ireval history rebuild makes one\n",
     )
     assert "nDCG@10" in ireval("history", "list", "--history", "suites/.ireval/history.sqlite").out

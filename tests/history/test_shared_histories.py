@@ -85,7 +85,8 @@ def test_commands_send_and_fetch(ireval, monkeypatch):
         (("push", "postgresql://ada:short@host/x"), "error: postgresql://host/x\n  the password in the address has"),
         (("push", "oracel://host/x"), "error: oracel://host/x\n  cannot be opened: Can't load plugin"),
         (("push", "postgresql://host:port/x"), "error: postgresql://host:port/x\n  cannot be opened: "),
-        (("pull", "team.sqlite", "--repository", "acme"), "has no run of the repository 'acme'"),
+        (("pull", "team.sqlite"), "error: team.sqlite\n  has no history\n  ireval history push makes one\n"),
+        (("pull", FILE, "--repository", "acme"), "has no run of the repository 'acme'"),
     ],
 )
 def test_a_wrong_address_is_an_error(ireval, arguments, says):
@@ -271,7 +272,7 @@ def test_a_run_waits_while_the_database_is_away_and_is_sent_with_the_next():
         ]
     Path("team.sqlite").rmdir()
 
-    assert remembered("team.sqlite", 3)[1] == ["3 runs sent to team.sqlite, those among them that waited"]
+    assert remembered("team.sqlite", 3)[1] == ["sent to team.sqlite: this run, and 2 runs that waited"]
     assert len(rows(Path("team.sqlite"))) == 3
 
 
