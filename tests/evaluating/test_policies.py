@@ -278,3 +278,15 @@ def test_numbers_of_numpy_are_numbers():
 def test_one_query_as_text_and_as_number_is_refused():
     with pytest.raises(InputError, match="query '1' occurs twice, as text and as a number"):
         evaluate({1: {"a": 1}, "1": {"b": 1}}, {"1": ["a"]}, "RR")
+
+
+@pytest.mark.parametrize(
+    ("ranked", "judged", "said"),
+    [
+        ("c\u0327a", "\u00e7a", "ids differ only in the form of their accents"),
+        ("Q1", "q1", "ids differ only in upper and lower case"),
+    ],
+)
+def test_ids_that_look_alike_are_told_apart(ranked, judged, said):
+    with pytest.raises(InputError, match=said):
+        evaluate({judged: {"a": 1}}, {ranked: ["a"]}, ["AP"])

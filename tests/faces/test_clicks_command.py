@@ -312,3 +312,27 @@ def test_a_suite_gates_on_judgments_and_preferences_from_clicks(ireval, write, r
     )
 
     assert [each.verdict for each in run_gate(load_suite("clicks.ireval.yaml")).outcomes[1:]] == [verdict] * 2
+
+
+def test_sessions_are_those_of_the_whole_log_so_queries_have_no_number_of_them(ireval, few, write):
+    write("queries.tsv", "id\ttext\nq1\tred mug\nq2\tblue mug\n")
+
+    found = json.loads(ireval("clicks", few, "--queries", "queries.tsv", "--format", "json").out)
+
+    assert (found["log"][0]["searches"], found["log"][0]["sessions"]) == (40, None)
+    assert "1 query of queries.tsv not in the log: q2" in found["notes"]
+
+
+def test_a_better_model_is_named(ireval):
+    found = json.loads(ireval("clicks", LOG, "--model", "cascade", "--format", "json").out)
+    best = json.loads(ireval("clicks", LOG, "--model", "dbn", "--format", "json").out)
+
+    assert min(found["models"], key=lambda row: row["perplexity"])["model"] == "dbn"
+    assert "dbn predicts clicks better than cascade here" in found["notes"]
+    assert not any("predicts clicks better" in note for note in best["notes"])
+
+
+def test_ids_without_spaces_between_them_are_named(ireval, write):
+    write("log.tsv", HEAD + "s1\tred mug\ta,b,c\tb\t1\n")
+
+    assert "ids have spaces between them" in ireval("clicks", "log.tsv").err

@@ -20,6 +20,24 @@ def test_a_grade_that_would_become_zero_is_refused_with_its_line(tmp_path, grade
     assert str(error.value) == f"{path}:2\n  grade {grade!r} is too close to 0 for a number"
 
 
+@pytest.mark.parametrize(
+    ("grade", "said"),
+    [
+        ("0,95", "is '0,95', not a number: write 0.95, with a point"),
+        ("1,000,000", "is '1,000,000', not a number"),
+        ("", "is empty: remove its row"),
+    ],
+)
+def test_a_grade_in_a_table_that_is_no_number_says_what_to_write(tmp_path, grade, said):
+    path = tmp_path / "grades.csv"
+    path.write_text(f"query;document;grade\nq1;d1;1\nq1;d2;{grade}\n")
+
+    with pytest.raises(InputError) as error:
+        read_judgments(path, grades="float")
+
+    assert str(error.value).splitlines()[:2] == [f"{path}:3", f"  the grade of document 'd2' for query 'q1' {said}"]
+
+
 @pytest.mark.parametrize("grade", ["0", "0.0", "0e5", "-0", "1e-300", "0e-999", ".0e1"])
 def test_a_grade_that_is_zero_or_small_is_read(tmp_path, grade):
     path = tmp_path / "qrels"
