@@ -1,6 +1,7 @@
 """Suites that say how their queries were drawn: variants of one intent, strata with known shares, so many queries."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from town import Town
@@ -59,9 +60,8 @@ def test_each_query_as_its_own_cluster_is_no_cluster(tmp_path):
         for name, outcome in plain.items():
             assert clustered[name].headline == outcome.headline
             assert clustered[name].numbers == outcome.numbers
-            assert [vars(each) | {"share": None} for each in clustered[name].figures] == [
-                vars(each) | {"share": None} for each in outcome.figures
-            ]
+            figures = [replace(each, share=None) for each in clustered[name].figures]
+            assert figures == [replace(each, share=None) for each in outcome.figures]
 
 
 def test_the_verdict_says_how_many_clusters_there_are_and_how_many_queries_could_tell(tmp_path):

@@ -16,7 +16,7 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 70_885,
+    "lines": 70_887,
     "modules": 314,
     "modules with one importer": 53,
     "names with one caller, in percent": 49,

@@ -49,10 +49,9 @@ JUDGMENTS = (
 def chunks_of(size, threads=1):
     """Buffers of so many bytes; even the smallest file is cut into ranges if there are threads."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trec, "CHUNK", size)
-        patch.setattr(trec, "CHUNK", size)
-        patch.setattr(trec, "SMALL", 1)
-        patch.setattr(trec, "_threads", lambda: threads)
+        patch.setattr(pieces, "CHUNK", size)
+        patch.setattr(pieces, "SMALL", 1)
+        patch.setattr(pieces, "_threads", lambda: threads)
         yield
 
 
