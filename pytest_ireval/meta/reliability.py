@@ -86,7 +86,7 @@ def _queries_for(one: float, target: float) -> int | None:
 
 def _of_mean(one: float, queries: int) -> float:
     """The reliability of a mean by that of a single query (Spearman and Brown)."""
-    return queries * one / (1 + (queries - 1) * one)
+    return min(1.0, queries * one / (1 + (queries - 1) * one))  # rounding may pass 1
 
 
 def relative(found: Components, confidence: float = 0.95) -> Coefficient | None:
