@@ -38,7 +38,9 @@ MESSY = (
     "q4 Q0 d2 2 8 t"
 ).encode()
 SCATTERED = b"".join(sorted(REGULAR.splitlines(keepends=True), key=lambda line: line[::-1]))
-FILES = {"regular": REGULAR, "messy": MESSY, "scattered": SCATTERED}
+BLANKS = b"\n" * 300 + b"\n".join([*SCATTERED.splitlines()[:3], b" " * 300, *SCATTERED.splitlines()[3:]]) + b"\n" * 300
+"""Several of the smallest chunks have no row."""
+FILES = {"regular": REGULAR, "messy": MESSY, "scattered": SCATTERED, "blanks": BLANKS}
 JUDGMENTS = (
     "\ufeffq1 0 d1 1\r\nq1 0 dé2 2\n\n# none\nq2 0 only-document-of-this-query 0\n q3  0 d\U0001f600\t3\nq3 0 d2 -1\n"
     "q1 0 d3 1\nq1 0 d1 1\n4 0 doc003 1\n333 0 doc0000007 2\n333 0 doc1 1"

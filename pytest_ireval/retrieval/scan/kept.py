@@ -236,6 +236,7 @@ def gathered_rows(parts: list[Lines]) -> Lines:
 
     The text of the parts is laid end to end, so a part must hold no more of it than its lines.
     """
+    parts = [part for part in parts if part.score.size] or parts[:1]  # ``concatenated`` leaves out empty ones, too
     names = {name: i for i, name in enumerate(dict.fromkeys(n for part in parts for n in part.query_id))}
     key = np.zeros(len(names), np.uint64)
     query = []
