@@ -113,6 +113,10 @@ def command(
         raise click.UsageError(f"{given[0]} needs --with")
     read = read_pool(pool)
     target = target or _beside(pool, "judgments")
+    options["cache"] = options["cache"] or pool.with_name(f"{pool.stem}.answers.jsonl")
+    _refuse_one_file(
+        {"the pool": pool, "--to": target, "--cache": options["cache"], "--calibrate": options["calibrate"]}
+    )
     text, version = _guideline(guideline)
     row = {"date": today_of().isoformat(), "guideline": version}
     if program is not None:
@@ -123,6 +127,14 @@ def command(
 
     file = JudgmentFile(target, _name(judge or _login()))
     _judged_by_hand(Rating(pool.name, read.items, file, row, grades, text), port, browser=not no_browser)
+
+
+def _refuse_one_file(files: Mapping[str, Path | str | None]) -> None:
+    """Refuse one file for two purposes: writing one would destroy the other."""
+    seen: dict[Path, str] = {}
+    for purpose, path in files.items():
+        if path is not None and (other := seen.setdefault(Path(path).resolve(), purpose)) != purpose:
+            raise IrevalError(Problem(f"{other} and {purpose} are one file: {path}", suggestion="name another one"))
 
 
 def _beside(pool: Path, what: str) -> Path:
@@ -203,7 +215,7 @@ def _judged_by_program(
     if judge.prompt is not None and PROMPT not in judge.command:
         raise click.UsageError("--prompt has no effect: the command does not contain {prompt}")
     slices = _slices(read, options["column"]) if options["audit"] else {}
-    cache = AnswerCache(options["cache"] or pool.with_name(f"{pool.stem}.answers.jsonl"))
+    cache = AnswerCache(options["cache"])
     budget = Spending(options["budget"], options["budget_cost"])
     sheets: list[Sheet] = []
     notes: list[str] = []

@@ -99,7 +99,8 @@ class _Evaluator:
         try:
             if self.sweep.folder is None:
                 return self._evaluation(path)
-            kept = self.sweep.folder / f"{_digest(self.print.encode(), path)}.json"
+            named = json.dumps([self.print, *(part for part in Path(path).parts if "=" in part)])  # as in query=q1/
+            kept = self.sweep.folder / f"{_digest(named.encode(), path)}.json"
             known = _read(kept)
             if known is None:
                 known = self._evaluation(path)
@@ -129,8 +130,11 @@ def _placed(problem: Problem, origin: str) -> Problem:
 def _print_of(sweep: Sweep, setting: Setting) -> str:
     """Changes with everything that values depend on, but for the rankings."""
     files = [sweep.judgments, *(str(each) for each in sweep.companions if each)]
+    if elsewhere := [path for path in files if not os.path.isfile(path)]:
+        complaint = "is no file on this machine, so a change of it would not be noticed"
+        raise InputError(Problem(complaint, elsewhere[0], suggestion="copy it, or leave --resume out"))
     metrics = [(str(metric), metric.version, metric.origin) for metric in setting.metrics]
-    facts = [_digest(b"", path) for path in files if os.path.exists(path)]
+    facts = [_digest(b"", path) for path in files]
     named = [sweep.judgments_format, sweep.rankings_format]
     return json.dumps([facts, metrics, asdict(sweep.policies), named, setting.registry.distributions])
 

@@ -59,7 +59,7 @@ class MachineJudge:
         try:
             words = shlex.split(self.command)
         except ValueError as error:
-            raise InputError(Problem(f"--with cannot be split into words: {error}", shown(self.command))) from None
+            raise InputError(Problem(f"--with cannot be split into words: {error}")) from None
         if not words:
             raise InputError("--with names no program")
         values = {MODEL: self.model, PROMPT: str(self.prompt or "")}
@@ -78,19 +78,29 @@ class MachineJudge:
         """A short hash of the prompt; empty without one."""
         return "" if self.prompt is None else hashlib.sha256(self.prompt.read_bytes()).hexdigest()[:12]
 
+    @cached_property
+    def scripts_hash(self) -> str:
+        """A hash of the files that the command names: another script is another judge."""
+        digest = hashlib.sha256()
+        for word in self.words[1:]:
+            path = Path(word)
+            if path.is_file():
+                digest.update(path.read_bytes())
+        return digest.hexdigest()
+
     def request(self, item: Item) -> dict[str, Any]:
         """One line for the program."""
         return {**item._asdict(), "grades": {str(grade): label for grade, label in self.grades.items()}}
 
     def key(self, item: Item) -> str:
-        """Equal for equal questions to the same model; an id counts only where there is nothing else to read."""
+        """Equal for equal questions to the same program; an id counts only where there is nothing else to read."""
         asked = (
             item.text or item.query,
             dict(item.about),
             dict(item.fields) or item.document,
             list(self.grades.items()),
         )
-        whole = json.dumps([*asked, self.model or self.command, self.prompt_hash], sort_keys=True)
+        whole = json.dumps([*asked, self.command, self.model, self.scripts_hash, self.prompt_hash], sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
@@ -101,7 +111,8 @@ class AnswerCache:
         self.path = path
         self.known: dict[str, GivenGrade] = {}
         data = path.read_bytes() if path.exists() else b""
-        whole = data[: data.rfind(b"\n") + 1]  # an interrupted program may have left half a line
+        end = data.rfind(b"\n") + 1
+        whole = data if _is_json(data[end:]) else data[:end]  # an interrupted program may have left half a line
         for number, line in enumerate(whole.splitlines(), 1):
             try:
                 found = json.loads(line)
@@ -114,6 +125,9 @@ class AnswerCache:
         self.size = len(whole)
         if self.size < len(data):
             os.truncate(path, self.size)
+        elif whole[-1:] not in (b"", b"\n"):
+            with open(path, "ab") as file:
+                self.size += file.write(b"\n")
 
     def add(self, key: str, answer: GivenGrade, item: Item) -> None:
         """Keep an answer."""
@@ -126,6 +140,14 @@ class AnswerCache:
         """Remove the answers that were added."""
         if self.path.exists():
             os.truncate(self.path, self.size)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 @dataclass
@@ -174,7 +196,7 @@ class Asking:
         ahead = len(lines) if self.budget.cost is None else 1
         with closing(_answered(self.judge, lines, ahead)) as found:
             for (key, item), line in zip(wanted, found, strict=False):
-                place = f"answer {self.budget.asked + 1} of {self.judge.command}"
+                place = f"answer {self.budget.asked + 1} of {self.judge.name}"
                 answer = self._answer(line, item, place)
                 self.cache.add(key, answer, item)
                 self.budget.asked += 1
@@ -186,7 +208,7 @@ class Asking:
                 self.cache.forget()
                 complaint = f"answered more often than it was asked ({len(lines)} times): {shown(_text(extra))}"
                 remedy = "print one line for each line that is read; none of these answers is kept"
-                raise BadAnswerError(Problem(complaint, self.judge.command, suggestion=remedy))
+                raise BadAnswerError(Problem(complaint, self.judge.name, suggestion=remedy))
 
     def _answer(self, line: bytes, item: Item, place: str) -> GivenGrade:
         """The answer in a line, checked."""
@@ -319,7 +341,7 @@ def _failed(
     return InputError(
         Problem(
             f"{complaint} {far}",
-            judge.command,
+            judge.name,
             suggestion=remedy,
             allowed=f"the end of its standard error:\n  {last}" if last else "it wrote nothing to standard error",
         )

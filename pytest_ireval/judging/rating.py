@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -137,6 +142,32 @@ def _table(path: Path) -> Table:
         return json_lines(file) if file.head.lstrip().startswith("{") else delimited_table(file)
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """No other process judges into a file of this folder meanwhile."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+        with open(Path(tempfile.gettempdir(), f"ireval-{name}.lock"), "ab") as file:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            try:
+                yield
+            finally:
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+    else:
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
 class JudgmentFile:
     """The judgments of one judge in a file, which may hold those of others; each change is on the disk at once.
 
@@ -166,15 +197,15 @@ class JudgmentFile:
 
     def put(self, changes: Mapping[Pair, Row | None], seen: str | None = None) -> bool:
         """Add, replace or (None) remove judgments of this judge; False if a grade is not the one that was ``seen``."""
-        with self.lock:
+        with self.lock, _alone(self.path.absolute().parent):
             self._refresh()
             if seen is not None and any(self._rows.get(pair, {}).get("grade", "") != seen for pair in changes):
                 return False
             rows = {**self._rows}
             for pair, row in changes.items():
-                rows.pop(pair, None)
+                own = {name: cell for name, cell in rows.pop(pair, {}).items() if name not in COLUMNS}
                 if row is not None:
-                    rows[pair] = {"query": pair[0], "document": pair[1], **row, "judge": self.judge}
+                    rows[pair] = {**own, "query": pair[0], "document": pair[1], **row, "judge": self.judge}
             used = {name for row in rows.values() for name, cell in row.items() if cell}
             names = [name for name in COLUMNS if name in used or name in ALWAYS]
             names += dict.fromkeys(name for row in rows.values() for name in row if name not in COLUMNS)

@@ -2,6 +2,8 @@
 
 import json
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from pytest_ireval import InputError, evaluate
@@ -174,3 +176,28 @@ def test_a_folder_that_cannot_be_written_is_an_error(files):
 
     with pytest.raises(InputError, match="kept\n  cannot be made"):
         swept(sweep_of(folder, folder=folder / "kept"), paths)
+
+
+def test_companions_elsewhere_cannot_be_kept(files):
+    place, paths = files
+    companions = sweep_of(place).companions._replace(preferences=(place / "pairs.tsv").as_uri())
+
+    with pytest.raises(InputError, match="no file on this machine"):
+        swept(sweep_of(place, folder=place / "kept", metrics=("PPref",), companions=companions), paths)
+
+
+def test_equal_files_of_other_queries_have_values_of_their_own(files):
+    place, _ = files
+    paths = {}
+    for query in ("q1", "q2"):
+        folder = place / f"query={query}"
+        folder.mkdir()
+        table = pyarrow.table({"document": ["a", "x"], "score": [2.0, 1.0]})
+        pyarrow.parquet.write_table(table, folder / "run.parquet")
+        paths[query] = str(folder / "run.parquet")
+    sweep = sweep_of(place, folder=place / "kept", metrics=("P@1",))
+
+    found = [swept(sweep, paths) for _ in range(2)]
+    assert [{name: each["P@1"].values for name, each in one.items()} for one in found] == [
+        {"q1": {"q1": 1.0, "q2": 0.0}, "q2": {"q1": 0.0, "q2": 0.0}}
+    ] * 2

@@ -394,3 +394,13 @@ def test_mistakes_about_an_audit(ireval, folder, arguments, complaint):
     (folder / "one.txt").write_text("q0 0 q0-0 0\n")
 
     assert complaint in ireval("agreement", "one.txt", *arguments).err
+
+
+@pytest.mark.parametrize("options", [("--to", "same.jsonl", "--cache", "same.jsonl"), ("--cache", "pool.tsv")])
+def test_one_file_for_two_purposes_is_refused(ireval, folder, options):
+    before = (folder / "pool.tsv").read_text(encoding="utf-8")
+    outcome = ireval("judge", "pool.tsv", "--with", "python3 judge.py", "--without-calibration", *options)
+
+    assert outcome.code == 2
+    assert "are one file" in outcome.err
+    assert (folder / "pool.tsv").read_text(encoding="utf-8") == before

@@ -64,10 +64,25 @@ def test_answers_may_come_one_by_one_or_after_all_questions(judge, ask, before):
 
 def test_nothing_is_asked_twice_and_equal_texts_are_one_question(judge, ask):
     ask(judge())
-    never = judge("raise SystemExit('asked')")
-    assert ask(never)[1].asked == 0
+    assert ask(judge())[1].asked == 0
     twins = [ITEMS[0], ITEMS[0]._replace(query="q2", document="d9")]
-    assert ask(never, twins)[0] == {"d0": 0, "d9": 0}
+    assert ask(judge(), twins)[0] == {"d0": 0, "d9": 0}
+    assert ask(judge(), twins)[1].asked == 0
+
+
+def test_another_script_is_another_judge_whatever_the_name_of_the_model(judge, ask):
+    ask(judge(model="A"))
+
+    assert ask(judge(f"pass  # another version\n{BY_ID}", model="A"))[1].asked == 4
+
+
+def test_a_last_answer_without_a_line_end_is_kept(judge, ask, tmp_path):
+    ask(judge())
+    (cache,) = tmp_path.glob("*.jsonl")
+    cache.write_bytes(cache.read_bytes().rstrip(b"\n"))
+
+    assert ask(judge())[1].asked == 0
+    assert cache.read_bytes().endswith(b"\n")
 
 
 def test_without_texts_the_ids_are_the_question(judge):

@@ -1,6 +1,8 @@
 """Pools as judges see them, and the file that keeps each judgment with its judge and date."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -157,3 +159,29 @@ def test_the_next_document_is_the_first_open_one_after_this_one(judged, data):
     later = [place for place in others if place > after]
 
     assert next_open(items, known, after) == next(iter([*later, *others]), None)
+
+
+JUDGE = """
+import sys
+from pathlib import Path
+from pytest_ireval.judging.rating import JudgmentFile
+file = JudgmentFile(Path(sys.argv[1]), sys.argv[2])
+for number in range(25):
+    assert file.put({("q", f"d{number}"): {"grade": "1", "date": "2026-03-01", "guideline": ""}})
+"""
+
+
+def test_judges_in_two_processes_lose_no_grade(tmp_path):
+    path = tmp_path / "judgments.tsv"
+    judges = [subprocess.Popen([sys.executable, "-c", JUDGE, path, name]) for name in ("ann", "bob")]
+
+    assert [judge.wait() for judge in judges] == [0, 0]
+    rows = path.read_text(encoding="utf-8").splitlines()[1:]
+    assert len(rows) == 50
+
+
+def test_a_column_of_ones_own_row_stays_when_it_is_judged_again(written):
+    path = written("judgments.csv", "query,document,grade,judge,date,remark\nq1,d1,1,ann,2026-01-01,odd\n")
+    JudgmentFile(path, "ann").put({("q1", "d1"): ROW})
+
+    assert path.read_text(encoding="utf-8").splitlines()[1] == "q1,d1,2,ann,2026-03-01,v1,odd"
