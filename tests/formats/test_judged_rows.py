@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_ireval import load_registry, read_judgments
+from pytest_ireval import evaluate, load_registry, read_judgments, read_rankings
 from pytest_ireval.errors import InputError
 from pytest_ireval.retrieval.doors import brought
 from pytest_ireval.retrieval.formats import columnar, pieces
@@ -188,7 +188,7 @@ def as_arrow(table, rows_in_batch=7):
 def test_columns_of_parquet_and_arrow(folder, drawn, kind, form, number, by_id):
     short, long, enough = read_both(folder, form(table_of(drawn, kind, number)), by_id=by_id)
     assert short == long
-    assert enough
+    assert enough or any(not cell.strip() for row in drawn for cell in row[:2])  # which is an error
 
 
 @relaxed
@@ -349,3 +349,16 @@ def test_compressed_rows(folder, compress, name):
 
     assert short == long == read_both(folder, data)[0]
     assert enough
+
+
+@pytest.mark.parametrize("pad", [" ", "\t", "\u00a0", "\u3000"])
+def test_blanks_around_ids_of_parquet_do_not_count(tmp_path, pad):
+    import pyarrow
+    from pyarrow import parquet
+
+    path = tmp_path / "run.parquet"
+    rows = {"query": [f"q1{pad}", "q1"], "document": [f"{pad}d1", f"ü{pad}"], "score": [2.0, 1.0]}
+    parquet.write_table(pyarrow.table(rows), path)
+
+    assert evaluate({"q1": {"d1": 1, "ü": 2}}, path, ["P@2"])["P@2"].values == {"q1": 1.0}
+    assert read_rankings(path).documents.texts() == ["d1", "ü"]

@@ -378,11 +378,28 @@ def _texts(table: Any, name: str, origin: str) -> Any:
     if types.is_integer(kind) or column.nbytes > LARGEST:  # casts are slow to import
         column = column.cast(arrow.large_string())
     texts = column.combine_chunks()
+    _refuse_empty(texts, name, origin)
+    if _has_blank_edges(texts):
+        from pyarrow import compute
+
+        texts = compute.utf8_trim_whitespace(texts)  # as in every other format
+        _refuse_empty(texts, name, origin)
+    return texts
+
+
+def _refuse_empty(texts: Any, name: str, origin: str) -> None:
     edge = _edges(texts)
     empty = (edge[1:] == edge[:-1]) | _nulls(texts)
     if empty.any():
         raise _unfit(origin, f"column {name!r} is empty", int(np.flatnonzero(empty)[0]))
-    return texts
+
+
+def _has_blank_edges(texts: Any) -> bool:
+    """Tell whether a text may begin or end with a blank; beyond ASCII any character may be one."""
+    if not len(texts):
+        return False
+    data, edge = np.frombuffer(texts.buffers()[2], np.uint8), _edges(texts)
+    return any(bool(((at <= ord(" ")) | (at >= 0x80)).any()) for at in (data[edge[:-1]], data[edge[1:] - 1]))
 
 
 def _numbers(table: Any, name: str, origin: str) -> NDArray[np.float64]:
