@@ -157,7 +157,11 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
                 return None
             kind, _, number = path.partition("/")
             if kind == "items" and number == "next":
-                return next_open(rating.items, rating.file.grades) or 0
+                try:
+                    return next_open(rating.items, rating.file.grades) or 0
+                except IrevalError as error:  # as in _answer
+                    self._refuse(500, one_line(error))
+                    return None
             if kind == "items" and number.isascii() and number.isdigit() and int(number[:9]) < len(rating.items):
                 return int(number[:9])
             if path:
@@ -167,7 +171,11 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
         def _body(self) -> dict[str, str] | None:
             """The texts ``grade`` and ``seen`` of the request; None if it is something else."""
             length = self.headers.get("Content-Length", "")
-            if self.headers.get_content_type() != "application/json" or not length.isdigit() or int(length) > LARGEST:
+            if (
+                self.headers.get_content_type() != "application/json"
+                or not (length.isascii() and length.isdigit())
+                or int(length) > LARGEST
+            ):
                 return None
             try:
                 found = json.loads(self.rfile.read(int(length)))

@@ -170,8 +170,11 @@ def ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
     """The columns of rankings; InputError if one is missing, or if two could be it."""
     names = list(names)
     by_rank = named(names, "score") is None and named(names, "rank") is not None
-    query, document = (column_for(names, kind, origin) for kind in ("query", "document"))
-    return RankingColumns(query, document, column_for(names, "rank" if by_rank else "score", origin), by_rank)
+    kinds = ("query", "document", "rank" if by_rank else "score")
+    query, document, number = (column_for(names, kind, origin) for kind in kinds)
+    if repeated := [name for name in (query, document, number) if names.count(name) > 1]:
+        raise InputError(Problem(f"two columns are named {repeated[0]!r}", place=origin))
+    return RankingColumns(query, document, number, by_rank)
 
 
 def id_column(names: Iterable[Any], origin: str) -> Any:

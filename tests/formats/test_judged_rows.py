@@ -362,3 +362,16 @@ def test_blanks_around_ids_of_parquet_do_not_count(tmp_path, pad):
 
     assert evaluate({"q1": {"d1": 1, "ü": 2}}, path, ["P@2"])["P@2"].values == {"q1": 1.0}
     assert read_rankings(path).documents.texts() == ["d1", "ü"]
+
+
+def test_two_columns_of_one_name_are_an_error_in_parquet_too(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    names = ["query", "document", "score", "score"]
+    columns = [["q1"], ["d1"], [1.0], [2.0]]
+    parquet.write_table(pyarrow.Table.from_arrays([pyarrow.array(each) for each in columns], names), tmp_path / "run")
+
+    for read in (lambda path: evaluate({"q1": {"d1": 1}}, path, ["AP"]), read_rankings):
+        with pytest.raises(InputError, match="two columns are named 'score'"):
+            read(tmp_path / "run")
