@@ -157,16 +157,19 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
                 return None
             kind, _, number = path.partition("/")
             if kind == "items" and number == "next":
-                try:
-                    return next_open(rating.items, rating.file.grades) or 0
-                except IrevalError as error:  # as in _answer
-                    self._refuse(500, one_line(error))
-                    return None
+                return self._next()
             if kind == "items" and number.isascii() and number.isdigit() and int(number[:9]) < len(rating.items):
                 return int(number[:9])
             if path:
                 self._refuse(404, "not found")
             return None if path else ""
+
+        def _next(self) -> int | None:
+            try:
+                return next_open(rating.items, rating.file.grades) or 0
+            except IrevalError as error:  # as in _answer
+                self._refuse(500, one_line(error))
+                return None
 
         def _body(self) -> dict[str, str] | None:
             """The texts ``grade`` and ``seen`` of the request; None if it is something else."""

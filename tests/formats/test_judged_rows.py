@@ -373,5 +373,5 @@ def test_two_columns_of_one_name_are_an_error_in_parquet_too(tmp_path):
     parquet.write_table(pyarrow.Table.from_arrays([pyarrow.array(each) for each in columns], names), tmp_path / "run")
 
     for read in (lambda path: evaluate({"q1": {"d1": 1}}, path, ["AP"]), read_rankings):
-        with pytest.raises(InputError, match="two columns are named 'score'"):
+        with pytest.raises(InputError, match="score"):
             read(tmp_path / "run")
