@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -33,6 +35,13 @@ LISTS = "a line for each search: query, documents, clicks (or clicked_ranks); se
 ROWS = "a line for each document that was shown: query, session, document, rank, clicked"
 MILLISECONDS = 1e11
 """A time above this is in milliseconds, not seconds: as seconds it is the year 5138."""
+
+DIGITS = re.compile(r"(19|20)\d{6}(\d{4}(\d\d)?)?", re.ASCII)
+"""A day, minute or second without signs between its parts; as numbers they are of no time when there were web logs."""
+FIRST, END = -62_135_596_800, 253_402_300_800
+"""The years 1 to 9999, in seconds since 1970."""
+HEADERS = 1024
+"""The different headers of objects that are remembered."""
 
 
 class WrongLineError(ValueError):
@@ -79,14 +88,21 @@ def is_clicked(value: Any) -> bool:
 
 def seconds_of(time: Any) -> float:
     """Seconds since 1970; without a zone, a time is in UTC."""
+    text = str(time).strip()
+    seconds = math.nan
     with suppress(ValueError, TypeError, OverflowError):
-        number = float(time)
-        if abs(number) < MILLISECONDS * 1000:  # neither infinite nor NaN
-            return number / 1000 if abs(number) > MILLISECONDS else number
-    with suppress(ValueError, TypeError, AttributeError, OverflowError):
-        found = datetime.fromisoformat(time.strip().replace("Z", "+00:00"))
-        return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
-    allowed = "seconds or milliseconds since 1970, or ISO 8601, such as 2026-03-01T12:00:00"
+        if DIGITS.fullmatch(text):
+            text = f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10] or '00'}:{text[10:12] or '00'}:{text[12:] or '00'}"
+        else:
+            number = float(time)
+            seconds = number / 1000 if MILLISECONDS < abs(number) < MILLISECONDS * 1000 else number
+    if math.isnan(seconds):
+        with suppress(ValueError, OverflowError):
+            found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+            seconds = (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
+    if FIRST <= seconds < END:
+        return seconds
+    allowed = "seconds or milliseconds since 1970, or ISO 8601, such as 2026-03-01T12:00:00; the years are 1 to 9999"
     raise WrongLineError(f"the time is {shown(str(time))}", "the time is not understood", allowed)
 
 
@@ -100,7 +116,7 @@ def cells_of(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool,
     if file.head.lstrip().startswith("{"):
         first = file.first_object
         by_row, names = _names(list(first or {}), f"{file.name}:1")
-        return by_row, _of_objects(file, lines, [name or kind for kind, name in names.items()], refuse)
+        return by_row, _of_objects(file, lines, [*names], refuse)
     rows = delimited_rows(lines, file.delimiter, file.name)
     first_line, head = next(rows, (1, []))
     header = [name.strip() for name in head]
@@ -109,9 +125,8 @@ def cells_of(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool,
 
 
 def _names(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | None]]:
-    """The name of each kind of column, None where there is none."""
-    plain = {plain_name(name): name for name in reversed(header)}
-    found = {kind: next((plain[name] for name in known if name in plain), None) for kind, known in COLUMNS.items()}
+    """The name of each kind of column that such a line has, None where there is none; refused if they are too few."""
+    found = _all_names(header)
     by_row = found["documents"] is None and found["document"] is not None
     needed = ("query", "session", "document", "rank", "clicked") if by_row else ("query", "documents")
     missing = [kind for kind in needed if found[kind] is None]
@@ -127,7 +142,14 @@ def _names(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | Non
     return by_row, {kind: found[kind] for kind in ("query", "session", "time", "count", *kinds)}
 
 
-def _of_objects(file: InputFile, lines: Iterator[str], names: Sequence[str | None], refuse: Refuse) -> Iterator[_Line]:
+def _all_names(header: Sequence[str]) -> dict[str, str | None]:
+    plain = {plain_name(name): name for name in reversed(header)}
+    return {kind: next((plain[name] for name in known if name in plain), None) for kind, known in COLUMNS.items()}
+
+
+def _of_objects(file: InputFile, lines: Iterator[str], kinds: Sequence[str], refuse: Refuse) -> Iterator[_Line]:
+    """Objects need not have the same names: each has its own, which are the same for all objects with equal ones."""
+    known: dict[tuple[str, ...], list[str | None]] = {}
     for number, line in enumerate(lines, 1):
         try:
             found = parsed(line)
@@ -138,7 +160,13 @@ def _of_objects(file: InputFile, lines: Iterator[str], names: Sequence[str | Non
         if not isinstance(found, dict):
             refuse(WrongLineError("is not a JSON object"), f"{file.name}:{number}")
             continue
-        yield number, [found.get(name) for name in names]
+        names = known.get(keys := tuple(found))
+        if names is None:
+            if len(known) >= HEADERS:
+                known.clear()
+            every = _all_names(keys)
+            names = known[keys] = [every[kind] for kind in kinds]
+        yield number, [None if name is None else found[name] for name in names]
 
 
 def _of_rows(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.judging import click_logs
+from pytest_ireval.judging import click_lines, click_logs
 from pytest_ireval.judging.click_logs import read_clicks
 
 
@@ -252,6 +252,55 @@ def test_times_of_all_kinds_give_the_span(read):
 
     assert read(head + "".join(f"q\ta\t\t{time}\n" for time in times)).span == (1772323200.0, 1772323200.0)
     assert read(head + "q\ta\t\t\n").span is None
+
+
+@pytest.mark.parametrize(
+    ("time", "day"),
+    [
+        (20260301, 1772323200.0),
+        ("20260301", 1772323200.0),
+        ("202603010000", 1772323200.0),
+        (20260301000000, 1772323200.0),
+        (1772323200123, 1772323200.123),
+        (-86400, -86400.0),
+        ("0001-01-01", -62135596800.0),
+    ],
+)
+def test_digits_that_are_a_date_are_not_seconds(read, time, day):
+    line = {"query": "q", "documents": ["a"], "clicks": [], "time": time}
+
+    assert read(json.dumps(line), "log.jsonl").span == (day, day)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        -90000000000,
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-14:00",
+        20260230,
+        "20261301",
+        10**400,
+        1e300,
+        "nan",
+        "inf",
+        [1],
+        "²0260301",
+    ],
+)
+def test_times_beyond_the_calendar_are_wrong_lines(read, time):
+    line = {"query": "q", "documents": ["a"], "clicks": [], "time": time}
+    with pytest.raises(InputError, match=r"log.jsonl:1\n  the time is "):
+        read(json.dumps(line), "log.jsonl")
+
+
+def test_each_object_has_names_of_its_own(read, monkeypatch):
+    monkeypatch.setattr(click_lines, "HEADERS", 1)
+    one = {"query": "q", "documents": ["a", "b"], "clicks": ["a"]}
+    two = {"query": "q", "shown": ["a", "b"], "clicked_ranks": [2], "frequency": 50, "session_id": "s"}
+    log = read("".join(f"{json.dumps(each)}\n" for each in (one, two, one)), "log.jsonl")
+
+    assert told(log) == [("q", ["a", "b"], [1], 2), ("q", ["a", "b"], [2], 50)]
 
 
 def test_many_sessions_are_estimated_closely(monkeypatch):
