@@ -182,13 +182,14 @@ def _refuse_targets(target: str | None, endings: Sequence[str], files: Sequence[
 
 def _refuse_inputs(targets: Mapping[str, str | None], inputs: Sequence[str]) -> None:
     """Refuse to write a file twice, or over a file that is read; also with ``--force``."""
-    taken = {Path(file).resolve(): f"would overwrite {file}, which is read" for file in inputs}
+    taken = {Path(file).resolve(): f"the input {file}" for file in inputs}
     for option, target in targets.items():
         if target is not None:
             path = Path(target).resolve()
             if path in taken:
-                raise IrevalError(Problem(f"{option} {target} {taken[path]}", suggestion="choose another name"))
-            taken[path] = f"is also the file of {option}"
+                complaint = f"{option} {target} is the same file as {taken[path]}"
+                raise IrevalError(Problem(complaint, suggestion="choose another name"))
+            taken[path] = f"{option} {target}"
 
 
 def _policy(name: str, suites: Path | None) -> ClickPolicy:

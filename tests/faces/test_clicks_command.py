@@ -219,7 +219,7 @@ def test_wrong_lines_are_named_all_at_once_and_may_be_dropped(ireval, write, lin
         (["--to", "new.tsv"], "--to and --queries-to need --model or --policy"),
         (["--policy", "skip-abov"], "unknown policy 'skip-abov'\n  did you mean 'skip-above'?"),
         (["--policy", "skip-above", "--to", "new.txt"], "unknown format\n  endings: .tsv, .csv, .jsonl"),
-        (["--model", "sdbn", "--to", "few.tsv"], "--to few.tsv would overwrite few.tsv, which is read"),
+        (["--model", "sdbn", "--to", "few.tsv"], "--to few.tsv is the same file as the input few.tsv"),
         (["--model", "sdbn", "--to", "nowhere/new.tsv"], "there is no folder for nowhere/new.tsv"),
         (["--model", "sdbn", "--thresholds", "0.3,0.1"], "'0.3,0.1' is not a list of ascending numbers above 0"),
         (
@@ -245,11 +245,11 @@ def test_options_that_cannot_be_followed_are_an_error_and_nothing_is_written(ire
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--to", "new.tsv", "--queries-to", "./new.tsv"], "--queries-to ./new.tsv is also the file of --to"),
-        (["--to", "new.tsv", "--svg", "link/new.tsv"], "--svg link/new.tsv is also the file of --to"),
-        (["--to", "few.tsv", "--force"], "--to few.tsv would overwrite few.tsv, which is read"),
-        (["--svg", "few.tsv", "--force"], "--svg few.tsv would overwrite few.tsv, which is read"),
-        (["--queries", "q.tsv", "--to", "q.tsv", "--force"], "--to q.tsv would overwrite q.tsv, which is read"),
+        (["--to", "new.tsv", "--queries-to", "./new.tsv"], "--queries-to ./new.tsv is the same file as --to new.tsv"),
+        (["--to", "new.tsv", "--svg", "link/new.tsv"], "--svg link/new.tsv is the same file as --to new.tsv"),
+        (["--to", "few.tsv", "--force"], "--to few.tsv is the same file as the input few.tsv"),
+        (["--svg", "few.tsv", "--force"], "--svg few.tsv is the same file as the input few.tsv"),
+        (["--queries", "q.tsv", "--to", "q.tsv", "--force"], "--to q.tsv is the same file as the input q.tsv"),
     ],
 )
 def test_no_file_is_written_twice_or_over_one_that_is_read(ireval, few, write, tmp_path, options, said):
