@@ -56,7 +56,7 @@ Cells = Sequence[Any]
 """Query, session, time and count; then documents, clicks, clicked ranks, or document, rank, clicked."""
 
 
-def whole(value: Any) -> int:
+def whole_in(value: Any) -> int:
     """A whole number in a cell; one below 0 for anything else."""
     if isinstance(value, str):
         text = value.strip()
@@ -68,7 +68,7 @@ def count_in(value: Any) -> int:
     """The searches of a line, by its count."""
     if value is None:
         return 1
-    number = whole(value)
+    number = whole_in(value)
     if not 1 <= number <= MOST:
         complaint = f"count is {shown(str(value))}, not a whole number from 1 to {MOST:,}"
         raise WrongLineError(complaint, "count is not a number")
@@ -76,10 +76,12 @@ def count_in(value: Any) -> int:
 
 
 def is_clicked(value: Any) -> bool:
-    """What a cell says of a click."""
+    """Tell whether a cell stands for a click."""
     if isinstance(value, bool):
         return value
-    number = whole(value) if not isinstance(value, str) else {"false": 0, "true": 1}.get(value.lower(), whole(value))
+    number = (
+        whole_in(value) if not isinstance(value, str) else {"false": 0, "true": 1}.get(value.lower(), whole_in(value))
+    )
     if number < 0:
         allowed = "clicked is 0, or the number of clicks; or false or true"
         raise WrongLineError(f"clicked is {shown(str(value))}", "clicked is not a number", allowed)
@@ -91,7 +93,7 @@ def seconds_of(time: Any) -> float:
     text = str(time).strip()
     seconds = math.nan
     with suppress(ValueError, TypeError, OverflowError):
-        if DIGITS.fullmatch(text):
+        if len(text) in (8, 12, 14) and DIGITS.fullmatch(text):
             text = f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10] or '00'}:{text[10:12] or '00'}:{text[12:] or '00'}"
         else:
             number = float(time)

@@ -21,7 +21,7 @@ from pytest_ireval.judging.click_lines import (
     count_in,
     is_clicked,
     seconds_of,
-    whole,
+    whole_in,
 )
 from pytest_ireval.judging.clicks import Searches
 from pytest_ireval.progress import SILENT, Progress
@@ -212,7 +212,7 @@ class _Collected:
     def _ranks(self, known: int, given: Sequence[Any]) -> list[int]:
         size, found = len(self.contents[known]) - 1, []
         for each in given:
-            rank = whole(each)
+            rank = whole_in(each)
             if not 1 <= rank <= size:
                 complaint = f"rank {shown(str(each))} is clicked, but {counted(size, 'document')} are shown"
                 raise WrongLineError(complaint, "a click on a rank that was not shown")
@@ -282,7 +282,7 @@ class _Rows:
         if session is None or session == "":
             raise WrongLineError("has no session, so the rows of its search are not known")
         key = _hashable(session), _hashable(query)
-        at = whole(rank)
+        at = whole_in(rank)
         found = self.open.get(key)
         if found is None or at == 1:
             self._end(key)
@@ -334,7 +334,7 @@ class _Open:
 
 def _follow(found: _Open, before: int, rank: Any, count: Any) -> None:
     """Check that a row follows the one at the rank before, with the same count; after a wrong row this is unknown."""
-    if whole(rank) != before + 1 and not found.wrong:
+    if whole_in(rank) != before + 1 and not found.wrong:
         allowed = f"ranks of a search are 1, 2, 3, …; other searches may be between, up to {REMEMBERED:,}"
         last = f"rank {before}" if before else "nothing"
         complaint = f"rank {shown(str(rank))} comes after {last} of this session and query"
