@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
@@ -136,7 +136,9 @@ def command(
         raise click.UsageError("--to and --queries-to need --model or --policy")
     if queries is not None and queries_to is not None:
         raise click.UsageError("--queries-to writes the queries of the log: it has no effect with --queries")
-    _refuse_targets(target, TABLES if model is None else TABLES + TREC, [target, queries_to, svg], force)
+    targets = {"--to": target, "--queries-to": queries_to, "--svg": svg}
+    _refuse_inputs(targets, [*logs, *([] if queries is None else [queries])])
+    _refuse_targets(target, TABLES if model is None else TABLES + TREC, [*targets.values()], force)
     found = None if policy is None else _policy(policy, suites)
     numbers = (min_impressions, min_support, min_deviation, prior, thresholds, holdout, seed)
     wanted = _Wanted(model, found, target, queries_to, *numbers)
@@ -176,6 +178,18 @@ def _refuse_targets(target: str | None, endings: Sequence[str], files: Sequence[
             raise IrevalError(Problem(f"would overwrite {file}", suggestion="--force overwrites"))
         if not Path(file).absolute().parent.is_dir():
             raise IrevalError(Problem(f"there is no folder for {file}", suggestion="create it, or choose another one"))
+
+
+def _refuse_inputs(targets: Mapping[str, str | None], inputs: Sequence[str]) -> None:
+    """Refuse to write a file twice, or over a file that is read; also with ``--force``."""
+    taken = {Path(file).resolve(): f"the input {file}" for file in inputs}
+    for option, target in targets.items():
+        if target is not None:
+            path = Path(target).resolve()
+            if path in taken:
+                complaint = f"{option} {target} is the same file as {taken[path]}"
+                raise IrevalError(Problem(complaint, suggestion="choose another name"))
+            taken[path] = f"{option} {target}"
 
 
 def _policy(name: str, suites: Path | None) -> ClickPolicy:
@@ -224,8 +238,14 @@ def _judgments(
     """The judgments, written; tables of models and grades."""
     seen, unseen = held_out(searches, wanted.holdout, wanted.seed)
     number = int(unseen.count.sum())
-    if number:
-        fits = [fit_of(fit(seen, wanted.prior, progress), unseen) for fit in MODELS.values()]
+    if number and seen.count.any():
+        known = seen.pairs.shown > 0
+        fits = [fit_of(fit(seen, wanted.prior, progress).with_means(known), unseen) for fit in MODELS.values()]
+        if new := int((~known & (unseen.pairs.shown > 0)).sum()):
+            pairs = counted(new, "document")
+            notes.append(
+                f"{pairs} of held-out searches in no others of the same query: each model takes its mean there"
+            )
         best = min(fits, key=lambda each: each.perplexity)
         if best.model != wanted.model:
             notes.append(f"{best.model} predicts clicks better than {wanted.model} here")
@@ -284,18 +304,24 @@ def _preferences(
         f"preferences with the support of fewer than {counted(wanted.min_support, 'search')}": found.weak,
     }
     left_out += [{"reason": reason, "number": number, "first": ""} for reason, number in reasons.items() if number]
-    _refuse_nothing(wanted, "preference", rows, left_out)
+    clicked = searches.figures["searches"] - searches.figures["searches_without_clicks"]
+    why = f"{policy.name} reads none from {counted(clicked, 'search')} with clicks" if not found.found else ""
+    why += "; --min-deviation may ignore some" if why and wanted.min_deviation is not None else ""
+    _refuse_nothing(wanted, "preference", rows, left_out, why, policy.summary if clicked else "")
     if wanted.target is not None:
         write_table(("query", "better", "worse", "support"), rows, wanted.target)
     _tell(wanted, "preference", [query for query, *_ in rows], searches, notes)
 
 
-def _refuse_nothing(wanted: _Wanted, what: str, named: Sequence[object], left_out: Sequence[Row]) -> None:
-    """Refuse to write files without content, with what was left out."""
+def _refuse_nothing(
+    wanted: _Wanted, what: str, named: Sequence[object], left_out: Sequence[Row], why: str = "", rule: str = ""
+) -> None:
+    """Refuse to write files without content, with the reason and what was left out."""
     if not named and (wanted.target, wanted.queries_to) != (None, None):
         reasons = "; ".join(f"{each['number']:,} {each['reason']}" for each in left_out)
-        suggestion = f"left out: {reasons}" if reasons else "the log has no searches with clicks"
-        raise IrevalError(Problem(f"there are no {what}s to write", suggestion=suggestion))
+        suggestion = f"left out: {reasons}" if reasons else "" if why else "there are no searches"
+        complaint = f"there are no {what}s to write" + (f": {why}" if why else "")
+        raise IrevalError(Problem(complaint, suggestion=suggestion, allowed=rule if why else ""))
 
 
 def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, notes: list[str]) -> None:

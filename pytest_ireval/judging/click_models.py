@@ -43,6 +43,15 @@ class ClickModel(NamedTuple):
     rounds: int = 0
     """Rounds of EM; 0: estimated at once."""
 
+    def with_means(self, known: Mask) -> ClickModel:
+        """The model with its mean estimates for all pairs but the known ones."""
+        examined = self.examined * known
+        clicks = examined * self.attraction
+        a = _share(clicks.sum(), examined.sum())
+        s = _share((clicks * self.satisfaction).sum(), clicks.sum())
+        attraction, satisfaction = np.where(known, self.attraction, a), np.where(known, self.satisfaction, s)
+        return self._replace(attraction=attraction, satisfaction=satisfaction)
+
     @property
     def relevance(self) -> Floats:
         """The chance that a user who examines a document clicks it, and is satisfied."""
@@ -69,7 +78,7 @@ def position_model(searches: Searches, prior: float, progress: Progress = SILENT
         attractive = clicked + np.bincount(pair, unclicked * a[pair] * (1 - e[rank]), size)
         examined = np.bincount(rank, clicks + unclicked * e[rank] * (1 - a[pair]), ranks)
         before = a, e
-        a, e = attractive / (shown + prior), examined / np.maximum(of_rank, 1)
+        a, e = attractive / np.maximum(shown + prior, 1e-300), examined / np.maximum(of_rank, 1)
         e[:1] = 1.0
         progress.advance(1)
         if _still(zip((a, e), before, strict=True)):

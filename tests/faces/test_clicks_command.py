@@ -219,7 +219,7 @@ def test_wrong_lines_are_named_all_at_once_and_may_be_dropped(ireval, write, lin
         (["--to", "new.tsv"], "--to and --queries-to need --model or --policy"),
         (["--policy", "skip-abov"], "unknown policy 'skip-abov'\n  did you mean 'skip-above'?"),
         (["--policy", "skip-above", "--to", "new.txt"], "unknown format\n  endings: .tsv, .csv, .jsonl"),
-        (["--model", "sdbn", "--to", "few.tsv"], "would overwrite few.tsv\n  --force overwrites"),
+        (["--model", "sdbn", "--to", "few.tsv"], "--to few.tsv is the same file as the input few.tsv"),
         (["--model", "sdbn", "--to", "nowhere/new.tsv"], "there is no folder for nowhere/new.tsv"),
         (["--model", "sdbn", "--thresholds", "0.3,0.1"], "'0.3,0.1' is not a list of ascending numbers above 0"),
         (
@@ -240,6 +240,63 @@ def test_options_that_cannot_be_followed_are_an_error_and_nothing_is_written(ire
     assert said in found.err
     assert [each.name for each in tmp_path.iterdir()] == ["few.tsv"]
     assert (tmp_path / few).read_text(encoding="utf-8") == FEW
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--to", "new.tsv", "--queries-to", "./new.tsv"], "--queries-to ./new.tsv is the same file as --to new.tsv"),
+        (["--to", "new.tsv", "--svg", "link/new.tsv"], "--svg link/new.tsv is the same file as --to new.tsv"),
+        (["--to", "few.tsv", "--force"], "--to few.tsv is the same file as the input few.tsv"),
+        (["--svg", "few.tsv", "--force"], "--svg few.tsv is the same file as the input few.tsv"),
+        (["--queries", "q.tsv", "--to", "q.tsv", "--force"], "--to q.tsv is the same file as the input q.tsv"),
+    ],
+)
+def test_no_file_is_written_twice_or_over_one_that_is_read(ireval, few, write, tmp_path, options, said):
+    write("q.tsv", "not even read")
+    (tmp_path / "link").symlink_to(tmp_path)
+    found = ireval("clicks", few, "--policy", "last-click", *options)
+
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["few.tsv", "link", "q.tsv"]
+    assert (tmp_path / few).read_text(encoding="utf-8") == FEW
+
+
+def test_other_files_are_overwritten_only_with_force(ireval, few, write):
+    options = ["--policy", "skip-above", "--to", write("old.tsv", "old")]
+
+    assert "would overwrite old.tsv\n  --force overwrites" in ireval("clicks", few, *options).err
+    assert ireval("clicks", few, *options, "--force").code == 0
+    assert [each["better"] for each in rows("old.tsv")] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("clicks", "said"),
+    [
+        (
+            "a",
+            "there are no preferences to write: skip-above reads none from 1 search with clicks\n"
+            "  Each clicked document is better than those above it that were not clicked.\n",
+        ),
+        ("", "there are no preferences to write: skip-above reads none from 0 searches with clicks\n"),
+    ],
+)
+def test_a_log_without_preferences_is_told_why(ireval, write, clicks, said):
+    log = write("log.tsv", HEAD + f"s\tmug\ta b\t{clicks}\t\n")
+
+    assert ireval("clicks", log, "--policy", "skip-above", "--to", "x.tsv").err.endswith(said)
+
+
+@pytest.mark.parametrize("prior", ["0", "3"])
+def test_models_take_their_means_for_documents_that_only_held_out_searches_have(ireval, write, prior):
+    lines = "".join(f"s{i}\tmug\ta x{i}\t{'a' if i % 3 else f'x{i}'}\t\n" for i in range(60))
+    options = ["--model", "position", "--prior", prior, "--format", "json"]
+    found = json.loads(ireval("clicks", write("log.tsv", HEAD + lines), *options).out)
+
+    (number,) = (int(note.split()[0]) for note in found["notes"] if "each model takes its mean" in note)
+    assert number > 1
+    assert all(1 < each["perplexity"] < 5 for each in found["models"])
 
 
 def test_two_queries_with_the_same_text_are_an_error(ireval, write):

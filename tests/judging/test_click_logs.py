@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.judging import click_logs
+from pytest_ireval.judging import click_lines, click_logs
 from pytest_ireval.judging.click_logs import read_clicks
 
 
@@ -183,6 +183,51 @@ def test_all_wrong_lines_are_one_error_and_may_be_dropped(read):
 
 
 @pytest.mark.parametrize(
+    ("wrong", "kind"),
+    [
+        ("q,s,c,3,yes", "clicked is not a number"),
+        ("q,s,c,4,0", "a rank that does not follow the last one"),
+        ("q,s,c,3", "another number of cells"),
+        ("q,s,,3,0", "is not an id"),
+    ],
+)
+@pytest.mark.parametrize("end", ["q,s,d,4,1\n", ""], ids=["between", "last"])
+def test_a_search_with_a_wrong_row_is_dropped_as_a_whole(read, wrong, kind, end):
+    """It would count as a search without clicks, or without its last document."""
+    text = f"q,s,a,1,0\nq,s,b,2,0\n{wrong}\n{end}q,s,a,1,1\n"
+    log = read(ROWS + text, "log.csv", drop_invalid=True)
+
+    assert told(log) == [("q", ["a"], [1], 1)]
+    assert [tuple(each) for each in log.left_out] == [
+        (f"invalid: {kind}", 1, "log.csv:4"),
+        ("searches with a wrong row", 1, "log.csv:2"),
+    ]
+
+
+def test_each_wrong_row_of_a_search_is_named_but_not_what_follows_from_it(read):
+    with pytest.raises(InputError) as caught:
+        read(ROWS + "q,s,a,2,0\nq,s,b,3,yes\nq,s,c,4,0\nq,s,d,6,0\nq,s,e,7,0\n", "log.csv")
+
+    assert [problem.place for problem in caught.value.problems] == ["log.csv:2", "log.csv:3"]
+
+
+def test_rows_of_one_search_with_different_counts_are_wrong(read):
+    head = "query,session,document,rank,clicked,count\n"
+    with pytest.raises(InputError) as caught:
+        read(head + "q,s,a,1,0,5\nq,s,b,2,1,700\n", "log.csv")
+
+    assert "log.csv:3\n  count is 700, and 5 at rank 1 of the same search" in str(caught.value)
+    assert told(read(head + "q,s,a,1,0,5\nq,s,b,2,1,5\n", "log.csv")) == [("q", ["a", "b"], [2], 5)]
+
+
+def test_a_count_may_stand_at_rank_1_only(read):
+    one = {"query": "q", "session": "s", "document": "a", "rank": 1, "clicked": 0, "count": 5}
+    two = {"query": "q", "session": "s", "document": "b", "rank": 2, "clicked": 1}
+
+    assert told(read(f"{json.dumps(one)}\n{json.dumps(two)}\n", "log.jsonl")) == [("q", ["a", "b"], [2], 5)]
+
+
+@pytest.mark.parametrize(
     ("head", "complaint"),
     [
         ("session\tdocuments\tclicks", "there is no column query"),
@@ -207,6 +252,55 @@ def test_times_of_all_kinds_give_the_span(read):
 
     assert read(head + "".join(f"q\ta\t\t{time}\n" for time in times)).span == (1772323200.0, 1772323200.0)
     assert read(head + "q\ta\t\t\n").span is None
+
+
+@pytest.mark.parametrize(
+    ("time", "day"),
+    [
+        (20260301, 1772323200.0),
+        ("20260301", 1772323200.0),
+        ("202603010000", 1772323200.0),
+        (20260301000000, 1772323200.0),
+        (1772323200123, 1772323200.123),
+        (-86400, -86400.0),
+        ("0001-01-01", -62135596800.0),
+    ],
+)
+def test_digits_that_are_a_date_are_not_seconds(read, time, day):
+    line = {"query": "q", "documents": ["a"], "clicks": [], "time": time}
+
+    assert read(json.dumps(line), "log.jsonl").span == (day, day)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        -90000000000,
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-14:00",
+        20260230,
+        "20261301",
+        10**400,
+        1e300,
+        "nan",
+        "inf",
+        [1],
+        "²0260301",
+    ],
+)
+def test_times_beyond_the_calendar_are_wrong_lines(read, time):
+    line = {"query": "q", "documents": ["a"], "clicks": [], "time": time}
+    with pytest.raises(InputError, match=r"log.jsonl:1\n  the time is "):
+        read(json.dumps(line), "log.jsonl")
+
+
+def test_each_object_has_names_of_its_own(read, monkeypatch):
+    monkeypatch.setattr(click_lines, "HEADERS", 1)
+    one = {"query": "q", "documents": ["a", "b"], "clicks": ["a"]}
+    two = {"query": "q", "shown": ["a", "b"], "clicked_ranks": [2], "frequency": 50, "session_id": "s"}
+    log = read("".join(f"{json.dumps(each)}\n" for each in (one, two, one)), "log.jsonl")
+
+    assert told(log) == [("q", ["a", "b"], [1], 2), ("q", ["a", "b"], [2], 50)]
 
 
 def test_many_sessions_are_estimated_closely(monkeypatch):

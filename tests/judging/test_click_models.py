@@ -237,3 +237,17 @@ def test_the_best_documents_of_a_typical_query_get_the_highest_of_usual_grades()
     found = judgments_by_clicks(searches, ClickModel("sdbn", estimates, np.ones(5), 1.0, np.full(5, 10.0)), (), 1)
 
     assert [row[1:3] for row in found.rows] == [("a", 4), ("b", 3), ("c", 1), ("e", 1), ("d", 0)]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_pairs_that_were_not_fitted_take_the_mean_of_those_that_were(name):
+    searches = made([("abc", [1], 30), ("abc", [1, 3], 10), ("abd", [1, 3], 5)])
+    model = MODELS[name](searches.some(np.where(np.arange(searches.count.size) < 2, searches.count, 0)), 0.0, SILENT)
+    known = np.array([True, True, True, False])
+    told = model.with_means(known)
+
+    weights = model.examined[:3]
+    assert told.attraction[:3].tolist() == model.attraction[:3].tolist()
+    assert told.attraction[3] == pytest.approx(np.average(model.attraction[:3], weights=weights))
+    assert 0 < told.satisfaction[3] <= 1
+    assert np.isfinite(model.attraction).all()
