@@ -22,7 +22,7 @@ from pytest_ireval.history.trends import keys_of_earlier
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.jobs import job_at
 from pytest_ireval.results.suite_result import RunResult
-from pytest_ireval.secrets import SHORTEST, VARIABLE, WHOLE_LOGIN, keep, shown_address
+from pytest_ireval.secrets import SHORTEST, VARIABLE, keep, parted, shown_address
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, TextClause
@@ -302,17 +302,15 @@ def _said(error: Exception) -> str:
 
 def _hides_secrets(address: str, shown: str) -> bool:
     """Hide the password of an address and its secret parameters from now on; False if one is too short for that."""
-    found = WHOLE_LOGIN.search(address)
-    parameters = (each.partition("=") for each in re.split("[?&]", WHOLE_LOGIN.sub("://", address))[1:])
-    secrets = [value for name, _, value in parameters if SECRET.search(name)]
-    secrets += [found[1].partition(":")[2]] if found else []
-    for secret in secrets:
-        if 0 < len(secret) < SHORTEST:
-            return False
+    _, login, parameters = parted(address)
+    password = login.partition(":")[2]
+    read = password.partition("@")[0]  # by SQLAlchemy; what follows may be parameters, or more of it by mistake
+    secrets = [read, *(value for name, _, value in (each.partition("=") for each in parameters) if SECRET.search(name))]
+    for secret in (address if password != read else "", password, *secrets):
         if secret not in shown:  # as "postgres" is
             keep(NAME, secret)
             keep(NAME, unquote(secret))
-    return True
+    return all(not secret or len(unquote(secret)) >= SHORTEST for secret in secrets)
 
 
 def push(path: Path, shared: Shared, progress: Progress = SILENT) -> Merged:

@@ -357,6 +357,14 @@ def test_an_address_that_cannot_be_read_is_named(store, address, said):
     assert str(error.value).startswith(said)
 
 
+@pytest.mark.parametrize("pattern", ["part-?????.trec", "part-?????*"])
+def test_a_pattern_has_no_parameters_that_would_be_hidden(tmp_path, pattern):
+    (tmp_path / "part-00002.trec").write_text("q1\n")
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, f"file://{tmp_path}/{pattern}", "AP")
+    assert str(error.value).startswith(f"file://{tmp_path}/part-00002.trec\n")
+
+
 def test_a_password_too_short_to_hide_is_refused(store):
     with pytest.raises(InputError) as refused:
         evaluate(JUDGMENTS, "elsewhere://ada:pw@bucket/run", "AP")
