@@ -106,6 +106,13 @@ def test_parts_made_in_another_way_are_refused(other, said):
         evaluate(JUDGMENTS, [made], "AP")
 
 
+@pytest.mark.parametrize(
+    ("number", "name"), [(1, "rankings"), (2, "rankings and 1 more part"), (1500, "rankings and 1,499 more parts")]
+)
+def test_parts_without_a_file_are_counted(number, name):
+    assert parts.origin_of(["rankings"] * number, None) == name
+
+
 def test_all_of_a_list_are_parts():
     with pytest.raises(InputError, match="str is not a part"):
         evaluate(JUDGMENTS, [judged_part(ROWS, JUDGMENTS), "rankings.txt"], "AP")
