@@ -124,7 +124,7 @@ def parted(address: str) -> Parted:
 
 
 def _with_parameters(kind: str, address: str) -> list[str]:
-    """What stands before the parameters, and each of them."""
+    """The text before the parameters, and each of them."""
     if _WITHOUT_PARAMETERS.fullmatch(kind):
         return [address]
     may_match = _OF_PATHS.fullmatch(kind) and not kind.lower().startswith("http")  # as in part-????.parquet
