@@ -19,7 +19,7 @@ REMEDIES = {
         "the verdict is what it would be with it. The rest of the line says why; `ireval_history = none` in the ini "
         "file is for places where nothing can be kept. See [the history](history.md)."
     ),
-    "warning: <runs>; the next run sends them, or ireval history push": (
+    "warning: <runs>; the next run sends <them>, or ireval history push": (
         "the verdict is what it would be with it. The line says why the database of the team did not take the runs; "
         "they wait in `.ireval/history.sqlite`. See [one history for a team](history.md#one-history-for-a-team)."
     ),

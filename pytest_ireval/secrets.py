@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 SHORTEST = 8
 """Shorter values are also words of ordinary texts, which would be unreadable if they were replaced."""
 LOGIN = re.compile(r"://([^/@\s:]*):([^/@\s]+)@")
 """Name and password in an address."""
-WHOLE_LOGIN = re.compile("://([^/@:]*:(?![0-9]+/).*|[^/@]*)@")
-"""Name and password, or a token; there may be a slash in the password, but not in the name."""
+_WHOLE_LOGIN = re.compile("://([^/:]*:.*|[^/:]*)@", re.DOTALL)
+"""Name and password, or a token, as SQLAlchemy reads them: there may be anything but an @ in the password."""
+_LOGIN_BEFORE_PATH = re.compile("://([^/:]*:(?![0-9]{2,5}/).*|[^/]*)@", re.DOTALL)
+"""The same where ``host:5432/`` is more likely the beginning of an address than of a login."""
+_OF_PATHS = re.compile(
+    "https?|ftps?|sftp|ssh|smb|s3[an]?|gc?s|az|abfss?|wasbs?|adl|hdfs|webhdfs|oci|oss|hf|file|local|memory",
+    re.IGNORECASE,
+)
+"""The kinds of address that are a path, in which an @ and a ? may stand."""
+_WITHOUT_PARAMETERS = re.compile("file|local|memory", re.IGNORECASE)
 VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
 """A variable of the environment in a text: ``${NAME}`` or ``${NAME:-default}``; ``$$`` is a ``$``."""
 T = TypeVar("T")
@@ -66,8 +74,9 @@ class Secrets:
 def _passwords(value: str) -> Iterator[str]:
     from urllib.parse import unquote
 
-    for found in LOGIN.finditer(value):
-        yield from (found[2], unquote(found[2]))
+    whole = parted(value).login.partition(":")[2] if len(value.splitlines()) == 1 else ""
+    for password in (whole, whole.partition("@")[0], *(found[2] for found in LOGIN.finditer(value))):
+        yield from (password, unquote(password))
 
 
 def _forms(value: str) -> Iterator[str]:
@@ -95,9 +104,37 @@ KNOWN = Secrets()
 keep, hidden, hidden_in = KNOWN.keep, KNOWN.hidden, KNOWN.hidden_in
 
 
+class Parted(NamedTuple):
+    """An address in parts."""
+
+    shown: str
+    """Without login and parameters."""
+    login: str
+    """Up to the last @ that may belong to it."""
+    parameters: list[str]
+
+
+def parted(address: str) -> Parted:
+    """The parts of an address; where it may be read in two ways, more of it is a secret."""
+    kind = address.partition("://")[0].rpartition("::")[2]
+    pattern = _LOGIN_BEFORE_PATH if _OF_PATHS.fullmatch(kind) else _WHOLE_LOGIN
+    found = pattern.search(address)
+    shown, *parameters = _with_parameters(kind, pattern.sub("://", address))
+    return Parted(shown, found[1] if found else "", parameters)
+
+
+def _with_parameters(kind: str, address: str) -> list[str]:
+    """The text before the parameters, and each of them."""
+    if _WITHOUT_PARAMETERS.fullmatch(kind):
+        return [address]
+    may_match = _OF_PATHS.fullmatch(kind) and not kind.lower().startswith("http")  # as in part-????.parquet
+    before, *after = re.split(r"#|\?(?=[^]?*/[=&]+=)" if may_match else "[?#]", address, maxsplit=1)
+    return [before, *(each for text in after for each in re.split("[?&#]", text))]
+
+
 def shown_address(address: str) -> str:
     """The address without login and parameters."""
-    return re.split("[?#]", WHOLE_LOGIN.sub("://", address))[0]
+    return parted(address).shown
 
 
 def keep_login(name: str, address: str) -> bool:
@@ -107,13 +144,17 @@ def keep_login(name: str, address: str) -> bool:
     """
     from urllib.parse import unquote
 
-    _, *parameters = re.split("[?&#]", WHOLE_LOGIN.sub("://", address))
-    found = WHOLE_LOGIN.search(address)
-    login = "" if found is None else found[1]
+    _, login, parameters = parted(address)
     _, colon, password = login.partition(":")
-    if colon and len(password) < SHORTEST:
+    if colon and len(unquote(password)) < SHORTEST and not re.match("[0-9]{2,5}/", password):  # else it may be a port
         return False
-    secrets = [login, password, *parameters, *(each.partition("=")[2] for each in parameters)]
+    secrets = [
+        login,
+        password,
+        password.partition("@")[0],
+        *parameters,
+        *(each.partition("=")[2] for each in parameters),
+    ]
     for secret in [address, *secrets] if any(secrets) else ():
         keep(name, secret)
         keep(name, unquote(secret))

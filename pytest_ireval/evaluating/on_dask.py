@@ -10,6 +10,7 @@ from pytest_ireval.evaluating.parts import judged_part
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.parts import JudgedPart
+from pytest_ireval.secrets import shown_address
 
 EXTRA = "pip install 'pytest-ireval[dask]'"
 PATIENCE = 10
@@ -56,9 +57,13 @@ def _same(judgments: Judgments) -> Judgments:
 def _client(address: str) -> Any:
     scheme, _, place = address.partition("://")
     if scheme != "dask" or (not place and address != "dask"):
-        raise IrevalError(Problem(f"{address!r} is not a cluster", place="--on", allowed=ALLOWED))
+        raise IrevalError(Problem(f"{shown_address(address)!r} is not a cluster", place="--on", allowed=ALLOWED))
+    if "@" in place:
+        complaint = "the address of a scheduler has no login; certificates are in the settings of Dask"
+        raise IrevalError(Problem(complaint, place="--on", allowed=ALLOWED))
     try:
         from distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError:
         raise IrevalError(Problem("Dask is not installed", place="--on", suggestion=EXTRA)) from None
     from dask import config
@@ -66,6 +71,8 @@ def _client(address: str) -> Any:
     try:
         with config.set(MEMORY_KEPT):  # for the workers that start here
             where = {"address": f"tcp://{place}"} if place else {"dashboard_address": ":0"}  # 8787 may be taken
+            if place:
+                get_address_host_port(where["address"])  # a client that fails of it waits, and prints a traceback
             return Client(**where, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         complaint = f"no scheduler of Dask answers at {address}: {told(error)}"

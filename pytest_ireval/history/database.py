@@ -174,7 +174,7 @@ VIEWS = {
 }
 """For programs that draw tables and charts: every figure, the newest of each branch, and what was accepted."""
 ADDED = ("repository", "pull_request", "link", "run_key", "sent")
-"""The columns of a run since version 3; ``sent`` is the address of the shared database that has it."""
+"""The columns of a run since version 3; ``sent`` is the mark of the shared database that has it."""
 APPLICATION = 0x49524556
 """``IREV``: it tells our file from the database of another program."""
 STEPS = (

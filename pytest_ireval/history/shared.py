@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import threading
@@ -22,13 +23,15 @@ from pytest_ireval.history.trends import keys_of_earlier
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.jobs import job_at
 from pytest_ireval.results.suite_result import RunResult
-from pytest_ireval.secrets import SHORTEST, VARIABLE, WHOLE_LOGIN, keep, shown_address
+from pytest_ireval.secrets import SHORTEST, VARIABLE, keep, parted, shown_address
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, TextClause
 
 T = TypeVar("T")
 ADDRESS = re.compile("[a-z][a-z0-9+.-]*://")
+SQLITE = re.compile(r"sqlite(?:\+\w+)?://")
+_PASSWORD = re.compile(r"(://[^:/]*):[^@]*@")
 NAME = "IREVAL_HISTORY"
 """The variable that commands read; an ini file may name any."""
 SECRET = re.compile("pass|secret|token|key|pwd", re.IGNORECASE)
@@ -36,6 +39,11 @@ SECRET = re.compile("pass|secret|token|key|pwd", re.IGNORECASE)
 
 TIMED = dict.fromkeys(("psycopg", "psycopg2", "pymysql", "mysqldb"), "connect_timeout") | {"pg8000": "timeout"}
 """By driver, its argument that limits the seconds of connecting."""
+LIMITS = {"lock_timeout": "25s", "statement_timeout": "30s"}
+ALONE = {"idle_in_transaction_session_timeout": "60s"}
+"""Others do not wait long for a process that froze while it wrote."""
+TOO_LONG = ("55P03", "57014")
+"""The codes of PostgreSQL for a lock that was not had, and a statement that was not done, within the limits."""
 
 
 class HistoryPlace(NamedTuple):
@@ -71,8 +79,8 @@ class Shared:
     """The database at an address of SQLAlchemy, or the file at a path or at ``sqlite:///PATH``."""
 
     def __init__(self, address: str, patience: float = 10.0) -> None:
-        self.shown = shown_address(address)
-        file = re.match(r"sqlite(?:\+\w+)?://", address)
+        self.shown, self.mark = shown_address(address), mark_of(address)
+        file = SQLITE.match(address)
         path = address.partition("?")[0].partition(":///")[2] if file else address
         if not path:
             raise HistoryError(Problem("names no file", self.shown, allowed="allowed: sqlite:///folder/history.sqlite"))
@@ -115,11 +123,11 @@ class Shared:
                 yield file
             return
         with self._told():
-            with self._engine.begin() as connection:
+            with self._limited() as connection:
                 version = self._version(connection)
             if 0 < version < VERSION:
                 self._bring_up()
-            with self._engine.begin() as connection:
+            with self._limited() as connection:
                 yield _Asked(connection) if version else None
 
     @contextmanager
@@ -130,13 +138,13 @@ class Shared:
                 yield file
             return
         with self._told():
-            with self._locked() as connection:
+            with self._limited(**ALONE) as connection:
                 version = self._version(connection, lock=True)
                 if version == VERSION:
                     yield _Asked(connection)
                     return
             self._bring_up()
-            with self._locked() as connection:
+            with self._limited(**ALONE) as connection:
                 self._version(connection, lock=True)
                 yield _Asked(connection)
 
@@ -152,18 +160,23 @@ class Shared:
         try:
             yield
         except (sqlalchemy.exc.SQLAlchemyError, OSError, ValueError, TypeError) as error:
-            raise HistoryError(Problem(f"cannot be used: {_said(error)}", self.shown)) from None
+            waited = getattr(getattr(error, "orig", None), "sqlstate", "") in TOO_LONG
+            suggestion = (
+                "another session may hold a lock on its tables: look into pg_locks, or try again" if waited else ""
+            )
+            problem = Problem(f"cannot be used: {_said(error)}", self.shown, suggestion=suggestion)
+            raise HistoryError(problem) from None
 
     @contextmanager
-    def _locked(self) -> Iterator[Connection]:
-        """A transaction that does not wait long for others, and for which they do not wait long if this one freezes."""
+    def _limited(self, **more: str) -> Iterator[Connection]:
+        """A transaction that does not wait long for others; ``more`` are other settings of PostgreSQL for it."""
         import sqlalchemy
 
         assert self._engine is not None  # noqa: S101 - as above
         with self._engine.begin() as connection:
             if connection.dialect.name == "postgresql":
-                limits = {"statement_timeout": "30s", "idle_in_transaction_session_timeout": "60s"}
-                calls = ", ".join(f"set_config('{name}', '{limit}', true)" for name, limit in limits.items())
+                settings = {**LIMITS, **more}
+                calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
                 connection.execute(sqlalchemy.text(f"SELECT {calls}"))
             yield connection
 
@@ -199,7 +212,7 @@ class Shared:
     def _brought_up(self) -> None:
         import sqlalchemy
 
-        with self._locked() as connection:
+        with self._limited(**ALONE) as connection:
             version = self._version(connection, lock=True)
             if not version:
                 _tables().create_all(connection, checkfirst=False)
@@ -296,23 +309,36 @@ def _by_name(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _said(error: Exception) -> str:
-    """The message of the database, without the SQL that SQLAlchemy adds."""
-    return " ".join(tidy(str(getattr(error, "orig", None) or error))[:3])
+    """The message of the database, without the SQL that SQLAlchemy and PostgreSQL add."""
+    return re.split(r"\s+LINE \d+:", " ".join(tidy(str(getattr(error, "orig", None) or error))[:3]))[0]
 
 
 def _hides_secrets(address: str, shown: str) -> bool:
     """Hide the password of an address and its secret parameters from now on; False if one is too short for that."""
-    found = WHOLE_LOGIN.search(address)
-    parameters = (each.partition("=") for each in re.split("[?&]", WHOLE_LOGIN.sub("://", address))[1:])
-    secrets = [value for name, _, value in parameters if SECRET.search(name)]
-    secrets += [found[1].partition(":")[2]] if found else []
-    for secret in secrets:
-        if 0 < len(secret) < SHORTEST:
-            return False
+    _, login, parameters = parted(address)
+    password = login.partition(":")[2]
+    read = password.partition("@")[0]  # by SQLAlchemy; what follows may be parameters, or more of it by mistake
+    secrets = [read, *(value for name, _, value in (each.partition("=") for each in parameters) if SECRET.search(name))]
+    for secret in (address if password != read else "", password, *secrets):
         if secret not in shown:  # as "postgres" is
             keep(NAME, secret)
             keep(NAME, unquote(secret))
-    return True
+    return all(not secret or len(unquote(secret)) >= SHORTEST for secret in secrets)
+
+
+def mark_of(address: str) -> str:
+    """The name of a shared database in the file: it holds no secret, and another database has another one.
+
+    It is the address as it is shown, with a part of a digest if there are a user or parameters: any of them may select
+    another database. Passwords may change, and are left out.
+    """
+    shown = shown_address(address)
+    if SQLITE.match(address) or not ADDRESS.match(address):
+        return shown
+    before, *after = _PASSWORD.sub(r"\1@", address, count=1).split("?", 1)
+    kept = [each for each in "".join(after).split("&") if each and not SECRET.search(each.partition("=")[0])]
+    rest = "?".join([before, *filter(None, ["&".join(kept)])])
+    return shown if rest == shown else f"{shown} {hashlib.sha256(rest.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def push(path: Path, shared: Shared, progress: Progress = SILENT) -> Merged:
@@ -323,7 +349,7 @@ def push(path: Path, shared: Shared, progress: Progress = SILENT) -> Merged:
         lacking = _lacking(keys, other)
     progress.expect(len(lacking), "runs")
     there = {*keys} - {*lacking}
-    _mark(path, there, shared.shown)
+    _mark(path, there, shared.mark)
     added = _send(path, lacking, shared, progress)
     return Merged(added, len(keys) - added)
 
@@ -349,7 +375,7 @@ def pull(path: Path, shared: Shared, repository: str = "", progress: Progress = 
 
 def send_waiting(path: Path, shared: Shared, stop: threading.Event) -> int:
     """Send the runs that the shared database may lack; the number of those that it lacked."""
-    return _send(path, waiting(path, shared.shown), shared, SILENT, stop)
+    return _send(path, waiting(path, shared.mark), shared, SILENT, stop)
 
 
 def send_one(run: KeptRun, shared: Shared) -> bool:
@@ -370,11 +396,11 @@ def fetch_earlier(path: Path, shared: Shared, run: RunResult, repository: str) -
         _take(path, runs, shared)
 
 
-def waiting(path: Path, shown: str) -> list[str]:
-    """The keys of runs that were not sent to this address yet, the earliest first."""
+def waiting(path: Path, mark: str) -> list[str]:
+    """The keys of runs that were not sent to the database with this mark yet, the earliest first."""
     with reading(path) as own:
         asked = "SELECT run_key FROM runs WHERE sent <> ? ORDER BY date, id"
-        return [] if own is None else [key for (key,) in own.execute(asked, storable(shown))]
+        return [] if own is None else [key for (key,) in own.execute(asked, storable(mark))]
 
 
 def in_time(work: Callable[[threading.Event], T], seconds: float, shown: str) -> T:
@@ -428,7 +454,7 @@ def _send(
                         pass  # it answers: others may be sent
                 progress.advance(1)
         finally:
-            _mark(path, sent, shared.shown)
+            _mark(path, sent, shared.mark)
     if refused:
         raise refused[0]
     return added
@@ -444,8 +470,8 @@ def _at_home(run: KeptRun, repository: str) -> KeptRun:
     return run if run.job.repository else replace(run, job=run.job._replace(repository=repository))
 
 
-def _mark(path: Path, keys: Iterable[str], shown: str) -> None:
-    marks = [storable(shown, key) for key in keys]
+def _mark(path: Path, keys: Iterable[str], mark: str) -> None:
+    marks = [storable(mark, key) for key in keys]
     if marks:
         with suppress(HistoryError), writing(path) as own:  # else they are sent again, and found to be known
             own.executemany("UPDATE runs SET sent = ? WHERE run_key = ?", marks)
@@ -456,7 +482,7 @@ def _take(path: Path, runs: Iterable[KeptRun], shared: Shared) -> int:
         added = 0
         for run in runs:
             added += merged(own, run)
-            own.execute("UPDATE runs SET sent = ? WHERE run_key = ?", storable(shared.shown, run.run_key))
+            own.execute("UPDATE runs SET sent = ? WHERE run_key = ?", storable(shared.mark, run.run_key))
         return added
 
 

@@ -18,6 +18,7 @@ from pytest_ireval.history.shared import (
     fetch_earlier,
     history_place,
     in_time,
+    mark_of,
     send_one,
     send_waiting,
     waiting,
@@ -59,6 +60,8 @@ class RunHistory:
     """The reason why its report shows no earlier runs."""
     away: str = ""
     """The reason why the shared database is not asked again."""
+    wrong: bool = False
+    """The shared database cannot even be opened, as where its address is wrong: no later run will send anything."""
     left: int = 0
     """The number of runs that wait for it."""
     sent: int = 0
@@ -89,7 +92,7 @@ class RunHistory:
             return
         self.sent = self._ask(lambda shared, stop: send_waiting(path, shared, stop)) or 0
         try:
-            self.left = len(waiting(path, shown_address(address))) if address else 0
+            self.left = len(waiting(path, mark_of(address))) if address and not self.wrong else 0
         except HistoryError as error:
             self.away = one_line(error)
 
@@ -99,8 +102,13 @@ class RunHistory:
             return None
         address = self.place.address
 
-        def asking(stop: Event) -> Any:
+        try:
             shared = Shared(address, PATIENCE)
+        except HistoryError as error:
+            self.away, self.wrong = one_line(error), True
+            return None
+
+        def asking(stop: Event) -> Any:
             try:
                 return work(shared, stop)
             finally:
@@ -127,7 +135,8 @@ class RunHistory:
         if self.left:
             why = f": {self.away}" if self.away else ""
             runs = f"{counted(self.left, 'run')} of this machine not in the shared history yet{why}"
-            warn(f"warning: {runs}; the next run sends them, or ireval history push")
+            them = "it" if self.left == 1 else "them"
+            warn(f"warning: {runs}; the next run sends {them}, or ireval history push")
         elif self.away:
             warn(f"warning: this run is not in the shared history: {self.away}")
         elif self.sent > 1:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from pytest_ireval.repositories.git import git
 
-_SERVER = re.compile(r"(?:[a-z+]+://)?(?:[^/@]*@)?[^/:]+(?::[0-9]+(?=/))?[:/]")
-"""The beginning of the address of a remote, as in ``https://host/`` or ``git@host:``."""
+_SERVER = re.compile(r"(?:[a-z+]+://)?(?:.*@)?(?:\[[^]/]*\]|[^/:]+)(?::[0-9]+(?=/))?[:/]", re.IGNORECASE | re.DOTALL)
+"""The beginning of the address of a remote, as in ``https://host/`` or ``git@host:``; a login may hold anything."""
 _OF_GITHUB = re.compile(r"refs/pull/([0-9]+)/")
 
 
@@ -50,6 +50,6 @@ def _page(address: str) -> str:
 def _name_in(remote: str) -> str:
     """``acme/search`` of any address of it; empty for a folder, whose name differs from machine to machine."""
     server = _SERVER.match(remote)
-    if server is None or remote.startswith(("/", ".", "file:")):
+    if server is None or "@" in remote[server.end() :] or remote.lower().startswith(("/", ".", "file:")):
         return ""
     return re.split("[?#]", remote[server.end() :])[0].strip("/").removesuffix(".git")

@@ -166,6 +166,7 @@ def origin_of(names: Sequence[str], source: object) -> str:
     if len(names) == 1:
         return names[0]
     if not isinstance(source, str | os.PathLike):
-        return f"{names[0]} and {len(names) - 1:,} more parts"
+        more = len(names) - 1
+        return f"{names[0]} and {more:,} more {'part' if more == 1 else 'parts'}"
     name = os.fspath(source)
     return f"{shown_address(name) if is_address(name) else name} ({len(names):,} files)"

@@ -356,7 +356,9 @@ def test_a_password_in_the_address_is_hidden(machine, monkeypatch):
         ("vault://ada:TOP#TOP?TOP-SECRET@bucket/x", "vault://bucket/x"),
         ("vault://host/x?region=eu&sig=TOP-SECRET%2F", "vault://host/x"),
         ("vault://host/x#TOP-SECRET", "vault://host/x"),
-        ("vault://host:8080/a@b/c:d", "vault://host:8080/a@b/c:d"),
+        ("vault://ada:64/TOP-SECRET@bucket/x", "vault://bucket/x"),
+        ("vault://ada@corp:TOP-SECRET@bucket/x", "vault://bucket/x"),
+        ("vault://host:8080/a@b/c:d", "vault://b/c:d"),
     ],
 )
 def test_no_token_in_the_address_is_shown(monkeypatch, address, shown):

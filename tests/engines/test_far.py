@@ -233,6 +233,8 @@ def test_a_file_that_kills_every_worker_is_named(cluster, runs, monkeypatch):
         ("dask://127.0.0.1:1", "--on\n  no scheduler of Dask answers at dask://127.0.0.1:1: "),
         ("spark://host", "--on\n  'spark://host' is not a cluster\n  allowed: dask (this machine's cores), "),
         ("dask://", "--on\n  'dask://' is not a cluster\n"),
+        ("dask://user:secretpw99@127.0.0.1:1", "--on\n  the address of a scheduler has no login; "),
+        ("dask://127.0.0.1:port", "--on\n  no scheduler of Dask answers at dask://127.0.0.1:port: ValueError: "),
     ],
 )
 def test_a_cluster_that_does_not_answer_is_an_error(runs, ireval, monkeypatch, on, said):

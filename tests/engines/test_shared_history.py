@@ -23,7 +23,7 @@ from pytest_ireval.errors import HistoryError
 from pytest_ireval.history import shared as module
 from pytest_ireval.history.database import VIEWS
 from pytest_ireval.history.kept import append, kept_run, merge
-from pytest_ireval.history.shared import Shared, in_time, pull, push, waiting
+from pytest_ireval.history.shared import Shared, in_time, pull, push, send_waiting, waiting
 from pytest_ireval.history.trends import rows
 from pytest_ireval.repositories.jobs import Job
 
@@ -88,7 +88,7 @@ def test_what_one_file_sends_another_fetches_in_full_and_once(shared):
     assert pull(Path("other.sqlite"), shared) == (0, 5)
 
     assert unnumbered(Path("other.sqlite")) == unnumbered(FILE)
-    assert waiting(FILE, shared.shown) == waiting(Path("other.sqlite"), shared.shown) == []
+    assert waiting(FILE, shared.mark) == waiting(Path("other.sqlite"), shared.mark) == []
     assert push(Path("other.sqlite"), shared) == (0, 5)
 
 
@@ -232,7 +232,7 @@ def test_a_server_that_is_killed_in_the_middle_of_two_pushes_has_all_of_both_lat
         found = executed(engine.url, "SELECT name, count(DISTINCT run) FROM suites GROUP BY name ORDER BY name")
         assert found == [("a", 150), ("b", 150)]
         assert executed(engine.url, "SELECT count(*) FROM figures") == [(300,)]
-        assert [waiting(file, shared.shown) for file in files] == [[], []]
+        assert [waiting(file, shared.mark) for file in files] == [[], []]
         shared.close()
 
 
@@ -291,12 +291,14 @@ def test_the_ci_of_two_repositories_shares_one_database_through_an_outage_and_no
         engine.kill()
         for number in (1, 2):
             for said in at_once(both):
-                runs = "1 run" if number == 1 else "2 runs"
+                runs, them = ("1 run", "it") if number == 1 else ("2 runs", "them")
                 assert f"warning: {runs} of this machine not in the shared history yet: postgresql://" in said
-                assert "the next run sends them, or ireval history push" in said
+                assert f"the next run sends {them}, or ireval history push" in said
         again()
         for said in at_once(both):
-            assert "3 runs sent to postgresql://127.0.0.1" in said
+            assert re.search(
+                r"^sent to postgresql://127\.0\.0\.1\S*: this run, and 2 runs that waited$", said, re.MULTILINE
+            )
 
         found = executed(
             engine.url, "SELECT repository, pull_request, link, value FROM trend ORDER BY repository, date"
@@ -330,6 +332,40 @@ def refused(does):
     with pytest.raises(HistoryError) as caught:
         does()
     return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"lock_timeout": "50ms"}, "canceling statement due to lock timeout"),
+        ({"statement_timeout": "50ms"}, "canceling statement due to statement timeout"),
+    ],
+)
+def test_a_lock_of_another_session_is_an_error_and_no_waiting(shared, database, monkeypatch, limits, said):
+    fill(FILE, [1])
+    push(FILE, shared)
+    fill(FILE, [2])
+    monkeypatch.setattr(module, "LIMITS", {"statement_timeout": "20s", **limits})
+    with imported("psycopg").connect(database) as other:
+        other.execute("LOCK TABLE ireval_history")
+        for does in (lambda: push(FILE, shared), lambda: pull(FILE, shared)):
+            assert refused(does).endswith(
+                f"  cannot be used: {said}\n"
+                "  another session may hold a lock on its tables: look into pg_locks, or try again"
+            )
+    assert push(FILE, shared) == (1, 1)
+
+
+def test_two_schemas_of_one_database_each_get_all_runs(database):
+    executed(database, "CREATE SCHEMA team_a", "CREATE SCHEMA team_b")
+    team_a, team_b = (f"{database}?options=-csearch_path%3D{name}" for name in ("team_a", "team_b"))
+    for day, address in ((1, team_a), (2, team_a), (3, team_b)):
+        fill(FILE, [day])
+        with contextlib.closing(Shared(address)) as opened:
+            send_waiting(FILE, opened, threading.Event())
+
+    found = executed(database, "SELECT (SELECT count(*) FROM team_a.runs), (SELECT count(*) FROM team_b.runs)")
+    assert found == [(2, 3)]
 
 
 def test_a_wrong_password_is_an_error_that_does_not_show_it(postgresql, database):
@@ -383,7 +419,7 @@ def test_a_database_that_may_only_be_read_is_read(shared, database):
 
     assert "cannot execute SELECT FOR UPDATE in a read-only transaction" in refused(lambda: push(FILE, shared))
     assert pull(Path("other.sqlite"), shared) == (1, 0)
-    assert len(waiting(FILE, shared.shown)) == 1
+    assert len(waiting(FILE, shared.mark)) == 1
 
 
 def test_tables_of_another_program_are_left_alone(shared, database):

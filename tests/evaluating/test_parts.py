@@ -106,6 +106,13 @@ def test_parts_made_in_another_way_are_refused(other, said):
         evaluate(JUDGMENTS, [made], "AP")
 
 
+@pytest.mark.parametrize(
+    ("number", "name"), [(1, "rankings"), (2, "rankings and 1 more part"), (1500, "rankings and 1,499 more parts")]
+)
+def test_parts_without_a_file_are_counted(number, name):
+    assert parts.origin_of(["rankings"] * number, None) == name
+
+
 def test_all_of_a_list_are_parts():
     with pytest.raises(InputError, match="str is not a part"):
         evaluate(JUDGMENTS, [judged_part(ROWS, JUDGMENTS), "rankings.txt"], "AP")
@@ -355,6 +362,14 @@ def test_an_address_that_cannot_be_read_is_named(store, address, said):
     with pytest.raises(InputError) as error:
         evaluate(JUDGMENTS, address, "AP")
     assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize("pattern", ["part-?????.trec", "part-?????*"])
+def test_a_pattern_has_no_parameters_that_would_be_hidden(tmp_path, pattern):
+    (tmp_path / "part-00002.trec").write_text("q1\n")
+    with pytest.raises(InputError) as error:
+        evaluate(JUDGMENTS, f"file://{tmp_path}/{pattern}", "AP")
+    assert str(error.value).startswith(f"file://{tmp_path}/part-00002.trec\n")
 
 
 def test_a_password_too_short_to_hide_is_refused(store):

@@ -10,8 +10,12 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
 
-from pytest_ireval.secrets import Secrets
+from pytest_ireval import secrets as module
+from pytest_ireval.history.shared import Shared
+from pytest_ireval.secrets import Secrets, keep_login, parted, shown_address
 
 SECRET = 'hG7+k/9&"pw <ü> \\x'
 WAYS = {
@@ -337,3 +341,63 @@ def test_names_of_files_and_programs_are_no_secrets(shop, monkeypatch, kind, tex
 
     assert result.ret != 0
     assert "rankings-of-today.txt" in result.stdout.str(), kind
+
+
+USERS = st.text(st.characters(exclude_characters=":/", exclude_categories=["Cs"]), min_size=1)
+PASSWORDS = st.text(
+    st.characters(exclude_characters="@", exclude_categories=["Cs"]) | st.sampled_from("/7:?#%&="), min_size=8
+)
+
+
+def as_new(patch):
+    """Secrets that know nothing yet."""
+    patch.setattr(module.KNOWN, "_names", {})
+    patch.setattr(module.KNOWN, "_pattern", None)
+
+
+@pytest.mark.parametrize("hide", [lambda address: keep_login("LOGIN", address), Shared], ids=["store", "history"])
+@given(USERS, PASSWORDS, st.sampled_from(["127.0.0.1:1/db", "h:5432/db?mail=me@corp", "h"]))
+@example("user", "7/xSECRETkk", "127.0.0.1:1/db")
+@example("user", "5432/xSECRETkk", "h")
+@example("user@corp", "xSECRETkk", "h")
+@example("user", "xSECRET\nkk", "h")
+def test_no_password_that_sqlalchemy_reads_is_shown(hide, user, password, place):
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    address = f"postgresql+psycopg://{user}:{password}@{place}"
+    read = sqlalchemy.make_url(address).password
+    assume(len(read) >= 8 and read.strip() not in f"${{LOGIN}} ${{IREVAL_HISTORY}} {place}")
+
+    assert read not in shown_address(address)
+    with pytest.MonkeyPatch.context() as patch:
+        as_new(patch)
+        hide(address)
+        for text in (f"refused: {read} of {user}", f"refused: {password} of", f"at {address}"):
+            assert read not in module.hidden(text)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://user:7/xSECRETkk@127.0.0.1:1/db", "postgresql://127.0.0.1:1/db"),
+        ("postgresql://user:5432/xSECRETkk@127.0.0.1:1/db", "postgresql://127.0.0.1:1/db"),
+        ("https://me@corp:xSECRETkk@host/x", "https://host/x"),
+        ("https://user:7/xSECRETkk@host/x", "https://host/x"),
+        ("http://host:5432/path@x", "http://host:5432/path@x"),
+        ("S3://host:5432/path@x", "S3://host:5432/path@x"),
+        ("http://me@host:8080/path@x", "http://host:8080/path@x"),
+        ("https://host/x?xSECRETkk", "https://host/x"),
+        ("s3://bucket/x.parquet?versionId=xSECRETkk&y=1", "s3://bucket/x.parquet"),
+        ("s3://bucket/x-?.parquet?sig=xSECRETkk?", "s3://bucket/x-?.parquet"),
+        ("s3://bucket/part-?????.parquet", "s3://bucket/part-?????.parquet"),
+        ("s3://bucket/day=?/hour=3/part-*.parquet", "s3://bucket/day=?/hour=3/part-*.parquet"),
+        ("file:///data/part-?????.parquet", "file:///data/part-?????.parquet"),
+        ("memory://data/a?b=c#d.parquet", "memory://data/a?b=c#d.parquet"),
+    ],
+)
+def test_an_address_is_shown_without_login_and_parameters_but_with_its_pattern(monkeypatch, address, shown):
+    as_new(monkeypatch)
+
+    assert parted(address).shown == shown
+    assert keep_login("LOGIN", address)
+    assert "SECRET" not in module.hidden(address)
+    assert module.hidden("part-00002.parquet") == "part-00002.parquet"

@@ -12,7 +12,7 @@ from pytest_ireval.errors import HistoryError, IrevalError
 from pytest_ireval.history import shared as module
 from pytest_ireval.history import spreads, trend
 from pytest_ireval.history.kept import append, kept_run
-from pytest_ireval.history.shared import HistoryPlace, Shared, history_place, pull, push, waiting
+from pytest_ireval.history.shared import HistoryPlace, Shared, history_place, mark_of, pull, push, waiting
 from pytest_ireval.history.trends import rows, with_trends
 from pytest_ireval.pytest_adapter.remembering import RunHistory
 from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
@@ -210,6 +210,14 @@ def test_the_job_is_known_from_the_variables_of_its_ci(monkeypatch, here, variab
         ("https://ada:token@gitlab.example/acme/team/search.git", "acme/team/search"),
         ("ssh://git@git.example:7999/acme/search", "acme/search"),
         ("git.example:acme/search/", "acme/search"),
+        ("https://u:pa/ssw0rdSECRET@host/acme/search.git", "acme/search"),
+        ("https://u:7/xSECRET@host:8443/acme/search.git", "acme/search"),
+        ("https://u:x?SE#CR@ET@host/acme/search.git", "acme/search"),
+        ("HTTPS://tok@h/a/b", "a/b"),
+        ("ssh://git@[::1]:22/acme/search", "acme/search"),
+        ("https://u:xSECRET@host", ""),
+        ("https://host/acme/search?by=tok@h", ""),
+        ("FILE:///srv/git/search.git", ""),
         ("/srv/git/search.git", ""),
         ("file:///srv/git/search.git", ""),
         ("../search", ""),
@@ -264,16 +272,61 @@ def test_a_run_fetches_earlier_ones_and_is_sent():
 
 def test_a_run_waits_while_the_database_is_away_and_is_sent_with_the_next():
     Path("team.sqlite").mkdir()
-    for day, runs in ((1, "1 run"), (2, "2 runs")):
+    for day, runs, them in ((1, "1 run", "it"), (2, "2 runs", "them")):
         _, lines = remembered("team.sqlite", day)
         assert lines == [
             f"warning: {runs} of this machine not in the shared history yet: team.sqlite cannot be used: "
-            "unable to open database file; the next run sends them, or ireval history push"
+            f"unable to open database file; the next run sends {them}, or ireval history push"
         ]
     Path("team.sqlite").rmdir()
 
     assert remembered("team.sqlite", 3)[1] == ["sent to team.sqlite: this run, and 2 runs that waited"]
     assert len(rows(Path("team.sqlite"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("sqlite://", "sqlite:// names no file; allowed: sqlite:///folder/history.sqlite"),
+        ("oracel://host/x", "oracel://host/x cannot be opened: Can't load plugin"),
+    ],
+)
+def test_an_address_that_is_wrong_is_not_said_to_be_reached_by_the_next_run(address, says):
+    for day in (1, 2):
+        (line,) = remembered(address, day)[1]
+        assert line.startswith(f"warning: this run is not in the shared history: {says}")
+        assert "next run" not in line
+
+
+TEAM = "postgresql://ada:pass-word-1@host/team"
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("postgresql://ada:pass-word-2@host/team", True),
+        ("postgresql://ada:7/pass@word-2@host/team", False),  # it cannot be used
+        (TEAM + "?sslpassword=pass-word-3", True),
+        (TEAM + "?options=-csearch_path%3Dteam_a", False),
+        (TEAM + "?host=/socket", False),
+        ("postgresql://bob:pass-word-1@host/team", False),
+        ("postgresql://host/team", False),
+    ],
+)
+def test_a_file_tells_databases_apart_by_all_of_their_addresses_but_passwords(other, same):
+    assert (mark_of(other) == mark_of(TEAM)) is same
+    assert mark_of(other).partition(" ")[0] == "postgresql://host/team"
+    assert mark_of("postgresql://host/team") == "postgresql://host/team"
+
+
+def test_the_file_keeps_no_password_of_a_database_that_has_its_runs():
+    fill(FILE, 1)
+    address = "postgresql://ada:7/xSECRETkk@127.0.0.1:1/db?password=xSECRETpp"
+    module._mark(FILE, waiting(FILE, mark_of(address)), mark_of(address))
+
+    assert waiting(FILE, mark_of(address)) == []
+    assert b"postgresql://127.0.0.1:1/db" in FILE.read_bytes()
+    assert b"SECRET" not in FILE.read_bytes()
 
 
 def test_one_run_that_the_database_refuses_keeps_no_other_from_it(monkeypatch):
