@@ -2,8 +2,6 @@
 
 import json
 
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 from pytest_ireval import InputError, evaluate
@@ -187,13 +185,15 @@ def test_companions_elsewhere_cannot_be_kept(files):
 
 
 def test_equal_files_of_other_queries_have_values_of_their_own(files):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
     place, _ = files
     paths = {}
     for query in ("q1", "q2"):
         folder = place / f"query={query}"
         folder.mkdir()
-        table = pyarrow.table({"document": ["a", "x"], "score": [2.0, 1.0]})
-        pyarrow.parquet.write_table(table, folder / "run.parquet")
+        table = arrow.table({"document": ["a", "x"], "score": [2.0, 1.0]})
+        parquet.write_table(table, folder / "run.parquet")
         paths[query] = str(folder / "run.parquet")
     sweep = sweep_of(place, folder=place / "kept", metrics=("P@1",))
 

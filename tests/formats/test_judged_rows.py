@@ -353,8 +353,8 @@ def test_compressed_rows(folder, compress, name):
 
 @pytest.mark.parametrize("pad", [" ", "\t", "\u00a0", "\u3000"])
 def test_blanks_around_ids_of_parquet_do_not_count(tmp_path, pad):
-    import pyarrow
-    from pyarrow import parquet
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
 
     path = tmp_path / "run.parquet"
     rows = {"query": [f"q1{pad}", "q1"], "document": [f"{pad}d1", f"ü{pad}"], "score": [2.0, 1.0]}
@@ -365,8 +365,8 @@ def test_blanks_around_ids_of_parquet_do_not_count(tmp_path, pad):
 
 
 def test_two_columns_of_one_name_are_an_error_in_parquet_too(tmp_path):
-    import pyarrow
-    from pyarrow import parquet
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
 
     names = ["query", "document", "score", "score"]
     columns = [["q1"], ["d1"], [1.0], [2.0]]

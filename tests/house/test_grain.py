@@ -16,10 +16,10 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 70_887,
-    "modules": 314,
-    "modules with one importer": 53,
-    "names with one caller, in percent": 49,
+    "lines": 71_196,
+    "modules": 315,
+    "modules with one importer": 54,
+    "names with one caller, in percent": 50,
     "public names defined twice": 15,
 }
 
