@@ -131,7 +131,7 @@ def _print_of(sweep: Sweep, setting: Setting) -> str:
     """Changes with everything that values depend on, but for the rankings."""
     files = [sweep.judgments, *(str(each) for each in sweep.companions if each)]
     if elsewhere := [path for path in files if not os.path.isfile(path)]:
-        complaint = "is no file on this machine, so a change of it would not be noticed"
+        complaint = "is not a file on this machine, so a change of it would not be noticed"
         raise InputError(Problem(complaint, elsewhere[0], suggestion="copy it, or leave --resume out"))
     metrics = [(str(metric), metric.version, metric.origin) for metric in setting.metrics]
     facts = [_digest(b"", path) for path in files]

@@ -180,7 +180,7 @@ def test_companions_elsewhere_cannot_be_kept(files):
     place, paths = files
     companions = sweep_of(place).companions._replace(preferences=(place / "pairs.tsv").as_uri())
 
-    with pytest.raises(InputError, match="no file on this machine"):
+    with pytest.raises(InputError, match="not a file on this machine"):
         swept(sweep_of(place, folder=place / "kept", metrics=("PPref",), companions=companions), paths)
 
 

@@ -1,6 +1,7 @@
 """No file of a run, and nothing that it prints, shows a secret: in whatever way it was written."""
 
 import base64
+import contextlib
 import json
 import re
 import sys
@@ -14,6 +15,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pytest_ireval import secrets as module
+from pytest_ireval.errors import HistoryError
 from pytest_ireval.history.shared import Shared
 from pytest_ireval.secrets import Secrets, keep_login, parted, shown_address
 
@@ -370,7 +372,8 @@ def test_no_password_that_sqlalchemy_reads_is_shown(hide, user, password, place)
     assert read not in shown_address(address)
     with pytest.MonkeyPatch.context() as patch:
         as_new(patch)
-        hide(address)
+        with contextlib.suppress(HistoryError):  # the driver need not be installed
+            hide(address)
         for text in (f"refused: {read} of {user}", f"refused: {password} of", f"at {address}"):
             assert read not in module.hidden(text)
 
