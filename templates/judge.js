@@ -83,23 +83,31 @@
     say(`${text} ${item.judged} of ${item.total} judged.`.trim());
   };
 
+  const clash = (found) => {
+    draw(found, false);
+    say(`This document was judged elsewhere: ${found.grade || "its grade was removed"}. Press a key again to change it.`, true);
+  };
+
   const grade = one_at_a_time(async (value) => {
     const before = item.grade;
     const found = await ask(item.place, { grade: value, seen: before });
     if (found.clash) {
-      draw(found, false);
-      say(`This document was judged elsewhere: ${found.grade || "its grade was removed"}. Press a key again to change it.`, true);
+      clash(found);
       return;
     }
-    given.push({ place: found.place, before });
+    given.push({ place: found.place, before, value });
     await go(found.next, `Grade ${value} saved.`, true);
   });
 
   const undo = one_at_a_time(async () => {
-    const last = given.pop();
+    const last = given.at(-1);
     if (!last) return;
-    const now = await ask(last.place);
-    const found = await ask(last.place, { grade: last.before, seen: now.grade });
+    const found = await ask(last.place, { grade: last.before, seen: last.value });
+    given.pop(); // not before: a request that failed can be sent again
+    if (found.clash) {
+      clash(found);
+      return;
+    }
     draw(found, true);
     say(last.before ? `Undone: grade ${last.before} again.` : "Undone: without a grade again.");
   });

@@ -114,6 +114,21 @@ def test_two_tabs_lose_nothing_and_tell_what_the_other_did(rating, opened_at):
     assert saved() == ["0"]
 
 
+def test_undo_leaves_what_another_tab_has_judged_since(rating, opened_at):
+    address, saved = rating
+    one, other = opened_at(address), opened_at(address)
+    one.keyboard.press("2")
+    status(one, "Grade 2 saved. 1 of 3 judged.")
+    other.keyboard.press("0")
+    status(other, "This document was judged elsewhere: 2. Press a key again to change it.")
+    other.keyboard.press("0")
+    status(other, "Grade 0 saved. 1 of 3 judged.")
+
+    one.keyboard.press("u")
+    status(one, "This document was judged elsewhere: 0. Press a key again to change it.")
+    assert saved() == ["0"]
+
+
 def test_hostile_texts_are_shown_as_they_are(rating, opened_at):
     page = opened_at(rating[0])
     page.keyboard.press("s")
