@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import click
 
+from pytest_ireval.cli.named_files import refuse_one_file
 from pytest_ireval.cli.options import LateBar, format_options, registry_at, suites_option
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
@@ -137,7 +138,7 @@ def command(
     if queries is not None and queries_to is not None:
         raise click.UsageError("--queries-to writes the queries of the log: it has no effect with --queries")
     targets = {"--to": target, "--queries-to": queries_to, "--svg": svg}
-    _refuse_inputs(targets, [*logs, *([] if queries is None else [queries])])
+    refuse_one_file([*logs, queries], targets)
     _refuse_targets(target, TABLES if model is None else TABLES + TREC, [*targets.values()], force)
     found = None if policy is None else _policy(policy, suites)
     numbers = (min_impressions, min_support, min_deviation, prior, thresholds, holdout, seed)
@@ -178,18 +179,6 @@ def _refuse_targets(target: str | None, endings: Sequence[str], files: Sequence[
             raise IrevalError(Problem(f"would overwrite {file}", suggestion="--force overwrites"))
         if not Path(file).absolute().parent.is_dir():
             raise IrevalError(Problem(f"there is no folder for {file}", suggestion="create it, or choose another one"))
-
-
-def _refuse_inputs(targets: Mapping[str, str | None], inputs: Sequence[str]) -> None:
-    """Refuse to write a file twice, or over a file that is read; also with ``--force``."""
-    taken = {Path(file).resolve(): f"the input {file}" for file in inputs}
-    for option, target in targets.items():
-        if target is not None:
-            path = Path(target).resolve()
-            if path in taken:
-                complaint = f"{option} {target} is the same file as {taken[path]}"
-                raise IrevalError(Problem(complaint, suggestion="choose another name"))
-            taken[path] = f"{option} {target}"
 
 
 def _policy(name: str, suites: Path | None) -> ClickPolicy:

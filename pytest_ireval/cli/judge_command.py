@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from pytest_ireval.cli.named_files import refuse_one_file
 from pytest_ireval.cli.options import LateBar, format_options, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
@@ -114,9 +115,7 @@ def command(
     read = read_pool(pool)
     target = target or _beside(pool, "judgments")
     options["cache"] = options["cache"] or pool.with_name(f"{pool.stem}.answers.jsonl")
-    _refuse_one_file(
-        {"the pool": pool, "--to": target, "--cache": options["cache"], "--calibrate": options["calibrate"]}
-    )
+    refuse_one_file([pool, options["calibrate"]], {"--to": target, "--cache": options["cache"]})
     text, version = _guideline(guideline)
     row = {"date": today_of().isoformat(), "guideline": version}
     if program is not None:
@@ -127,14 +126,6 @@ def command(
 
     file = JudgmentFile(target, _name(judge or _login()))
     _judged_by_hand(Rating(pool.name, read.items, file, row, grades, text), port, browser=not no_browser)
-
-
-def _refuse_one_file(files: Mapping[str, Path | str | None]) -> None:
-    """Refuse one file for two purposes: writing one would destroy the other."""
-    seen: dict[Path, str] = {}
-    for purpose, path in files.items():
-        if path is not None and (other := seen.setdefault(Path(path).resolve(), purpose)) != purpose:
-            raise IrevalError(Problem(f"{other} and {purpose} are one file: {path}", suggestion="name another one"))
 
 
 def _beside(pool: Path, what: str) -> Path:

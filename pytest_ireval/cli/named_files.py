@@ -1,17 +1,30 @@
-"""Names of the files on a command line: ``NAME=path``, or the shortest part of the path that is unique."""
+"""The files on a command line: names (``NAME=path``, or the shortest unique part of the path), and no file twice."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from pytest_ireval.errors import InputError, Problem
+from pytest_ireval.errors import InputError, IrevalError, Problem
 
 STANDARD_INPUT = "-"
 COMPRESSED = {".gz", ".zst"}
+
+
+def refuse_one_file(inputs: Iterable[str | Path | None], targets: Mapping[str, str | Path | None]) -> None:
+    """Refuse to write a file twice, or over a file that is read; targets are named by their options."""
+    taken = {Path(file).resolve(): f"the input {file}" for file in inputs if file is not None}
+    for option, target in targets.items():
+        if target is None:
+            continue
+        path = Path(target).resolve()
+        if path in taken:
+            complaint = f"{option} {target} is the same file as {taken[path]}"
+            raise IrevalError(Problem(complaint, suggestion="choose another name"))
+        taken[path] = f"{option} {target}"
 
 
 def named_files(

@@ -396,11 +396,17 @@ def test_mistakes_about_an_audit(ireval, folder, arguments, complaint):
     assert complaint in ireval("agreement", "one.txt", *arguments).err
 
 
-@pytest.mark.parametrize("options", [("--to", "same.jsonl", "--cache", "same.jsonl"), ("--cache", "pool.tsv")])
-def test_one_file_for_two_purposes_is_refused(ireval, folder, options):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--to", "same.jsonl", "--cache", "same.jsonl"), "--cache same.jsonl is the same file as --to same.jsonl"),
+        (("--cache", "pool.tsv"), "--cache pool.tsv is the same file as the input pool.tsv"),
+    ],
+)
+def test_one_file_for_two_purposes_is_refused(ireval, folder, options, said):
     before = (folder / "pool.tsv").read_text(encoding="utf-8")
     outcome = ireval("judge", "pool.tsv", "--with", "python3 judge.py", "--without-calibration", *options)
 
     assert outcome.code == 2
-    assert "are one file" in outcome.err
+    assert said in outcome.err
     assert (folder / "pool.tsv").read_text(encoding="utf-8") == before
