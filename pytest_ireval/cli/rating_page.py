@@ -140,7 +140,7 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
 
         def _place(self) -> int | str | None:
             """The item that is asked for, or the empty text for the page; None if the request was refused."""
-            own = self.server.server_address[1]  # type: ignore[index]
+            own = self.connection.getsockname()[1]
             hosts = [f"{name}:{own}" for name in ("127.0.0.1", "localhost")]
             origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site", "none")
             if self.headers.get("Host") not in hosts:  # another name that leads here: DNS rebinding

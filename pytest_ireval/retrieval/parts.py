@@ -138,7 +138,7 @@ def together(parts: Sequence[Rankings], origin: str) -> Rankings:
 def ranking_files(source: object) -> list[str] | None:
     """The files of a folder or a pattern, in the order of their names; None for anything else, such as one file.
 
-    Names that begin with ``.`` or ``_`` are left out, as other tools leave them out.
+    In a folder, names that begin with ``.`` or ``_`` are left out, as other tools leave them out.
     """
     if not isinstance(source, str | os.PathLike):
         return None

@@ -99,7 +99,7 @@ def test_a_file_of_version_1_that_is_only_looked_at_stays_of_version_1(file):
 
 
 def of_version_2(path, *keys):
-    """The tables of the second version, with runs of these fingerprints and a view that somebody added."""
+    """The tables of the second version, with runs of these fingerprints, and a view that a user added."""
     of_version_1(path)
     connection = sqlite3.connect(path)
     for statement in STEPS[1]:
