@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import io
 import re
+import select
 import socket
 import ssl
 import time
@@ -12,7 +13,7 @@ import zlib
 from base64 import b64encode
 from collections import deque
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -40,25 +41,6 @@ class Received(NamedTuple):
     """Seconds in which the connection was set up."""
 
 
-class _Connection(http.client.HTTPConnection):
-    """Sends the head of a request together with its body: one packet and one call of the system, not two."""
-
-    has_body = False
-    _head = b""
-
-    def send(self, data: bytes) -> None:  # type: ignore[override]  # no files are sent
-        """Send it, or keep a head until its body comes."""
-        if self.has_body:
-            self.has_body, self._head = False, data
-            return
-        data, self._head = self._head + data, b""
-        super().send(data)
-
-
-class _SecureConnection(_Connection, http.client.HTTPSConnection):
-    """The same with TLS."""
-
-
 class Connections:
     """Connections to the host of an address. Each is used by one thread at a time, and then by any other."""
 
@@ -74,7 +56,7 @@ class Connections:
         self._proxy = _proxy_for(self.origin)
         self._proxy_login = _login("proxy-authorization", self._proxy) if self._proxy else {}
         self._certificates = ssl.create_default_context() if self.origin.scheme == "https" else None
-        self._idle: deque[_Connection] = deque()
+        self._idle: deque[http.client.HTTPConnection] = deque()
 
     def close(self) -> None:
         """Close all that are idle."""
@@ -122,20 +104,20 @@ class Connections:
             headers = {**headers, **self._proxy_login}
         if data is not None:
             headers = {"content-type": "application/json", **headers}
-        if wrong := next((name for name, text in headers.items() if _CONTROL.search(text)), ""):
-            raise ValueError(f"the header {wrong} has a line end or another control character")
-        encoded = {name: text.encode() for name, text in headers.items()}
+        if data is not None or method != "GET":
+            headers = {**headers, "content-length": str(len(data or b""))}
+        request = _head(f"{method} {target} HTTP/1.1", tuple(headers.items())) + (data or b"")
         while True:
             connection, was_idle = self._connection(until)
             try:
                 began = time.monotonic()
                 if not was_idle:
                     connection.connect()
-                    connection.sock.settimeout(_left(until))
+                    _limit(connection.sock, until)
                 connecting = time.monotonic() - began
-                connection.has_body = data is not None
-                connection.request(method, target, data, encoded)
-                answer = connection.getresponse()
+                connection.sock.sendall(request)  # head and body in one packet
+                answer = http.client.HTTPResponse(_InTime(connection.sock, until), method=method)  # type: ignore[arg-type]  # opened only
+                answer.begin()
                 while answer.status < 200:  # an interim answer other than 100, which is known to the library
                     answer.headers = None  # type: ignore[assignment]  # as it is before the first line is read
                     answer.begin()
@@ -148,32 +130,31 @@ class Connections:
                 connection.close()
                 raise
             else:
-                if answer.will_close or connection.sock is None:
+                if answer.will_close:
                     connection.close()
                 else:
                     self._idle.append(connection)
                 return received
 
-    def _connection(self, until: float) -> tuple[_Connection, bool]:
+    def _connection(self, until: float) -> tuple[http.client.HTTPConnection, bool]:
         """A connection for a request that ends until then, and true if an earlier request used it."""
         left = _left(until)
         try:
             while not _silent((connection := self._idle.pop()).sock):
                 connection.close()
-            connection.sock.settimeout(left)
+            _limit(connection.sock, until)
         except IndexError:
             connection = self._new()
         connection.timeout = left
-        connection.response_class = partial(_response, until)  # type: ignore[assignment]  # called only
         return connection, connection.sock is not None
 
-    def _new(self) -> _Connection:
+    def _new(self) -> http.client.HTTPConnection:
         """A connection that is opened by its first request."""
         end = self._proxy or self.origin
         host, port = end.hostname or "", end.port or _PORTS[end.scheme]
         if self._certificates is None:
-            return _Connection(host, port)
-        connection = _SecureConnection(host, port, context=self._certificates)
+            return http.client.HTTPConnection(host, port)
+        connection = http.client.HTTPSConnection(host, port, context=self._certificates)
         if self._proxy:
             name = (self.origin.hostname or "").encode("idna").decode()
             connection.set_tunnel(name, self.origin.port or 443, self._proxy_login)
@@ -207,20 +188,39 @@ def _login(header: str, address: SplitResult) -> dict[str, str]:
     return {header: f"Basic {b64encode(f'{unquote(address.username)}:{password}'.encode()).decode()}"}
 
 
+@lru_cache(maxsize=64)
+def _head(first: str, headers: tuple[tuple[str, str], ...]) -> bytes:
+    """The lines of a request before its body."""
+    if wrong := next((name for name, text in headers if _CONTROL.search(text)), ""):
+        raise ValueError(f"the header {wrong} has a line end or another control character")
+    lines = [first, *(f"{name}: {text}" for name, text in headers), "", ""]
+    return "\r\n".join(lines).encode()
+
+
 def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
     return address.scheme, address.hostname, address.port or _PORTS.get(address.scheme)
 
 
 def _silent(sock: socket.socket) -> bool:
     """True if an idle connection is open, and has no bytes that would be read as the answer to the next request."""
+    if not _readable(sock) and not (isinstance(sock, ssl.SSLSocket) and sock.pending()):
+        return True  # most often
     sock.settimeout(0)
     try:
-        sock.recv(1)
+        sock.recv(1)  # of TLS there may be bytes that are no part of an answer
     except (BlockingIOError, ssl.SSLWantReadError):
         return True
     except OSError:
         return False
     return False
+
+
+def _readable(sock: socket.socket) -> bool:
+    if not hasattr(select, "poll"):  # Windows
+        return bool(select.select([sock], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _left(until: float) -> float:
@@ -231,8 +231,14 @@ def _left(until: float) -> float:
     return left
 
 
-def _response(until: float, sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:
-    return http.client.HTTPResponse(_InTime(sock, until), *given, **named)  # type: ignore[arg-type]  # opened only
+def _limit(sock: socket.socket, until: float) -> None:
+    """Let the next call of the socket end by then, or up to 50 ms later.
+
+    Each change of a socket's limit lets other threads run first, so a limit that is nearly right is left.
+    """
+    left, limit = _left(until), sock.gettimeout()
+    if limit is None or not 0 <= limit - left < 0.05:
+        sock.settimeout(left + 0.02)
 
 
 class _InTime(io.RawIOBase):
@@ -240,7 +246,6 @@ class _InTime(io.RawIOBase):
 
     def __init__(self, sock: socket.socket, until: float) -> None:
         self._sock, self._until = sock, until
-        self._bytes = sock.makefile("rb", buffering=0)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         return io.BufferedReader(self)
@@ -249,12 +254,8 @@ class _InTime(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self._sock.settimeout(_left(self._until))
-        return self._bytes.readinto(buffer)
-
-    def close(self) -> None:
-        self._bytes.close()
-        super().close()
+        _limit(self._sock, self._until)
+        return self._sock.recv_into(buffer)
 
 
 def _body(answer: http.client.HTTPResponse) -> bytes:

@@ -111,12 +111,12 @@ _PLAIN_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 def json_path(expression: str) -> Callable[[Any], Any]:
     """A function that finds the value of a JMESPath expression; plain names, which are most, without the library."""
     if _PLAIN_PATH.fullmatch(expression):
-        names = expression.split(".")
+        *parents, last = expression.split(".")
 
         def found(value: Any) -> Any:
-            for name in names:
+            for name in parents:
                 value = value.get(name) if isinstance(value, dict) else None
-            return value
+            return value.get(last) if isinstance(value, dict) else None
 
         return found
     try:

@@ -50,6 +50,7 @@ AGAIN = (408, 429, 500, 502, 503, 504)
 LONGEST_WAIT = 60.0
 """Seconds that a server may ask for before the next attempt."""
 _NOT_DESCRIBED = (sys.maxsize, None)
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
 
 
@@ -81,6 +82,8 @@ class LiveOptions(SourceOptions):
     @model_validator(mode="after")
     def _without_secrets(self) -> LiveOptions:
         for name, value in self.headers.items():
+            if not _HEADER.fullmatch(name):
+                raise UnfitError(f"headers: {shown(name)} cannot be the name of a header", "write it as X-Name")
             if name.lower() in ("content-length", "transfer-encoding"):
                 raise UnfitError(f"headers: {name} follows from the body of each request", "leave it out")
             if SECRET_HEADERS.search(name):

@@ -291,6 +291,14 @@ def test_a_control_character_in_a_header_is_an_error(shop, wire, text):
     assert server.heads == []
 
 
+def test_a_request_that_others_must_not_read_as_two(shop, wire):
+    server = wire(WHOLE)
+
+    shop.lists(source(server.port, method="POST", body={"q": "é\r\n\r\nGET /other HTTP/1.1"}, params={}))
+
+    assert [head.split("\r\n")[0] for head in server.heads] == ["POST /search HTTP/1.1"] * 2
+
+
 def test_letters_of_any_language_in_an_address(shop, wire):
     server = wire(WHOLE)
 

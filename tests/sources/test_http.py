@@ -313,6 +313,9 @@ def test_a_token_is_in_the_request_and_in_no_message(shop, server):
         ({"hits": "hits["}, "'hits[' is not JMESPath"),
         ({"hits": ""}, "hits is empty"),
         ({"headers": {"content-Length": "3"}}, "headers: content-Length follows from the body of each request"),
+        ({"headers": {"X Text": "3"}}, "headers: 'X Text' cannot be the name of a header"),
+        ({"headers": {"X:\r\nHost": "3"}}, r"headers: 'X:\r\nHost' cannot be the name of a header"),
+        ({"headers": {"": "3"}}, "headers: '' cannot be the name of a header"),
         ({"headers": {"Transfer-Encoding": "chunked"}}, "headers: Transfer-Encoding follows from the body"),
     ],
 )
