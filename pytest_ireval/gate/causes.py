@@ -48,7 +48,7 @@ def diagnoses_of(
     found = diagnosed(change, material.registry.diagnoses, certain=not doubtful)
     before = (*_of_judges(material, change, doubtful), *_of_index(material, change, doubtful))
     found = found._replace(causes=(*before, *found.causes))
-    repeated = repeated_run(last_run, material) if doubtful and change.moved else None
+    repeated = repeated_run(last_run, material) if doubtful and not change.unchanged else None
     return found if repeated is None else found._replace(causes=(*found.causes, _repeats(repeated, change)))
 
 
@@ -72,7 +72,7 @@ def _of_judges(material: Material, change: RankingChange, doubtful: Sequence[Out
 
 def _of_index(material: Material, change: RankingChange, doubtful: Sequence[Outcome]) -> Iterator[Diagnosis]:
     """Another index than that of the baseline, before what it did to the rankings."""
-    if material.cause is not None and material.cause.index and doubtful and change.moved:
+    if material.cause is not None and material.cause.index and doubtful and not change.unchanged:
         yield Diagnosis(
             kind="index_changed",
             headline=f"the index changed since the baseline: {material.cause.index}",

@@ -34,10 +34,10 @@ LONGEST_ID = 1000
 @diagnosis(name="same_answers", certain=True)
 def same_answers(change: RankingChange) -> Symptom | None:
     """The source changed, and every ranking is that of the baseline."""
-    if not change.source_changed or change.moved or not change.queries:
+    if not change.source_changed or not change.queries or not change.unchanged:
         return None
     return Symptom(
-        f"the source changed, but all {counted(len(change.queries), 'ranking')} equal those of the baseline",
+        f"the source changed, but all {counted(len(change.compared), 'ranking')} equal those of the baseline",
         change.queries,
         "check that the new source was asked: a cache or an old file may have answered.",
     )
@@ -147,15 +147,17 @@ PATTERNS: tuple[Callable[[str], str], ...] = (
 @diagnosis(name="answers_of_others")
 def answers_of_others(change: RankingChange) -> Symptom | None:
     """Queries return the answers of other queries."""
+    suspects = {
+        query: answers
+        for query in change.moved
+        if len(answers := change.now(query)[:TOP]) >= FEW and not _is_its_own(change, query)
+    }
     owners, asked = defaultdict(list), defaultdict(list)
-    for query in change.queries:
-        owners[change.baseline(query)[:TOP]].append(query)
-        asked[change.now(query)[:TOP]].append(query)
+    for query in change.compared if suspects else ():  # those whose answers they are need not be drawn
+        owners[tuple(change.baseline_side.documents(query)[:TOP])].append(query)
+        asked[tuple(change.now_side.documents(query)[:TOP])].append(query)
     found: dict[str, str] = {}
-    for query in change.moved:
-        answers = change.now(query)[:TOP]
-        if len(answers) < FEW or _is_its_own(change, query):
-            continue
+    for query, answers in suspects.items():
         others = (each for each in asked[answers] if _is_its_own(change, each))
         alike = [each for each in (*owners[answers], *others) if each != query]
         other = next((each for each in alike if change.baseline(each)[:TOP] != change.baseline(query)[:TOP]), None)
@@ -378,10 +380,11 @@ def gone_documents(change: RankingChange) -> Symptom | None:
             gone |= lost
     if not gone or len(found) < len(change.moved) / 2:
         return None
+    no_query = "no query" if change.queries is change.compared else "none of those drawn"
     return _symptom(
         change,
         found,
-        f"lost documents that no query finds any more, such as {shown(min(gone))} ({counted(len(gone), 'document')})",
+        f"lost documents that {no_query} finds any more, such as {shown(min(gone))} ({counted(len(gone), 'document')})",
         "check that the whole index was loaded, that every shard answers, and which filters are new.",
     )
 
@@ -448,7 +451,7 @@ def _is_no_chance(losing: int, inside: int, queries: int, members: int, tried: i
 def _symptom(change: RankingChange, queries: Sequence[str], predicate: str, advice: str) -> Symptom | None:
     if not queries:
         return None
-    return Symptom(f"{len(queries)} of {counted(len(change.queries), 'query')} {predicate}", queries, advice)
+    return Symptom(f"{len(queries)} of {change.these} {predicate}", queries, advice)
 
 
 DIAGNOSES: list[DiagnosisKind] = [

@@ -15,7 +15,7 @@ from pytest_ireval.plugins.kinds import DiagnosisKind, Part
 from pytest_ireval.results.outcome import Diagnosis
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.side import Floats, Population, Side
-from pytest_ireval.text_table import cut, printable
+from pytest_ireval.text_table import counted, cut, printable
 
 LEAST_QUERIES, LEAST_SHARE = 2, 0.02
 """A cause of fewer queries is not named: it would be read as the cause of everything."""
@@ -25,8 +25,8 @@ SAME_QUERIES = 0.8
 """A cause that adds fewer new queries than this leaves is part of one that was named before it."""
 NAMED = 10
 """The number of queries of a cause that are listed."""
-
-
+LOOKED_AT = 20_000
+"""The number of queries in which causes are looked for. Of more, so many are drawn, always the same."""
 LONGEST_TEXT = 40
 
 
@@ -62,14 +62,33 @@ class RankingChange:
     _lists: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
-    def queries(self) -> tuple[str, ...]:
-        """All that have a ranking in the baseline, in the order of the suite."""
+    def compared(self) -> tuple[str, ...]:
+        """All queries that have a ranking in the baseline, in the order of the suite."""
         ids, counting = self.population.queries.ids, self.population.counting.tolist()
         return tuple(
             query
             for query, counts in zip(ids, counting, strict=True)
             if counts and self.baseline_side.position.get(query, -1) >= 0
         )
+
+    @cached_property
+    def queries(self) -> tuple[str, ...]:
+        """The same, in which causes are looked for; if there are more than 20,000, so many of them."""
+        if len(self.compared) <= LOOKED_AT:
+            return self.compared
+        drawn = np.random.default_rng(0).choice(len(self.compared), LOOKED_AT, replace=False)
+        return tuple(self.compared[i] for i in np.sort(drawn).tolist())
+
+    @property
+    def these(self) -> str:
+        """The number of queries that were looked at: ``50 queries``."""
+        drawn = f" (drawn from {len(self.compared)})" if len(self.queries) < len(self.compared) else ""
+        return f"{counted(len(self.queries), 'query')}{drawn}"
+
+    @cached_property
+    def unchanged(self) -> bool:
+        """True if the ranking of every query is that of the baseline."""
+        return all(self.now_side.documents(each) == self.baseline_side.documents(each) for each in self.compared)
 
     @cached_property
     def moved(self) -> tuple[str, ...]:
@@ -120,7 +139,10 @@ class RankingChange:
         seen = Seen(self.population, self.now_side, self.baseline_side, Part(metric=self.metric))
         values = seen.paired()
         losses: Floats = -seen.sign * values.gain
-        return dict(zip(values.names, losses.tolist(), strict=True))
+        found = dict(zip(values.names, losses.tolist(), strict=True))
+        if len(self.queries) < len(self.compared):
+            found = {query: found[query] for query in self.queries if query in found}
+        return found
 
     @cached_property
     def loss(self) -> float:

@@ -192,6 +192,19 @@ def test_it_is_named_first_among_other_changes(tmp_path, name, share):
     assert first.kind == name.split()[0]
 
 
+@pytest.mark.parametrize("name", BUGS)
+def test_of_many_queries_some_are_looked_at(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("pytest_ireval.rules.diagnosis.LOOKED_AT", 100)
+    search = Search(tmp_path, 0.3)
+    BUGS[name](search)
+
+    first, *_ = search.diagnoses() or pytest.fail("nothing was named")
+    assert first.kind == name.split()[0]
+    assert 15 < first.affected < 45
+    assert first.headline.startswith(f"{first.affected} of 100 queries (drawn from 224) ")
+    assert first.explained > 0.9, "of the loss of the queries that were drawn"
+
+
 def test_the_slice_that_holds_the_loss_is_named(tmp_path):
     search = Search(tmp_path)
     search.jitter(0.3)
@@ -323,6 +336,21 @@ def test_queries_without_answers_are_named_in_a_green_run_too(shop):
     result = shop.run()
     assert result.ret == 0
     result.stdout.fnmatch_lines(["look at this: shop: 2 of 10 queries return nothing now*"])
+
+
+@pytest.mark.parametrize(("moved", "kinds"), [((), ["same_answers"]), (("q01", "q02", "q03", "q04"), [])])
+def test_every_ranking_is_compared_before_all_are_called_the_same(shop, monkeypatch, moved, kinds):
+    monkeypatch.setattr("pytest_ireval.rules.diagnosis.LOOKED_AT", 2)  # q07 and q09
+    shop.accept()
+    for query in moved:
+        shop.rankings[query] = shop.rankings[query][:1] + shop.rankings[query][2:]
+    shop.change(("run: rankings.txt", "run: new.txt"))
+    (shop.path / "rankings.txt").rename(shop.path / "new.txt")
+    shop.run()
+
+    (suite,) = shop.results()["suites"]
+    assert [each["kind"] for each in suite["diagnoses"]] == kinds
+    assert all("all 10 rankings equal" in each["headline"] for each in suite["diagnoses"])
 
 
 PLUGIN = """\
