@@ -26,7 +26,7 @@ SAME_QUERIES = 0.8
 NAMED = 10
 """The number of queries of a cause that are listed."""
 LOOKED_AT = 20_000
-"""The number of queries in which causes are looked for. Of more, so many are drawn, always the same."""
+"""The number of queries in which causes are looked for. Of more, this number is drawn, always the same."""
 LONGEST_TEXT = 40
 
 
@@ -73,7 +73,7 @@ class RankingChange:
 
     @cached_property
     def queries(self) -> tuple[str, ...]:
-        """The same, in which causes are looked for; if there are more than 20,000, so many of them."""
+        """The same, in which causes are looked for; of more than 20,000, that number of them."""
         if len(self.compared) <= LOOKED_AT:
             return self.compared
         drawn = np.random.default_rng(0).choice(len(self.compared), LOOKED_AT, replace=False)
