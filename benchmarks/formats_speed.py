@@ -1,22 +1,25 @@
-"""How long `ireval evaluate` takes on one rankings file in each format, beside TREC, and beside DuckDB and polars.
+"""How long `ireval evaluate` takes on one rankings file in each format, beside TREC, and beside all peers in one run.
 
     python benchmarks/formats_speed.py                    marco: 7 million rows in each format
     python benchmarks/formats_speed.py robust --rounds 3  a quick look
 
-The rows are those of the data set, with the columns query, document and score. DuckDB and polars do less: they read the
-file, find the judged documents and count them; there are no ranks, no checks and no metrics. They are left out if they
-are not installed. The exit code is 1 if a limit is missed.
+The rows are those of the data set, with the columns query, document and score. trec_eval, pytrec_eval, ir_measures and
+ranx evaluate the TREC file, with the same seven metrics, and print every query. DuckDB and polars do less: they read
+the file, find the judged documents and count them; there are no ranks, no checks and no metrics. Peers that are not
+installed are left out. The exit code is 1 if a limit is missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
+from commands import PACKAGES, Programs, end_to_end, why_missing
 from datasets import DEFAULT_FOLDER, SHAPES, Files, files_of, write_missing
 from interleave import Contestant, Summary, measure_interleaved
 from tables import aligned
@@ -45,6 +48,7 @@ def main() -> int:
     contestants = [ours(name, options) for name in FORMATS] + [
         peer(name, form, options) for name in PEERS if find_spec(name) for form in FORMATS[1:5] if form != "tsv"
     ]
+    contestants += evaluators(options)
     summaries = measure_interleaved(contestants, options.rounds, tell)
     print(table(options.data, summaries))
     missed = [text for name in LIMITS if (text := verdict(name, summaries)).endswith("MISSED")]
@@ -58,6 +62,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("data", nargs="?", default="marco", choices=sorted(SHAPES), help="the data set; default: marco")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; default: 5")
     parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="of data sets and outputs")
+    parser.add_argument("--peers-python", default=sys.executable, help="the interpreter that has the peers' packages")
     parser.add_argument("--write", help=argparse.SUPPRESS)
     parser.add_argument("--peer", nargs=3, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -121,6 +126,14 @@ def peer(name: str, form: str, options: argparse.Namespace) -> Contestant:
     return Contestant(
         f"{name} {form}", (sys.executable, __file__, *task), options.folder / "formats" / f"{name}-{form}.out"
     )
+
+
+def evaluators(options: argparse.Namespace) -> list[Contestant]:
+    """Other evaluators, on the TREC file."""
+    trec_eval, outputs = shutil.which("trec_eval") or "", options.folder / "formats"
+    programs = Programs("ireval", options.peers_python, trec_eval, "", options.folder / "numba")
+    tools = [tool for tool in ("trec_eval", *PACKAGES) if not why_missing(tool, programs)]
+    return [end_to_end(tool, programs, files_of(options.data, options.folder), outputs) for tool in tools]
 
 
 def count_judged(name: str, rankings: str, judgments: str) -> None:
