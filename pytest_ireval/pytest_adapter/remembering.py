@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from pytest_ireval.errors import HistoryError, IrevalError, Problem, one_line
+from pytest_ireval.errors import HistoryError, one_line
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.shared import (
     HistoryPlace,
     Shared,
     fetch_earlier,
-    history_place,
     in_time,
     mark_of,
     send_one,
@@ -25,26 +24,19 @@ from pytest_ireval.history.shared import (
 )
 from pytest_ireval.history.trends import with_trends
 from pytest_ireval.pytest_adapter.code_host import as_printed
-from pytest_ireval.pytest_adapter.files import OFF
+from pytest_ireval.pytest_adapter.named_history import INI, place_of
 from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.secrets import shown_address
 from pytest_ireval.text_table import counted
 
-INI = "ireval_history"
 PATIENCE = 10.0
 """Seconds that a run waits for the shared database, twice: to fetch earlier runs, and to send its own."""
 
 
 def history_of(config: pytest.Config) -> RunHistory:
     """The history that the ini file names; an error if it names none."""
-    told = str(config.getini(INI)).strip()
-    if not told:
-        raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
-    try:
-        return RunHistory(None if told == OFF else history_place(told, config.rootpath), config.rootpath)
-    except HistoryError as error:
-        raise IrevalError(*(Problem(each.complaint, INI, allowed=each.allowed) for each in error.problems)) from error
+    return RunHistory(place_of(config), config.rootpath)
 
 
 @dataclass

@@ -79,7 +79,7 @@ def test_commands_send_and_fetch(ireval, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("push",), "Missing argument '[URL]'"),
+        (("push",), "name the shared history: URL, or IREVAL_HISTORY, or an address in ireval_history of the ini file"),
         (("push", "${NOTHING}"), "error: ${NOTHING}\n  NOTHING is not set\n"),
         (("push", "sqlite://"), "error: sqlite://\n  names no file\n  allowed: sqlite:///folder/history.sqlite\n"),
         (("push", "postgresql://ada:short@host/x"), "error: postgresql://host/x\n  the password in the address has"),
