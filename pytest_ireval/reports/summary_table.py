@@ -17,6 +17,7 @@ from pytest_ireval.reports.figures import (
     moved_figures,
     percent,
 )
+from pytest_ireval.reports.verdict_words import importance
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SinceBase, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
@@ -310,7 +311,8 @@ def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
 
 
 def _red(suite: SuiteResult) -> str:
-    found = [each.headline for each in suite.outcomes if each.verdict == suite.verdict]
+    red = sorted((each for each in suite.outcomes if each.verdict == suite.verdict), key=importance)
+    found = [each.headline for each in red]
     return _first_of([suite.error, *found[1:]] if suite.error else found, suite.verdict, suite)
 
 

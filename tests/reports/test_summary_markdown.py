@@ -186,6 +186,48 @@ def test_of_many_findings_the_worst_are_named():
     )
 
 
+ALL = replace(TAIL, slice="all", queries=60, now=0.90, baseline=0.92, p=0.001)
+HEAD = replace(TAIL, slice="segment=head", queries=30, now=0.80, baseline=0.90, p=0.02)
+TINY = replace(TAIL, slice="segment=rare", queries=2, now=0.10, baseline=0.90, p=0.25)
+LOW = replace(ALL, tolerance=None, baseline=None, p=None)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "order"),
+    [
+        (
+            ("tiny", "all"),
+            ("searches in product-search got 2.2% worse", "rare searches in product-search got 89% worse"),
+        ),
+        (("tiny", "head"), ("head searches in product-search got 11% worse", "rare searches")),
+        (("tiny", "threshold"), ("nDCG@10 is 0.9000", "rare searches")),
+        (("threshold", "all"), ("searches in product-search got 2.2% worse", "nDCG@10 is 0.9000")),
+        (("query", "worsened"), ("3 queries lose more than 0.3", "q1-d0 is not in the first 3")),
+        (("query", "tiny"), ("rare searches", "q1-d0 is not in the first 3")),
+        (("tiny without p", "head without p"), ("head searches", "rare searches")),
+    ],
+    ids=" ".join,
+)
+def test_the_first_line_is_about_all_searches_then_the_slice_with_the_strongest_evidence(outcomes, order):
+    failed = {
+        "all": replace(FAILED, slice="all", figures=(ALL,)),
+        "head": replace(FAILED, slice="segment=head", figures=(HEAD, ALL)),
+        "tiny": replace(FAILED, slice="segment=rare", figures=(TINY, ALL)),
+        "head without p": replace(FAILED, slice="segment=head", figures=(replace(HEAD, p=None),)),
+        "tiny without p": replace(FAILED, slice="segment=rare", figures=(replace(TINY, p=None),)),
+        "threshold": replace(FAILED, slice="all", figures=(LOW,), headline="nDCG@10 is 0.9000, below 0.95"),
+        "worsened": replace(
+            FAILED, slice="all", figures=(replace(ALL, over=False),), headline="3 queries lose more than 0.3"
+        ),
+        "query": replace(FAILED, metric="", figures=(), headline="q1-d0 is not in the first 3"),
+    }
+    suite = replace(SHOP, outcomes=(PASSED, *(failed[name] for name in outcomes)))
+
+    told = first_lines(replace(RUN, suites=(suite,))).removeprefix("**Not safe to land**: ").split("; ")
+
+    assert [line.startswith(start) for line, start in zip(told, order, strict=False)] == [True, True], told
+
+
 def test_what_could_not_be_judged_is_said_beside_what_failed():
     broken = replace(SHOP, name="other", verdict="error", outcomes=(), error="judgments.txt:3: is no grade")
 
