@@ -48,6 +48,8 @@ class RunHistory:
     job: Job = NO_JOB
     trouble: str = ""
     """The reason why the run is not remembered."""
+    only_shared: bool = False
+    """The shared database has it all the same."""
     unread: str = ""
     """The reason why its report shows no earlier runs."""
     away: str = ""
@@ -80,7 +82,7 @@ class RunHistory:
         except HistoryError as error:
             self.trouble = one_line(error)
             if self._ask(lambda shared, _: send_one(kept_run(run, job=self.job), shared)):
-                self.trouble = f"only in the shared one, for {self.trouble}"
+                self.only_shared = True
             return
         self.sent = self._ask(lambda shared, stop: send_waiting(path, shared, stop)) or 0
         try:
@@ -118,7 +120,9 @@ class RunHistory:
         def warn(text: str) -> None:
             reporter.write_line(as_printed(text), yellow=True)
 
-        if self.trouble:
+        if self.only_shared:
+            warn(f"warning: this run is in the shared history, but not in the file of this machine: {self.trouble}")
+        elif self.trouble:
             warn(f"warning: this run is not in the history: {self.trouble}")
         elif self.unread:
             warn(f"warning: the report shows no earlier runs: {self.unread}")

@@ -352,7 +352,9 @@ def test_a_run_that_no_file_can_keep_is_sent_all_the_same():
     _, lines = remembered("team.sqlite", 1)
 
     assert len(lines) == 1
-    assert lines[0].startswith("warning: this run is not in the history: only in the shared one, for .ireval/history")
+    assert lines[0].startswith(
+        "warning: this run is in the shared history, but not in the file of this machine: .ireval/history.sqlite cannot"
+    )
     assert len(rows(Path("team.sqlite"))) == 1
 
 
