@@ -186,10 +186,10 @@ def test_of_many_findings_the_worst_are_named():
     )
 
 
-ALL = replace(TAIL, slice="all", queries=60, now=0.90, baseline=0.92, p=0.001)
+EVERY = replace(TAIL, slice="all", queries=60, now=0.90, baseline=0.92, p=0.001)
 HEAD = replace(TAIL, slice="segment=head", queries=30, now=0.80, baseline=0.90, p=0.02)
 TINY = replace(TAIL, slice="segment=rare", queries=2, now=0.10, baseline=0.90, p=0.25)
-LOW = replace(ALL, tolerance=None, baseline=None, p=None)
+LOW = replace(EVERY, tolerance=None, baseline=None, p=None)
 
 
 @pytest.mark.parametrize(
@@ -210,14 +210,14 @@ LOW = replace(ALL, tolerance=None, baseline=None, p=None)
 )
 def test_the_first_line_is_about_all_searches_then_the_slice_with_the_strongest_evidence(outcomes, order):
     failed = {
-        "all": replace(FAILED, slice="all", figures=(ALL,)),
-        "head": replace(FAILED, slice="segment=head", figures=(HEAD, ALL)),
-        "tiny": replace(FAILED, slice="segment=rare", figures=(TINY, ALL)),
+        "all": replace(FAILED, slice="all", figures=(EVERY,)),
+        "head": replace(FAILED, slice="segment=head", figures=(HEAD, EVERY)),
+        "tiny": replace(FAILED, slice="segment=rare", figures=(TINY, EVERY)),
         "head without p": replace(FAILED, slice="segment=head", figures=(replace(HEAD, p=None),)),
         "tiny without p": replace(FAILED, slice="segment=rare", figures=(replace(TINY, p=None),)),
         "threshold": replace(FAILED, slice="all", figures=(LOW,), headline="nDCG@10 is 0.9000, below 0.95"),
         "worsened": replace(
-            FAILED, slice="all", figures=(replace(ALL, over=False),), headline="3 queries lose more than 0.3"
+            FAILED, slice="all", figures=(replace(EVERY, over=False),), headline="3 queries lose more than 0.3"
         ),
         "query": replace(FAILED, metric="", figures=(), headline="q1-d0 is not in the first 3"),
     }
