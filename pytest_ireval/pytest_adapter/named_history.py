@@ -15,7 +15,7 @@ from pytest_ireval.history.shared import HistoryPlace, history_place
 INI, OFF = "ireval_history", "none"
 
 
-def place_of(config: pytest.Config) -> HistoryPlace | None:
+def named_place(config: pytest.Config) -> HistoryPlace | None:
     """The places that the ini file names, None if it wants no history; an error if it names none."""
     told = str(config.getini(INI)).strip()
     if not told:
@@ -41,7 +41,7 @@ class NamedHere(NamedTuple):
         return None if self.place is None else self.place.path
 
 
-QUICKLY = ("-o", "addopts=", "--disable-plugin-autoload", "-p", "ireval")
+_QUICKLY = ("-o", "addopts=", "--disable-plugin-autoload", "-p", "ireval")
 """Neither options of the project nor its other plugins: they may be slow, or write files."""
 
 
@@ -49,9 +49,9 @@ def named_here() -> NamedHere:
     """Ask pytest for it, which finds rootdir and reads the ini file, and is stopped before it does more."""
     stopper, told = _Stopper(), "pytest cannot read its ini file"
     try:
-        pytest.main([*QUICKLY], plugins=[stopper])  # an error of the ini file is printed there
+        pytest.main([*_QUICKLY], plugins=[stopper])  # an error of the ini file is printed there
     except _ReadError as read:
-        place, ini = place_of(read.config), read.config.inipath
+        place, ini = named_place(read.config), read.config.inipath
         usual = place is None or place.path == read.config.rootpath / USUAL
         return NamedHere(place, usual, f"{INI} of {ini.name}" if ini else INI)
     except pytest.fail.Exception as error:

@@ -24,7 +24,7 @@ from pytest_ireval.history.shared import (
 )
 from pytest_ireval.history.trends import with_trends
 from pytest_ireval.pytest_adapter.code_host import as_printed
-from pytest_ireval.pytest_adapter.named_history import INI, place_of
+from pytest_ireval.pytest_adapter.named_history import INI, named_place
 from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.secrets import shown_address
@@ -36,7 +36,7 @@ PATIENCE = 10.0
 
 def history_of(config: pytest.Config) -> RunHistory:
     """The history that the ini file names; an error if it names none."""
-    return RunHistory(place_of(config), config.rootpath)
+    return RunHistory(named_place(config), config.rootpath)
 
 
 @dataclass

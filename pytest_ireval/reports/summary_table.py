@@ -168,7 +168,7 @@ def _verdict_of(outcomes: Sequence[Outcome]) -> str:
     return "warning" if any(outcome.warning for outcome in outcomes) else ""
 
 
-UNJUDGED = "unjudged in the lists"
+_UNJUDGED = "unjudged in the lists"
 COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
     ("missing", lambda counts: len(counts.missing)),
     ("empty", lambda counts: len(counts.empty)),
@@ -176,14 +176,14 @@ COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
     ("no relevant", lambda counts: counts.no_relevant),
     ("ties", lambda counts: counts.tied),
     ("waived", lambda counts: len(counts.waived)),
-    (UNJUDGED, lambda counts: counts.unjudged),
+    (_UNJUDGED, lambda counts: counts.unjudged),
 )
 
 
 def count_name(name: str, suites: Sequence[SuiteResult]) -> str:
     """``unjudged in the top 20`` of each query, if all of the suites evaluate 20 documents of a query."""
     depths = {suite.depth for suite in suites}
-    return f"unjudged in the top {depths.pop():,}" if name == UNJUDGED and len(depths) == 1 and all(depths) else name
+    return f"unjudged in the top {depths.pop():,}" if name == _UNJUDGED and len(depths) == 1 and all(depths) else name
 
 
 def _rests_on(suites: Sequence[SuiteResult], limit: int, statistics: bool) -> list[str]:

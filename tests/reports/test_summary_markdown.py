@@ -12,6 +12,7 @@ from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED
 
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, inert, literal
 from pytest_ireval.reports.summary_markdown import LIMIT, Fit, SummaryPart, fitted, marker, size, summary_text
+from pytest_ireval.reports.summary_table import brief_lines
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
@@ -226,6 +227,13 @@ def test_the_first_line_is_about_all_searches_then_the_slice_with_the_strongest_
     told = first_lines(replace(RUN, suites=(suite,))).removeprefix("**Not safe to land**: ").split("; ")
 
     assert [line.startswith(start) for line, start in zip(told, order, strict=False)] == [True, True], told
+
+
+def test_the_line_of_a_suite_in_a_quiet_terminal_has_the_same_order():
+    slice_, whole = replace(FAILED, figures=(TINY,), headline="rare"), replace(FAILED, figures=(EVERY,), headline="all")
+    suite = replace(SHOP, outcomes=(PASSED, slice_, whole))
+
+    assert brief_lines(replace(RUN, suites=(suite,)), 80)[0] == "fail: product-search and 1 more: all"
 
 
 def test_what_could_not_be_judged_is_said_beside_what_failed():
