@@ -15,9 +15,15 @@
 
   const ask = async (place, sent) => {
     const how = sent && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(sent) };
-    const response = await fetch(`items/${place}`, { cache: "no-store", ...how });
+    const failed = sent ? "Not saved" : "This document cannot be shown";
+    let response;
+    try {
+      response = await fetch(`items/${place}`, { cache: "no-store", ...how });
+    } catch (error) {
+      throw new Error(`${failed}: ${error.message}. Is ireval judge still running?`);
+    }
     const answer = await response.json();
-    if (!response.ok && response.status !== 409) throw new Error(answer.error || response.statusText);
+    if (!response.ok && response.status !== 409) throw new Error(`${failed}: ${answer.error || response.statusText}`);
     return { clash: response.status === 409, ...answer };
   };
 
@@ -67,7 +73,7 @@
     try {
       await work(...values);
     } catch (error) {
-      say(`Not saved: ${error.message}. Is ireval judge still running?`, true);
+      say(error.message, true);
     }
     busy = false;
   };

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_ireval.baselines.files import near
 from pytest_ireval.cli.options import LateBar
 from pytest_ireval.errors import HistoryError, IrevalError, Problem, did_you_mean
 from pytest_ireval.history.database import history_for, history_near
@@ -26,13 +27,17 @@ from pytest_ireval.reports.figures import change, figure
 from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.text_table import counted, cut, table
 
+if TYPE_CHECKING:
+    from pytest_ireval.pytest_adapter.named_history import NamedHere
+
 
 @click.group(name="history")
 def command() -> None:
     """Look at earlier runs.
 
-    Each ``pytest --ireval`` adds to .ireval/history.sqlite below pytest's rootdir. The commands take the one of this
-    folder, or the nearest above it in the repository; --history names another one.
+    Each ``pytest --ireval`` adds to the history. The commands take the one that a run in this folder would add to:
+    that of ireval_history in pytest's ini file, or .ireval/history.sqlite in rootdir; else the nearest
+    .ireval/history.sqlite above this folder in the repository. --history names another one.
     """
 
 
@@ -42,14 +47,43 @@ _new_history_option = click.option(
     "--history",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The history to add to; it is created if it is missing.",
+    help="The history to add to, created if it is missing; the default is ireval_history of the ini file.",
 )
 _history_option = click.option(
     "--history",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="The history; the default is .ireval/history.sqlite in this folder or one above.",
+    help="The history; the default is ireval_history of the ini file, or .ireval/history.sqlite in a folder above.",
 )
+
+
+def _existing(history: Path | None) -> Path:
+    """The history of the option; else the one that a run here would add to; else the nearest one."""
+    if history is not None:
+        return history
+    named = _named_here()
+    if named.path is not None and named.path.is_file():
+        return near(named.path)
+    if named.path is None or named.usual:
+        return history_near(Path.cwd())
+    complaint = f"does not exist yet; {named.by} names it as the history"
+    raise HistoryError(Problem(complaint, str(near(named.path)), suggestion="--history FILE names another one"))
+
+
+def _created(history: Path | None) -> Path:
+    """The same; where there is none, the one that a run here would create."""
+    if history is not None:
+        return history
+    named, nearest = _named_here(), history_for(Path.cwd())
+    if named.path is None or (named.usual and not named.path.is_file() and nearest.is_file()):
+        return nearest
+    return near(named.path)
+
+
+def _named_here() -> NamedHere:
+    from pytest_ireval.pytest_adapter.named_history import named_here  # pytest takes 0.2 seconds
+
+    return named_here()
 
 
 def _moment(date: datetime | None) -> str:
@@ -66,7 +100,7 @@ def _prune(history: Path | None, before: Any, keep: int | None, yes: bool) -> No
     """Delete old runs, after listing them and asking."""
     if (before is None) == (keep is None):
         raise click.UsageError("choose the runs to delete: --before DATE or --keep N")
-    path = history or history_near(Path.cwd())
+    path = _existing(history)
     old = old_runs(path, _moment(before), keep)
     if not old.runs:
         click.echo(f"nothing to delete; {counted(old.kept, 'run')} in {path}")
@@ -97,7 +131,7 @@ def _rebuild(paths: tuple[Path, ...], from_git: bool, history: Path | None) -> N
     """
     if not paths and not from_git:
         raise click.UsageError("nothing to add: name results.json files, folders that contain them, or --from-git")
-    path = history or history_for(Path.cwd())
+    path = _created(history)
     files = list(dict.fromkeys(file for each in paths for file in _files(each)))
     runs, unread = _runs(files)
     merged = merge(path, runs)
@@ -152,20 +186,22 @@ def _tell(merged: Merged, of_what: str, noun: str) -> None:
     click.echo(f"{of_what}: {counted(merged.added, noun)} added{known}")
 
 
-_url_argument = click.argument("url", envvar=NAME, metavar="[URL]", required=True)
+_url_argument = click.argument("url", envvar=NAME, required=False)
 
 
 @command.command(name="push")
 @_url_argument
 @_history_option
-def _push(url: str, history: Path | None) -> None:
+def _push(url: str | None, history: Path | None) -> None:
     """Send the runs that a shared database lacks.
 
     URL is an address of SQLAlchemy, such as postgresql://user@host/name, or a file of SQLite. The default is the
-    variable IREVAL_HISTORY. Runs that are there already are not sent again, so it can be repeated.
+    variable IREVAL_HISTORY, or the address in ireval_history of pytest's ini file.
+
+    Runs that are there already are not sent again, so it can be repeated.
     """
     with LateBar() as progress:
-        done = push(history or history_near(Path.cwd()), shared := _shared(url), progress)
+        done = push(_existing(history), shared := _shared(url), progress)
     click.echo(f"{counted(done.added, 'run')} sent to {shared.shown}, {done.known} already known")
 
 
@@ -173,13 +209,15 @@ def _push(url: str, history: Path | None) -> None:
 @_url_argument
 @_new_history_option
 @click.option("--repository", default="", metavar="NAME", help="Only the runs of this repository, as acme/search.")
-def _pull(url: str, history: Path | None, repository: str) -> None:
+def _pull(url: str | None, history: Path | None, repository: str) -> None:
     """Fetch the runs of a shared database that this history lacks.
 
     URL is an address of SQLAlchemy, such as postgresql://user@host/name, or a file of SQLite. The default is the
-    variable IREVAL_HISTORY. Runs that are here already are left as they are, so it can be repeated.
+    variable IREVAL_HISTORY, or the address in ireval_history of pytest's ini file.
+
+    Runs that are here already are left as they are, so it can be repeated.
     """
-    path = history or history_for(Path.cwd())
+    path = _created(history)
     with LateBar() as progress:
         done = pull(path, shared := _shared(url), repository, progress)
     if repository and not done.added + done.known:
@@ -187,10 +225,14 @@ def _pull(url: str, history: Path | None, repository: str) -> None:
     click.echo(f"{counted(done.added, 'run')} fetched from {shared.shown} into {path}, {done.known} already known")
 
 
-def _shared(url: str) -> Shared:
-    place = history_place(url, Path())
-    if place.unset:
-        raise HistoryError(Problem(f"{place.unset} is not set", url))
+def _shared(url: str | None) -> Shared:
+    place = history_place(url, Path()) if url else _named_here().place
+    if place is not None and place.unset:
+        raise HistoryError(Problem(f"{place.unset} is not set", url or "ireval_history"))
+    if place is None or not (url or place.address):
+        raise click.UsageError(
+            f"name the shared history: URL, or {NAME}, or an address in ireval_history of the ini file"
+        )
     return Shared(place.address or str(place.path))
 
 
@@ -235,7 +277,7 @@ def _list(
 
     With --metric, --slice or --rows it is a line for each metric and slice.
     """
-    path = history or history_near(Path.cwd())
+    path = _existing(history)
     wanted = Wanted(suite, metric, part, branch, _moment(since), repository)
     found = rows(path, wanted)
     if not found:
@@ -266,7 +308,7 @@ def _list(
 )
 def _export(file: Path, history: Path | None, form: str | None) -> None:
     """Write all of the history into FILE, or print it for -: a line for each suite, metric and slice of each run."""
-    found = rows(history or history_near(Path.cwd()))
+    found = rows(_existing(history))
     as_json = (json.dumps(_plain(row)) + "\n" for row in found)
     lines = _csv(found) if (form or file.suffix.lower()[1:]) == "csv" else as_json
     if str(file) == "-":

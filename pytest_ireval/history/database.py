@@ -280,10 +280,11 @@ def history_near(folder: Path) -> Path:
     if home is not None:
         return near(home / USUAL)
     below = sorted(near(path).as_posix() for path in folder.glob(f"*/{USUAL}"))
+    named = f"{below[0]} names the one below" if below else "FILE names another one"
     raise HistoryError(
         Problem(
             f"no {USUAL} in this folder or above it",
-            suggestion=f"--history {below[0] if below else 'FILE'} names {'the one below' if below else 'another one'}",
+            suggestion=f"--history {named}, or ireval_history in pytest's ini file",
             allowed="each run of pytest --ireval adds to the history in pytest's rootdir; ireval history rebuild "
             "makes one",
         )

@@ -119,7 +119,7 @@ def cells_of(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool,
         first = file.first_object
         by_row, names = _names(list(first or {}), f"{file.name}:1")
         return by_row, _of_objects(file, lines, [*names], refuse)
-    rows = delimited_rows(lines, file.delimiter, file.name)
+    rows = delimited_rows(lines, file.delimiter, file.name, file.lines)
     first_line, head = next(rows, (1, []))
     header = [name.strip() for name in head]
     by_row, names = _names(header, f"{file.name}:{first_line}")

@@ -153,7 +153,7 @@ def _of_objects(file: InputFile, lines: Iterator[str], by_session: bool, mistake
 
 
 def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
-    rows = delimited_rows(lines, file.delimiter, file.name)
+    rows = delimited_rows(lines, file.delimiter, file.name, file.lines)
     first, head = next(rows, (1, []))
     names = [name.strip() for name in head]
     text, session, count = (

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from pytest_ireval.errors import HistoryError, IrevalError, Problem, one_line
+from pytest_ireval.errors import HistoryError, one_line
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.shared import (
     HistoryPlace,
     Shared,
     fetch_earlier,
-    history_place,
     in_time,
     mark_of,
     send_one,
@@ -25,26 +24,19 @@ from pytest_ireval.history.shared import (
 )
 from pytest_ireval.history.trends import with_trends
 from pytest_ireval.pytest_adapter.code_host import as_printed
-from pytest_ireval.pytest_adapter.files import OFF
+from pytest_ireval.pytest_adapter.named_history import INI, named_place
 from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.secrets import shown_address
 from pytest_ireval.text_table import counted
 
-INI = "ireval_history"
 PATIENCE = 10.0
 """Seconds that a run waits for the shared database, twice: to fetch earlier runs, and to send its own."""
 
 
 def history_of(config: pytest.Config) -> RunHistory:
     """The history that the ini file names; an error if it names none."""
-    told = str(config.getini(INI)).strip()
-    if not told:
-        raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
-    try:
-        return RunHistory(None if told == OFF else history_place(told, config.rootpath), config.rootpath)
-    except HistoryError as error:
-        raise IrevalError(*(Problem(each.complaint, INI, allowed=each.allowed) for each in error.problems)) from error
+    return RunHistory(named_place(config), config.rootpath)
 
 
 @dataclass
@@ -56,6 +48,8 @@ class RunHistory:
     job: Job = NO_JOB
     trouble: str = ""
     """The reason why the run is not remembered."""
+    only_shared: bool = False
+    """The shared database has it all the same."""
     unread: str = ""
     """The reason why its report shows no earlier runs."""
     away: str = ""
@@ -88,7 +82,7 @@ class RunHistory:
         except HistoryError as error:
             self.trouble = one_line(error)
             if self._ask(lambda shared, _: send_one(kept_run(run, job=self.job), shared)):
-                self.trouble = f"only in the shared one, for {self.trouble}"
+                self.only_shared = True
             return
         self.sent = self._ask(lambda shared, stop: send_waiting(path, shared, stop)) or 0
         try:
@@ -126,7 +120,9 @@ class RunHistory:
         def warn(text: str) -> None:
             reporter.write_line(as_printed(text), yellow=True)
 
-        if self.trouble:
+        if self.only_shared:
+            warn(f"warning: this run is in the shared history, but not in the file of this machine: {self.trouble}")
+        elif self.trouble:
             warn(f"warning: this run is not in the history: {self.trouble}")
         elif self.unread:
             warn(f"warning: the report shows no earlier runs: {self.unread}")

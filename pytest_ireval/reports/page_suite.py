@@ -10,7 +10,7 @@ from pytest_ireval.reports.charts.gallery import charts_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor
 from pytest_ireval.reports.failure_text import cause_sentence
 from pytest_ireval.reports.figures import ages_words, word_of
-from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK
+from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK, count_name
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 
@@ -165,7 +165,7 @@ def _counts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
     counts = suite.counts
     yield "queries", f"{counts.queries:,}"
     yield "judged", f"{counts.judged:,}"
-    yield from ((name, f"{number(counts):,}") for name, number in COUNTS)
+    yield from ((count_name(name, [suite]), f"{number(counts):,}") for name, number in COUNTS)
     if counts.judged_share is not None:
         before = "" if counts.judged_share_before is None else f" (baseline {100 * counts.judged_share_before:.1f}%)"
         yield f"judged in the top {counts.judged_depth}", f"{100 * counts.judged_share:.1f}%{before}"

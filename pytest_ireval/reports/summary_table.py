@@ -17,6 +17,7 @@ from pytest_ireval.reports.figures import (
     moved_figures,
     percent,
 )
+from pytest_ireval.reports.verdict_words import importance
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SinceBase, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
@@ -167,6 +168,7 @@ def _verdict_of(outcomes: Sequence[Outcome]) -> str:
     return "warning" if any(outcome.warning for outcome in outcomes) else ""
 
 
+_UNJUDGED = "unjudged in the lists"
 COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
     ("missing", lambda counts: len(counts.missing)),
     ("empty", lambda counts: len(counts.empty)),
@@ -174,8 +176,14 @@ COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
     ("no relevant", lambda counts: counts.no_relevant),
     ("ties", lambda counts: counts.tied),
     ("waived", lambda counts: len(counts.waived)),
-    ("unjudged documents", lambda counts: counts.unjudged),
+    (_UNJUDGED, lambda counts: counts.unjudged),
 )
+
+
+def count_name(name: str, suites: Sequence[SuiteResult]) -> str:
+    """``unjudged in the top 20`` of each query, if all of the suites evaluate 20 documents of a query."""
+    depths = {suite.depth for suite in suites}
+    return f"unjudged in the top {depths.pop():,}" if name == _UNJUDGED and len(depths) == 1 and all(depths) else name
 
 
 def _rests_on(suites: Sequence[SuiteResult], limit: int, statistics: bool) -> list[str]:
@@ -183,7 +191,7 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int, statistics: bool) -> li
     found = [suite for suite in suites if suite.counts.queries]
     if not found:
         return []
-    columns = [(name, [count(suite.counts) for suite in found]) for name, count in COUNTS]
+    columns = [(count_name(name, found), [count(suite.counts) for suite in found]) for name, count in COUNTS]
     columns = [(name, numbers) for name, numbers in columns if any(numbers)]
     chances = [_chance_share(suite.chance_of_red) for suite in found]
     by_chance = ["red by chance"] if statistics and any(chances) else []
@@ -223,7 +231,7 @@ def chance_words(chance: ChanceOfRed) -> str:
 
 
 def _counts_in_words(suite: SuiteResult, statistics: bool) -> str:
-    numbers = [(name, count(suite.counts)) for name, count in COUNTS]
+    numbers = [(count_name(name, [suite]), count(suite.counts)) for name, count in COUNTS]
     said = [f"{name}: {number:,}" for name, number in numbers if number]
     said += [f"red by chance: {words}"] if statistics and (words := _chance_share(suite.chance_of_red)) else []
     return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
@@ -266,7 +274,8 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     yield from (f"inconclusive: {_told(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
     yield from suite.notes
     if suite.to_judge:
-        yield f"{counted(len(suite.to_judge), 'unjudged document')} to judge first, by their effect: to_judge.tsv"
+        documents = counted(len(suite.to_judge), "unjudged document")
+        yield f"{documents} to judge first, of all checks that are red or undecided: to_judge.tsv"
     yield from _worth_a_look(suite)
 
 
@@ -310,7 +319,8 @@ def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
 
 
 def _red(suite: SuiteResult) -> str:
-    found = [each.headline for each in suite.outcomes if each.verdict == suite.verdict]
+    red = sorted((each for each in suite.outcomes if each.verdict == suite.verdict), key=importance)
+    found = [each.headline for each in red]
     return _first_of([suite.error, *found[1:]] if suite.error else found, suite.verdict, suite)
 
 

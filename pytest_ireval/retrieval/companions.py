@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.formats.columnar import columnar_table
 from pytest_ireval.retrieval.formats.input_file import FilePath, InputFile, input_file
 from pytest_ireval.retrieval.formats.recognised import is_arrow, is_parquet
-from pytest_ireval.retrieval.formats.row_files import delimited_table, json_lines
+from pytest_ireval.retrieval.formats.row_files import delimited_rows, delimited_table, json_lines
 from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Sessions
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.tables import (
@@ -156,20 +155,12 @@ def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
 
 
 def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
-    if file.delimiter == "\t":
-        reader: Iterator[list[str]] = (line.rstrip("\r\n").split("\t") for line in file.lines())
-    else:
-        reader = csv.reader(file.lines(), delimiter=file.delimiter)
-    try:
-        names = next(reader, [])
-        for number, row in enumerate(reader, 2):
-            if len(row) != len(names) and any(row):
-                complaint = f"has {counted(len(row), 'cell')}, not {len(names)}"
-                raise InputError(Problem(complaint, f"{file.name}:{getattr(reader, 'line_num', number)}"))
-            if any(row):
-                yield dict(zip(names, row, strict=True))
-    except csv.Error as error:
-        raise InputError(Problem(f"is not CSV: {error}", file.name)) from None
+    rows = delimited_rows(file.lines(), file.delimiter, file.name, file.lines)
+    _, names = next(rows, (1, []))
+    for number, row in rows:
+        if len(row) != len(names):
+            raise InputError(Problem(f"has {counted(len(row), 'cell')}, not {len(names)}", f"{file.name}:{number}"))
+        yield dict(zip(names, row, strict=True))
 
 
 def flat_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

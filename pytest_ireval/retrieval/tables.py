@@ -286,7 +286,9 @@ def number_in(value: Any, what: Named) -> float:
     if not NUMBER.fullmatch(text):
         point = text.replace(",", ".", 1)
         remedy = f": write {point}, with a point" if point != text and NUMBER.fullmatch(point) else ""
-        raise Unfit(f"{what} is {value!r}, not a number{remedy}" if text else f"{what} is empty: remove its row")
+        raise Unfit(
+            f"{what} is {value!r}, not a number{remedy}" if text else f"{what} is empty: fill it in, or remove its row"
+        )
     number = number_of(float(text), what)
     if not number and what.kind == "grade" and text.lower().partition("e")[0].strip("+-.0"):
         raise Unfit(f"{what} is {value!r}, which is too close to 0 for a number")

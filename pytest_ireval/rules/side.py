@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -226,13 +228,30 @@ def one_value(within: Slice, column: str, value: str) -> Slice:
     return Slice((*within.conditions, (column, (value,))), value)
 
 
-STRANGE = re.compile(r"[^A-Za-z0-9_.-]+")
-
-
 def slug(text: str, *, at: bool = True) -> str:
-    """``nDCG@10`` is ``nDCG_10``; a name that loses more than its ``at`` sign ends in a short hash of the whole."""
+    """``nDCG@10`` is ``nDCG_10``; a name that loses more than its ``at`` sign ends in a short hash of the whole.
+
+    Letters of all scripts stay, in their composed form.
+    """
     plain = text.replace("@", "_") if at else text
-    if plain and not STRANGE.search(plain):
+    fits = _in_environment(plain)
+    composed = unicodedata.normalize("NFC", plain) if fits else plain.encode("ascii", "replace").decode()
+    kept = re.sub(" +", "_", "".join(each if _is_kept(each) else " " for each in composed))
+    if plain and kept == plain:
         return plain
     digest = hashlib.sha256(text.encode()).hexdigest()[:6]
-    return f"{STRANGE.sub('_', plain).strip('_')}-{digest}".strip("-")
+    return f"{kept.strip('_')}-{digest}".strip("-")
+
+
+def _is_kept(character: str) -> bool:
+    """Marks are parts of letters, such as vowels of Hindi and Thai."""
+    return character in "_.-" or character.isalnum() or unicodedata.category(character).startswith("M")
+
+
+def _in_environment(text: str) -> bool:
+    """Tell whether a variable of the environment can hold it; pytest puts the id of each test into one."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True

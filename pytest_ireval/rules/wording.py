@@ -228,9 +228,9 @@ def bounds_words(robustness: Robustness) -> Iterator[str]:
     """The least and the most change that judging the unjudged documents could lead to."""
     about = "" if robustness.exact else "about "
     low, high = sorted(robustness.sign * each + 0.0 for each in (robustness.worst_change, robustness.best_change))
-    grades = "grade it gets" if robustness.documents == 1 else "grades they get"
+    affect, grades = ("affects", "grade it gets") if robustness.documents == 1 else ("affect", "grades they get")
     yield (
-        f"{counted(robustness.documents, 'unjudged document')}: the change is between {about}"
+        f"{counted(robustness.documents, 'unjudged document')} {affect} this figure: the change is between {about}"
         f"{low:+.3f} and {high:+.3f}, whatever {grades}; {_without(robustness)}"
     )
 

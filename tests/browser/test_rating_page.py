@@ -66,7 +66,7 @@ def opened_at(browser):
 
     yield open_page
     context.close()
-    assert [each for each in complaints if "409" not in each] == []
+    assert [each for each in complaints if "409" not in each and "500" not in each] == []
 
 
 def status(page, text):
@@ -209,3 +209,23 @@ def test_texts_can_be_read_and_nothing_is_cut(rating, opened_at, scheme, width):
     ):
         assert page.evaluate(CONTRAST, [selector]) >= 4.5, selector
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_file_that_breaks_meanwhile_is_told_and_the_page_goes_on_when_it_is_good_again(rating, opened_at, tmp_path):
+    address, saved = rating
+    page = opened_at(address)
+    page.keyboard.press("1")
+    status(page, "Grade 1 saved. 1 of 3 judged.")
+    good = (tmp_path / "judged.jsonl").read_bytes()
+
+    (tmp_path / "judged.jsonl").write_bytes(b"broken")
+    page.keyboard.press("0")
+    expect(page.locator("#status")).to_contain_text("Not saved: ")
+    expect(page.locator("#status")).to_contain_text("judged.jsonl")
+    page.keyboard.press("s")
+    expect(page.locator("#status")).to_contain_text("This document cannot be shown: ")
+    (tmp_path / "judged.jsonl").write_bytes(good)
+    page.keyboard.press("0")
+
+    status(page, "Grade 0 saved. 2 of 3 judged.")
+    assert saved() == ["1", "0"]

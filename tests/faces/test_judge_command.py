@@ -203,6 +203,36 @@ def test_what_cannot_be_saved_is_told(folder):
     assert (folder / "judged.jsonl").read_text() == "broken"
 
 
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [(b'{"query": "q0"', "judged.jsonl:1 is not JSON"), (b"\xff\n", "judged.jsonl:1 is not UTF-8"), (None, "")],
+)
+def test_a_file_that_breaks_while_the_page_is_open_is_told_and_loses_no_grade(folder, broken, why):
+    target = folder / "judged.jsonl"
+    with served(folder / "pool.tsv") as send:
+        send("POST", "items/0", grade("1"))
+        good = target.read_bytes()
+        if broken is None:
+            target.unlink()
+            target.mkdir()
+        else:
+            target.write_bytes(broken)
+        refused = [send("GET", "items/next"), send("GET", "items/3"), send("POST", "items/1", grade("0"))]
+        if broken is None:
+            target.rmdir()
+        target.write_bytes(good)
+        again = [send("GET", "items/next")[1]["place"], send("POST", "items/1", grade("0"))[0]]
+
+    assert [status for status, *_ in refused] == [500, 500, 500]
+    for _, found, response in refused:
+        assert response.headers["Content-Type"].startswith("application/json")
+        assert why in found["error"]
+        assert "judged.jsonl" in found["error"]
+        assert "Traceback" not in found["error"]
+    assert again == [1, 200]
+    assert len(read_judgments(target)) == 2
+
+
 def test_the_command_serves_until_it_is_interrupted(folder):
     command = [sys.executable, "-m", "pytest_ireval", "judge", "pool.tsv", "--no-browser", "--judge", "ann"]
     running = subprocess.Popen([*command, "--guideline", "v2"], stdout=subprocess.PIPE, text=True, cwd=folder)

@@ -38,7 +38,7 @@ def write(tmp_path, monkeypatch):
         ),
         ("log.csv", "mug\n", "log.csv:1\n  there is no column for the text: the columns are 'mug'"),
         ("log.csv", "query,session\nmug\n", "log.csv:2\n  has 1 cell, not 2"),
-        ("log.csv", 'query\n"mug\n', "log.csv:2\n  is not CSV (unexpected end of data)"),
+        ("log.csv", 'query\n"mug\n', "log.csv:2\n  is not CSV: the quote opened in line 2 is never closed"),
         (
             "log.csv",
             "query,count\nmug,0\npan,x\n",

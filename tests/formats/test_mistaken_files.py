@@ -25,7 +25,7 @@ def test_a_grade_that_would_become_zero_is_refused_with_its_line(tmp_path, grade
     [
         ("0,95", "is '0,95', not a number: write 0.95, with a point"),
         ("1,000,000", "is '1,000,000', not a number"),
-        ("", "is empty: remove its row"),
+        ("", "is empty: fill it in, or remove its row"),
     ],
 )
 def test_a_grade_in_a_table_that_is_no_number_says_what_to_write(tmp_path, grade, said):

@@ -181,7 +181,7 @@ def test_a_mapping_in_json(file):
         ),
         ("query,document,grade,grade\nq,d,1,1\n", "DIR/file.txt:1\n  two columns are named 'grade'"),
         ("query,document,grade\n", "DIR/file.txt\n  it contains no judgments"),
-        ('query,document,grade\n"q,d,1\n', "DIR/file.txt:2\n  is not CSV (unexpected end of data)"),
+        ('query,document,grade\n"q,d,1\n', "DIR/file.txt:2\n  is not CSV: the quote opened in line 2 is never closed"),
         (
             '{"query": "q", "document": "d", "grade": 1}\n{"query": "q", "document": "e", "grade": NaN}\n[1]\n{\n',
             "DIR/file.txt:2\n  is not JSON (NaN is not a number in JSON)\n"

@@ -41,7 +41,9 @@ def test_a_fall_that_remains_without_unjudged_documents_is_one(town):
     outcome = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 20)).only(BY_EVIDENCE)
 
     assert outcome.verdict == "fail"
-    assert any(fact.startswith("20 unjudged documents: the change is between ") for fact in outcome.facts)
+    assert any(
+        fact.startswith("20 unjudged documents affect this figure: the change is between ") for fact in outcome.facts
+    )
 
 
 def test_an_observed_fall_says_whether_judgments_could_undo_it(town):
@@ -51,7 +53,7 @@ def test_an_observed_fall_says_whether_judgments_could_undo_it(town):
 
     assert (undone.verdict, certain.verdict) == ("fail", "fail")
     open_yet = "the change is between -0.200 and +0.000, whatever grades they get; without them the change is +0.000"
-    assert f"40 unjudged documents: {open_yet}" in undone.facts
+    assert f"40 unjudged documents affect this figure: {open_yet}" in undone.facts
     assert "it fell by more than is allowed, whatever grades the 20 unjudged documents get" in certain.facts
 
 

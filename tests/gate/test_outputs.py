@@ -46,7 +46,9 @@ def test_a_run_writes_all_files_and_names_them(red):
 
     result.stdout.fnmatch_lines([f"written: ireval-report/{name}" for name in FILES])
     files = report(red)
-    assert files["summary.md"].startswith("<!-- pytest-ireval summary -->\n**Not safe to land**: tail searches in shop")
+    assert files["summary.md"].startswith(
+        "<!-- pytest-ireval summary -->\n**Not safe to land**: searches in shop got 10% worse"
+    )
     assert 'ireval_suite_pass{suite="shop"} 0.0\n' in files["metrics.txt"]
     assert files["metrics.txt"].endswith("# EOF\n")
 

@@ -53,7 +53,10 @@ def test_the_terminal_names_the_file(strangers_on_top):
     result = strangers_on_top.run()
 
     result.stdout.fnmatch_lines(
-        ["*2 unjudged documents to judge first, by their effect: to_judge.tsv*", "written: ireval-report/to_judge.tsv"]
+        [
+            "*2 unjudged documents to judge first, of all checks that are red or undecided: to_judge.tsv*",
+            "written: ireval-report/to_judge.tsv",
+        ]
     )
 
 

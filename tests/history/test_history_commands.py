@@ -253,10 +253,102 @@ def test_without_a_history_it_is_said_where_one_is(ireval):
         2,
         "",
         "error: no .ireval/history.sqlite in this folder or above it\n"
-        "  --history suites/.ireval/history.sqlite names the one below\n"
+        "  --history suites/.ireval/history.sqlite names the one below, or ireval_history in pytest's ini file\n"
         "  each run of pytest --ireval adds to the history in pytest's rootdir; ireval history rebuild makes one\n",
     )
     assert "nDCG@10" in ireval("history", "list", "--history", "suites/.ireval/history.sqlite").out
+
+
+INI_FILES = {
+    "pytest.ini": "[pytest]\nireval_history = build/runs.sqlite\naddopts = --of-a-plugin -p plugin_that_is_gone\n",
+    "tox.ini": "[pytest]\nireval_history = build/runs.sqlite\n",
+    "setup.cfg": "[tool:pytest]\nireval_history = build/runs.sqlite\n",
+    "pyproject.toml": "[tool.pytest.ini_options]\nireval_history = 'build/runs.sqlite'\n",
+}
+
+
+@pytest.fixture
+def in_another_file(here):
+    append(here / "build/runs.sqlite", kept_run(run("2026-05-01T10:00:00Z")))
+
+
+@pytest.mark.parametrize("name", INI_FILES)
+@pytest.mark.parametrize("folder", [".", "suites/de"])
+def test_the_ini_file_names_the_history_as_it_does_for_a_run(ireval, here, in_another_file, name, folder, monkeypatch):
+    Path(name).write_text(INI_FILES[name])
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(folder)
+
+    assert "2026-05-01 10:00" in ireval("history", "list").out
+    assert ireval("history", "prune", "--keep", "1").out == (
+        f"nothing to delete; 1 run in {here / 'build/runs.sqlite' if folder != '.' else 'build/runs.sqlite'}\n"
+    )
+    assert ireval("history", "export", "-").out.count("\n") == 1
+
+
+def test_an_option_names_a_history_before_the_ini_file_does(ireval, filled, in_another_file):
+    Path("pytest.ini").write_text(INI_FILES["pytest.ini"])
+
+    assert ireval("history", "prune", "--keep", "9", "--history", FILE).out == f"nothing to delete; 3 runs in {FILE}\n"
+
+
+def test_a_history_of_the_ini_file_is_created(ireval):
+    Path("pytest.ini").write_text("[pytest]\nireval_history = ${BUILD:-build}/runs.sqlite\n")
+    write("artifacts", run())
+
+    assert ireval("history", "rebuild", "artifacts").out == "1 file: 1 run added\n"
+    assert ireval("history", "push", "team.sqlite").out == "1 run sent to team.sqlite, 0 already known\n"
+    assert [path.as_posix() for path in Path().glob("*/*.sqlite")] == ["build/runs.sqlite"]
+
+
+def test_a_history_of_the_ini_file_that_is_not_there_yet_is_named(ireval):
+    Path("pytest.ini").write_text(INI_FILES["pytest.ini"])
+
+    assert ireval("history", "list") == (
+        2,
+        "",
+        "error: build/runs.sqlite\n"
+        "  does not exist yet; ireval_history of pytest.ini names it as the history\n"
+        "  --history FILE names another one\n",
+    )
+
+
+def test_a_folder_below_rootdir_has_the_history_of_rootdir_without_git(ireval, filled, monkeypatch):
+    Path("pytest.ini").write_text("[pytest]\n")
+    Path("suites").mkdir()
+    monkeypatch.chdir("suites")
+
+    assert "2026-03-03" in ireval("history", "list").out
+
+
+@pytest.mark.parametrize("setting", ["none", "postgresql://host/team", "${TEAM}"])
+def test_a_setting_that_names_no_file_leaves_the_usual_one(ireval, filled, setting):
+    Path("pytest.ini").write_text(f"[pytest]\nireval_history = {setting}\n")
+
+    assert "2026-03-03" in ireval("history", "list").out
+
+
+def test_a_shared_history_may_be_named_by_the_ini_file(ireval, filled, monkeypatch):
+    Path("pytest.ini").write_text("[pytest]\nireval_history = ${TEAM}\n")
+
+    assert ireval("history", "push").err == "error: ireval_history\n  TEAM is not set\n"
+    monkeypatch.setenv("TEAM", "sqlite:///team.sqlite")
+    assert ireval("history", "push").out == "3 runs sent to sqlite:///team.sqlite, 0 already known\n"
+    assert ireval("history", "pull").out.endswith(" into .ireval/history.sqlite, 3 already known\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("pytest.ini", "[pytest\n"), ("setup.cfg", "[pytest]\nireval_history = build/runs.sqlite\n")]
+)
+def test_an_ini_file_that_pytest_cannot_read_is_an_error_that_an_option_avoids(ireval, filled, name, text):
+    Path(name).write_text(text)
+
+    refused = ireval("history", "list")
+
+    assert refused.code == 2
+    assert f"{name}" in refused.err
+    assert "--history FILE names a history, and then the ini file is not read" in refused.err
+    assert ireval("history", "list", "--history", FILE).code == 0
 
 
 @pytest.mark.parametrize("name", command.commands)

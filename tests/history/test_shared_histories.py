@@ -79,7 +79,7 @@ def test_commands_send_and_fetch(ireval, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("push",), "Missing argument '[URL]'"),
+        (("push",), "name the shared history: URL, or IREVAL_HISTORY, or an address in ireval_history of the ini file"),
         (("push", "${NOTHING}"), "error: ${NOTHING}\n  NOTHING is not set\n"),
         (("push", "sqlite://"), "error: sqlite://\n  names no file\n  allowed: sqlite:///folder/history.sqlite\n"),
         (("push", "postgresql://ada:short@host/x"), "error: postgresql://host/x\n  the password in the address has"),
@@ -352,7 +352,9 @@ def test_a_run_that_no_file_can_keep_is_sent_all_the_same():
     _, lines = remembered("team.sqlite", 1)
 
     assert len(lines) == 1
-    assert lines[0].startswith("warning: this run is not in the history: only in the shared one, for .ireval/history")
+    assert lines[0].startswith(
+        "warning: this run is in the shared history, but not in the file of this machine: .ireval/history.sqlite cannot"
+    )
     assert len(rows(Path("team.sqlite"))) == 1
 
 

@@ -44,8 +44,8 @@ suite           metric      now  baseline   change  90% interval      verdict
 product-search  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail
                 R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
 
-suite           queries  judged  ties  unjudged documents
-product-search       60      60     2                 212
+suite           queries  judged  ties  unjudged in the lists
+product-search       60      60     2                    212
 
 AP is uncut, and rankings end at 20
 
@@ -68,7 +68,7 @@ product-search-in-all-the-countries.de
   R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
 
 product-search-in-all-the-countries.de: 60 queries, 60 judged; ties: 2; unjudged
-  documents: 212
+  in the lists: 212
 
 ireval: fail: 1 suite failed (product-search-in-all-the-countries.de); 2
   verdicts: 1 fail, 1 pass
@@ -89,8 +89,8 @@ suite           metric  now  baseline  change  90% interval  verdict
 product-search  churn                                        warning
                 expect                                       fail
 
-suite           queries  judged  ties  unjudged documents
-product-search       60      60     2                 212
+suite           queries  judged  ties  unjudged in the lists
+product-search       60      60     2                    212
 
 warning: shop.ireval.yaml:22: 12 lists changed
 
@@ -110,8 +110,8 @@ product-search  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail
                 R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
 other           inputs                                                error
 
-suite           queries  judged  ties  unjudged documents
-product-search       60      60     2                 212
+suite           queries  judged  ties  unjudged in the lists
+product-search       60      60     2                    212
 
 other: error: runs/x.trec:3: no score
 
@@ -139,7 +139,7 @@ product-search  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail
                 R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
 
 product-search: 60 queries, 55 judged; missing: 7; empty: 1; no judgments: 1; no
-  relevant: 3; waived: 1; unjudged documents: 20
+  relevant: 3; waived: 1; unjudged in the lists: 20
 
 missing: q0, q1, q2, q3, q4 and 2 more
 empty: q50
@@ -167,7 +167,7 @@ def test_forty_suites_are_a_row_each_and_one_note_for_all():
     lines = summary_lines(replace(RUN, suites=suites), 80)
 
     assert lines[4] == "shop.03  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail"
-    assert lines[42] == "suite    queries  judged  ties  unjudged documents"
+    assert lines[42] == "suite    queries  judged  ties  unjudged in the lists"
     assert lines[-4:] == [
         "shop.00, shop.01, shop.02, shop.03, shop.04 and 35 more: judgments changed",
         "",

@@ -12,6 +12,7 @@ from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED
 
 from pytest_ireval.reports.markdown_text import SourceLinks, fenced, inert, literal
 from pytest_ireval.reports.summary_markdown import LIMIT, Fit, SummaryPart, fitted, marker, size, summary_text
+from pytest_ireval.reports.summary_table import brief_lines
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
@@ -184,6 +185,55 @@ def test_of_many_findings_the_worst_are_named():
         "tail searches in shop-00 got 35% worse (nDCG@10 0.9438 -> 0.6154); "
         "4 of 46 checks failed in 4 of 40 suites."
     )
+
+
+EVERY = replace(TAIL, slice="all", queries=60, now=0.90, baseline=0.92, p=0.001)
+HEAD = replace(TAIL, slice="segment=head", queries=30, now=0.80, baseline=0.90, p=0.02)
+TINY = replace(TAIL, slice="segment=rare", queries=2, now=0.10, baseline=0.90, p=0.25)
+LOW = replace(EVERY, tolerance=None, baseline=None, p=None)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "order"),
+    [
+        (
+            ("tiny", "all"),
+            ("searches in product-search got 2.2% worse", "rare searches in product-search got 89% worse"),
+        ),
+        (("tiny", "head"), ("head searches in product-search got 11% worse", "rare searches")),
+        (("tiny", "threshold"), ("nDCG@10 is 0.9000", "rare searches")),
+        (("threshold", "all"), ("searches in product-search got 2.2% worse", "nDCG@10 is 0.9000")),
+        (("query", "worsened"), ("3 queries lose more than 0.3", "q1-d0 is not in the first 3")),
+        (("query", "tiny"), ("rare searches", "q1-d0 is not in the first 3")),
+        (("tiny without p", "head without p"), ("head searches", "rare searches")),
+    ],
+    ids=" ".join,
+)
+def test_the_first_line_is_about_all_searches_then_the_slice_with_the_strongest_evidence(outcomes, order):
+    failed = {
+        "all": replace(FAILED, slice="all", figures=(EVERY,)),
+        "head": replace(FAILED, slice="segment=head", figures=(HEAD, EVERY)),
+        "tiny": replace(FAILED, slice="segment=rare", figures=(TINY, EVERY)),
+        "head without p": replace(FAILED, slice="segment=head", figures=(replace(HEAD, p=None),)),
+        "tiny without p": replace(FAILED, slice="segment=rare", figures=(replace(TINY, p=None),)),
+        "threshold": replace(FAILED, slice="all", figures=(LOW,), headline="nDCG@10 is 0.9000, below 0.95"),
+        "worsened": replace(
+            FAILED, slice="all", figures=(replace(EVERY, over=False),), headline="3 queries lose more than 0.3"
+        ),
+        "query": replace(FAILED, metric="", figures=(), headline="q1-d0 is not in the first 3"),
+    }
+    suite = replace(SHOP, outcomes=(PASSED, *(failed[name] for name in outcomes)))
+
+    told = first_lines(replace(RUN, suites=(suite,))).removeprefix("**Not safe to land**: ").split("; ")
+
+    assert [line.startswith(start) for line, start in zip(told, order, strict=False)] == [True, True], told
+
+
+def test_the_line_of_a_suite_in_a_quiet_terminal_has_the_same_order():
+    slice_, whole = replace(FAILED, figures=(TINY,), headline="rare"), replace(FAILED, figures=(EVERY,), headline="all")
+    suite = replace(SHOP, outcomes=(PASSED, slice_, whole))
+
+    assert brief_lines(replace(RUN, suites=(suite,)), 80)[0] == "fail: product-search and 1 more: all"
 
 
 def test_what_could_not_be_judged_is_said_beside_what_failed():

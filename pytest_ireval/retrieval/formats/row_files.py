@@ -8,9 +8,9 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NoReturn
 
 from pytest_ireval.errors import InputError, Mistakes, Problem
@@ -182,7 +182,7 @@ def document(file: InputFile) -> Node:
 
 def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
-    found = _table(file, delimited_rows(file.lines(), file.delimiter, file.name), short_rows=short_rows)
+    found = _table(file, delimited_rows(file.lines(), file.delimiter, file.name, file.lines), short_rows=short_rows)
     if file.delimiter == "\t":
         _refuse_quoted_ids(found)
     return found
@@ -212,23 +212,63 @@ Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
 
-def delimited_rows(lines: Iterable[str], delimiter: str, origin: str) -> Iterator[Row]:
-    """The rows of CSV, or of TSV, that are not blank."""
+def delimited_rows(
+    lines: Iterable[str], delimiter: str, origin: str, again: Callable[[], Iterable[str]] = tuple
+) -> Iterator[Row]:
+    """The rows of CSV, or of TSV, that are not blank; ``again`` gives the same lines, to look for an open quote."""
     if delimiter == "\t":
         for number, line in enumerate(lines, 1):
             if line.strip():
                 yield number, line.rstrip("\r\n").split("\t")
         return
-    before = csv.field_size_limit(1 << 24)
+    before, done = csv.field_size_limit(1 << 24), 0
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for cells in reader:
+            done = reader.line_num
             if any(cell.strip() for cell in cells):
-                yield reader.line_num, cells
+                yield done, cells
     except csv.Error as error:
-        raise InputError(Problem(f"is not CSV ({error})", place=f"{origin}:{reader.line_num}")) from None
+        row = islice(enumerate(again(), 1), done, reader.line_num)
+        raise InputError(_not_csv(error, f"{origin}:{reader.line_num}", row, delimiter)) from None
     finally:
         csv.field_size_limit(before)
+
+
+def _not_csv(error: csv.Error, place: str, row: Iterable[tuple[int, str]], delimiter: str) -> Problem:
+    """The problem of a row that cannot be read; it names the line with the quote that the row began to read."""
+    opened, closed = _last_quote(row, delimiter)
+    file, _, last = place.rpartition(":")
+    if opened and not closed and "end of data" in str(error):
+        return Problem(f"is not CSV: the quote opened in line {opened} is never closed", f"{file}:{opened}")
+    if not opened or f"{opened}" == last:
+        return Problem(f"is not CSV ({error})", place)
+    ends = "ends here" if closed else "is not closed before this line"
+    suggestion = f"the quote opened in line {opened} {ends}: is its closing quote missing there?"
+    return Problem(f"is not CSV ({error})", place, suggestion=suggestion)
+
+
+def _last_quote(row: Iterable[tuple[int, str]], delimiter: str) -> tuple[int, bool]:
+    """The line in which the cell in quotes begins that goes on to the end, or has text behind it, which is True.
+
+    Line 0: there is no such cell.
+    """
+    opened, state = 0, "start"
+    for number, line in row:
+        for each in line:
+            if state == "quoted":
+                state = "ended" if each == '"' else state
+            elif state == "ended" and each == '"':
+                state = "quoted"  # two quotes are one
+            elif each in (delimiter, "\r", "\n"):
+                state = "start"
+            elif state == "ended":
+                return opened, True
+            elif state == "start" and each == '"':
+                opened, state = number, "quoted"
+            elif each != " ":
+                state = "bare"
+    return (opened if state == "quoted" else 0), False
 
 
 def _listed(names: list[str]) -> str:

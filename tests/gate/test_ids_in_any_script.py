@@ -1,0 +1,103 @@
+"""Ids of tests keep the letters of names, whatever script they are in."""
+
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ireval.rules.side import slug
+
+TAIL = "shop.ireval.yaml::no_regression::nDCG_10.구간-긴꼬리"
+
+
+@pytest.mark.parametrize(
+    ("name", "id_"),
+    [
+        ("nDCG@10", "nDCG_10"),
+        ("긴꼬리", "긴꼬리"),
+        ("Überblick", "Überblick"),
+        ("хвост", "хвост"),
+        ("長い", "長い"),
+        ("हिन्दी", "हिन्दी"),
+        ("red mug", "red_mug-028a54"),
+        ("긴 꼬리", "긴_꼬리-30d025"),
+        (unicodedata.normalize("NFD", "긴꼬리"), "긴꼬리-7276d1"),
+        ("🙂", "d06f15"),
+        ("", "e3b0c4"),
+    ],
+)
+def test_a_name_that_loses_nothing_is_its_id(name, id_):
+    assert slug(name) == id_
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"])))
+def test_ids_differ_where_names_do(one, other):
+    assert (slug(one, at=False) == slug(other, at=False)) is (one == other)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_an_id_has_nothing_that_pytest_or_a_shell_reads(name):
+    assert not set(slug(name)) & set(" :/\\[]@\"'`$&|;<>(){}*?!#~\n\t\0")
+    assert unicodedata.is_normalized("NFC", slug(name))
+
+
+KOREAN = {"segment": "구간", "head": "머리", "tail": "긴꼬리"}
+
+
+@pytest.fixture
+def korean(shop):
+    for path in (shop.path / "queries.tsv", shop.path / "shop.ireval.yaml"):
+        text = re.sub(r"\b(segment|head|tail)\b", lambda found: KOREAN[found[0]], path.read_text())
+        path.write_text(text, encoding="utf-8")
+    shop.accept()
+    return shop
+
+
+def test_a_slice_is_named_in_its_own_letters_where_tests_are_listed_run_and_selected(korean):
+    listed = korean.run("--collect-only", "-q")
+    alone = korean.run("-v", TAIL)
+    selected = korean.run("-v", "-k", "긴꼬리 and nDCG_10")
+
+    assert [line for line in listed.outlines if "구간" in line] == [TAIL.replace("긴꼬리", "머리"), TAIL]
+    for result in (alone, selected):
+        result.assert_outcomes(passed=1, deselected=0 if result is alone else 6)
+        assert f"{TAIL} PASSED" in result.stdout.str()
+
+
+def test_junit_and_the_results_have_the_letters_too(korean):
+    korean.run("--junit-xml=junit.xml")
+
+    cases = ElementTree.parse(korean.path / "junit.xml").getroot().iter("testcase")
+    assert "nDCG_10.구간-긴꼬리" in [case.get("name") for case in cases]
+    assert "no_regression::nDCG_10.구간-긴꼬리" in korean.verdicts()
+
+
+@pytest.mark.parametrize(
+    ("environment", "workers"),
+    [
+        ({"PYTHONIOENCODING": "ascii"}, ()),
+        ({"LC_ALL": "C", "PYTHONUTF8": "0"}, ()),
+        ({"PYTHONIOENCODING": "ascii"}, ("-n1", "-p", "xdist")),
+    ],
+    ids=["terminal", "locale", "worker"],
+)
+def test_where_only_ascii_is_shown_an_id_is_escaped_and_where_only_ascii_is_held_it_has_a_hash(
+    korean, environment, workers
+):
+    if workers:
+        pytest.importorskip("xdist")
+
+    command = [sys.executable, "-m", "pytest", "-p", "ireval", "--ireval", "-v", "-p", "no:cacheprovider", *workers]
+    more = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONCOERCECLOCALE": "0", **environment}
+    run = subprocess.run(command, cwd=korean.path, env=os.environ | more, capture_output=True, text=True, check=False)
+
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "7 passed" in run.stdout
+    shown = "441def" if "LC_ALL" in environment else "\\uad6c\\uac04-\\uae34\\uaf2c\\ub9ac"
+    assert f"nDCG_10.{shown}" in run.stdout
