@@ -14,26 +14,28 @@ from __future__ import annotations
 import argparse
 import gzip
 import re
-import resource
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tables import aligned
-
 from pytest_ireval import IrevalError, load_registry, read_judgments, read_queries
 from pytest_ireval.retrieval.formats.input_file import input_file
 from pytest_ireval.retrieval.formats.reader import Content
 from pytest_ireval.retrieval.formats.recognised import reader_for
+from pytest_ireval.text_table import table
 
 READERS = load_registry().readers
 HOLDS: dict[Content, re.Pattern[str]] = {
     "judgments": re.compile("qrels|prels"),
     "queries": re.compile("topics|queries"),
 }
-TO_NAME = {"trec-diversity": "trec-diversity", "format prels": "prels", "format trec-topics": "trec-topics"}
+TO_NAME = {
+    "trec-diversity reads": "trec-diversity",
+    "trec or trec-diversity": "trec-diversity",
+    "name format prels": "prels",
+    "name the format trec-topics": "trec-topics",
+}
 """Words of a message that asks for a format, and this format."""
 TAGS = (re.compile("<top[ >]|<topic "), re.compile("<query>"), re.compile("<DOC>"))
 """Opening tags; the first that occurs counts."""
@@ -46,30 +48,26 @@ def main() -> int:
     parser.add_argument("--files", action="store_true", help="print all names of files, not one of each kind")
     options = parser.parse_args()
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    wrong, slowest = [], (0.0, "")
+    wrong: list[str] = []
     for path in sorted(path for path in options.folder.rglob("*") if path.is_file()):
         name = str(path.relative_to(options.folder))
         if ".git" in path.parts or (content := next((c for c in HOLDS if HOLDS[c].search(name)), None)) is None:
             continue
         if path.suffix == ".json" and path.parent == options.folder:
             continue  # lists of files
-        start = time.perf_counter()
         outcome, detail, complaint = read(path, content)
-        slowest = max(slowest, (time.perf_counter() - start, name))
         groups[content, outcome, detail].append(name)
         wrong += [f"{name}: {complaint}"] * bool(complaint)
     report(groups, wrong, every=options.files)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"slowest: {slowest[0]:.1f} s ({slowest[1]}); peak memory {memory:.0f} MiB")
     return int(bool(wrong))
 
 
 def report(groups: dict[tuple[str, str, str], list[str]], wrong: Sequence[str], *, every: bool) -> None:
     """Print a line for each kind of outcome, the sums, and all counts that differ."""
-    rows = [(*kind, str(len(names)), names[0]) for kind, names in sorted(groups.items())]
-    print(aligned([("content", "outcome", "format or reason", "files", "one of them"), *rows]))
-    for kind, names in sorted(groups.items()) if every else ():
-        print("", " / ".join(kind), *names, sep="\n  ")
+    rows = [(*kind[:2], str(len(names)), kind[2], names[0]) for kind, names in sorted(groups.items())]
+    print(table(("content", "outcome", "files", "format or reason", "one of them"), rows, right=[2]))
+    if every:
+        print(*("\n  ".join([" / ".join(kind), *names]) for kind, names in sorted(groups.items())), sep="\n")
     sums = {outcome: sum(len(n) for kind, n in groups.items() if kind[1] == outcome) for _, outcome, _ in groups}
     print(f"{sum(sums.values())} files: {', '.join(f'{sums[each]} {each}' for each in sorted(sums))}")
     print(*wrong, f"{len(wrong)} counts differ", sep="\n")
