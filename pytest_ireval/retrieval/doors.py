@@ -175,12 +175,14 @@ def brought(
     if found.without_judgments and not found.judged.present.any():
         queries = found.without_judgments
         complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
-        suggestion = f"ranked: {some(queries)}; judged: {some(judgments.queries)}{alike(queries, judgments.queries)}"
+        suggestion = (
+            f"ranked: {some(queries)}; judged: {some(judgments.queries)}{how_ids_differ(queries, judgments.queries)}"
+        )
         raise InputError(Problem(complaint, place=found.origin, suggestion=suggestion))
     return found
 
 
-def alike(one: Sequence[str], other: Sequence[str]) -> str:
+def how_ids_differ(one: Sequence[str], other: Sequence[str]) -> str:
     """In which way ids of two files differ that look alike; nothing if they do not."""
     ones, others = ({unicodedata.normalize("NFC", each) for each in ids} for ids in (one, other))
     if ones & others:

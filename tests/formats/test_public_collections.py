@@ -51,7 +51,7 @@ class TestSampledJudgments:
     def test_they_are_never_taken_for_complete_judgments(self, file, refused):
         assert refused(read_judgments, file(self.PRELS)).startswith(
             "DIR/file.txt\n  contains no judgments in a known format: it begins with '7 GX-1 2 1 0.25'\n"
-            "  it looks like sampled judgments (prels); to use their grades without the probabilities, name format prels\n"
+            "  it looks like sampled judgments (prels); to read their grades alone, name format prels\n"
         )
 
     def test_a_line_of_another_width_is_refused(self, file, refused):
@@ -116,7 +116,9 @@ class TestJson:
 
 class TestTopics:
     def test_a_topic_of_news_is_a_document(self, file):
-        found = read_queries(file("<top>\n<num> Number: 9 </num>\n<docid>ab12</docid>\n<url>https://x/y</url>\n</top>\n"))
+        found = read_queries(
+            file("<top>\n<num> Number: 9 </num>\n<docid>ab12</docid>\n<url>https://x/y</url>\n</top>\n")
+        )
 
         assert (found.ids, found.text) == (("9",), ("ab12",))
         assert found.columns == {"docid": ("ab12",), "url": ("https://x/y",)}

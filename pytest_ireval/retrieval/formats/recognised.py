@@ -113,10 +113,20 @@ def _hint(file: InputFile, content: Content) -> str:
     if not is_text(file):
         keys = ", ".join(map(repr, keys_of_lines(file)))
         return f"its first line is an object with the keys {keys}" if keys else ""
+    return _likely(file, content) or _layout(file, content)
+
+
+def _likely(file: InputFile, content: Content) -> str:
+    """The format that must be named, since the file may be something else."""
     if content == "queries" and file.head.lstrip()[:5].lower() == "<doc>":
         return "it looks like documents of TREC; if each <DOC> is a query, name the format trec-topics"
     if content == "judgments" and is_prels(file):
-        return "it looks like sampled judgments (prels); to use their grades without the probabilities, name format prels"
+        return "it looks like sampled judgments (prels); to read their grades alone, name format prels"
+    return ""
+
+
+def _layout(file: InputFile, content: Content) -> str:
+    """The columns that were found."""
     if len(file.header) == 2 and _has_texts_as_ids(file) and not _has_header(file):
         return "as pairs of id and text it needs ids, but the first cell of most lines has several words"
     if len(file.header) > 1:
@@ -125,7 +135,8 @@ def _hint(file: InputFile, content: Content) -> str:
     widths = sorted({len(words) for words in file.first_words})
     if not widths or widths == [1]:
         return f"its first {counted(len(file.first_lines), 'line')} contain one word each"
-    ungraded = ", and judgments need a query, a document and a grade" if content == "judgments" and widths == [2] else ""
+    needed = ", and judgments need a query, a document and a grade"
+    ungraded = needed if content == "judgments" and widths == [2] else ""
     return f"split at spaces and tabs, its lines have {' or '.join(map(str, widths[:3]))} columns{ungraded}"
 
 
