@@ -28,7 +28,7 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import JudgmentAges
 from pytest_ireval.retrieval.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
 from pytest_ireval.retrieval.companions import Preferences, WeightedPair, read_preferences
-from pytest_ireval.retrieval.doors import as_judgments, as_queries, some
+from pytest_ireval.retrieval.doors import as_judgments, as_queries, how_ids_differ, some
 from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judgments import Judgments, no_judgments
@@ -284,10 +284,11 @@ def metric_of_suite(suite: Suite, metric: Metric) -> Metric:
 def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
     unknown = [query for query in judgments.queries if query not in queries.position]
     if unknown:
+        unjudged = [query for query in queries.ids if query.encode() not in judgments.position]
         raise InputError(
             Problem(
                 f"{len(unknown)} of {counted(len(judgments.queries), 'judged query')} are not in {queries.origin}: "
-                f"{some(unknown)}",
+                f"{some(unknown)}{how_ids_differ(unknown, unjudged)}",
                 place=judgments.origin,
                 suggestion="add them there, or remove their judgments: queries outside the file belong to no slice",
             )

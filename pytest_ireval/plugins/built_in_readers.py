@@ -108,6 +108,13 @@ _READERS: list[Reader] = [
         _in("row_files", "diversity_judgments"),
     ),
     Reader(
+        "prels",
+        "judgments",
+        "sampled judgments of TREC; name the format: query document grade method probability",
+        lambda file: False,  # noqa: ARG005 - it must be named, since no metric uses the probabilities
+        _in("row_files", "sampled_judgments"),
+    ),
+    Reader(
         "trec",
         "rankings",
         "columns separated by spaces or tabs: query Q0 document rank score tag",
@@ -146,6 +153,13 @@ _READERS: list[Reader] = [
         "id:text or id:priority:text on each line",
         recognised.is_id_text,
         _in("collection_files", "id_text_pairs"),
+    ),
+    Reader(
+        "car",
+        "queries",
+        "TREC CAR: a path of headings on each line, with %20 for a blank",
+        recognised.is_headings,
+        _in("collection_files", "heading_queries"),
     ),
     Reader(
         "smart",

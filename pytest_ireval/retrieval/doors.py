@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -45,6 +46,8 @@ QueriesLike: TypeAlias = Any
 
 PLAINLY = Reading()
 SHOWN_QUERIES = 5
+BEFORE_NUMBER = re.compile(r"^\D*0*(?=\d+$)")
+"""The part of an id before its number."""
 
 
 class Brought(NamedTuple):
@@ -172,18 +175,26 @@ def brought(
     if found.without_judgments and not found.judged.present.any():
         queries = found.without_judgments
         complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
-        suggestion = f"ranked: {some(queries)}; judged: {some(judgments.queries)}{_alike(queries, judgments.queries)}"
+        suggestion = (
+            f"ranked: {some(queries)}; judged: {some(judgments.queries)}{how_ids_differ(queries, judgments.queries)}"
+        )
         raise InputError(Problem(complaint, place=found.origin, suggestion=suggestion))
     return found
 
 
-def _alike(one: Sequence[str], other: Sequence[str]) -> str:
+def how_ids_differ(one: Sequence[str], other: Sequence[str]) -> str:
     """In which way ids of two files differ that look alike; nothing if they do not."""
     ones, others = ({unicodedata.normalize("NFC", each) for each in ids} for ids in (one, other))
     if ones & others:
         return "; ids differ only in the form of their accents (Unicode NFC and NFD)"
-    same = {each.casefold() for each in ones} & {each.casefold() for each in others}
-    return "; ids differ only in upper and lower case" if same else ""
+    if {each.casefold() for each in ones} & {each.casefold() for each in others}:
+        return "; ids differ only in upper and lower case"
+    numbers, known = ({BEFORE_NUMBER.sub("", each): each for each in ids} for ids in (ones, others))
+    both = sorted(numbers.keys() & known.keys())
+    if not both or len(both) < min(len(ones), len(others)):
+        return ""
+    first = both[0]
+    return f"; ids differ only in letters or zeros before a number: {numbers[first]!r} and {known[first]!r}"
 
 
 def _files(source: object, readers: Sequence[Reader], named: Format) -> list[str] | None:

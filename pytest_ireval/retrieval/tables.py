@@ -27,8 +27,8 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "score": (("score", "sim", "similarity"),),
     "rank": (("rank", "position"),),
     "subtopic": (("subtopic", "subtopic_id"),),
-    "id": (("id", "_id", "query_id", "qid", "q_id", "queryid", "number", "topic_id"),),
-    "text": (("text", "query_text"), ("query",), ("title",), ("question",)),
+    "id": (("id", "_id", "query_id", "qid", "q_id", "queryid", "number", "topic_id"), ("question_id",)),
+    "text": (("text", "query_text", "query_txt"), ("query",), ("title",), ("question",)),
     "judge": (("judge", "judge_id", "assessor", "annotator", "rater", "user_email"),),
     "date": (("date", "judged_at", "timestamp"),),
     "guideline": (("guideline", "guidelines", "guideline_version"),),
@@ -187,7 +187,7 @@ def id_column(names: Iterable[Any], origin: str) -> Any:
 
 def _is_id_beside(names: Sequence[Any]) -> bool:
     """Tell whether a column ``query`` is an id: it is the only column, or the text has its own."""
-    return len(names) == 1 or bool({plain_name(name) for name in names} & {"text", "query_text"})
+    return len(names) == 1 or bool({plain_name(name) for name in names} & set(COLUMN_NAMES["text"][0]))
 
 
 def grade_column(names: Iterable[Any], origin: str) -> Any:

@@ -280,11 +280,19 @@ def test_one_query_as_text_and_as_number_is_refused():
         evaluate({1: {"a": 1}, "1": {"b": 1}}, {"1": ["a"]}, "RR")
 
 
+@pytest.mark.parametrize(("ranked", "judged"), [("q1", "q2"), ("q0", "q"), ("1-a", "a-1")])
+def test_other_ids_do_not_look_alike(ranked, judged):
+    with pytest.raises(InputError, match=f"judged: '{judged}'$"):
+        evaluate({judged: {"a": 1}}, {ranked: ["a"]}, ["AP"])
+
+
 @pytest.mark.parametrize(
     ("ranked", "judged", "said"),
     [
         ("c\u0327a", "\u00e7a", "ids differ only in the form of their accents"),
         ("Q1", "q1", "ids differ only in upper and lower case"),
+        ("MB051", "51", "ids differ only in letters or zeros before a number: 'MB051' and '51'"),
+        ("051", "51", "ids differ only in letters or zeros before a number"),
     ],
 )
 def test_ids_that_look_alike_are_told_apart(ranked, judged, said):

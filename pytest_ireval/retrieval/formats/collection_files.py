@@ -1,4 +1,4 @@
-"""Files of test collections: LETOR and SVMlight, topics of TREC, NTCIR and CLEF, ``id:text``, and SMART.
+"""Files of test collections: LETOR and SVMlight, topics of TREC, NTCIR and CLEF, ``id:text``, CAR, and SMART.
 
 TREC topics are blocks of ``<top>`` whose tags are not closed, or XML with an element a topic.
 """
@@ -9,6 +9,7 @@ import html
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.retrieval.formats.input_file import InputFile, input_file, words
@@ -106,11 +107,11 @@ def _number(file: InputFile, columns: dict[str, list[str]], lines: list[int], ho
         documents[row] = str(count[query])
 
 
-TOPIC, QUERY = (
+TOPIC, QUERY, DOC = (
     re.compile(rf"<(?P<closes>/?)(?:{name})\b(?P<attributes>[^<>]*?)(?P<empty>/?)>", re.IGNORECASE)
-    for name in ("top|topic", "query")
+    for name in ("top|topic", "query", "doc")
 )
-"""A block; NTCIR and CLEF also write ``<query>`` for one, where TREC has it for a field."""
+"""A block; NTCIR and CLEF also write ``<query>`` for one, where TREC has it for a field, and CACM has ``<DOC>``."""
 TAG = re.compile(
     r"<(?P<closes>/?)(?P<name>[A-Za-z][\w-]*)(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*/?>"
 )
@@ -133,11 +134,11 @@ LABELS = {
 }
 """Labels that old topics repeat after a tag: ``<num> Number: 301``."""
 
-IDS = ("number", "id", "qid", "topic_id", "query_id", "identifier")
+IDS = ("number", "id", "qid", "topic_id", "query_id", "identifier", "docno")
 LANGUAGE = re.compile(r"[a-z]{2}-(?=(title|desc|narr)$)")
 """The language before a field in topics of CLEF: ``<EN-title>``."""
-TEXTS = ("title", "query", "content", "description", "question", "text")
-"""Fields with the text of a query, best first."""
+TEXTS = ("title", "query", "content", "description", "question", "text", "docid")
+"""Fields with the text of a query, best first; a topic of TREC's news track is a document, named by its id."""
 
 
 def topic_queries(file: InputFile) -> Table:
@@ -146,13 +147,16 @@ def topic_queries(file: InputFile) -> Table:
     lines: list[int] = []
     mistakes = Mistakes()
     for line, attributes, body in _blocks(file):
-        fields = _fields(attributes, body)
+        every = _fields(attributes, body)
+        fields = {name: "; ".join(values) for name, values in every.items()}
         id_name = next((name for name in IDS if fields.get(name)), "")
-        query = fields.get(id_name, "")
+        ids = list(dict.fromkeys(every.get(id_name, [""])))
+        query = ids[0]
         words = next((fields[name] for name in TEXTS if fields.get(name)), "")
         missing = "no number" if not query else "no title, query or description" if not words else ""
-        if missing:
-            mistakes.add(Problem(f"this topic has {missing}", place=f"{file.name}:{line}"))
+        if missing or len(ids) > 1:
+            complaint = missing or f"the numbers {' and '.join(ids)}: is the end of a topic missing?"
+            mistakes.add(Problem(f"this topic has {complaint}", place=f"{file.name}:{line}"))
             continue
         rest = {name: value for name, value in fields.items() if name not in (id_name, "text")}
         topics.append({"id": query, "text": words, **{f"{n}_" if n == "id" else n: v for n, v in rest.items()}})
@@ -168,7 +172,7 @@ def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
     text = COMMENT.sub(_blanks, file.text())
     ends = [match.start() for match in re.finditer("\n", text)]
     opened: re.Match[str] | None = None
-    block = TOPIC if TOPIC.search(text) else QUERY
+    block = next((each for each in (TOPIC, QUERY) if each.search(text)), DOC)
     for tag in block.finditer(QUOTED.sub(_blanks, text)):
         line = bisect_left(ends, (opened or tag).start()) + 1
         if tag["empty"] and not opened:
@@ -192,12 +196,12 @@ def _blanks(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match.group())
 
 
-def _fields(attributes: str, body: str) -> dict[str, str]:
-    """Attributes and elements by name; elements of one name are joined with ``; ``."""
-    fields = {name.lower(): _plain(double or single) for name, double, single in ATTRIBUTE.findall(attributes)}
+def _fields(attributes: str, body: str) -> dict[str, list[str]]:
+    """The values of attributes and elements by name; empty elements do not count."""
+    fields = {name.lower(): [_plain(double or single)] for name, double, single in ATTRIBUTE.findall(attributes)}
     for name, value in _parts(body):
         if value:
-            fields[name] = f"{fields[name]}; {value}" if fields.get(name) else value
+            fields[name] = [*filter(None, fields.get(name, ())), value]
     return fields
 
 
@@ -240,6 +244,24 @@ def id_text_pairs(file: InputFile) -> Table:
     mistakes.refuse()
     columns = {name: [row[at] for row in cells] for at, name in enumerate(names)}
     return Table(columns, file.name, at_lines(file.name, [number for number, _ in rows]))
+
+
+def heading_queries(file: InputFile) -> Table:
+    """The path of headings on each line is an id; its text is the headings, decoded."""
+    ids: list[str] = []
+    lines: list[int] = []
+    mistakes = Mistakes()
+    for number, line in enumerate(file.lines(), 1):
+        found = words(line)
+        if len(found) > 1:
+            complaint = f"has {len(found)} words, but a path of headings is one word"
+            mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
+        elif found:
+            ids.append(found[0])
+            lines.append(number)
+    mistakes.refuse()
+    texts = [" ".join(map(unquote, query.removeprefix("enwiki:").split("/"))) for query in ids]
+    return Table({"id": ids, "text": texts}, file.name, at_lines(file.name, lines))
 
 
 SMART_FIELDS = {"T": "title", "W": "text", "A": "author", "B": "source", "K": "keywords"}

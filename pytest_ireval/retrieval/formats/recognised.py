@@ -81,14 +81,23 @@ def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], optio
         return InputError(Problem(complaint, place=file.name, suggestion=suggestion))
     layouts = [f"{reader.name}: {reader.summary}" for reader in readers if reader.holds == content]
     complaint = f"contains no {content} in a known format: {_beginning(file)}"
-    lacking = _lack(file.header, content) if is_text(file) and len(file.header) > 1 else None
+    names = file.header if is_text(file) else keys_of_lines(file)
+    lacking = _lack(names, content) if len(names) > 1 else None
     if lacking is not None:  # it is a table, so that other formats are out of question
         suggestion, allowed = lacking
         if is_text(file) and tuple(map(plain_name, file.header))[:2] == ("query", "docid") and len(file.header) > 2:
             suggestion += "; if the other columns are judges, use format quepid-book"
+        suggestion += _vectors(file)
         return InputError(Problem(complaint, file.name, suggestion=suggestion, allowed=allowed))
     allowed = "\n  ".join([f"formats of {content} ({option}):", *sorted(layouts)])
-    return InputError(Problem(complaint, file.name, suggestion=_hint(file), allowed=allowed))
+    return InputError(Problem(complaint, file.name, suggestion=_hint(file, content), allowed=allowed))
+
+
+def _vectors(file: InputFile) -> str:
+    """The columns of JSON lines that hold vectors, for a message."""
+    found = {name: value for name, value in (file.first_object or {}).items() if isinstance(value, list) and value}
+    vectors = [name for name, value in found.items() if all(isinstance(each, int | float) for each in value)]
+    return "".join(f"; {name} is a vector of {counted(len(found[name]), 'number')}" for name in vectors)
 
 
 def _beginning(file: InputFile) -> str:
@@ -97,12 +106,27 @@ def _beginning(file: InputFile) -> str:
     return f"it begins with {file.first_lines[0][:60]!r}" if file.first_lines else "it has no text"
 
 
-def _hint(file: InputFile) -> str:
+def _hint(file: InputFile, content: Content) -> str:
     """The missing parts of a table, of pairs or of columns of words."""
     if "\0" in file.head:
         return "it contains zero bytes: is it UTF-16, or not a text file?"
     if not is_text(file):
-        return ""
+        keys = ", ".join(map(repr, keys_of_lines(file)))
+        return f"its first line is an object with the keys {keys}" if keys else ""
+    return _likely(file, content) or _layout(file, content)
+
+
+def _likely(file: InputFile, content: Content) -> str:
+    """The format that must be named, since the file may be something else."""
+    if content == "queries" and file.head.lstrip()[:5].lower() == "<doc>":
+        return "it looks like documents of TREC; if each <DOC> is a query, name the format trec-topics"
+    if content == "judgments" and is_prels(file):
+        return "it looks like sampled judgments (prels); to read their grades alone, name format prels"
+    return ""
+
+
+def _layout(file: InputFile, content: Content) -> str:
+    """The columns that were found."""
     if len(file.header) == 2 and _has_texts_as_ids(file) and not _has_header(file):
         return "as pairs of id and text it needs ids, but the first cell of most lines has several words"
     if len(file.header) > 1:
@@ -111,7 +135,9 @@ def _hint(file: InputFile) -> str:
     widths = sorted({len(words) for words in file.first_words})
     if not widths or widths == [1]:
         return f"its first {counted(len(file.first_lines), 'line')} contain one word each"
-    return f"split at spaces and tabs, its lines have {' or '.join(map(str, widths[:3]))} columns"
+    needed = ", and judgments need a query, a document and a grade"
+    ungraded = needed if content == "judgments" and widths == [2] else ""
+    return f"split at spaces and tabs, its lines have {' or '.join(map(str, widths[:3]))} columns{ungraded}"
 
 
 def _either(names: Iterable[str]) -> str:
@@ -126,6 +152,7 @@ ID_TEXT = re.compile(r"[\w.-]*\d[\w.-]*:(?=\S)")
 ID_PRIORITY_TEXT = re.compile(r"[\w.-]*\d[\w.-]*:\d+:(?=\S)")
 RANK = re.compile(r"[1-9][0-9]{0,6}", re.ASCII)
 GRADE = re.compile(r"-?[0-9]", re.ASCII)
+PRELS = re.compile(r"-?[0-9] [0-9] (0?\.[0-9]+|1(\.0*)?|[0-9](\.[0-9]+)?[eE]-[0-9]+)", re.ASCII)
 FEATURE = re.compile(r"[0-9]+:\S+", re.ASCII)
 DIGITS = re.compile(r"\d+")
 QUEPID_CASE = ({"query", "docid", "rating"}, {"query", "doc_id", "rating"})
@@ -196,7 +223,7 @@ def _width_in_words(file: InputFile, number: int) -> int:
     """
     if not is_text(file) or _has_header(file) or has_features(file) or not file.first_words:
         return 0
-    if all(line.count("\t") == 1 and " " not in line.split("\t")[0] for line in file.first_lines):
+    if _is_two_cells(file) and all(" " not in line.split("\t")[0] for line in file.first_lines):
         return 0  # every line is an id, the only tab, and a text of words
     counts = Counter(map(len, file.first_words))
     numeric = sum(len(words) > number and NUMBER.fullmatch(words[number]) is not None for words in file.first_words)
@@ -231,6 +258,19 @@ def is_smart_judgments(file: InputFile) -> bool:
     return graded and not is_msmarco_run(file)
 
 
+def is_prels(file: InputFile) -> bool:
+    """Tell whether it is sampled judgments: query, document, a grade and a method of one digit, a probability."""
+    lines = file.first_words
+    return _width_in_words(file, 2) == 5 and all(len(w) == 5 and PRELS.fullmatch(" ".join(w[2:])) for w in lines)
+
+
+def is_headings(file: InputFile) -> bool:
+    """Tell whether each line is one word, and most of them have blanks that are written as ``%20``."""
+    lines = file.first_words
+    encoded = sum("%20" in words[0] and "://" not in words[0] for words in lines)
+    return is_text(file) and all(len(words) == 1 for words in lines) and 2 * encoded > len(lines)
+
+
 def is_smart_queries(file: InputFile) -> bool:
     """Tell whether it begins with ``.I`` and an id, and goes on with another field."""
     lines = file.first_lines
@@ -256,8 +296,10 @@ def is_run(file: InputFile) -> bool:
 
 
 def has_subtopics(file: InputFile) -> bool:
-    """Tell whether it is four columns of words, the second of which changes."""
-    return is_qrels(file) and len({words[1] for words in file.first_words if len(words) == 4}) > 1
+    """Tell whether it is four columns of words, the second of which changes for one document of a query."""
+    lines = [words for words in file.first_words if len(words) == 4]
+    judged = {(query, document) for query, _, document, _ in lines}
+    return is_qrels(file) and len(judged) < len({(query, part, document) for query, part, document, _ in lines})
 
 
 def has_features(file: InputFile) -> bool:
@@ -271,14 +313,21 @@ def has_features(file: InputFile) -> bool:
 
 
 def is_pairs(file: InputFile) -> bool:
-    """Tell whether all first lines are two cells with one tab between them, and the first line names no columns."""
+    """Tell whether all first lines are two cells with a tab between them, and the first line names no columns."""
     return (
         is_text(file)
         and not _has_header(file)
         and not _names_a_column(file)
-        and all(line.count("\t") == 1 and line[0] != "\t" for line in file.first_lines)
+        and _is_two_cells(file)
+        and not any(line.startswith("\t") for line in file.first_lines)
         and not _has_texts_as_ids(file)
     )
+
+
+def _is_two_cells(file: InputFile) -> bool:
+    """Tell whether all first lines have a tab, and at most one line in ten has more: its text contains a tab."""
+    tabs = [line.count("\t") for line in file.first_lines]
+    return all(tabs) and 10 * sum(count > 1 for count in tabs) <= len(tabs)
 
 
 def _has_texts_as_ids(file: InputFile) -> bool:

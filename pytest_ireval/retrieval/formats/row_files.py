@@ -316,11 +316,17 @@ def beir_judgments(file: InputFile) -> Table:
         return delimited_table(inside)
 
 
-NAMES = ("query", "subtopic", "document", "grade")
-
-
 def diversity_judgments(file: InputFile) -> Table:
-    """The four columns of every line."""
+    """Query, subtopic, document and grade of every line."""
+    return _columns_of_words(file, "diversity", ("query", "subtopic", "document", "grade"))
+
+
+def sampled_judgments(file: InputFile) -> Table:
+    """Query, document and grade of every line; the method and the probability of its draw are kept as columns."""
+    return _columns_of_words(file, "sampled", ("query", "document", "grade", "method", "probability"))
+
+
+def _columns_of_words(file: InputFile, kind: str, names: tuple[str, ...]) -> Table:
     rows: list[list[str]] = []
     lines: list[int] = []
     mistakes = Mistakes()
@@ -328,13 +334,13 @@ def diversity_judgments(file: InputFile) -> Table:
         found = words(line)
         if not found or found[0].startswith("#"):
             continue
-        if len(found) != len(NAMES):
+        if len(found) != len(names):
             complaint = f"has {counted(len(found), 'column')}"
-            allowed = f"diversity judgments have {len(NAMES)} columns: {' '.join(NAMES)}"
+            allowed = f"{kind} judgments have {len(names)} columns: {' '.join(names)}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=allowed))
             continue
         lines.append(number)
         rows.append(found)
     mistakes.refuse()
-    columns = {name: [row[at] for row in rows] for at, name in enumerate(NAMES)}
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
     return Table(columns, file.name, at_lines(file.name, lines))

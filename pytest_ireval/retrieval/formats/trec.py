@@ -36,7 +36,10 @@ JUDGMENT_COLUMNS = "query iteration document grade"
 
 
 def read_trec_judgments(source: InputFile, how: Reading) -> Judgments:
-    """All judgments in the file; its second column may change, and so name subtopics, only if its format was named."""
+    """All judgments in the file.
+
+    If its second column changes and a document occurs again for a query, they may be of subtopics: name the format.
+    """
     file = source.bytes
     how.progress.expect(file.size, "reading judgments")
     rows = _Columns(how.grades, how.recognised)
@@ -45,7 +48,21 @@ def read_trec_judgments(source: InputFile, how: Reading) -> Judgments:
         raise InputError(Problem("it contains no judgments", place=file.name, allowed=f"columns: {JUDGMENT_COLUMNS}"))
     place = _lines_of(file, np.concatenate(rows.offsets))
     query, documents, grade = np.concatenate(rows.query), concatenated(rows.documents), np.concatenate(rows.grade)
-    return judgments_of(list(rows.code), query, documents, grade, origin=file.name, place=place)
+    try:
+        found = judgments_of(list(rows.code), query, documents, grade, origin=file.name, place=place)
+    except InputError:
+        if rows.change is None:
+            raise
+        raise _may_have_subtopics(rows.change, place) from None
+    if rows.change and len(found) < query.size:
+        raise _may_have_subtopics(rows.change, place)
+    return found
+
+
+def _may_have_subtopics(change: tuple[int, str], place: Callable[[int], str]) -> InputError:
+    row, complaint = change
+    remedy = "choose a format: trec ignores that column, trec-diversity reads subtopics from it"
+    return InputError(Problem(complaint, place=place(row), suggestion=remedy))
 
 
 class _Columns:
@@ -55,6 +72,8 @@ class _Columns:
         self.grades = grades
         self.one_iteration = one_iteration
         self.iteration: bytes | None = None
+        self.change: tuple[int, str] | None = None
+        """The first row with another second column, and what it has there; looked for if ``one_iteration``."""
         self.code: dict[str, int] = {}
         self.query: list[Offsets] = []
         self.documents: list[Ids] = []
@@ -65,8 +84,8 @@ class _Columns:
         """Add the lines of a chunk."""
         query, iteration, document, grade = _columns(chunk)
         if query.start.size:
-            if self.one_iteration:
-                self._refuse_another(chunk, iteration)
+            if self.one_iteration and self.change is None:
+                self._find_another(chunk, iteration)
             value, inexact = numbers(chunk, grade, "grade")
             rows = np.flatnonzero(inexact)
             value[rows] = exactly(chunk, grade, rows)
@@ -78,17 +97,16 @@ class _Columns:
             self.offsets.append(document.start + at)
         return chunk.size
 
-    def _refuse_another(self, chunk: Chunk, iteration: Span) -> None:
+    def _find_another(self, chunk: Chunk, iteration: Span) -> None:
         heads = starts_of_groups(chunk, iteration)
         for head, text in zip(heads.tolist(), chunk.tokens(iteration.start[heads], iteration.end[heads]), strict=True):
             if self.iteration is None:
                 self.iteration = text
             if text != self.iteration:
+                before = sum(offsets.size for offsets in self.offsets)
                 found = f"the second column is {text.decode()!r} here and {self.iteration.decode()!r} above"
-                raise BadLines(
-                    [(int(iteration.start[head]), f"{found}: are these judgments of subtopics?")],
-                    suggestion="choose a format: trec ignores that column, trec-diversity reads subtopics from it",
-                )
+                self.change = before + head, f"{found}: are these judgments of subtopics?"
+                return
 
     def _codes(self, chunk: Chunk, query: Span) -> Offsets:
         heads = starts_of_groups(chunk, query)

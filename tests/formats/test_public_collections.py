@@ -1,0 +1,169 @@
+"""Queries and judgments in the shapes of public collections: TREC-COVID, M-BEIR, CAR, CACM, news, sampled judgments."""
+
+import pytest
+from contents import graded
+
+from pytest_ireval import MetricError, evaluate, read_judgments, read_queries
+
+ROUNDS = "7 0.5  sea-1 2\n7 1    sea-2 0\n8 1.5  sea-1 1\n8 2    sea-3 -1\n"
+
+
+class TestSecondColumn:
+    def test_rounds_of_judging_are_read_as_trec(self, file):
+        assert graded(read_judgments(file(ROUNDS))) == {"7": {"sea-1": 2, "sea-2": 0}, "8": {"sea-1": 1, "sea-3": -1}}
+
+    def test_a_document_of_one_subtopic_each_has_the_same_grade_in_both_formats(self, file):
+        path = file(ROUNDS)
+
+        assert graded(read_judgments(path)) == graded(read_judgments(path, format="trec-diversity"))
+
+    def test_without_subtopics_no_metric_of_diversity_has_a_value(self, file):
+        with pytest.raises(MetricError, match="trec-diversity"):
+            evaluate(file(ROUNDS), {"7": ["sea-1"], "8": ["sea-1"]}, "alpha_nDCG@10")
+
+    @pytest.mark.parametrize("grade", [2, 1], ids=["same grade", "other grade"])
+    def test_a_document_in_two_rounds_may_have_subtopics_even_far_below(self, file, refused, grade):
+        others = "".join(f"7 1 lake-{i} 0\n" for i in range(60))
+
+        assert refused(read_judgments, file(f"7 1 sea-1 2\n{others}7 2 sea-1 {grade}\n")) == (
+            "DIR/file.txt:62\n  the second column is '2' here and '1' above: are these judgments of subtopics?\n"
+            "  choose a format: trec ignores that column, trec-diversity reads subtopics from it"
+        )
+
+    def test_a_line_that_occurs_twice_is_one_judgment_if_the_column_is_constant(self, file):
+        assert graded(read_judgments(file("7 0 sea-1 2\n7 0 sea-1 2\n"))) == {"7": {"sea-1": 2}}
+
+    def test_another_grade_below_a_constant_column_is_a_conflict(self, file, refused):
+        assert refused(read_judgments, file("7 0 sea-1 2\n7 0 sea-1 1\n")).startswith(
+            "DIR/file.txt:2\n  document 'sea-1' is judged twice for query '7': grade 1 here, grade 2 at DIR/file.txt:1"
+        )
+
+
+class TestSampledJudgments:
+    PRELS = "7 GX-1 2 1 0.25\n7 GX-2 0 0 1\n8 GX-1 1 2 1.5e-05\n"
+
+    def test_they_are_read_if_the_format_is_named_and_keep_the_probability(self, file):
+        found = read_judgments(file(self.PRELS), format="prels")
+
+        assert graded(found) == {"7": {"GX-1": 2, "GX-2": 0}, "8": {"GX-1": 1}}
+        assert found.columns == {"method": ["1", "0", "2"], "probability": ["0.25", "1", "1.5e-05"]}
+
+    def test_they_are_never_taken_for_complete_judgments(self, file, refused):
+        assert refused(read_judgments, file(self.PRELS)).startswith(
+            "DIR/file.txt\n  contains no judgments in a known format: it begins with '7 GX-1 2 1 0.25'\n"
+            "  it looks like sampled judgments (prels); to read their grades alone, name format prels\n"
+        )
+
+    def test_a_line_of_another_width_is_refused(self, file, refused):
+        assert refused(read_judgments, file("7 GX-1 2 1\n"), format="prels") == (
+            "DIR/file.txt:1\n  has 4 columns\n"
+            "  sampled judgments have 5 columns: query document grade method probability"
+        )
+
+
+class TestTextsWithTabs:
+    def test_a_text_may_contain_a_tab_if_that_is_rare(self, file):
+        lines = [f"{i}\thow deep is lake {i}" for i in range(10)]
+        lines[3] = "3\thow deep is it to\tswim in"
+
+        assert read_queries(file("\n".join(lines))).text[2:4] == ("how deep is lake 2", "how deep is it to\tswim in")
+
+    def test_three_columns_without_names_are_not_pairs(self, file, refused):
+        lines = [f"{i}\tlake {i}\thead" if i % 5 == 0 else f"{i}\tlake {i}" for i in range(10)]
+
+        assert "as a table it must name its columns" in refused(read_queries, file("\n".join(lines)))
+
+
+class TestJson:
+    def test_images_are_queries_without_text(self, file):
+        found = read_queries(
+            file(
+                '{"qid": "4:1", "query_txt": null, "query_img_path": "a.jpg"}\n'
+                '{"qid": "4:2", "query_txt": "a red one", "query_img_path": null}\n'
+            )
+        )
+
+        assert (found.ids, found.text) == (("4:1", "4:2"), ("", "a red one"))
+        assert found.columns == {"query_img_path": ("a.jpg", "")}
+
+    def test_question_id_is_an_id_and_the_query_is_the_text(self, file):
+        found = read_queries(file('[{"question_id": "Q1", "question": "How deep is it?", "query": "lake depth"}]'))
+
+        assert (found.ids, found.text, found.columns) == (("Q1",), ("lake depth",), {"question": ("How deep is it?",)})
+
+    def test_an_id_beside_a_question_id_is_the_id(self, file):
+        found = read_queries(file("id,question_id,text\n1,Q1,lake\n"))
+
+        assert (found.ids, found.columns) == (("1",), {"question_id": ("Q1",)})
+
+    @pytest.mark.parametrize(
+        ("line", "says"),
+        [
+            (
+                '{"qid": "1", "vector": [0.5, -1, 2e-3]}',
+                "as a table it has the id (qid), but no column for the text; vector is a vector of 3 numbers",
+            ),
+            (
+                '{"question": "how deep?", "answer": ["3", "three"]}',
+                "as a table it has the text (question), but no column for the id",
+            ),
+            ('{"tid": "1", "words": "a"}', "its first line is an object with the keys 'tid', 'words'"),
+        ],
+    )
+    def test_what_its_lines_lack_is_said(self, file, refused, line, says):
+        assert refused(read_queries, file(f"{line}\n{line}\n")).splitlines()[2].strip() == says
+
+
+class TestTopics:
+    def test_a_topic_of_news_is_a_document(self, file):
+        found = read_queries(
+            file("<top>\n<num> Number: 9 </num>\n<docid>ab12</docid>\n<url>https://x/y</url>\n</top>\n")
+        )
+
+        assert (found.ids, found.text) == (("9",), ("ab12",))
+        assert found.columns == {"docid": ("ab12",), "url": ("https://x/y",)}
+
+    def test_two_numbers_in_one_topic_are_never_one_id(self, file, refused):
+        path = file("<top>\n<num> 1\n<title> a\n<num> 2\n<title> b\n</top>\n")
+
+        assert refused(read_queries, path) == (
+            "DIR/file.txt:1\n  this topic has the numbers 1 and 2: is the end of a topic missing?"
+        )
+
+    def test_the_same_number_twice_is_one_id(self, file):
+        assert read_queries(file('<topic number="1"><num>1</num><title>a</title></topic>')).ids == ("1",)
+
+    DOCS = "<DOC>\n<DOCNO> 1 </DOCNO>\n Lakes, and\nrivers\n</DOC>\n<DOC>\n<DOCNO> 2 </DOCNO>\n Seas\n</DOC>\n"
+
+    def test_documents_are_queries_only_if_the_format_is_named(self, file, refused):
+        found = read_queries(file(self.DOCS), format="trec-topics")
+
+        assert (found.ids, found.text) == (("1", "2"), ("Lakes, and rivers", "Seas"))
+        assert refused(read_queries, file(self.DOCS)).splitlines()[2].strip() == (
+            "it looks like documents of TREC; if each <DOC> is a query, name the format trec-topics"
+        )
+
+
+class TestHeadings:
+    def test_a_path_of_headings_is_an_id_and_its_words_are_the_text(self, file):
+        found = read_queries(file("enwiki:Lake\nenwiki:Lake/Deep%20lakes\nenwiki:Lake/Caf%C3%A9s%20near%2Fby\n"))
+
+        assert found.ids == ("enwiki:Lake", "enwiki:Lake/Deep%20lakes", "enwiki:Lake/Caf%C3%A9s%20near%2Fby")
+        assert found.text == ("Lake", "Lake Deep lakes", "Lake Cafés near/by")
+
+    def test_a_line_of_two_words_is_refused(self, file, refused):
+        lines = "".join(f"Lake/Deep%20lake%20{i}\n" for i in range(60))
+
+        assert refused(read_queries, file(f"{lines}Lake/Deep lakes\n")) == (
+            "DIR/file.txt:61\n  has 2 words, but a path of headings is one word"
+        )
+
+    @pytest.mark.parametrize("line", ["doc-1", "https://x.org/a%20b", "100%25"])
+    def test_a_list_of_ids_or_addresses_is_refused(self, file, refused, line):
+        assert "contain one word each" in refused(read_queries, file(f"{line}\n{line}2\n"))
+
+
+def test_a_list_of_documents_is_no_judgments(file, refused):
+    assert refused(read_judgments, file("7 lake/a.txt\n7 lake/b.txt\n")).splitlines()[2].strip() == (
+        "split at spaces and tabs, its lines have 2 columns, and judgments need a query, a document and a grade"
+    )
