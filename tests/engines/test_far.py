@@ -4,10 +4,15 @@ import importlib
 import os
 import re
 import select
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -119,6 +124,77 @@ def test_what_a_bucket_does_not_have_is_named(bucket, address, said):
     with pytest.raises(InputError) as error:
         evaluate(JUDGMENTS, address, "AP")
     assert str(error.value).startswith(said)
+
+
+@pytest.fixture
+def google(monkeypatch):
+    """A bucket in an emulator of Google Cloud Storage, over a socket."""
+    monkeypatch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # the emulator has no gRPC; read at import
+    server, gcsfs = needed("gcp_storage_emulator.server", "gcsfs")
+    running = server.create_server("127.0.0.1", 0, in_memory=True, default_bucket="search")
+    running.start()
+    address = "http://{}:{}".format(*running._api._httpd.server_address)
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", address)
+    with fsspec_told(monkeypatch, "gs", {"token": "anon", "endpoint_url": address}):
+        yield gcsfs.GCSFileSystem()
+    running.stop()
+
+
+@pytest.fixture
+def azure(monkeypatch):
+    """A container in Azurite, over a socket: `npm install azurite` brings it."""
+    program = shutil.which("azurite-blob") or pytest.skip("there is no azurite-blob on PATH")
+    (adlfs,) = needed("adlfs")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [program, "--disableTelemetry", "--inMemoryPersistence", "--skipApiVersionCheck", "--blobPort", f"{port}"]
+    key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="  # of every Azurite
+    account = f"AccountName=devstoreaccount1;AccountKey={key};BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1;"
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        next(line for line in running.stdout if "successfully listens" in line)
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"DefaultEndpointsProtocol=http;{account}")
+        files = adlfs.AzureBlobFileSystem()
+        files.mkdir("search")
+        yield files
+        running.terminate()
+
+
+@contextmanager
+def fsspec_told(monkeypatch, scheme, options):
+    """What users write into the configuration of fsspec."""
+    from fsspec.config import conf
+
+    monkeypatch.setitem(conf, scheme, options)
+    importlib.import_module("fsspec").filesystem(scheme).clear_instance_cache()
+    yield
+
+
+@pytest.mark.parametrize(("store", "scheme"), [("google", "gs"), ("azure", "az")])
+def test_other_stores_are_read_as_a_folder_is(store, scheme, runs, request):
+    files = request.getfixturevalue(store)
+    for path in sorted((runs / "runs").iterdir()):
+        files.pipe_file(f"search/runs/{path.name}", path.read_bytes())
+    files.pipe_file("search/judgments.txt", (runs / "judgments.txt").read_bytes())
+
+    for address in (f"{scheme}://search/runs", f"{scheme}://search/runs/*.trec"):
+        evaluation = evaluate(f"{scheme}://search/judgments.txt", address, METRICS)
+        assert figures(evaluation) == whole(runs)
+        assert evaluation.rankings == f"{address} (6 files)"
+    with pytest.raises(InputError, match="there is no such file"):
+        evaluate(JUDGMENTS, f"{scheme}://search/none.trec", "AP")
+
+
+def test_a_file_of_a_web_server_is_read(runs):
+    needed("aiohttp")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(runs))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        assert figures(evaluate(f"{address}/judgments.txt", f"{address}/whole.trec", METRICS)) == whole(runs)
+        with pytest.raises(InputError, match="there is no such file"):
+            evaluate(JUDGMENTS, f"{address}/none.trec", "AP")
+        server.shutdown()
 
 
 def test_a_query_in_two_files_of_a_bucket_is_an_error(bucket):
