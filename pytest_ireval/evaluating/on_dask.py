@@ -37,17 +37,19 @@ def parts_on(
         asked = {client.submit(judged_part, file, held, pure=False, **how): file for file in files}
         progress.expect(len(files), "files")
         problems: list[Problem] = []
-        for future in as_completed(asked, loop=client.loop):
-            error = future.exception()
+        parts: dict[str, JudgedPart] = {}
+        for future in as_completed([*asked], loop=client.loop):
+            file, error = asked.pop(future), future.exception()
             if isinstance(error, IrevalError):
                 problems += error.problems
             elif error is not None:
-                problems.append(Problem(f"a worker could not read it: {told(error)}", place=asked[future]))
+                problems.append(Problem(f"a worker could not read it: {told(error)}", place=file))
+            else:
+                parts[file] = future.result()  # a worker that is lost later does not lose it
             progress.advance(1)
         if problems:
             raise InputError(*sorted(problems, key=lambda problem: problem.place))
-        parts: list[JudgedPart] = client.gather(list(asked))
-        return parts
+        return [parts[file] for file in files]
 
 
 def _same(judgments: Judgments) -> Judgments:
