@@ -38,15 +38,14 @@ def parts_on(
         progress.expect(len(files), "files")
         problems: list[Problem] = []
         parts: dict[str, JudgedPart] = {}
-        for future in as_completed([*asked], loop=client.loop):
-            file, error = asked.pop(future), future.exception()
-            if isinstance(error, IrevalError):
-                problems += error.problems
-            elif error is not None:
-                problems.append(Problem(f"a worker could not read it: {told(error)}", place=file))
-            else:
-                parts[file] = future.result()  # a worker that is lost later does not lose it
-            progress.advance(1)
+        for batch in as_completed([*asked], loop=client.loop).batches():
+            failed = {asked[future]: future.exception() for future in batch if future.status == "error"}
+            made = {file: future for future in batch if (file := asked.pop(future)) not in failed}
+            parts |= client.gather(made)  # a worker that is lost later does not lose them
+            for file, error in failed.items():
+                said = [Problem(f"a worker could not read it: {told(error)}", place=file)]
+                problems += error.problems if isinstance(error, IrevalError) else said
+            progress.advance(len(batch))
         if problems:
             raise InputError(*sorted(problems, key=lambda problem: problem.place))
         return [parts[file] for file in files]
