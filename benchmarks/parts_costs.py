@@ -30,19 +30,21 @@ STRAIGHT = 0.35
 class Costs:
     """Microseconds of processor time, and bytes where it says so; what they are when nothing is measured."""
 
-    line: float = 0.22
-    file: float = 4000
+    line: float = 0.21
+    file: float = 3000
     scatter: float = 0.1
     """Of the time of a file, relative."""
     dask: float = 1.6
     """Times the time of one process."""
-    task: float = 2100
+    task: float = 4000
     """Of a scheduler and its client, a file."""
-    judgment_read: float = 0.3
+    given: float = 0.13
+    """Of the same, a judgment."""
+    judgment_read: float = 0.32
     judgment_sent: float = 110
     """Bytes."""
-    judgment_loaded: float = 0.33
-    judgment_held: float = 150
+    judgment_loaded: float = 0.26
+    judgment_held: float = 220
     """Bytes in a worker."""
     hit_bytes: float = 57
     """A judged document in a part."""
@@ -50,12 +52,12 @@ class Costs:
     """A query without judgments in a part."""
     hit_loaded: float = 0.01
     name_loaded: float = 0.05
-    hit: float = 0.16
-    name: float = 0.42
+    hit: float = 0.8
+    name: float = 0.4
     part: float = 25
-    hit_held: float = 340
+    hit_held: float = 700
     """Bytes in the driver."""
-    name_held: float = 135
+    name_held: float = 120
 
 
 def least(of: Callable[[], object], rounds: int = 3) -> float:
@@ -129,8 +131,9 @@ def driving(folder: Path, hits: int, count: int, names: int) -> tuple[float, flo
         np.array_split(np.arange(hits // JUDGED), count), np.array_split(np.arange(names), count), strict=True
     ):
         rows = (queries[:, None] * JUDGED + np.arange(JUDGED)).ravel()
-        ranks = [np.tile(np.arange(1, JUDGED + 1) * (DEPTH // JUDGED), queries.size) for _ in range(3)]
-        found = Hits(judgments.query[rows], ranks[0], judgments.grade[rows], rows, 1 / ranks[0], *ranks[1:])
+        rank = np.tile(np.arange(1, JUDGED + 1) * (DEPTH // JUDGED) - 1, queries.size)
+        tied = rank + (rows % 50 == 0)  # with the document after it, which has no judgment
+        found = Hits(judgments.query[rows], rank, judgments.grade[rows], rows, 1 / rank, rank.copy(), tied)
         retrieved, without = np.full(queries.size, DEPTH), tuple(f"u{i}" for i in others.tolist())
         sent.append(pickle.dumps(JudgedPart("part", judgments.fingerprint, queries, retrieved, found, without)))
     size, load, parts = sum(map(len, sent)), least(partial(loaded, sent)), loaded(sent)
@@ -144,8 +147,8 @@ def loaded(sent: list[bytes]) -> list[Any]:
     return [pickle.loads(each) for each in sent]
 
 
-def scheduling(folder: Path, files: int) -> float:
-    """The process of the scheduler and the client, for files of one query."""
+def scheduling(folder: Path, files: int, more: int) -> float:
+    """The process of Dask's scheduler and its client, for files of one query and ``more`` judgments of others."""
     from distributed import LocalCluster
 
     from pytest_ireval import read_judgments
@@ -153,6 +156,7 @@ def scheduling(folder: Path, files: int) -> float:
     from pytest_ireval.retrieval.parts import ranking_files
 
     write(folder, files, files)
+    lines_of(folder / "judgments.txt", more)
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
         judgments, names = read_judgments(folder / "judgments.txt"), ranking_files(folder / "runs") or []
         return least(lambda: parts_on(cluster.scheduler_address.replace("tcp", "dask", 1), names, judgments), 2)
@@ -185,8 +189,8 @@ def measured(bad: list[str]) -> Costs:
     load = fitted("µs to load the same", runs, loads, bad)
     hit = fitted("µs to evaluate the same", runs, uses, bad)
     memory = fitted("bytes of the same in the driver", runs, most, bad)
-    few = [100, 400, 1600]
-    used = [alone(scheduling, each) for each in few]
-    task = fitted("µs of Dask for a file, and once", [(each, 1) for each in few], used, bad)[0]
+    few = [(100, 0, 1), (400, 0, 1), (1600, 0, 1), (100, 500_000, 1), (100, 1_000_000, 1)]
+    spent = [alone(scheduling, *each[:2]) for each in few]
+    task, given, _ = fitted("µs of Dask for a file, a judgment, and once", few, spent, bad)
     driver = sent[0], sent[2], load[0], load[2], hit[0], hit[2], hit[1] + load[1], memory[0], memory[2]
-    return Costs(*[line, file, scatter, Costs.dask, task, *of_judgments, *driver])
+    return Costs(*[line, file, scatter, Costs.dask, task, given, *of_judgments, *driver])
