@@ -35,10 +35,11 @@ class Run:
 
     def __init__(self, lines: float, machines: int, costs: Costs, given: argparse.Namespace) -> None:
         self.machines, self.cores, self.costs = machines, machines * CORES, costs
-        self.files = max(FEWEST_FILES, ceil(lines / given.file_lines / 1e6))
-        self.bytes, self.store = lines * LINE / self.files, given.store * 1e9
-        hits = min(lines / DEPTH, given.judged) * JUDGED  # all judged documents are in the rankings
-        names = max(0, lines / DEPTH - given.judged)
+        self.files = max(FEWEST_FILES, ceil(lines / float(given.file_lines) / 1e6))
+        self.bytes: float = lines * LINE / self.files
+        self.store: float = given.store * 1e9
+        hits = min(lines / DEPTH, float(given.judged)) * JUDGED  # all judged documents are in the rankings
+        names = max(0.0, lines / DEPTH - float(given.judged))
         self.reading = (costs.file + costs.line * lines / self.files) * costs.dask / 1e6
         self.task = costs.task / 1e6
         self.sending = hits * costs.judgment_sent / NETWORK
@@ -53,8 +54,9 @@ class Run:
 
 def formula(run: Run) -> float:
     """The seconds of docs/far.md."""
-    cores = ceil(run.files / run.cores) * run.reading
-    spread = run.preparing + (1 + 1.5 * log2(run.machines)) * run.sending
+    slowest = SLOW[1] if run.files * SLOW[0] >= 1 else 1
+    cores = max(ceil(run.files / run.cores), slowest) * run.reading
+    spread: float = run.preparing + (1 + 1.5 * log2(run.machines)) * run.sending
     return spread + max(cores, run.files * max(run.bytes / run.store, run.task)) + run.evaluating
 
 
