@@ -188,8 +188,9 @@ def measured(bad: list[str]) -> Costs:
         *(map(min, alone(driving, *each), alone(driving, *each)) for each in runs), strict=True
     )
     sent = fitted("bytes of a judged document, a part, a name", runs, sizes_of, bad)
-    load = fitted("µs to load the same", runs, loads, bad)
-    hit = fitted("µs to evaluate the same", runs, uses, bad)
+    once = [(*each, 1) for each in runs]
+    load = fitted("µs to load the same, and once", once, loads, bad)
+    hit = fitted("µs to evaluate the same, and once", once, uses, bad)
     memory = fitted("bytes of the same in the driver", runs, most, bad)
     few = [(100, 0, 1), (400, 0, 1), (1600, 0, 1), (100, 500_000, 1), (100, 1_000_000, 1)]
     spent = [alone(scheduling, *each[:2]) for each in few]
