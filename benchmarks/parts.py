@@ -2,6 +2,7 @@
 
     python benchmarks/parts.py                            7 million lines in 20 files
     python benchmarks/parts.py --lines 70 --files 40      70 million lines
+    python benchmarks/parts.py --lines 700 --files 100 --judge-every 10 --alone      700 million lines, 22 GB
 
 Prints seconds, processor seconds, the memory of the greatest process, and a digest of all values of all queries. The
 digests are equal, or the exit code is 1. The processor seconds of a killed worker are not known. Needs
@@ -36,25 +37,32 @@ def main() -> int:
     parser.add_argument("--lines", type=int, default=7, help="million lines of rankings; default: 7")
     parser.add_argument("--files", type=int, default=20, help="that hold them; default: 20")
     parser.add_argument("--workers", type=int, default=2, help="processes of the cluster; default: 2")
+    parser.add_argument(
+        "--judge-every", type=int, default=1, metavar="N", help="one query of N has judgments; default: 1"
+    )
+    parser.add_argument("--alone", action="store_true", help="one process only, no cluster")
     parser.add_argument("--folder", type=Path, help="of the files; default: a temporary one")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="ireval-parts-", dir=options.folder))
     try:
-        write(folder, options.lines * 1_000_000 // DEPTH, options.files)
+        write(folder, options.lines * 1_000_000 // DEPTH, options.files, options.judge_every)
         size = sum(path.stat().st_size for path in (folder / "runs").iterdir())
         print(f"{options.lines} million lines, {size / 1e9:.2f} GB, {options.files} files, {os.cpu_count()} processors")
-        digests = [
-            tell(name, alone(way, folder, options.workers))
-            for name, way in (("one process", serial), ("Dask", on_dask), ("Dask, a worker killed", with_a_loss))
-        ]
+        digests = [tell("one process", alone(serial, folder, 1))]
+        if not options.alone:
+            digests += [
+                tell(name, alone(way, folder, options.workers))
+                for name, way in (("Dask", on_dask), ("Dask, a worker killed", with_a_loss))
+            ]
     finally:
         shutil.rmtree(folder)
-    print("all values are equal" if len(set(digests)) == 1 else "THE VALUES DIFFER")
+    if not options.alone:
+        print("all values are equal" if len(set(digests)) == 1 else "THE VALUES DIFFER")
     return len(set(digests)) - 1
 
 
-def write(folder: Path, queries: int, files: int) -> None:
-    """Judgments, 20 a query, and rankings in TREC format."""
+def write(folder: Path, queries: int, files: int, judge_every: int = 1) -> None:
+    """Judgments, 20 a judged query, and rankings in TREC format."""
     import numpy as np
     import pyarrow as arrow
     from pyarrow import csv
@@ -73,6 +81,8 @@ def write(folder: Path, queries: int, files: int) -> None:
             with open(folder / "runs" / f"part-{number:03}.trec", "wb") as file:
                 csv.write_csv(arrow.table(columns, names=list("abcdef")), file, some)
             for first, each in zip(range(0, query.size, DEPTH), part.tolist(), strict=True):
+                if each % judge_every:
+                    continue
                 seen = document[first + np.unique(random.integers(0, DEPTH, 20))].tolist()
                 judgments.writelines(f"{each} 0 {name} {name % 4}\n" for name in seen)
 
@@ -145,21 +155,22 @@ def kill_one(cluster: Any) -> None:
     from distributed import Client
 
     with Client(cluster.scheduler_address, set_as_default=False) as client:
+        most = 0
         while True:
-            done = client.run_on_scheduler(states_of_tasks)
-            reading = [state for name, state in done if "judged_part" in name]
-            if reading.count("memory") * 3 >= len(reading) > 0:
+            left = client.run_on_scheduler(files_left)
+            most = max(most, left)
+            if most and left * 3 <= most * 2:
                 break
             time.sleep(0.05)
         pids = client.run(os.getpid)
         busy = [worker for worker, tasks in client.processing().items() if tasks]
         os.kill(pids[busy[0]], signal.SIGKILL)
-        print(f"  killed process {pids[busy[0]]} after {reading.count('memory')} of {len(reading)} files")
+        print(f"  killed process {pids[busy[0]]} after {most - left} of {most} files")
 
 
-def states_of_tasks(dask_scheduler: Any) -> list[tuple[str, str]]:
-    """The tasks that a scheduler has, and how far they are."""
-    return [(str(name), task.state) for name, task in dask_scheduler.tasks.items()]
+def files_left(dask_scheduler: Any) -> int:
+    """The files whose parts have not arrived: a scheduler forgets the others."""
+    return sum("judged_part" in str(name) for name in dask_scheduler.tasks)
 
 
 def alone(way: Callable[[Path, int], Measured], folder: Path, workers: int) -> Measured:

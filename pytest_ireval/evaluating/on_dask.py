@@ -37,17 +37,18 @@ def parts_on(
         asked = {client.submit(judged_part, file, held, pure=False, **how): file for file in files}
         progress.expect(len(files), "files")
         problems: list[Problem] = []
-        for future in as_completed(asked, loop=client.loop):
-            error = future.exception()
-            if isinstance(error, IrevalError):
-                problems += error.problems
-            elif error is not None:
-                problems.append(Problem(f"a worker could not read it: {told(error)}", place=asked[future]))
-            progress.advance(1)
+        parts: dict[str, JudgedPart] = {}
+        for batch in as_completed([*asked], loop=client.loop).batches():
+            failed = {asked[future]: future.exception() for future in batch if future.status == "error"}
+            made = {file: future for future in batch if (file := asked.pop(future)) not in failed}
+            parts |= client.gather(made)  # a worker that is lost later does not lose them
+            for file, error in failed.items():
+                said = [Problem(f"a worker could not read it: {told(error)}", place=file)]
+                problems += error.problems if isinstance(error, IrevalError) else said
+            progress.advance(len(batch))
         if problems:
             raise InputError(*sorted(problems, key=lambda problem: problem.place))
-        parts: list[JudgedPart] = client.gather(list(asked))
-        return parts
+        return [parts[file] for file in files]
 
 
 def _same(judgments: Judgments) -> Judgments:

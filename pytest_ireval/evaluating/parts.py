@@ -11,7 +11,7 @@ from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.parts import JudgedPart, fingerprint_of
+from pytest_ireval.retrieval.parts import JudgedPart
 from pytest_ireval.retrieval.rankings import Rankings
 
 
@@ -35,4 +35,4 @@ def judged_part(
     readers = (registry or installed()).readers
     how = Reading(grades, by_id=ties != "input", progress=progress)
     judged_by = as_judgments(judgments, readers, judgments_format, how)
-    return part_in(judged_by, rankings, readers, rankings_format, how, fingerprint_of(judged_by))
+    return part_in(judged_by, rankings, readers, rankings_format, how)

@@ -19,7 +19,6 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.parts import (
     PATTERN,
     JudgedPart,
-    fingerprint_of,
     judged_in_parts,
     origin_of,
     part_of,
@@ -164,8 +163,7 @@ def brought(
     if given and documents:
         raise InputError(Problem("parts have only judged documents, and all documents are needed", given[0].origin))
     if not given and not documents and (files := _files(source, readers, named)) is not None:
-        fingerprint = fingerprint_of(judgments)
-        given = [part_in(judgments, file, readers, named, how, fingerprint) for file in files]
+        given = [part_in(judgments, file, readers, named, how) for file in files]
     if given:
         judged = judged_in_parts(judgments, given, highest_grade, by_id=how.by_id)
         without = tuple(query for part in given for query in part.without_judgments)
@@ -225,11 +223,10 @@ def part_in(
     readers: Sequence[Reader],
     named: Format,
     how: Reading,
-    fingerprint: str,
 ) -> JudgedPart:
     """The judged documents of some rankings; there may be none."""
     found = _brought(judgments, source, readers, named, how, False, None)
-    return part_of(found.judged, found.origin, found.without_judgments, fingerprint, by_id=how.by_id)
+    return part_of(found.judged, found.origin, found.without_judgments, judgments.fingerprint, by_id=how.by_id)
 
 
 def _brought(

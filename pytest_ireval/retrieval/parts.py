@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from glob import glob
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -47,14 +46,6 @@ class JudgedPart:
         return sum(column.nbytes for column in (self.query, self.retrieved, *self.hits))
 
 
-def fingerprint_of(judgments: Judgments) -> str:
-    """A text that other judgments do not have, nor the same ones in other rows."""
-    digest = blake2b("\n".join(judgments.queries).encode(), digest_size=16)
-    for column in (judgments.query, judgments.documents.keys(), judgments.grade):
-        digest.update(np.ascontiguousarray(column).tobytes())
-    return digest.hexdigest()
-
-
 def part_of(
     judged: JudgedRankings, origin: str, without_judgments: tuple[str, ...], fingerprint: str, *, by_id: bool
 ) -> JudgedPart:
@@ -67,7 +58,7 @@ def judged_in_parts(
     judgments: Judgments, parts: Sequence[JudgedPart], highest_grade: float | None, *, by_id: bool
 ) -> JudgedRankings:
     """The judged rankings of all parts, whatever their order; a query in two of them is an error."""
-    _refuse_others(fingerprint_of(judgments), parts, by_id)
+    _refuse_others(judgments.fingerprint, parts, by_id)
     _refuse_twice(
         (part.origin, [*(judgments.queries[i] for i in part.query.tolist()), *part.without_judgments]) for part in parts
     )

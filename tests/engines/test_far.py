@@ -19,6 +19,7 @@ import pytest
 from engines.conftest import without
 
 from pytest_ireval import InputError, evaluate, read_judgments
+from pytest_ireval.progress import Silent
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("default")]
 """Other people's servers warn of what they like."""
@@ -233,7 +234,10 @@ def test_a_cluster_reads_files_as_one_process_does(cluster, runs, ireval):
 
 
 def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs):
-    """One file is a pipe: a worker has it open when it is killed, and the rest of the file comes for another one."""
+    """One file is a pipe: a worker has it open when it is killed, and the rest of the file comes for another one.
+
+    The other files are read by then, and gone, so the loss of a worker does not make them be read again.
+    """
     from distributed import Client
 
     from pytest_ireval.evaluating.on_dask import parts_on
@@ -243,16 +247,22 @@ def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs):
     pipe.unlink()
     os.mkfifo(pipe)
     judgments = read_judgments(str(runs / "judgments.txt"))
+    files = sorted(map(str, (runs / "runs").iterdir()))
     found = []
+    done = Counted()
 
     def read():
-        found.extend(parts_on(address_of(cluster), sorted(map(str, (runs / "runs").iterdir())), judgments))
+        found.extend(parts_on(address_of(cluster), files, judgments, progress=done))
 
     reading = threading.Thread(target=read)
     reading.start()
     with Client(cluster.scheduler_address, set_as_default=False) as client:
         with open(pipe, "wb", buffering=0) as half:  # which waits until a worker has opened it
             half.write(content[: len(content) // 2])
+            for _ in files[:-1]:
+                done.one.acquire()
+            for file in files[:-1]:
+                os.unlink(file)
             (holding,) = [pid for pid in client.run(os.getpid).values() if has_open(pid, pipe)]
             ended = os.pidfd_open(holding)
             os.kill(holding, signal.SIGKILL)
@@ -264,6 +274,16 @@ def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs):
         assert holding not in client.run(os.getpid).values()
 
     assert figures(evaluate(judgments, found, METRICS)) == whole(runs)
+
+
+class Counted(Silent):
+    """A progress that can be waited for."""
+
+    def __init__(self):
+        self.one = threading.Semaphore(0)
+
+    def advance(self, amount):
+        self.one.release(amount)
 
 
 def has_open(pid, path):

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import pickle
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError, evaluate, judged_part, read_judgments, read_rankings
+from pytest_ireval.retrieval import judgments as of_judgments
 from pytest_ireval.retrieval import parts
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -391,5 +393,15 @@ def test_a_password_in_an_address_is_in_no_message(store):
 def test_the_same_judgments_in_other_rows_have_another_fingerprint():
     one, other = (read_judgments(each) for each in ({"q": {"a": 1, "b": 2}}, {"q": {"b": 2, "a": 1}}))
 
-    assert parts.fingerprint_of(one) == parts.fingerprint_of(read_judgments({"q": {"a": 1, "b": 2}}))
-    assert parts.fingerprint_of(one) != parts.fingerprint_of(other)
+    assert one.fingerprint == read_judgments({"q": {"a": 1, "b": 2}}).fingerprint
+    assert one.fingerprint != other.fingerprint
+
+
+def test_many_files_take_the_fingerprint_of_the_judgments_once(runs, monkeypatch):
+    made = []
+    monkeypatch.setattr(of_judgments, "blake2b", lambda *given, **how: made.append(given) or blake2b(*given, **how))
+    judgments = read_judgments(JUDGMENTS)
+
+    evaluate(judgments, [judged_part(path, judgments) for path in runs.rglob("[ot]*.*")], METRICS)
+
+    assert len(made) == 1
