@@ -35,6 +35,7 @@ TO_NAME = {
     "trec or trec-diversity": "trec-diversity",
     "name format prels": "prels",
     "name the format trec-topics": "trec-topics",
+    "name the format pairs": "pairs",
 }
 """Words of a message that asks for a format, and this format."""
 TAGS = (re.compile("<top[ >]|<topic "), re.compile("<query>"), re.compile("<DOC>"))

@@ -84,7 +84,7 @@ def cause_lines(suite: SuiteResult, limit: int, outcome: Outcome | None = None) 
         yield from wrapped(printable(cause_words(cause)), limit, f"  {label}: ", "    ")
         if not number and whole:
             yield from wrapped(printable(cause.advice), limit, "    ", "    ") if cause.advice else ()
-            yield from wrapped(queries_words(cause), limit, "    ", "    ")
+            yield from wrapped(queries_words(cause), limit, "    ", "    ") if cause.queries else ()
 
 
 def _has_cause(outcome: Outcome) -> bool:

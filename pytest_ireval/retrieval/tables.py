@@ -28,7 +28,7 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "rank": (("rank", "position"),),
     "subtopic": (("subtopic", "subtopic_id"),),
     "id": (("id", "_id", "query_id", "qid", "q_id", "queryid", "number", "topic_id"), ("question_id",)),
-    "text": (("text", "query_text", "query_txt"), ("query",), ("title",), ("question",)),
+    "text": (("text", "query_text"), ("query",), ("title",), ("question",), ("query_txt",)),
     "judge": (("judge", "judge_id", "assessor", "annotator", "rater", "user_email"),),
     "date": (("date", "judged_at", "timestamp"),),
     "guideline": (("guideline", "guidelines", "guideline_version"),),
@@ -180,8 +180,8 @@ def ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
 def id_column(names: Iterable[Any], origin: str) -> Any:
     """The column of query ids; ``query`` if no other column could be it, although it is text next to an id."""
     names = list(names)
-    found = _candidates(names, "id")
-    sole = [name for name in names if plain_name(name) == "query" and not found and _is_id_beside(names)]
+    sure = {plain_name(name) for name in _candidates(names, "id")} - {"question_id"}
+    sole = [name for name in names if plain_name(name) == "query" and not sure and _is_id_beside(names)]
     return sole[0] if sole else column_for(names, "id", origin)
 
 

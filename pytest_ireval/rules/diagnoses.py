@@ -73,6 +73,9 @@ def other_ids(change: RankingChange) -> Symptom | None:
     """Documents have ids that were never seen, and a pattern leads from the old ids to the new ones."""
     renamed = _Renamed(change)
     candidates = [query for query in change.moved if renamed.is_candidate(query)]
+    if candidates and change.is_drawn:  # queries that were not drawn may know these ids
+        renamed = _Renamed(change, every=True)
+        candidates = [query for query in candidates if renamed.is_candidate(query)]
     tried = candidates[:: max(1, len(candidates) // TRIED)]
     matches = ((len(renamed.matched(tried, pattern)), pattern) for pattern in PATTERNS if renamed.tells_apart(pattern))
     most, best = max(matches, key=lambda each: each[0], default=(0, str))
@@ -93,11 +96,13 @@ class _Renamed:
     """The search for a pattern that leads from old ids to ids that were never seen."""
 
     change: RankingChange
+    every: bool = False
 
     @cached_property
     def known(self) -> frozenset[str]:
-        """All documents of the baseline."""
-        return frozenset(document for query in self.change.queries for document in self.change.baseline(query))
+        """All documents of the baseline; unless ``every``, of the queries that are looked at."""
+        queries = self.change.compared if self.every else self.change.queries
+        return frozenset(each for query in queries for each in self.change.baseline_side.documents(query))
 
     def is_candidate(self, query: str) -> bool:
         """Tell whether half of the first documents were never seen."""
@@ -371,6 +376,9 @@ def gone_documents(change: RankingChange) -> Symptom | None:
         words = f"lost relevant documents that the index no longer has: {documents}"
         return _symptom(change, known, words, "restore them, or judge again if they were removed on purpose.")
     there = {document for query in change.queries for document in change.now(query)}
+    lost = {each for query in change.moved for each in change.baseline(query)[: TOP // 2]} - there
+    if lost and change.is_drawn:  # queries that were not drawn may find them
+        there.update(each for query in change.compared for each in change.now_side.documents(query))
     found, gone = [], set[str]()
     for query in change.moved:
         before, now = change.baseline(query), change.now(query)
@@ -380,11 +388,10 @@ def gone_documents(change: RankingChange) -> Symptom | None:
             gone |= lost
     if not gone or len(found) < len(change.moved) / 2:
         return None
-    no_query = "no query" if change.queries is change.compared else "none of those drawn"
     return _symptom(
         change,
         found,
-        f"lost documents that {no_query} finds any more, such as {shown(min(gone))} ({counted(len(gone), 'document')})",
+        f"lost documents that no query finds any more, such as {shown(min(gone))} ({counted(len(gone), 'document')})",
         "check that the whole index was loaded, that every shard answers, and which filters are new.",
     )
 
@@ -416,7 +423,7 @@ def one_slice(change: RankingChange) -> Symptom | None:
         return None
     *_, name, queries = best
     return Symptom(
-        f"{len(queries)} of {counted(len(scored), 'query')} have {name}",
+        f"{len(queries)} of {change.out_of(len(scored))} have {name}",
         queries,
         f"the cause is not known; look at what the change does only to queries with {name}.",
         locates=True,

@@ -82,8 +82,16 @@ class RankingChange:
     @property
     def these(self) -> str:
         """The number of queries that were looked at: ``50 queries``."""
-        drawn = f" (drawn from {len(self.compared)})" if len(self.queries) < len(self.compared) else ""
-        return f"{counted(len(self.queries), 'query')}{drawn}"
+        return self.out_of(len(self.queries))
+
+    def out_of(self, number: int) -> str:
+        """A number of queries, and of how many they were drawn: ``30 queries``, ``400 queries (drawn from 40000)``."""
+        return f"{counted(number, 'query')}{f' (drawn from {len(self.compared)})' if self.is_drawn else ''}"
+
+    @property
+    def is_drawn(self) -> bool:
+        """True if not all queries are looked at."""
+        return len(self.queries) < len(self.compared)
 
     @cached_property
     def unchanged(self) -> bool:
@@ -140,7 +148,7 @@ class RankingChange:
         values = seen.paired()
         losses: Floats = -seen.sign * values.gain
         found = dict(zip(values.names, losses.tolist(), strict=True))
-        if len(self.queries) < len(self.compared):
+        if self.is_drawn:
             found = {query: found[query] for query in self.queries if query in found}
         return found
 

@@ -13,7 +13,7 @@ import zlib
 from base64 import b64encode
 from collections import deque
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -112,15 +112,13 @@ class Connections:
             try:
                 began = time.monotonic()
                 if not was_idle:
+                    # the answer of a proxy, too, has to come in time
+                    connection.response_class = partial(_response, until)  # type: ignore[assignment]  # called only
                     connection.connect()
                     _limit(connection.sock, until)
                 connecting = time.monotonic() - began
                 connection.sock.sendall(request)  # head and body in one packet
-                answer = http.client.HTTPResponse(_InTime(connection.sock, until), method=method)  # type: ignore[arg-type]  # opened only
-                answer.begin()
-                while answer.status < 200:  # an interim answer other than 100, which is known to the library
-                    answer.headers = None  # type: ignore[assignment]  # as it is before the first line is read
-                    answer.begin()
+                answer = _begun(_response(until, connection.sock, method=method))
                 received = Received(answer.status, _body(answer), answer.headers, connecting)
             except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
                 connection.close()
@@ -241,11 +239,28 @@ def _limit(sock: socket.socket, until: float) -> None:
         sock.settimeout(left + 0.02)
 
 
+def _response(until: float, sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:
+    return http.client.HTTPResponse(_InTime(sock, until), *given, **named)  # type: ignore[arg-type]  # opened only
+
+
+def _begun(answer: http.client.HTTPResponse) -> http.client.HTTPResponse:
+    """The same answer, its head read."""
+    answer.begin()
+    while answer.status < 200:  # an interim answer other than 100, which is known to the library
+        answer.headers = None  # type: ignore[assignment]  # as it is before the first line is read
+        answer.begin()
+    if answer.fp.raw.ended:  # type: ignore[attr-defined]  # an _InTime; the library takes half a head for a whole one
+        raise http.client.IncompleteRead(b"")
+    return answer
+
+
 class _InTime(io.RawIOBase):
     """The bytes that a socket receives. All of them come within one time limit, however slowly they come."""
 
     def __init__(self, sock: socket.socket, until: float) -> None:
         self._sock, self._until = sock, until
+        self.ended = False
+        """True if the other side has closed the connection, and that was seen."""
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         return io.BufferedReader(self)
@@ -255,7 +270,9 @@ class _InTime(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int | None:
         _limit(self._sock, self._until)
-        return self._sock.recv_into(buffer)
+        size = self._sock.recv_into(buffer)
+        self.ended = not size
+        return size
 
 
 def _body(answer: http.client.HTTPResponse) -> bytes:

@@ -5,7 +5,7 @@ from contents import graded
 
 from pytest_ireval import MetricError, evaluate, read_judgments, read_queries
 
-ROUNDS = "7 0.5  sea-1 2\n7 1    sea-2 0\n8 1.5  sea-1 1\n8 2    sea-3 -1\n"
+ROUNDS = "7 0.5  sea-1 2\n7 1    sea-2 0\n8 1    sea-1 1\n8 0.5  sea-3 -1\n"
 
 
 class TestSecondColumn:
@@ -29,6 +29,20 @@ class TestSecondColumn:
             "DIR/file.txt:62\n  the second column is '2' here and '1' above: are these judgments of subtopics?\n"
             "  choose a format: trec ignores that column, trec-diversity reads subtopics from it"
         )
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            "7 sea-1 0 2\n8 sea-2 0 0\n9 sea-1 0 1\n",
+            "7 sea-1 0 2\n8 0 sea-2 0\n9 sea-3 0 1\n",
+            "7 12 0 2\n8 13 0 0\n9 14 0 1\n",
+            "7 a sea-1 2\n7 b sea-2 0\n8 a sea-3 1\n",
+            "".join(f"7 {i} sea-{j} 0\n" for i in range(51) for j in (2 * i, 2 * i + 1)),
+        ],
+        ids=["swapped", "swapped in most lines", "swapped numbers", "words", "too many"],
+    )
+    def test_other_second_columns_are_never_taken_for_rounds(self, file, refused, lines):
+        assert "choose a format: trec ignores that column" in refused(read_judgments, file(lines))
 
     def test_a_line_that_occurs_twice_is_one_judgment_if_the_column_is_constant(self, file):
         assert graded(read_judgments(file("7 0 sea-1 2\n7 0 sea-1 2\n"))) == {"7": {"sea-1": 2}}
@@ -62,11 +76,15 @@ class TestSampledJudgments:
 
 
 class TestTextsWithTabs:
-    def test_a_text_may_contain_a_tab_if_that_is_rare(self, file):
+    def test_a_text_may_contain_a_tab_if_the_format_is_named(self, file, refused):
         lines = [f"{i}\thow deep is lake {i}" for i in range(10)]
         lines[3] = "3\thow deep is it to\tswim in"
+        path = file("\n".join(lines))
 
-        assert read_queries(file("\n".join(lines))).text[2:4] == ("how deep is lake 2", "how deep is it to\tswim in")
+        assert read_queries(path, format="pairs").text[2:4] == ("how deep is lake 2", "how deep is it to\tswim in")
+        # without a line end, the next query would be part of this text
+        hint = "line 4 has more than one tab; if it is part of the text, name the format pairs"
+        assert refused(read_queries, path).splitlines()[2].strip() == hint
 
     def test_three_columns_without_names_are_not_pairs(self, file, refused):
         lines = [f"{i}\tlake {i}\thead" if i % 5 == 0 else f"{i}\tlake {i}" for i in range(10)]
@@ -95,6 +113,11 @@ class TestJson:
         found = read_queries(file("id,question_id,text\n1,Q1,lake\n"))
 
         assert (found.ids, found.columns) == (("1",), {"question_id": ("Q1",)})
+
+    def test_a_query_beside_a_text_is_the_id(self, file):
+        found = read_queries(file("query,text,question_id,query_txt\n1,lake,Q1,sea\n"))
+
+        assert (found.ids, found.text) == (("1",), ("lake",))
 
     @pytest.mark.parametrize(
         ("line", "says"),
@@ -158,7 +181,13 @@ class TestHeadings:
             "DIR/file.txt:61\n  has 2 words, but a path of headings is one word"
         )
 
-    @pytest.mark.parametrize("line", ["doc-1", "https://x.org/a%20b", "100%25"])
+    @pytest.mark.parametrize(
+        "text", ["id,text\nq1,red%20mug/cup\n", "query\nred%20mug/cup\n", "1:red%20mug/cup\n2:a%20b/c\n"]
+    )
+    def test_what_another_format_reads_is_none(self, file, text):
+        assert len(read_queries(file(text))) >= 1
+
+    @pytest.mark.parametrize("line", ["/a%20b/c", "red%20mug", "doc-1", "https://x.org/a%20b", "100%25"])
     def test_a_list_of_ids_or_addresses_is_refused(self, file, refused, line):
         assert "contain one word each" in refused(read_queries, file(f"{line}\n{line}2\n"))
 

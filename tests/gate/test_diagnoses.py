@@ -353,6 +353,32 @@ def test_every_ranking_is_compared_before_all_are_called_the_same(shop, monkeypa
     assert all("all 10 rankings equal" in each["headline"] for each in suite["diagnoses"])
 
 
+def test_documents_that_queries_beside_the_drawn_ones_find_are_not_gone(tmp_path, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.rules.diagnosis.LOOKED_AT", 110)
+    search = Search(tmp_path)
+    for one, other in zip(search.queries, [*search.queries[1:], search.queries[0]], strict=True):
+        lost = search.before[one][1:4:2]
+        search.now[one] = [each for each in search.now[one] if each not in lost]
+        search.now[other] = [*search.now[other][:15], *lost]
+
+    assert "gone_documents" not in [each.kind for each in search.diagnoses()]
+
+
+def test_documents_of_queries_beside_the_drawn_ones_are_no_new_ids(tmp_path, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.rules.diagnosis.LOOKED_AT", 20)
+    search = Search(tmp_path)
+    for number, query in enumerate(search.queries):
+        if number % 2:  # the same documents in English, of other queries each
+            before = [f"{(number + 2 * place + 1) % QUERIES}-{place}@en" for place in range(6)]
+            search.now[query] = before
+        else:
+            before = [f"{number}-{place}@de" for place in range(6)]
+            search.now[query] = [each.replace("@de", "@en") for each in before]
+        search.before[query], search.grades[query] = before, dict.fromkeys(before[:3], 3)
+
+    assert "other_ids" not in [each.kind for each in search.diagnoses()]
+
+
 PLUGIN = """\
 from pytest_ireval import Symptom, diagnosis, hookimpl
 

@@ -232,6 +232,31 @@ def test_an_answer_that_is_cut_off_is_an_error(shop, wire, answer, monkeypatch):
     assert "the connection failed: IncompleteRead" in shop.refused(source(server.port))
 
 
+@pytest.mark.parametrize("end", [1, 12, 20, len(WHOLE) - len(FOUND) - 2])
+def test_an_answer_that_is_cut_off_in_its_head_is_an_error(shop, wire, end, monkeypatch):
+    server = wire(WHOLE)
+    monkeypatch.setattr(Wire, "_answer", lambda self, opened: (opened.recv(1 << 16), opened.sendall(WHOLE[:end])))
+
+    assert "the connection failed: " in shop.refused(source(server.port))
+
+
+def test_a_proxy_has_to_answer_in_time(shop, wire, monkeypatch):
+    def drips(self, opened):
+        opened.recv(1 << 16)
+        for letter in b"HTTP/1.1 200 OK\r\n" + b"x-a: b\r\n" * 50:
+            opened.sendall(bytes([letter]))
+            if stop.wait(0.05):
+                return
+
+    stop = threading.Event()
+    proxy = wire(WHOLE)
+    monkeypatch.setattr(Wire, "_answer", drips)
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
+
+    assert "no answer in 0.3s" in shop.refused(source(1, scheme="https", host="search.example", timeout="300ms"))
+    stop.set()
+
+
 def test_an_encoding_that_was_not_asked_for_is_an_error(shop, wire):
     server = wire(b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 1\r\n\r\nx")
 

@@ -122,6 +122,9 @@ def _likely(file: InputFile, content: Content) -> str:
         return "it looks like documents of TREC; if each <DOC> is a query, name the format trec-topics"
     if content == "judgments" and is_prels(file):
         return "it looks like sampled judgments (prels); to read their grades alone, name format prels"
+    more = [number for number, line in enumerate(file.first_lines, 1) if line.count("\t") > 1]
+    if content == "queries" and more and 10 * len(more) <= len(file.first_lines) and not _has_header(file):
+        return f"line {more[0]} has more than one tab; if it is part of the text, name the format pairs"
     return ""
 
 
@@ -223,7 +226,7 @@ def _width_in_words(file: InputFile, number: int) -> int:
     """
     if not is_text(file) or _has_header(file) or has_features(file) or not file.first_words:
         return 0
-    if _is_two_cells(file) and all(" " not in line.split("\t")[0] for line in file.first_lines):
+    if all(line.count("\t") == 1 and " " not in line.split("\t")[0] for line in file.first_lines):
         return 0  # every line is an id, the only tab, and a text of words
     counts = Counter(map(len, file.first_words))
     numeric = sum(len(words) > number and NUMBER.fullmatch(words[number]) is not None for words in file.first_words)
@@ -265,10 +268,11 @@ def is_prels(file: InputFile) -> bool:
 
 
 def is_headings(file: InputFile) -> bool:
-    """Tell whether each line is one word, and most of them have blanks that are written as ``%20``."""
-    lines = file.first_words
-    encoded = sum("%20" in words[0] and "://" not in words[0] for words in lines)
-    return is_text(file) and all(len(words) == 1 for words in lines) and 2 * encoded > len(lines)
+    """Tell whether each line is one word, most of them a path in which blanks are written as ``%20``."""
+    paths = [words[0].removeprefix("enwiki:") for words in file.first_words if len(words) == 1]
+    if not is_text(file) or len(paths) < len(file.first_words) or any(re.search(r'[,;:"]|^/', path) for path in paths):
+        return False  # other signs than these would be encoded
+    return 2 * sum("%20" in path and "/" in path for path in paths) > len(paths)
 
 
 def is_smart_queries(file: InputFile) -> bool:
@@ -318,16 +322,10 @@ def is_pairs(file: InputFile) -> bool:
         is_text(file)
         and not _has_header(file)
         and not _names_a_column(file)
-        and _is_two_cells(file)
+        and all(line.count("\t") == 1 for line in file.first_lines)
         and not any(line.startswith("\t") for line in file.first_lines)
         and not _has_texts_as_ids(file)
     )
-
-
-def _is_two_cells(file: InputFile) -> bool:
-    """Tell whether all first lines have a tab, and at most one line in ten has more: its text contains a tab."""
-    tabs = [line.count("\t") for line in file.first_lines]
-    return all(tabs) and 10 * sum(count > 1 for count in tabs) <= len(tabs)
 
 
 def _has_texts_as_ids(file: InputFile) -> bool:

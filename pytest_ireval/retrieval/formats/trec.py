@@ -31,14 +31,18 @@ from pytest_ireval.retrieval.scan.tokens import (
     columns,
     starts_of_groups,
 )
+from pytest_ireval.retrieval.tables import NUMBER
 
+ROUNDS = 50
+"""Of judging; more different second columns are something else."""
 JUDGMENT_COLUMNS = "query iteration document grade"
 
 
 def read_trec_judgments(source: InputFile, how: Reading) -> Judgments:
     """All judgments in the file.
 
-    If its second column changes and a document occurs again for a query, they may be of subtopics: name the format.
+    The second column may change if it has rounds of judging: a few numbers, and each document once for a query. Else it
+    may have subtopics, or documents: name the format.
     """
     file = source.bytes
     how.progress.expect(file.size, "reading judgments")
@@ -54,7 +58,9 @@ def read_trec_judgments(source: InputFile, how: Reading) -> Judgments:
         if rows.change is None:
             raise
         raise _may_have_subtopics(rows.change, place) from None
-    if rows.change and len(found) < query.size:
+    few = len(rows.iterations) < np.unique(documents.keys()).size if rows.change else True
+    rounds = few and len(rows.iterations) <= ROUNDS and all(map(NUMBER.fullmatch, map(bytes.decode, rows.iterations)))
+    if rows.change and (len(found) < query.size or not rounds):
         raise _may_have_subtopics(rows.change, place)
     return found
 
@@ -71,9 +77,10 @@ class _Columns:
     def __init__(self, grades: Grades, one_iteration: bool) -> None:
         self.grades = grades
         self.one_iteration = one_iteration
-        self.iteration: bytes | None = None
+        self.iterations: set[bytes] = set()
+        """All second columns, or somewhat more than :data:`ROUNDS` of them; looked for if ``one_iteration``."""
         self.change: tuple[int, str] | None = None
-        """The first row with another second column, and what it has there; looked for if ``one_iteration``."""
+        """The first row with another second column, and what it has there."""
         self.code: dict[str, int] = {}
         self.query: list[Offsets] = []
         self.documents: list[Ids] = []
@@ -84,8 +91,8 @@ class _Columns:
         """Add the lines of a chunk."""
         query, iteration, document, grade = _columns(chunk)
         if query.start.size:
-            if self.one_iteration and self.change is None:
-                self._find_another(chunk, iteration)
+            if self.one_iteration and len(self.iterations) <= ROUNDS:
+                self._look_at(chunk, iteration)
             value, inexact = numbers(chunk, grade, "grade")
             rows = np.flatnonzero(inexact)
             value[rows] = exactly(chunk, grade, rows)
@@ -97,16 +104,15 @@ class _Columns:
             self.offsets.append(document.start + at)
         return chunk.size
 
-    def _find_another(self, chunk: Chunk, iteration: Span) -> None:
+    def _look_at(self, chunk: Chunk, iteration: Span) -> None:
         heads = starts_of_groups(chunk, iteration)
         for head, text in zip(heads.tolist(), chunk.tokens(iteration.start[heads], iteration.end[heads]), strict=True):
-            if self.iteration is None:
-                self.iteration = text
-            if text != self.iteration:
-                before = sum(offsets.size for offsets in self.offsets)
-                found = f"the second column is {text.decode()!r} here and {self.iteration.decode()!r} above"
-                self.change = before + head, f"{found}: are these judgments of subtopics?"
-                return
+            if self.iterations and self.change is None and text not in self.iterations:
+                row = sum(offsets.size for offsets in self.offsets) + head
+                above = next(iter(self.iterations)).decode()
+                found = f"the second column is {text.decode()!r} here and {above!r} above"
+                self.change = row, f"{found}: are these judgments of subtopics?"
+            self.iterations.add(text)
 
     def _codes(self, chunk: Chunk, query: Span) -> Offsets:
         heads = starts_of_groups(chunk, query)
