@@ -218,7 +218,7 @@ def test_a_table_that_may_be_a_book_is_not_guessed(file, refused):
             read_queries,
             "qid,words",
             "  as a table it has the id (qid), but no column for the text\n"
-            "  column names for the text: text, query_text, query_txt, query, title, question",
+            "  column names for the text: text, query_text, query, title, question, query_txt",
         ),
     ],
 )
