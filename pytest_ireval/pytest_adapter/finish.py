@@ -273,8 +273,7 @@ class RunEnd:
             try:
                 told |= dict.fromkeys(vanished(base.of(folder), folders, names, self.plugins.registry_for))
             except BaselineError as error:
-                reason = " ".join(str(error).split())
-                told[f"missing suites could not be determined: {reason}"] = None
+                told[f"missing suites could not be determined: {one_line(error)}"] = None
         yield from told
 
     def _exit_status(self, result: RunResult) -> pytest.ExitCode:
