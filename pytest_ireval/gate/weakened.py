@@ -68,7 +68,9 @@ def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ran
         then = _suite_then(suite, own, registry, tree)
         return unchanged if then is None else _compared(then, suite, registry, tree, queries, ranked)
     except IrevalError as error:
-        return Weakened((f"the base version of the suite cannot be compared: {one_line(error)[:400]}", *unchanged.weaker))
+        return Weakened(
+            (f"the base version of the suite cannot be compared: {one_line(error)[:400]}", *unchanged.weaker)
+        )
 
 
 def _compared(
