@@ -69,8 +69,9 @@ def _existing(history: Path | None) -> Path:
         if named.path is None:
             click.echo(f"{named.by} is none, so runs are not stored; {found} has those of before", err=True)
         return found
-    state = "is a folder" if named.path.is_dir() else "does not exist yet"
-    complaint = f"{state}; {named.by} names it as the history"
+    complaint = f"does not exist yet; {named.by} names it as the history"
+    if named.path.is_dir():
+        complaint = f"is a folder; {named.by} names it as the history"
     raise HistoryError(Problem(complaint, str(near(named.path)), suggestion="--history FILE names another one"))
 
 

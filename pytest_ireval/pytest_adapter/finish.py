@@ -273,7 +273,8 @@ class RunEnd:
             try:
                 told |= dict.fromkeys(vanished(base.of(folder), folders, names, self.plugins.registry_for))
             except BaselineError as error:
-                told[f"missing suites could not be determined: {one_line(error)}"] = None
+                reason = one_line(error)
+                told[f"missing suites could not be determined: {reason}"] = None
         yield from told
 
     def _exit_status(self, result: RunResult) -> pytest.ExitCode:

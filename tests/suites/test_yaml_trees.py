@@ -96,7 +96,8 @@ def test_keys_and_values_know_where_they_stand():
         (
             "a: 1\n\tb: 2\n",
             "shop.yaml:2:1\n  is not YAML: while scanning a plain scalar that begins in line 1, found a tab "
-            "character that violates indentation\n  a tab indents this line, but YAML allows only spaces: replace it with spaces",
+            "character that violates indentation\n"
+            "  a tab indents this line, but YAML allows only spaces: replace it with spaces",
         ),
         (
             "threshold: {nDCG@10: >= 0.7}\n",
