@@ -22,6 +22,8 @@ SCREEN = 50
 WIDTH = 100
 """Characters of a line of a terminal."""
 
+MORE = re.compile("… and ([0-9,]+) more")
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -62,6 +64,12 @@ def _screenful(problems: Sequence[Problem]) -> tuple[Problem, ...]:
         if number and lines > SCREEN:
             return (*problems[:number], Problem(f"… and {len(problems) - number:,} more"))
     return tuple(problems)
+
+
+def number_of(problems: Iterable[Problem]) -> int:
+    """Count problems, with those that the last line of an error only counts."""
+    more = (MORE.fullmatch(each.complaint) for each in problems)
+    return sum(int(match[1].replace(",", "")) if match else 1 for match in more)
 
 
 def one_line(error: IrevalError) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.errors import IrevalError, Problem, number_of
 from pytest_ireval.text_table import counted, printable
 
 if TYPE_CHECKING:
@@ -65,12 +65,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         for wrong in (each for suite in suites for each in wrong_watches(suite, repositories)):
             problems += [] if wrong in problems else [wrong]  # a file that many extend is wrong once
         for suite in suites:
-            counts = f"{counted(len(suite.metrics), 'metric')}, {counted(len(suite.rules), 'rule')}"
-            click.echo(f"{suite.shown}: {suite.name}: {counts}")
-            registry = conftests.registry_for(path)
-            wrong_inputs = list(_wrong_inputs(suite, registry))
-            problems += wrong_inputs
-            problems += [] if wrong_inputs else _foreseen(suite, registry)
+            problems += _checked(suite, conftests.registry_for(path))
     for path in shared:
         click.echo(f"{path}: is checked with the suites that extend it")
     for problem in problems:
@@ -78,7 +73,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
     if not names and not problems:
         raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")
     if problems:
-        click.echo(counted(len(problems), "mistake"))
+        click.echo(counted(number_of(problems), "mistake"))
     sys.exit(1 if problems else 0)
 
 
@@ -95,6 +90,18 @@ def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
         for warning in never_failing(planned(suite, queries), queries):
             click.echo(printable(f"warning: {warning}"))
     return suites
+
+
+def _checked(suite: Suite, registry: Registry) -> list[Problem]:
+    """The mistakes of a suite, which its line counts; warnings are below it."""
+    said: list[Problem | str] = [*_wrong_inputs(suite, registry)] or list(_foreseen(suite, registry))
+    problems = [each for each in said if isinstance(each, Problem)]
+    counts = f"{counted(len(suite.metrics), 'metric')}, {counted(len(suite.rules), 'rule')}"
+    counts = counted(number_of(problems), "mistake") if problems else counts
+    click.echo(f"{suite.shown}: {suite.name}: {counts}")
+    for warning in (each for each in said if isinstance(each, str)):
+        click.echo(printable(f"warning: {warning}"))
+    return problems
 
 
 def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
@@ -130,8 +137,8 @@ def _compares_with_files(suite: Suite) -> bool:
     return all(each is None or isinstance(each.options, RunOptions) for each in references)
 
 
-def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem]:
-    """Tolerances that make no sense under the stored baseline; warns of tolerances that ask for too much."""
+def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
+    """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
     from pytest_ireval.gate.material import today_of
     from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
 
@@ -141,8 +148,7 @@ def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem]:
     except IrevalError as error:
         yield from error.problems
         return
-    for warning in (*([known.trouble] if known.trouble else []), *beyond_sight(found)):
-        click.echo(printable(f"warning: {warning}"))
+    yield from (*([known.trouble] if known.trouble else []), *beyond_sight(found))
     yield from too_low(found)
 
 

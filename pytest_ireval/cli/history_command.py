@@ -65,8 +65,13 @@ def _existing(history: Path | None) -> Path:
     if named.path is not None and named.path.is_file():
         return near(named.path)
     if named.path is None or named.usual:
-        return history_near(Path.cwd())
+        found = history_near(Path.cwd())
+        if named.path is None:
+            click.echo(f"{named.by} is none, so runs are not stored; {found} has those of before", err=True)
+        return found
     complaint = f"does not exist yet; {named.by} names it as the history"
+    if named.path.is_dir():
+        complaint = f"is a folder; {named.by} names it as the history"
     raise HistoryError(Problem(complaint, str(near(named.path)), suggestion="--history FILE names another one"))
 
 

@@ -23,6 +23,7 @@ from pytest_ireval.errors import (
     Problem,
     SuiteError,
     did_you_mean,
+    shown,
 )
 from pytest_ireval.explaining.why import why
 from pytest_ireval.gate.inputs import gathered, judgment_prints, metric_of_suite, prints_of
@@ -36,7 +37,7 @@ from pytest_ireval.progress import Progress
 from pytest_ireval.reports.data_files import FOLDER
 from pytest_ireval.results.explanation import Explanation
 from pytest_ireval.retrieval.document_texts import read_document_texts
-from pytest_ireval.retrieval.doors import as_queries
+from pytest_ireval.retrieval.doors import as_queries, some
 from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.judgments import no_judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -173,6 +174,11 @@ def _why_in_suite(
         first, other, reference = sides.now, None, sides.before
         if reference is None:
             raise MetricError(Problem("compares two lists, and there is no baseline to compare with", str(wanted)))
+    if query is not None and query not in queries.position:
+        same = [each for each, text in zip(queries.ids, queries.text, strict=True) if text.strip() == query.strip()]
+        if same:
+            complaint, meant = f"query {shown(query)} is not judged", f"that is the text of {some(same)}"
+            raise InputError(Problem(complaint, queries.origin, suggestion=meant))
     policies = suite.policies
     explanation = why(
         metric_of_suite(suite, wanted),

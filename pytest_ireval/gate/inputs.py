@@ -304,14 +304,16 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
         raise InputError(
             Problem(f"has no column {suite.weight!r}", place=queries.origin, allowed=f"columns: {columns}")
         )
-    weights, problems = [], []
+    weights, problems = [], list[Problem]()
     for row, text in enumerate(queries.columns[suite.weight]):
         try:
             weight = float(text)
         except ValueError:
             weight = -1.0
         if not 0 <= weight < np.inf:
-            problems.append(Problem(f"{suite.weight} is {text!r}; a weight is 0 or more", queries.place(row)))
+            why = "" if problems else f"weight: {suite.weight} in {suite.shown} chooses this column"
+            complaint = f"{suite.weight} is {text!r}; a weight is 0 or more"
+            problems.append(Problem(complaint, queries.place(row), suggestion=why))
         weights.append(weight)
     if problems:
         raise InputError(*problems[:5], *([f"… and {len(problems) - 5} more"] if len(problems) > 5 else []))

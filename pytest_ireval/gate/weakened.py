@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from pytest_ireval.baselines.at_base import called_in, path_from_top
-from pytest_ireval.errors import InputError, IrevalError
+from pytest_ireval.errors import InputError, IrevalError, one_line
 from pytest_ireval.gate.inputs import judgments_of_suite, queries_of_suite
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.branches import Tree
@@ -68,8 +68,9 @@ def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ran
         then = _suite_then(suite, own, registry, tree)
         return unchanged if then is None else _compared(then, suite, registry, tree, queries, ranked)
     except IrevalError as error:
-        text = " ".join(line.strip() for line in str(error).splitlines())[:400]
-        return Weakened((f"the base version of the suite cannot be compared: {text}", *unchanged.weaker))
+        return Weakened(
+            (f"the base version of the suite cannot be compared: {one_line(error)[:400]}", *unchanged.weaker)
+        )
 
 
 def _compared(

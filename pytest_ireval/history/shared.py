@@ -95,7 +95,7 @@ class Shared:
             import sqlalchemy
         except ImportError as error:
             suggestion = "pip install 'pytest-ireval[sql]', and the database's driver, such as 'psycopg[binary]'"
-            raise HistoryError(Problem("sqlalchemy must be installed", self.shown, suggestion=suggestion)) from error
+            raise HistoryError(Problem("needs sqlalchemy", self.shown, suggestion=suggestion)) from error
         try:
             url = sqlalchemy.make_url(re.sub("^postgres://", "postgresql://", address))
             if url.drivername == "postgresql" and find_spec("psycopg"):

@@ -133,7 +133,8 @@ def _kinds() -> tuple[tuple[type, ...], ...]:
 Point = Row
 """A run, as a point of a trend: its moment, value, change, spread, verdict, and whether it was accepted, and why."""
 SPREADS = f"""SELECT figures.metric, figures.slice, figures.sd {_JOINED}
-    WHERE suites.name = ? AND (suites.accepted = 1 OR runs.branch = ?) AND figures.sd > 0
+    WHERE suites.name = ? AND figures.sd > 0
+        AND (suites.accepted = 1 OR (runs.branch = ? AND suites.verdict NOT IN ('fail', 'error')))
         AND (? = '' OR runs.repository IN ('', ?))
     ORDER BY runs.date, runs.id, figures.id"""
 
@@ -141,7 +142,8 @@ SPREADS = f"""SELECT figures.metric, figures.slice, figures.sd {_JOINED}
 def spreads(path: Path, suite: str, branch: str) -> Mapping[tuple[str, str], list[float]]:
     """By metric and slice, the standard deviation of the differences of each run that had some, the newest last.
 
-    Runs count that were accepted, and those of one branch.
+    Runs count that were accepted, and those of one branch in which the suite was not red: what it refuses is not a
+    usual change.
     A run in which nothing changed says nothing of how far changes spread, so a spread of 0 is left out.
     """
     found: dict[tuple[str, str], list[float]] = {}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.errors import Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.judging.click_lines import (
     LISTS,
     Cells,
@@ -69,7 +69,10 @@ def read_clicks(logs: Iterable[FilePath], *, drop_invalid: bool = False, progres
         with input_file(log) as file:
             progress.expect(file.bytes.size, "reading the log")
             collected.read(file, progress)
-    collected.mistakes.refuse()
+    try:
+        collected.mistakes.refuse()
+    except InputError as error:
+        raise InputError(*error.problems, "--invalid drop leaves such lines out") from None
     return collected.log()
 
 

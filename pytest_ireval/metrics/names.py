@@ -236,6 +236,9 @@ class Vocabulary:
                 whose = f"a name of {PACKAGES[row.package]}"
                 return f"{whose}: ireval metrics --for {row.package} {shown(name + rest)} shows ours"
         known = [n for n in self.heads if not self.heads[n][1]]
+        joined = None if rest else re.fullmatch(r"(?P<head>[^\W\d_]+)(?P<cutoff>\d+)", name)
+        if joined and (own := closest(joined["head"], known, 0.8)) and self.heads[own][0].at == "cutoff":
+            return f"did you mean '{self.heads[own][0].name}@{joined['cutoff']}'?"
         meant = closest(name, known, closeness=0.7)
         if not meant or rest[:1] in ("_", "."):
             return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -65,6 +66,8 @@ class RunEnd:
     """Baselines of suites that Python tests have gated."""
     unwritten: str = ""
     unsaid: str = ""
+    misused: str = ""
+    """The reason why pytest refused its options, if that ended the run before any suite was evaluated."""
     lost: tuple[str, ...] = ()
     unfolded: dict[str, list[pytest.TestReport]] = field(default_factory=dict)
     """The failures as pytest counts them, while it shows those of a suite as one."""
@@ -102,6 +105,9 @@ class RunEnd:
             if self._nobody(exitstatus):
                 session.exitstatus = pytest.ExitCode.OK
             return
+        begun = any(self.found.found(suite.name) for suite in self.collected.suites)
+        if exitstatus == pytest.ExitCode.USAGE_ERROR and not begun:
+            self.misused = str(sys.exc_info()[1] or "a wrong option")
         if self.accepting.asked:
             self.accepting.accept(self.collected.suites, self._ending, self.moment)
         gone, fails = tuple(self._vanished(session)), branch_of(self.config).lowering_fails
@@ -151,7 +157,8 @@ class RunEnd:
             self.result = replace(self.result, verdict="error", problems=(*self.result.problems, *troubles))
             self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
-        self.history.append(with_problem(self.result, self.unwritten))
+        if not self.misused:  # a typing mistake is no attempt
+            self.history.append(with_problem(self.result, self.unwritten))
         if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
             session.exitstatus = self._exit_status(self.result)
 
@@ -202,7 +209,8 @@ class RunEnd:
         """
         evaluated, reported = self._ending(suite)
         if evaluated is None:
-            error, planned = "the run ended before this suite was evaluated", suite.planned
+            why = hidden(f": {self.misused}") if self.misused else ""
+            error, planned = f"the run ended before this suite was evaluated{why}", suite.planned
             return SuiteResult(
                 suite.name, suite.shown, "error", (), suite.owner, suite.values, planned=planned, error=error
             )
@@ -265,7 +273,7 @@ class RunEnd:
             try:
                 told |= dict.fromkeys(vanished(base.of(folder), folders, names, self.plugins.registry_for))
             except BaselineError as error:
-                reason = " ".join(str(error).split())
+                reason = one_line(error)
                 told[f"missing suites could not be determined: {reason}"] = None
         yield from told
 

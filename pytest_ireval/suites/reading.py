@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError, ValidationInfo
 
-from pytest_ireval.errors import MetricNameError, Problem, did_you_mean, name_in_full, raised
+from pytest_ireval.errors import MetricNameError, Problem, closest, did_you_mean, name_in_full, raised, shown
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.secrets import SHORTEST, keep
@@ -189,6 +189,9 @@ def by_value(value: Any) -> Any:
     if isinstance(value, Tolerances):
         return {**value.by_value, **({"default": value.default} if value.default else {})}
     if isinstance(value, dict) and list(value) != ["absolute"]:
+        for key, each in value.items():  # a bare number is no tolerance of a value
+            if isinstance(each, str) and "%" not in each and closest(str(key), ["absolute"]):
+                raise UnfitError(f"unknown key {shown(str(key))}", did_you_mean(str(key), ["absolute"]))
         return value
     return {"default": value}
 

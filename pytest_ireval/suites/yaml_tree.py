@@ -244,7 +244,9 @@ def _marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Sequence[str], 
     place = f"{file.shown}:{line + 1}:{column + 1}"
     if "nesting depth" in str(error.problem):  # libyaml has a limit of its own, and may read ahead
         return Problem(f"is nested deeper than {DEEPEST} levels", place)
-    reason = ", ".join(str(part) for part in (error.context, error.problem) if part)
+    begun = error.context_mark
+    since = f" that begins in line {begun.line + 1}" if begun is not None and begun.line != line else ""
+    reason = ", ".join(str(part) for part in (f"{error.context or ''}{since}", error.problem) if part)
     return Problem(f"is not YAML: {reason}", place, suggestion=_remedy(lines, line, column))
 
 

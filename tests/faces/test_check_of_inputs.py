@@ -66,3 +66,20 @@ def test_no_other_source_is_asked(checked, tmp_path):
 
     assert checked(suite=SUITE.replace("{run: runs/*.trec}", "{python: search:search}")).code == 0
     assert checked(suite=SUITE.replace("{run: runs/*.trec}", "{python: search:search}"), judgments="").code == 1
+
+
+def test_wrong_weights_name_the_suite_and_are_all_counted(checked, tmp_path):
+    rows = "".join(f"q{number}\tshoes\t한국어\n" for number in range(30))
+    (tmp_path / "queries.tsv").write_text(f"id\ttext\tlanguage\n{rows}")
+    suite = SUITE.replace("rules:", "queries: queries.tsv\nweight: language\nrules:")
+
+    code, out, _ = checked(suite=suite, judgments="".join(f"q{n} 0 d1 1\n" for n in range(30)))
+
+    assert code == 1
+    assert out.startswith(
+        "shop.ireval.yaml: shop: 30 mistakes\n"
+        "queries.tsv:2\n  language is '한국어'; a weight is 0 or more\n"
+        "  weight: language in shop.ireval.yaml chooses this column\n"
+        "queries.tsv:3\n  language is '한국어'; a weight is 0 or more\n"
+    )
+    assert out.endswith("… and 25 more\n30 mistakes\n")

@@ -207,6 +207,7 @@ def test_wrong_lines_are_named_all_at_once_and_may_be_dropped(ireval, write, lin
 
     assert (refused.code, refused.out) == (2, "")
     assert said in refused.err
+    assert "--invalid drop leaves such lines out" in refused.err
     assert dropped.code == 0
     assert "Left out:\nreason" in dropped.out
     assert f"read {len(lines)} line{'s' * (len(lines) > 1)}\n" in dropped.out

@@ -34,5 +34,16 @@ def test_a_baseline_in_conflict_is_told_instead_of_asking_for_a_query(ireval, fo
     )
 
 
+def test_the_text_of_a_query_leads_to_its_id(ireval, folder):
+    (folder / "queries.tsv").write_text("id\ttext\nq1\tred shoes\nq2\t무선 이어폰\n")
+    (folder / "shop.yaml").write_text(SUITE.replace("rules:", "queries: queries.tsv\nrules:"))
+
+    assert ireval("why", "AP", "--suite", "shop.yaml", "--query", "무선 이어폰") == (
+        2,
+        "",
+        "error: queries.tsv\n  query '무선 이어폰' is not judged\n  that is the text of 'q2'\n",
+    )
+
+
 def test_with_a_query_the_ranking_of_now_is_explained(ireval, folder):
     assert ireval("why", "AP", "--suite", "shop.yaml", "--query", "q1").code == 0

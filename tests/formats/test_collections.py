@@ -112,10 +112,13 @@ class TestTopics:
             ("</top>\n<top>\n", "DIR/file.txt:1\n  a topic ends here, but none has begun"),
             ("<top>\n<title> a\n</top>\n", "DIR/file.txt:1\n  this topic has no number"),
             ("\n<top>\n<num> 1\n</top>\n", "DIR/file.txt:2\n  this topic has no title, query or description"),
-            ("<top>\n<num> 1\n<title> a\n", "DIR/file.txt:1\n  this topic is not closed"),
+            (
+                "<top>\n<num> 1\n<title> a\n",
+                "DIR/file.txt:1\n  this topic is not closed\n  write </top> at the end of the file",
+            ),
             (
                 "<top>\n<num> 1\n<title> a\n<top>\n<num> 2\n<title> b\n</top>\n",
-                "DIR/file.txt:1\n  this topic is not closed",
+                "DIR/file.txt:1\n  this topic is not closed\n  write </top> before line 4, where the next topic begins",
             ),
             (
                 "<top><num>1<title>a</top>\n<top><num>1<title>b</top>\n",

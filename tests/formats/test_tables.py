@@ -311,7 +311,8 @@ def test_a_query_that_is_there_twice_names_both_lines(file, refused):
 
 def test_text_that_is_not_utf_8_is_refused_with_its_line(file, refused):
     assert refused(read_judgments, file(b"query,document,grade\nq,\xff,1\n")) == (
-        "DIR/file.txt:2\n  is not UTF-8 (invalid start byte)"
+        "DIR/file.txt:2\n  is not UTF-8 (invalid start byte)\n"
+        "  save it as UTF-8, from its own encoding, as in: iconv -f CP949 -t UTF-8 OLD > NEW"
     )
 
 

@@ -220,6 +220,13 @@ def test_a_ref_that_git_does_not_know_is_an_error_and_no_pass(branch):
     )
 
 
+def test_a_warning_of_one_line_separates_the_complaint_from_the_remedy(branch):
+    said = " ".join(branch.run(base="origin/mian").stdout.str().split())
+
+    assert "warning: missing suites could not be determined: git does not know the commit" in said
+    assert " here; did you mean 'main'? git fetch origin " in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -57,6 +57,16 @@ def test_an_acceptance_is_marked_with_its_reason(accepted):
     assert accepted.results()["reason"] == ""
 
 
+@pytest.mark.parametrize(("option", "wrong"), [("-k", "language=한국어"), ("-m", "not (nightly")])
+def test_a_run_with_a_wrong_option_says_what_is_wrong_and_is_no_attempt(accepted, option, wrong):
+    result = accepted.run(option, wrong)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["error: the run ended before this suite was evaluated: Wrong expression passed to*"])
+    assert accepted.results()["verdict"] == "error"
+    assert len(runs(accepted)) == 1
+
+
 def test_an_update_that_was_refused_is_no_acceptance(accepted):
     accepted.rankings["q10"] = ["q10-n1"]
     accepted.write()

@@ -321,6 +321,23 @@ def test_a_folder_below_rootdir_has_the_history_of_rootdir_without_git(ireval, f
     assert "2026-03-03" in ireval("history", "list").out
 
 
+def test_a_folder_that_the_ini_file_names_is_called_one(ireval, here):
+    (here / "suites").mkdir()
+    Path("pytest.ini").write_text("[pytest]\nireval_history = suites\n")
+
+    assert ireval("history", "list").err.startswith("error: suites\n  is a folder; ireval_history of pytest.ini names")
+
+
+def test_a_history_that_is_turned_off_is_shown_with_a_note(ireval, filled):
+    Path("pytest.ini").write_text("[pytest]\nireval_history = none\n")
+
+    done = ireval("history", "list")
+    assert (done.code, done.err) == (
+        0,
+        "ireval_history of pytest.ini is none, so runs are not stored; .ireval/history.sqlite has those of before\n",
+    )
+
+
 @pytest.mark.parametrize("setting", ["none", "postgresql://host/team", "${TEAM}"])
 def test_a_setting_that_names_no_file_leaves_the_usual_one(ireval, filled, setting):
     Path("pytest.ini").write_text(f"[pytest]\nireval_history = {setting}\n")

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,24 @@ def test_the_spreads_of_a_suite_are_the_newest_last_and_without_runs_in_which_no
     append(file, kept_run(run("2026-03-06T10:00:00Z", suite("blog", sd=9.0))))
 
     assert spreads(file, "shop", "main") == {("nDCG@10", "all"): [0.1, 0.3, 0.1], ("nDCG@10", "segment=tail"): [0.3]}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "accepted", "counts"),
+    [
+        ("pass", False, True),
+        ("inconclusive", False, True),
+        ("fail", False, False),
+        ("error", False, False),
+        ("fail", True, True),
+    ],
+)
+def test_a_red_run_says_how_far_changes_spread_only_if_it_was_accepted(file, verdict, accepted, counts):
+    kept = kept_run(run("2026-03-01T10:00:00Z", suite("shop", 0.8, outcome(), sd=0.2)))
+    of_it = replace(kept.suites[0], verdict=verdict, accepted=accepted)
+    append(file, replace(kept, suites=(of_it,)))
+
+    assert spreads(file, "shop", "main") == ({("nDCG@10", "all"): [0.2]} if counts else {})
 
 
 def test_a_trend_has_runs_and_acceptances_the_newest_last(file):

@@ -102,7 +102,7 @@ def test_a_missing_package_is_named(ireval, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
 
     assert ireval("history", "push", "postgresql://host/x").err == (
-        "error: postgresql://host/x\n  sqlalchemy must be installed\n"
+        "error: postgresql://host/x\n  needs sqlalchemy\n"
         "  pip install 'pytest-ireval[sql]', and the database's driver, such as 'psycopg[binary]'\n"
     )
 

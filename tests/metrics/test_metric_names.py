@@ -137,6 +137,8 @@ def test_two_texts_with_one_canonical_form_are_one_metric():
     ("text", "message"),
     [
         ("ndgc@10", f"'ndgc@10', column 1\n  unknown metric 'ndgc'\n  did you mean 'nDCG@10'?\n  {AVAILABLE}"),
+        ("nDCG10", f"'nDCG10', column 1\n  unknown metric 'nDCG10'\n  did you mean 'nDCG@10'?\n  {AVAILABLE}"),
+        ("P5", f"'P5', column 1\n  unknown metric 'P5'\n  did you mean 'P@5'?\n  {AVAILABLE}"),
         ("zzz", f"'zzz', column 1\n  unknown metric 'zzz'\n  {AVAILABLE}"),
         ("ndgc_cut_10", f"'ndgc_cut_10', column 1\n  unknown metric 'ndgc_cut_10'\n  {AVAILABLE}"),
         ("P", "'P', column 1\n  P needs a cutoff, for example P@10"),

@@ -149,7 +149,8 @@ def test_a_damaged_zstandard_file_is_refused(refusal, data):
     ],
 )
 def test_a_file_that_is_not_utf_8_is_refused(read, refusal, data, complaint):
-    assert refusal(read, data) == complaint
+    remedy = "save it as UTF-8, from its own encoding, as in: iconv -f CP949 -t UTF-8 OLD > NEW"
+    assert refusal(read, data) == f"{complaint}\n  {remedy}"
 
 
 @BOTH

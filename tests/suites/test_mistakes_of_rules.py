@@ -52,6 +52,10 @@ def said(complaint):
             "a tolerance for each value needs per: the column that has the values",
         ),
         (
+            "no_regression: {metric: nDCG@10, tolerance: {absolut: 0.017}}",
+            "unknown key 'absolut'\n  did you mean 'absolute'?",
+        ),
+        (
             "no_regression: {metric: nDCG@10, tolerance: {}}",
             "'' is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}",
         ),

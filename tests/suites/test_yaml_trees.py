@@ -95,8 +95,9 @@ def test_keys_and_values_know_where_they_stand():
         ),
         (
             "a: 1\n\tb: 2\n",
-            "shop.yaml:2:1\n  is not YAML: while scanning a plain scalar, found a tab character that violates "
-            "indentation\n  a tab indents this line, but YAML allows only spaces: replace it with spaces",
+            "shop.yaml:2:1\n  is not YAML: while scanning a plain scalar that begins in line 1, found a tab "
+            "character that violates indentation\n"
+            "  a tab indents this line, but YAML allows only spaces: replace it with spaces",
         ),
         (
             "threshold: {nDCG@10: >= 0.7}\n",
@@ -126,6 +127,11 @@ def test_keys_and_values_know_where_they_stand():
         (
             "a: 1\nno colon\nb: 2\n",
             "shop.yaml:2:1\n  is not YAML: while scanning a simple key, could not find expected ':'",
+        ),
+        (
+            "a: 1\nrule: {b: 1,\n  c: 2\n\nd: [1]\n",
+            "shop.yaml:5:2\n  is not YAML: while parsing a flow mapping that begins in line 2, "
+            "did not find expected ',' or '}'",
         ),
         ("a: \x01\n", "shop.yaml:1:4\n  is not YAML: control characters are not allowed"),
         ("a: " + "[" * 900, "shop.yaml:1:53\n  is nested deeper than 50 levels"),

@@ -179,16 +179,22 @@ def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
             yield line, tag["attributes"], ""
             continue
         if bool(tag["closes"]) != (opened is not None):
-            what = "this topic is not closed" if opened else "a topic ends here, but none has begun"
-            raise InputError(Problem(what, place=f"{file.name}:{line}"))
+            if opened:
+                raise _unclosed(file, line, opened, f"before line {bisect_left(ends, tag.start()) + 1}")
+            raise InputError(Problem("a topic ends here, but none has begun", place=f"{file.name}:{line}"))
         if opened:
             yield line, opened["attributes"], text[opened.end() : tag.start()]
         opened = None if tag["closes"] else tag
     if opened:
-        place = f"{file.name}:{bisect_left(ends, opened.start()) + 1}"
-        raise InputError(Problem("this topic is not closed", place=place))
+        raise _unclosed(file, bisect_left(ends, opened.start()) + 1, opened)
     if opened is None and not block.search(text):
         raise InputError(Problem("the file contains no topics", place=file.name))
+
+
+def _unclosed(file: InputFile, line: int, opened: re.Match[str], before: str = "") -> InputError:
+    where = f"{before}, where the next topic begins" if before else "at the end of the file"
+    remedy = f"write </{opened.group()[1:].split()[0].rstrip('>')}> {where}"
+    return InputError(Problem("this topic is not closed", place=f"{file.name}:{line}", suggestion=remedy))
 
 
 def _blanks(match: re.Match[str]) -> str:

@@ -37,6 +37,7 @@ RATIO, UNPACKED_ANYWAY = 1000, 64 << 20
 """A file may unpack to this many times its size, or to these bytes; a larger one was made to fill the memory."""
 LONGEST_LINE = 64 << 20
 """The most bytes of a line. Lines of rankings have hundreds; a line of JSON with a whole ranking has a million."""
+AS_UTF8 = "save it as UTF-8, from its own encoding, as in: iconv -f CP949 -t UTF-8 OLD > NEW"
 PATIENCE, PAUSE = 60, 0.02
 """Seconds to wait for a program that opens a pipe for writing, and between two looks at it."""
 
@@ -425,7 +426,7 @@ class InputFile:
                     text = line.decode()
                 except UnicodeDecodeError as error:
                     complaint = f"is not UTF-8 ({error.reason})"
-                    raise InputError(Problem(complaint, place=f"{self.name}:{number}")) from None
+                    raise InputError(Problem(complaint, f"{self.name}:{number}", suggestion=AS_UTF8)) from None
                 if "\0" in text:
                     complaint = "contains a zero byte: is it UTF-16, or not a text file?"
                     raise InputError(Problem(complaint, place=f"{self.name}:{number}"))

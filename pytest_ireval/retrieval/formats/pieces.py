@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import Progress
-from pytest_ireval.retrieval.formats.input_file import LONGEST_LINE, ByteFile, ByteStream, too_long
+from pytest_ireval.retrieval.formats.input_file import AS_UTF8, LONGEST_LINE, ByteFile, ByteStream, too_long
 from pytest_ireval.retrieval.scan.kept import KeptRows, Lines, Rows, gathered_rows, whole_queries
 from pytest_ireval.retrieval.scan.tokens import NEWLINE, ROOM, BadLines, Bytes, Chunk, refuse_zero_bytes
 
@@ -102,7 +102,8 @@ class Pieces:
                     str(chunk.text.data, "utf-8")
                 except UnicodeDecodeError as error:
                     refuse_zero_bytes(chunk.text)
-                    raise BadLines([(error.start, f"is not UTF-8 ({error.reason})")]) from None
+                    complaint = f"is not UTF-8 ({error.reason})"
+                    raise BadLines([(error.start, complaint)], suggestion=AS_UTF8) from None
             return take(chunk, self.at, final)
 
     def _move_on(self, used: int) -> None:
