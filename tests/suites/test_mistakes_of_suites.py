@@ -104,7 +104,7 @@ rules:
             "  unknown format 'trc' of judgments\n"
             "  did you mean 'trec'?\n"
             "  available: arrow, beir, csv, elasticsearch, feather, json, jsonl, letor, opensearch-workbench, parquet, "
-            "quepid-book, quepid-case, rre, smart, srw, svmlight, table, trec, trec-diversity, tsv",
+            "prels, quepid-book, quepid-case, rre, smart, srw, svmlight, table, trec, trec-diversity, tsv",
         ),
         (
             BEGINNING + "judgments: {file: judgments.txt, locked: true}\n",
