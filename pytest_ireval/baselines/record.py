@@ -181,7 +181,7 @@ class Baseline:
     """By query, the seconds of each asking, if a metric of the suite uses them; None without an answer."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     source: str = ""
-    """What the source is called; empty in a baseline of a version that did not keep it."""
+    """The name of the source; empty in a baseline of a version that did not keep it."""
     index: IndexFacts = NO_INDEX
     """The facts of the searched index, if the source reported some."""
     judges: Mapping[str, int] = field(default_factory=dict)

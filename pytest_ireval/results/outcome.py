@@ -278,7 +278,7 @@ class Cause:
     judges: str = ""
     """The change of judges, such as another model: ``model A to model B``. Empty without one."""
     sources: tuple[str, ...] = ()
-    """What the source was called, and is called now; empty if these are equal, or the baseline does not know."""
+    """The name of the source then and now; empty if these are equal, or the baseline does not know."""
 
     @property
     def nothing(self) -> bool:
