@@ -44,7 +44,7 @@ MOST_GRADES = 10
 
 def _scale(_ctx: click.Context, parameter: click.Parameter, text: str | None) -> dict[int, str] | None:
     if text is None or (found := _read_scale(text)):
-        return None if text is None else found
+        return found if text else None
     raise click.BadParameter(f"{text!r} is not a range such as 0-3, or labels such as 0=no,1=yes", param=parameter)
 
 
@@ -135,8 +135,10 @@ def command(
     read = read_pool(pool)
     home = _home(pool)
     target = target or _continued(pool, home, _beside(pool, "judgments").name)
-    options["cache"] = options["cache"] or _continued(pool, home, f"{pool.stem}.answers.jsonl")
-    scale = grades or _scale_of(read) or dict.fromkeys(range(4), "")
+    if program is not None:
+        options["cache"] = options["cache"] or _continued(pool, home, f"{pool.stem}.answers.jsonl")
+    known = grades or _scale_of(read)
+    scale = known or dict.fromkeys(range(4), "")
     refuse_one_file([pool, options["calibrate"]], {"--to": target, "--cache": options["cache"]})
     text, version = _guideline(guideline)
     row = {"date": today_of().isoformat(), "guideline": version}
@@ -147,11 +149,8 @@ def command(
     from pytest_ireval.cli.rating_page import Rating
 
     file = JudgmentFile(target, _name(judge or _login()))
-    _judged_by_hand(
-        Rating(pool.name, read.items, file, row, scale, text, guessed=not grades and not _scale_of(read)),
-        port,
-        browser=not no_browser,
-    )
+    rating = Rating(pool.name, read.items, file, row, scale, text, guessed=not known)
+    _judged_by_hand(rating, port, browser=not no_browser)
 
 
 def _beside(pool: Path, what: str) -> Path:
