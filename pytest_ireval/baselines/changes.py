@@ -33,11 +33,12 @@ def cause_of(
     metrics: Mapping[str, tuple[int, str]],
     fingerprints: Fingerprints,
     index: IndexFacts = NO_INDEX,
+    source: str = "",
 ) -> Cause:
     """Everything that differs now; ``restated`` is left to the caller, who can score.
 
     ``metrics`` are version and origin by canonical name. Of a source that is asked several times, ``rankings`` are all
-    answers. Fingerprints can be given in place of judgments.
+    answers. Fingerprints can be given in place of judgments. ``source`` is what the source is called.
     """
     prints = fingerprints_of_judgments(judgments) if isinstance(judgments, Judgments) else judgments
     askings = [rankings] if isinstance(rankings, Rankings) else list(rankings)
@@ -63,6 +64,7 @@ def cause_of(
         fields=_other_fields(baseline.rankings[0].fields or {}, askings),
         index=index_change(baseline.index, index),
         judges=_judges_change(baseline.judges, prints.judges if prints else {}),
+        sources=(baseline.source, source) if baseline.source and source and baseline.source != source else (),
     )
 
 
@@ -103,6 +105,7 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
         metrics={name: (metric.version, metric.origin) for name, metric in after.metrics.items()},
         fingerprints=after.fingerprints,
         index=after.index,
+        source=after.source,
     )
 
 

@@ -180,6 +180,8 @@ class Baseline:
     timings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     """By query, the seconds of each asking, if a metric of the suite uses them; None without an answer."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    source: str = ""
+    """The name of the source; empty in a baseline of a version that did not keep it."""
     index: IndexFacts = NO_INDEX
     """The facts of the searched index, if the source reported some."""
     judges: Mapping[str, int] = field(default_factory=dict)
@@ -225,6 +227,8 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     yield f',\n"suite": {_text(baseline.suite)},\n'
     prints = baseline.fingerprints._asdict().items()
     yield from _block("fingerprints", {name: text for name, text in prints if text or name != "documents"})
+    if baseline.source:
+        yield f',\n"source": {_text(baseline.source)}'
     if baseline.index.known:
         yield ",\n"
         yield from _block("index", baseline.index.known)
@@ -353,6 +357,7 @@ def _record(said: Mapping[str, Any]) -> Record:
         metrics=metrics,
         grades_of=grades_of,
         fingerprints=Fingerprints(**{name: _str(value) for name, value in said["fingerprints"].items()}),
+        source=_str(said.get("source", "")),
         index=index_facts(said.get("index", {})),
         judges={_str(name): _whole(number) for name, number in said.get("judges", {}).items()},
         plugins=tuple(map(_str, said["plugins"])),

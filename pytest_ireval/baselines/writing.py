@@ -46,7 +46,7 @@ BESIDE = {
     ".gitattributes": """\
 # Baselines of pytest-ireval. Line ends stay as they are; reviews fold rankings and judgments.
 * -text
-*.tsv linguist-generated -diff
+*.tsv linguist-generated
 *.zst binary linguist-generated
 """,
     ".gitignore": """\

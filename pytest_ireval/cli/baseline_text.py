@@ -182,7 +182,10 @@ def _differences(cause: Cause) -> Iterator[str]:
         yield "queries: the content of the file changed"
     if cause.metrics:
         yield f"metrics defined differently: {', '.join(cause.metrics)}"
-    others = [name for name, differs in (("source", cause.source), ("policies", cause.policies)) if differs]
+    if cause.sources:
+        yield f"source: {' -> '.join(map(printable, cause.sources))}"
+    unnamed = cause.source and not cause.sources
+    others = [name for name, differs in (("source", unnamed), ("policies", cause.policies)) if differs]
     if others:
         yield f"different: {', '.join(others)}"
     if cause.index:

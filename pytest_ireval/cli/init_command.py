@@ -389,7 +389,7 @@ def _per_slice(metric: MetricResult, queries: Queries) -> Iterator[str]:
         if 1 < len(found) <= MOST_VALUES and fewest > 1 and "" not in found:
             each = ", ".join(f"{quoted(value)}: {_proposal(values).tolerance}" for value, values in found.items())
             rule = f"{{metric: {metric.name}, per: {quoted(column)}, tolerance: {{{each}}}{_evidence(fewest)}}}"
-            yield f"  # The same for each {column}: a better head must not hide a broken tail."
+            yield f"  # The same for each {column}: a better slice must not hide a worse one."
             yield f"  - no_regression: {rule}"
             return
 

@@ -21,6 +21,7 @@ from pytest_ireval.intake.reading import read_judgments
 from pytest_ireval.judging.judge_error import LEVEL, HumanAgreement, agreement_with, drawn_per_slice, shuffled
 from pytest_ireval.judging.machine import PROMPT, AnswerCache, Asking, GivenGrade, MachineJudge, Spending
 from pytest_ireval.judging.rating import ENDINGS, Item, JudgmentFile, Pair, ReadPool, judged_items, read_pool
+from pytest_ireval.reports.data_files import FOLDER, IGNORED
 from pytest_ireval.retrieval.formats.writers import write_table
 from pytest_ireval.retrieval.tables import named
 from pytest_ireval.text_table import counted
@@ -41,29 +42,48 @@ MOST_GRADES = 10
 """A grade is one key."""
 
 
-def _scale(_ctx: click.Context, parameter: click.Parameter, text: str) -> dict[int, str]:
-    """``0-3``, or ``0=no,1=partly,2=yes``."""
+def _scale(_ctx: click.Context, parameter: click.Parameter, text: str | None) -> dict[int, str] | None:
+    if text is None or (found := _read_scale(text)):
+        return found if text else None
+    raise click.BadParameter(f"{text!r} is not a range such as 0-3, or labels such as 0=no,1=yes", param=parameter)
+
+
+def _read_scale(text: str) -> dict[int, str]:
+    """``0-3``, or ``0=no,1=partly,2=yes``; empty if it is neither."""
     if match := re.fullmatch(r"([0-9])-([0-9])", text.strip()):
         found = dict.fromkeys(range(int(match[1]), int(match[2]) + 1), "")
     else:
         parts = [re.fullmatch(r"\s*([0-9])\s*=\s*(\S.*?)\s*", part) for part in text.split(",")]
         found = {int(part[1]): part[2] for part in parts if part}
         found = found if len(found) == len(parts) else {}
-    if not 2 <= len(found) <= MOST_GRADES:
-        raise click.BadParameter(f"{text!r} is not a range such as 0-3, or labels such as 0=no,1=yes", param=parameter)
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items())) if 2 <= len(found) <= MOST_GRADES else {}
+
+
+def _scale_of(pool: ReadPool) -> dict[int, str]:
+    """The grades of all suites of the pool, with the labels on which they agree; empty if one of them is unknown."""
+    found = [_read_scale(text) for text in pool.scales]
+    grades = sorted({grade for scale in found for grade in scale}) if all(found) else []
+    labels = {grade: {scale[grade] for scale in found if grade in scale} for grade in grades}
+    return {grade: said.pop() if len(said) == 1 else "" for grade, said in labels.items()}
 
 
 @click.command(name="judge", context_settings={"show_default": True})
 @click.argument("pool", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--to", "target", type=click.Path(path_type=Path), help="The judgments; the default is POOL.judgments.tsv."
+    "--to",
+    "target",
+    type=click.Path(path_type=Path),
+    help="The judgments; the default is POOL.judgments.tsv, in the current folder if POOL is in a folder of runs.",
 )
 @click.option("--judge", help="The name of the judge; the default is your login name, or the model.")
 @click.option(
     "--guideline", default="", metavar="TEXT-OR-FILE", help="The guideline; of a file, a hash is the version."
 )
-@click.option("--grades", default="0-3", callback=_scale, help="The grades: 0-3, or 0=no,1=partly,2=yes.")
+@click.option(
+    "--grades",
+    callback=_scale,
+    help="The grades: 0-3, or 0=no,1=partly,2=yes; the default is those of the suite in to_judge.tsv, or else 0-3.",
+)
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port of the page; 0: any free one.")
 @click.option("--no-browser", is_flag=True, help="Print the address of the page, and open no browser.")
 @click.option("--with", "program", metavar="COMMAND", help="Ask this program instead of a person.")
@@ -97,7 +117,7 @@ def command(
     target: Path | None,
     judge: str | None,
     guideline: str,
-    grades: dict[int, str],
+    grades: dict[int, str] | None,
     port: int,
     no_browser: bool,
     program: str | None,
@@ -113,23 +133,54 @@ def command(
     if program is None and given:
         raise click.UsageError(f"{given[0]} needs --with")
     read = read_pool(pool)
-    target = target or _beside(pool, "judgments")
-    options["cache"] = options["cache"] or pool.with_name(f"{pool.stem}.answers.jsonl")
+    home = _home(pool)
+    target = target or _continued(pool, home, _beside(pool, "judgments").name)
+    if program is not None:
+        options["cache"] = options["cache"] or _continued(pool, home, f"{pool.stem}.answers.jsonl")
+    known = grades or _scale_of(read)
+    scale = known or dict.fromkeys(range(4), "")
     refuse_one_file([pool, options["calibrate"]], {"--to": target, "--cache": options["cache"]})
     text, version = _guideline(guideline)
     row = {"date": today_of().isoformat(), "guideline": version}
     if program is not None:
-        asked = MachineJudge(program, grades, options["model_name"] or "", options["prompt"], options["timeout"])
+        asked = MachineJudge(program, scale, options["model_name"] or "", options["prompt"], options["timeout"])
         file = JudgmentFile(target, _name(judge or asked.name))
-        sys.exit(_judged_by_program(pool, read, file, asked, row, form, options))
+        sys.exit(_judged_by_program(home / pool.name, read, file, asked, row, form, options))
     from pytest_ireval.cli.rating_page import Rating
 
     file = JudgmentFile(target, _name(judge or _login()))
-    _judged_by_hand(Rating(pool.name, read.items, file, row, grades, text), port, browser=not no_browser)
+    rating = Rating(pool.name, read.items, file, row, scale, text, guessed=not known)
+    _judged_by_hand(rating, port, browser=not no_browser)
 
 
 def _beside(pool: Path, what: str) -> Path:
     return pool.with_name(f"{pool.stem}.{what}{pool.suffix if pool.suffix.lower() in ENDINGS else '.tsv'}")
+
+
+def _home(pool: Path) -> Path:
+    """The folder for what judges write: that of the pool, or if each run writes that one again, the current one."""
+    if not _is_of_runs(pool.absolute().parent):
+        return pool.parent
+    return Path("..") if _is_of_runs(Path.cwd()) else Path()
+
+
+def _is_of_runs(folder: Path) -> bool:
+    try:
+        return folder.name == FOLDER or (folder / ".gitignore").read_text(encoding="utf-8") == IGNORED
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _continued(pool: Path, home: Path, name: str) -> Path:
+    """The file in that folder, or the one that an earlier version wrote beside the pool; the command says so."""
+    old, new = pool.with_name(name), home / name
+    if home == pool.parent or not old.exists():
+        return new
+    if new.exists():
+        click.echo(f"{old} is not read: {new} exists, too (ireval import merges judgments)", err=True)
+        return new
+    click.echo(f"continues {old}; git ignores this folder, so move the file to {new}", err=True)
+    return old
 
 
 def _name(text: str) -> str:
@@ -170,7 +221,9 @@ def _judged_by_hand(rating: Any, port: int, *, browser: bool) -> None:
         complaint = f"port {port} cannot be used: {error.strerror}"
         raise IrevalError(Problem(complaint, suggestion="without --port any free one is used")) from None
     done = len(pairs & rating.file.grades.keys())
-    click.echo(f"{counted(len(pairs), 'document')} to judge, {done} judged already by {rating.file.judge}")
+    click.echo(
+        f"{counted(len(pairs), 'document')} to judge, {done} judged already by {rating.file.judge}: {rating.file.path}"
+    )
     click.echo(f"judge at {address} (Ctrl-C ends)")
     sys.stdout.flush()
     if browser:

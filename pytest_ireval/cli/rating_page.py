@@ -35,6 +35,8 @@ class Rating:
     grades: Mapping[int, str]
     """Labels, which may be empty."""
     guideline: str = ""
+    guessed: bool = False
+    """True if neither the user nor the pool named the grades."""
 
     def shown(self, place: int) -> dict[str, Any]:
         """An item as the page shows it, with its grade and the progress of this judge."""
@@ -69,6 +71,7 @@ class Rating:
             judge=self.file.judge,
             guideline=self.guideline,
             grades=self.grades,
+            guessed=self.guessed,
             target=str(self.file.path),
             styles=styles,
             scripts=scripts,

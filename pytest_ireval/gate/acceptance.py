@@ -135,6 +135,7 @@ def _measured(material: Material) -> Baseline | None:
         fields=_fields(suite, rankings, depth),
         timings=_timings(suite, rankings),
         fingerprints=material.fingerprints,
+        source=material.source,
         index=material.index,
         judges={} if prints is None else prints.judges,
         plugins=material.registry.distributions,

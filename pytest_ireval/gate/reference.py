@@ -240,6 +240,7 @@ def compared(
         metrics=definitions(now),
         fingerprints=prints,
         index=index,
+        source=now.origin,
     )
     ranked = set(now.position)
     waived, known = gathered.population.waived, set(side.position)

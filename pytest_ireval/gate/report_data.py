@@ -40,6 +40,7 @@ from pytest_ireval.results.suite_result import (
     SuiteResult,
 )
 from pytest_ireval.retrieval.document_texts import with_texts
+from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import MOST_VALUES, Check
@@ -69,6 +70,7 @@ def result_of(
         explanations=explanations,
         documents_of=sum(query in there for query in material.population.queries.ids),
         labels={f"{grade:g}": label for grade, label in (suite.judgments.scale if suite.judgments else {}).items()},
+        grades=_grades(suite, material.population.judgments),
         cause=material.cause,
         baseline=_baseline_info(material),
         chance_of_red=_chance(material, checks),
@@ -96,6 +98,18 @@ def result_of(
     kept = material.stored.titles if material.stored is not None else {}
     called = {material.population.called(document): texts for document, texts in kept.items()}
     return with_texts(result, *material.document_texts, pictures=suite.documents.pictures, kept=called)
+
+
+def _grades(suite: Suite, judgments: Judgments | None) -> str:
+    """The scale as ``ireval judge --grades`` takes it: the labels of the suite, or whole grades up to the highest."""
+    scale = suite.judgments.scale if suite.judgments else {}
+    used = [*scale, *(() if judgments is None else np.unique(judgments.grade).tolist())]
+    top = max(used, default=0)
+    if not 1 <= top <= 9 or any(grade % 1 for grade in used):
+        return ""
+    if scale and all(label.strip() and "," not in label and grade >= 0 for grade, label in scale.items()):
+        return ",".join(f"{grade:g}={' '.join(label.split())}" for grade, label in sorted(scale.items()))
+    return f"0-{top:g}"
 
 
 def _since_base(material: Material) -> SinceBase | None:

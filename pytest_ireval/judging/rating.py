@@ -66,6 +66,8 @@ class ReadPool(NamedTuple):
     """Rows that have a grade already, and are left out."""
     columns: Mapping[Pair, Mapping[str, str]]
     """By pair, all cells of its row."""
+    scales: tuple[str, ...] = ()
+    """The grades of the gate's suites, such as ``0-4``, as ``to_judge.tsv`` names them."""
 
 
 def read_pool(path: Path) -> ReadPool:
@@ -90,7 +92,9 @@ def read_pool(path: Path) -> ReadPool:
     if not rows and not graded:
         raise InputError(Problem("lists no document to judge", table.origin))
     every = {pair: {name: cell_text(table.columns[name][row]) for name in names} for pair, row in rows.items()}
-    return ReadPool(tuple(_item(*pair, each) for pair, each in every.items()), graded, every)
+    of_gate = (each for each in every.values() if each.keys() >= ABOUT_RANKS)
+    scales = dict.fromkeys(each.get("grades", "").strip() for each in of_gate)
+    return ReadPool(tuple(_item(*pair, each) for pair, each in every.items()), graded, every, tuple(scales))
 
 
 def judged_items(judgments: Judgments, pool: ReadPool) -> Iterator[tuple[Item, float]]:
@@ -111,7 +115,7 @@ def _item(query: str, document: str, cells: Mapping[str, Any]) -> Item:
     """The item of one row; empty cells and columns about ranks and judges are left out."""
     by_plain = {plain_name(name): _for_eyes(cell_text(cell)) for name, cell in cells.items()}
     of_gate = by_plain.keys() >= ABOUT_RANKS
-    unseen = {*(ABOUT_RANKS | {"suite"} if of_gate else ()), *_ROLES}
+    unseen = {*(ABOUT_RANKS | {"suite", "grades"} if of_gate else ()), *_ROLES}
     text = by_plain.get("query_text", "") or (by_plain.get("text", "") if of_gate else "")
     unseen |= {"query_text"} | ({"text"} if of_gate else set())
     seen = {name: cell for name, cell in by_plain.items() if cell.strip() and name not in unseen}

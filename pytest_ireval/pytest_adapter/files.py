@@ -20,7 +20,7 @@ from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.named_history import OFF
 from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anchor
-from pytest_ireval.reports.data_files import FOLDER, RESULTS, metrics_text, results_pieces, to_judge_text
+from pytest_ireval.reports.data_files import FOLDER, IGNORED, RESULTS, metrics_text, results_pieces, to_judge_text
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.templates import Templates, templates
@@ -190,7 +190,6 @@ UNFINISHED_PAGE = f"""<!doctype html>
 </html>
 """
 """It is constant: a page that is drawn takes longer than a small suite, and drawing may be interrupted."""
-IGNORED = "# Files of runs of pytest-ireval, written again by each.\n*\n"
 LOOKING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test", "cacheshow", "collectonly")
 
 

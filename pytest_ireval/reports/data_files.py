@@ -187,7 +187,21 @@ def _escaped(value: str) -> str:
     return printable(value).replace("\\", "\\\\").replace('"', '\\"').replace("#", "\uff03")
 
 
-HEADER = ("suite", "query", "document", "text", "title", "metric", "effect", "rank_now", "rank_baseline", "grade")
+HEADER = (
+    "suite",
+    "query",
+    "document",
+    "text",
+    "title",
+    "metric",
+    "effect",
+    "rank_now",
+    "rank_baseline",
+    "grades",
+    "grade",
+)
+IGNORED = "# Files of runs of pytest-ireval, written again by each.\n*\n"
+"""The .gitignore of the folder."""
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?")
 BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
@@ -209,7 +223,7 @@ def _cells(suite: SuiteResult, each: ToJudge) -> tuple[str, ...]:
     plain = (" ".join(BREAKS.sub(" ", words).split()) for words in (each.text, each.title))
     texts = (f"'{words}" if _is_formula(words) else words for words in plain)
     about = (BREAKS.sub(" ", suite.name), each.query, each.document, *texts, each.metric)
-    return (*about, f"{each.effect:+.6f}", *ranks, "")
+    return (*about, f"{each.effect:+.6f}", *ranks, BREAKS.sub(" ", suite.grades), "")
 
 
 def _fits(each: ToJudge) -> bool:

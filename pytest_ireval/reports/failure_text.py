@@ -382,7 +382,7 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
     if cause.judges:
         yield f"the judge changed ({cause.judges})"
     if changed["source"]:
-        yield "the source is configured differently"
+        yield _source_change(cause)
     if changed["policies"]:
         yield "queries are evaluated under different policies"
     if cause.index:
@@ -392,6 +392,25 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
     yield from (what for what in ("timings changed", "fields of documents changed") if changed[what.split()[0]])
     if restated := cause.restated.get(metric):
         yield f"the baseline itself is now {figure(restated.now)} (was {figure(restated.then)})"
+
+
+_LONGEST = 80
+"""Characters of a source's options that are shown."""
+
+
+def _source_change(cause: Cause) -> str:
+    """``rankings from new.txt (baseline: old.txt)``, or the options that differ."""
+    if not cause.sources:
+        return "the source is not that of the baseline"
+    before, now = cause.sources
+    if before.startswith("run: ") and now.startswith("run: "):
+        return f"rankings from {now[5:]} (baseline: {before[5:]})"
+    then, here = before.split(", "), now.split(", ")
+    own, its = (
+        cut(", ".join(each for each in mine if each not in others), _LONGEST)
+        for mine, others in ((here, then), (then, here))
+    )
+    return f"the source has {own or 'fewer options'} (baseline: {its or 'without'})"
 
 
 def _moved_queries(cause: Cause) -> str:

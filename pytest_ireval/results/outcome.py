@@ -277,6 +277,8 @@ class Cause:
     """The difference of the searched index: rebuilt, another mapping, many documents lost. Empty without one."""
     judges: str = ""
     """The change of judges, such as another model: ``model A to model B``. Empty without one."""
+    sources: tuple[str, ...] = ()
+    """The name of the source then and now; empty if these are equal, or the baseline does not know."""
 
     @property
     def nothing(self) -> bool:

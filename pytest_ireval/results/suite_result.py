@@ -331,6 +331,8 @@ class SuiteResult(InNotebook):
     """The number of queries with documents that could be shown; ``documents`` may hold fewer."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Of grades."""
+    grades: str = ""
+    """The grades that judges may give, such as ``0-4`` or ``0=no,1=yes``; empty if not all of them are digits."""
     cause: Cause | None = None
     """None without a baseline."""
     baseline: BaselineInfo | None = None

@@ -22,7 +22,7 @@ def baseline(tmp_path):
     return read_baseline(tmp_path, "shop")
 
 
-def cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judged=True, prints=None):
+def cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judged=True, prints=None, source=""):
     return cause_of(
         baseline,
         rankings=rankings_from(lists or LISTS),
@@ -30,7 +30,18 @@ def cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judg
         queries=queries,
         metrics=METRICS if metrics is None else metrics,
         fingerprints=baseline.fingerprints._replace(**(prints or {})),
+        source=source,
     )
+
+
+def test_a_baseline_says_what_its_source_was_called(tmp_path):
+    write_baseline(tmp_path, baseline_of(source="run: old.txt"))
+    kept = read_baseline(tmp_path, "shop")
+
+    assert cause(kept, prints={"source": "x"}, source="run: new.txt").sources == ("run: old.txt", "run: new.txt")
+    assert cause(kept, source="run: old.txt").nothing
+    write_baseline(tmp_path / "old", baseline_of())
+    assert cause(read_baseline(tmp_path / "old", "shop"), source="run: new.txt").sources == ()
 
 
 def test_nothing_changed(baseline):

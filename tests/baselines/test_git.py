@@ -118,6 +118,17 @@ def test_nothing_is_left_in_what_git_tracks_besides_the_baseline(git):
     ]
 
 
+def test_git_shows_the_line_of_a_query_that_changed(git):
+    write_baseline(Path("baselines"), baseline_of())
+    git("add", ".")
+    git("commit", "--quiet", "-m", "baseline")
+    write_baseline(Path("baselines"), baseline_of({"q1": ["z", "a"], "q2": ["c"]}, acceptances=(FIRST, SECOND)))
+
+    changed = git("diff", "--unified=0", "baselines/shop.rankings.tsv").splitlines()
+    assert "+q1\tz\ta" in changed
+    assert "-diff" not in Path("baselines/.gitattributes").read_text()
+
+
 def test_a_baseline_is_read_at_a_ref_without_checking_it_out(git):
     old, new = baseline_of(), baseline_of({"q1": ["z"]}, acceptances=(FIRST, SECOND))
     write_baseline(Path("baselines"), old)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,6 +19,7 @@ import pytest
 from pytest_ireval import read_judgments
 from pytest_ireval.cli.rating_page import Rating, rating_server
 from pytest_ireval.judging.rating import JudgmentFile, read_pool
+from pytest_ireval.reports.data_files import IGNORED
 
 POOL = "query\tquery_text\tquery_segment\tdocument\tdocument_title\tgrade\n" + "".join(
     f"q{q}\tred mug {q}\t{'tail' if q > 8 else 'head'}\tq{q}-{d}\tMug {d}\t\n" for q in range(12) for d in range(3)
@@ -233,10 +235,101 @@ def test_a_file_that_breaks_while_the_page_is_open_is_told_and_loses_no_grade(fo
     assert len(read_judgments(target)) == 2
 
 
+TO_JUDGE = "suite\tquery\tdocument\ttext\ttitle\tmetric\teffect\trank_now\trank_baseline\tgrades\tgrade\n"
+
+
+def table_of_gate(folder, *scales, name="ireval-report"):
+    (folder / name).mkdir(exist_ok=True)
+    rows = [f"s{n}\tq{n}\td1\t\t\tP@1\t+0.5\t1\t\t{scale}\t\n" for n, scale in enumerate(scales)]
+    (folder / name / "to_judge.tsv").write_text(TO_JUDGE + "".join(rows))
+    return f"{name}/to_judge.tsv"
+
+
+@pytest.fixture
+def begun(ireval, monkeypatch):
+    """The rating that the command would serve, and what it printed."""
+
+    def start(*arguments):
+        seen = []
+        monkeypatch.setattr(
+            "pytest_ireval.cli.judge_command._judged_by_hand", lambda rating, *_, **__: seen.append(rating)
+        )
+        outcome = ireval("judge", *arguments, "--judge", "ann")
+        assert outcome.code == 0
+        return seen[0], outcome.err
+
+    return start
+
+
+def test_grades_do_not_go_to_a_folder_that_each_run_writes_again(begun, folder, monkeypatch):
+    pool = table_of_gate(folder, "0-4")
+    assert begun(pool)[0].file.path == Path("to_judge.judgments.tsv")
+
+    (folder / "public").mkdir()
+    (folder / "public/.gitignore").write_text(IGNORED)
+    assert begun(table_of_gate(folder, "0-4", name="public"))[0].file.path == Path("to_judge.judgments.tsv")
+    (folder / "public/.gitignore").write_text("*.log\n")
+    assert begun("public/to_judge.tsv")[0].file.path == Path("public/to_judge.judgments.tsv")
+    monkeypatch.chdir(folder / "ireval-report")
+    assert begun("to_judge.tsv")[0].file.path == Path("../to_judge.judgments.tsv")
+
+
+def test_grades_of_an_earlier_version_are_continued(begun, folder):
+    pool = table_of_gate(folder, "0-4")
+    JudgmentFile(folder / "ireval-report/to_judge.judgments.tsv", "ann").put({("q0", "d1"): {"grade": "4"}})
+    rating, told = begun(pool)
+    old = "ireval-report/to_judge.judgments.tsv"
+    assert rating.file.grades == {("q0", "d1"): "4"}
+    assert told == f"continues {old}; git ignores this folder, so move the file to to_judge.judgments.tsv\n"
+
+    JudgmentFile(folder / "to_judge.judgments.tsv", "ann").put({("q0", "d1"): {"grade": "3"}})
+    rating, told = begun(pool)
+    assert rating.file.grades == {("q0", "d1"): "3"}
+    assert told == f"{old} is not read: to_judge.judgments.tsv exists, too (ireval import merges judgments)\n"
+
+
+def test_answers_of_a_program_do_not_go_there_either(ireval, program, folder):
+    pool = table_of_gate(folder, "0-1")
+    assert (
+        "wrote to_judge.judgments.tsv: 1 judgment"
+        in ireval(
+            "judge", pool, "--with", program("print(json.dumps({'grade': 1}), flush=True)"), "--without-calibration"
+        ).out
+    )
+    assert sorted(path.name for path in folder.glob("to_judge.*")) == [
+        "to_judge.answers.jsonl",
+        "to_judge.judgments.tsv",
+    ]
+    assert [path.name for path in (folder / "ireval-report").iterdir()] == ["to_judge.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("scales", "grades"),
+    [
+        (["0-4", "0-4"], dict.fromkeys(range(5), "")),
+        (["0=no,1=yes", "0=no,1=partly,2=yes"], {0: "no", 1: "", 2: "yes"}),
+        (["0-1", "0-4"], dict.fromkeys(range(5), "")),
+    ],
+)
+def test_the_page_offers_the_grades_of_the_suites(begun, folder, scales, grades):
+    rating, _ = begun(table_of_gate(folder, *scales))
+
+    assert rating.grades == grades
+    assert "--grades" not in rating.page()[0]
+    assert begun("ireval-report/to_judge.tsv", "--grades", "0-2")[0].grades == dict.fromkeys(range(3), "")
+
+
+def test_where_nothing_says_the_grades_the_page_names_the_option(begun, folder):
+    for pool in ("pool.tsv", table_of_gate(folder, "0-4", "")):
+        rating, _ = begun(pool)
+        assert rating.grades == dict.fromkeys(range(4), "")
+        assert "For other grades, start it with <code>--grades 0-4</code>." in rating.page()[0]
+
+
 def test_the_command_serves_until_it_is_interrupted(folder):
     command = [sys.executable, "-m", "pytest_ireval", "judge", "pool.tsv", "--no-browser", "--judge", "ann"]
     running = subprocess.Popen([*command, "--guideline", "v2"], stdout=subprocess.PIPE, text=True, cwd=folder)
-    assert running.stdout.readline() == "36 documents to judge, 0 judged already by ann\n"
+    assert running.stdout.readline() == "36 documents to judge, 0 judged already by ann: pool.judgments.tsv\n"
     url = urlsplit(re.search(r"http://\S+", running.stdout.readline())[0])
     connection = http.client.HTTPConnection(url.hostname, url.port, timeout=30)
     headers = {"Content-Type": "application/json"}

@@ -90,6 +90,7 @@ def test_columns_of_queries_become_slices(ireval, folder):
     (sliced,) = [rule.options for rule in suite.rules if rule.options.per]
     assert suite.queries.path == folder / "queries.tsv"
     assert (sliced.per, list(sliced.tolerance.by_value)) == ("segment", ["head", "tail"])
+    assert "# The same for each segment: a better slice must not hide a worse one." in suite.path.read_text()
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,29 @@ def test_the_table_says_what_to_judge_and_what_it_would_move(strangers_on_top):
         "effect": first["effect"],
         "rank_now": "1",
         "rank_baseline": "",
+        "grades": "0-3",
         "grade": "",
     }
     assert float(first["effect"]) == pytest.approx((1 - 4.7619 / 6.3235) - (3.3235 / 4.7619 - 1), abs=1e-4)
     assert second["document"] == "q09-new"
+
+
+@pytest.mark.parametrize(
+    ("scale", "grades"),
+    [
+        ("{0: no, 1: partly, 2: good, 4: best}", "0=no,1=partly,2=good,4=best"),
+        ('{0: "no, never", 4: best}', "0-4"),
+        ("{0: no, 1.5: half, 3: best}", ""),
+        ("{0: no, 12: best}", ""),
+    ],
+)
+def test_the_table_says_which_grades_the_suite_has(strangers_on_top, scale, grades):
+    suite = strangers_on_top.path / "shop.ireval.yaml"
+    judgments = f"judgments: {{file: judgments.txt, scale: {scale}}}"
+    suite.write_text(suite.read_text().replace("judgments: judgments.txt", judgments))
+    strangers_on_top.run()
+
+    assert {row["grades"] for row in rows(strangers_on_top)} == {grades}
 
 
 def test_the_failure_says_how_much_of_the_fall_they_hold(strangers_on_top):

@@ -19,8 +19,8 @@ POOL = (
     "q1\tred mug\tfor coffee\td1\tRed mug again\t\t\n"
 )
 TO_JUDGE = (
-    "suite\tquery\tdocument\ttext\ttitle\tmetric\teffect\trank_now\trank_baseline\tgrade\n"
-    "shop\tq1\td7\tred mug\tA mug\tnDCG@10\t+0.25\t1\t\t\n"
+    "suite\tquery\tdocument\ttext\ttitle\tmetric\teffect\trank_now\trank_baseline\tgrades\tgrade\n"
+    "shop\tq1\td7\tred mug\tA mug\tnDCG@10\t+0.25\t1\t\t0-4\t\n"
 )
 ROW = {"grade": "2", "date": "2026-03-01", "guideline": "v1"}
 
@@ -46,8 +46,10 @@ def test_a_pool_has_each_pair_without_a_grade_once_with_what_a_judge_may_see(wri
 
 
 def test_a_judge_sees_no_rank_and_no_effect_of_the_gate(written):
-    (item,) = read_pool(written("to_judge.tsv", TO_JUDGE)).items
+    pool = read_pool(written("to_judge.tsv", TO_JUDGE))
+    (item,) = pool.items
 
+    assert pool.scales == ("0-4",)
     assert item == ("q1", "red mug", {}, "d7", {"title": "A mug"})
 
 

@@ -82,6 +82,7 @@ def full_suite(name, seed, queries, metrics, documents):
         documents=kept,
         documents_of=queries,
         labels={"0": "no", "1": "partly", "2": "good", "3": "perfect"},
+        grades="0=no,1=partly,2=good,3=perfect",
         cause=Cause(
             rankings=34,
             compared=queries,

@@ -42,7 +42,7 @@ EDITS = (JudgmentEdit("q017", "d4", 2, 0), JudgmentEdit("q017", "d5", None, 3), 
         (
             Cause(queries=True, source=True, rankings=1, metrics=("nDCG@10", "TopGrade@10")),
             "rankings changed; the content of the queries file changed; "
-            "the source is configured differently; nDCG@10 and TopGrade@10 are defined differently; "
+            "the source is not that of the baseline; nDCG@10 and TopGrade@10 are defined differently; "
             "judgments are those of the baseline",
         ),
         (
@@ -59,12 +59,30 @@ EDITS = (JudgmentEdit("q017", "d4", 2, 0), JudgmentEdit("q017", "d5", None, 3), 
         (
             Cause(rankings=1, judgments=1, queries=True, metrics=("P@5",), source=True),
             "rankings changed; the content of the queries file changed; judgments of 1 query changed; "
-            "the source is configured differently; P@5 is defined differently",
+            "the source is not that of the baseline; P@5 is defined differently",
         ),
     ],
 )
 def test_cause(cause, sentence):
     assert cause_sentence(cause, "AP") == sentence
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ("run: old.txt", "run: new.txt", "rankings from new.txt (baseline: old.txt)"),
+        (
+            "python: shop:search, mode: any",
+            "python: shop:search, mode: all",
+            "the source has mode: all (baseline: mode: any)",
+        ),
+        ("python: shop:search", "python: shop:search, mode: all", "the source has mode: all (baseline: without)"),
+        ("python: shop:search, mode: any", "python: shop:search", "the source has fewer options (baseline: mode: any)"),
+        ("run: old.txt", f"command: {'x' * 99}", f"the source has command: {'x' * 70}… (baseline: run: old.txt)"),
+    ],
+)
+def test_a_source_that_changed_is_named(before, now, words):
+    assert words in cause_sentence(Cause(source=True, sources=(before, now)))
 
 
 def test_the_baseline_is_restated_for_the_metric_in_question_only():

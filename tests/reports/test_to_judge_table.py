@@ -3,22 +3,22 @@
 from pytest_ireval.reports.data_files import to_judge_text
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
 
-HEADER = "suite\tquery\tdocument\ttext\ttitle\tmetric\teffect\trank_now\trank_baseline\tgrade\n"
+HEADER = "suite\tquery\tdocument\ttext\ttitle\tmetric\teffect\trank_now\trank_baseline\tgrades\tgrade\n"
 
 
-def table(*documents):
-    suite = SuiteResult("shop", "shop.yaml", "fail", (), to_judge=documents)
+def table(*documents, grades=""):
+    suite = SuiteResult("shop", "shop.yaml", "fail", (), to_judge=documents, grades=grades)
     return to_judge_text(RunResult("1", "2026-11-01", "fail", (suite,)))
 
 
 def test_a_line_has_all_that_is_known_and_room_for_a_grade():
-    found = table(ToJudge("q1", "d7", "nDCG@10", 0.3125, "red mug", 1, None))
+    found = table(ToJudge("q1", "d7", "nDCG@10", 0.3125, "red mug", 1, None), grades="0-4")
 
-    assert found == f"{HEADER}shop\tq1\td7\tred mug\t\tnDCG@10\t+0.312500\t1\t\t\n"
+    assert found == f"{HEADER}shop\tq1\td7\tred mug\t\tnDCG@10\t+0.312500\t1\t\t0-4\t\n"
 
 
 def test_what_makes_it_better_and_what_makes_it_worse_have_signs():
-    assert "\t-0.250000\t\t4\t\n" in table(ToJudge("q1", "d7", "P@4", -0.25, "", None, 4))
+    assert "\t-0.250000\t\t4\t\t\n" in table(ToJudge("q1", "d7", "P@4", -0.25, "", None, 4))
 
 
 def test_tabs_and_line_ends_in_a_text_are_blanks():
