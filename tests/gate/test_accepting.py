@@ -6,6 +6,8 @@ import pytest
 
 from pytest_ireval.baselines import writing
 
+RED = "1 verdict red: make it pass, change its rule, or add --ireval-force: "
+
 
 @pytest.fixture
 def changed(shop):
@@ -48,12 +50,28 @@ def test_a_red_threshold_stands_in_the_way_unless_forced(changed):
     assert changed.baseline_files() == before
     result.stdout.fnmatch_lines(
         [
-            "not accepted: shop: 1 verdict red, and --ireval-force was not given: threshold::nDCG_10: "
+            f"not accepted: shop: {RED}threshold::nDCG_10: "
             "nDCG@10 is 0.9000 (must be >= 0.95)"
         ]
     )
+    both = problems_of(changed.run("--ireval-update"))
+    assert [each.partition(": nDCG")[0] for each in both] == [
+        f"not accepted: shop: {RED}threshold::nDCG_10",
+        'not accepted: shop: a regression was found: give a reason with --ireval-reason "…"',
+    ]
     changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
     assert b'"forced": true' in changed.baseline_files()["shop.json"]
+
+
+def test_a_suite_with_a_baseline_is_not_new_and_a_change_says_so(changed):
+    before = changed.baseline_files()
+
+    result = changed.run("--ireval-update-new")
+
+    assert (result.ret, changed.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
+    assert (
+        "shop: not accepted, it has a baseline: --ireval-update replaces it, --ireval-update-new only writes first ones"
+    ) in result.outlines
 
 
 @pytest.mark.parametrize(
@@ -204,7 +222,7 @@ def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(ch
     result.assert_outcomes(passed=6, failed=1)
     (problem,) = problems_of(result)
     assert problem.startswith(
-        "not accepted: shop: 1 verdict red, and --ireval-force was not given: no_regression::nDCG_10.all: nDCG@10 fell"
+        f"not accepted: shop: {RED}no_regression::nDCG_10.all: nDCG@10 fell"
     )
 
 
