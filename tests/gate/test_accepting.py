@@ -48,12 +48,7 @@ def test_a_red_threshold_stands_in_the_way_unless_forced(changed):
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert changed.baseline_files() == before
-    result.stdout.fnmatch_lines(
-        [
-            f"not accepted: shop: {RED}threshold::nDCG_10: "
-            "nDCG@10 is 0.9000 (must be >= 0.95)"
-        ]
-    )
+    result.stdout.fnmatch_lines([f"not accepted: shop: {RED}threshold::nDCG_10: nDCG@10 is 0.9000 (must be >= 0.95)"])
     both = problems_of(changed.run("--ireval-update"))
     assert [each.partition(": nDCG")[0] for each in both] == [
         f"not accepted: shop: {RED}threshold::nDCG_10",
@@ -221,9 +216,7 @@ def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(ch
     assert changed.baseline_files() == before
     result.assert_outcomes(passed=6, failed=1)
     (problem,) = problems_of(result)
-    assert problem.startswith(
-        f"not accepted: shop: {RED}no_regression::nDCG_10.all: nDCG@10 fell"
-    )
+    assert problem.startswith(f"not accepted: shop: {RED}no_regression::nDCG_10.all: nDCG@10 fell")
 
 
 COMPARING = """
