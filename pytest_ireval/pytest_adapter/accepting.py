@@ -24,8 +24,6 @@ from pytest_ireval.text_table import counted
 
 Endings = Callable[[PlannedSuite], tuple[Evaluated | None, Collection[str]]]
 """The result of a suite, and the ids of its reported verdicts."""
-OLD = "it has a baseline: --ireval-update replaces it, --ireval-update-new only writes first ones"
-REMEDY = "make it pass, change its rule, or add --ireval-force"
 LOST = "its history is lost: the new baseline does not know the acceptances before this one"
 
 
@@ -75,7 +73,8 @@ class Accepting:
             self.told.append(f"{suite.name}: finished an interrupted update")
         if proposal is not None and proposal.exists and not self.update:
             if proposal.baseline is not None:  # something changed
-                self.told.append(f"{suite.name}: not accepted, {OLD}")
+                other = "--ireval-update replaces it, --ireval-update-new only writes first ones"
+                self.told.append(f"{suite.name}: not accepted, it has a baseline: {other}")
             return []
         if not suite.all_selected or set(reported) != set(suite.planned):
             left = len(set(suite.planned) - set(reported))
@@ -86,15 +85,18 @@ class Accepting:
         return found or [self._write(suite, evaluated.result, proposal, moment)]
 
     def _obstacles(self, result: SuiteResult, proposal: Proposal) -> Iterator[str]:
-        """What is neither forced nor explained: all of it, so that the next command is the last."""
+        """All that is neither forced nor explained, so that the next command is the last."""
         what, why = _only_by_force(result, proposal)
         if what and not self.force:
-            ways = ", and --ireval-force was not given" if proposal.only_by_force[0] else f": {REMEDY}"
-            yield f"{what}{ways}: {why}"
-        forcing = f"{what}, accepted by force" if self.force else "to accept it by force"
-        needed = needs_reason(result) or (what and forcing)
+            if proposal.only_by_force[0]:
+                yield f"{what}, and --ireval-force was not given: {why}"
+            else:
+                yield f"{what}: make it pass, change its rule, or add --ireval-force: {why}"
+        needed = needs_reason(result)
         if needed and not self.reason.strip():
             yield f'{needed}: give a reason with --ireval-reason "…"'
+        elif what and not self.reason.strip():
+            yield f'{what}, to be accepted by force: give a reason with --ireval-reason "…"'
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> str:
         """Put the baseline into place; returns why that is impossible."""

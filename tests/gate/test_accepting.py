@@ -312,7 +312,7 @@ def test_force_needs_a_reason(shop):
 
     assert shop.baseline_files() == before
     assert problems_of(result) == [
-        'not accepted: shop: 1 verdict red, accepted by force: give a reason with --ireval-reason "…"'
+        'not accepted: shop: 1 verdict red, to be accepted by force: give a reason with --ireval-reason "…"'
     ]
 
 
@@ -333,7 +333,8 @@ def test_a_damaged_baseline_is_overwritten_by_force_with_a_reason(shop, file, lo
     (problem,) = problems_of(unforced)
     assert problem.startswith("not accepted: shop: its baseline cannot be read, and --ireval-force was not given: ")
     assert problems_of(silent) == [
-        'not accepted: shop: its baseline cannot be read, accepted by force: give a reason with --ireval-reason "…"'
+        "not accepted: shop: its baseline cannot be read, to be accepted by force: "
+        'give a reason with --ireval-reason "…"'
     ]
     forced = shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "disk broke")
     assert b'"forced": true' in shop.baseline_files()["shop.json"]
@@ -384,7 +385,7 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed, whol
     ]
     assert problems_of(silent) == [
         "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, "
-        'accepted by force: give a reason with --ireval-reason "…"'
+        'to be accepted by force: give a reason with --ireval-reason "…"'
     ]
     forced = committed.run("--ireval-update", "--ireval-force", "--ireval-reason", "anew")
     assert LOST in forced.outlines
