@@ -14,6 +14,7 @@ from pytest_ireval.baselines.files import ENDING, fingerprint
 from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_facts
 from pytest_ireval.baselines.stored import Damage, Titles
 from pytest_ireval.errors import BaselineError, Problem, SourceError, shown
+from pytest_ireval.retrieval.queries import composed
 from pytest_ireval.retrieval.rankings import Rankings
 
 DIGITS = 6
@@ -70,7 +71,7 @@ def spreads_said(said: Any) -> Spreads:
     for key, spread in said.items():
         if isinstance(spread, bool) or not isinstance(spread, (int, float)) or not 0 < spread <= LARGEST:
             raise ValueError(f"{spread!r} is not a spread of {key!r}")
-    return Spreads(tuple(sorted((key, float(spread)) for key, spread in said.items())))
+    return Spreads(tuple(sorted((key, float(spread)) for key, spread in _by_slice(said).items())))
 
 
 class Step(NamedTuple):
@@ -107,7 +108,12 @@ def steps_said(said: Any) -> StepsOfMetrics:
             raise ValueError(f"{step!r} is not a step of {key!r}")
         if min(step[1:]) < 0:
             raise ValueError(f"{step!r} of {key!r} has a negative spread")
-    return StepsOfMetrics(tuple(sorted((key, Step(*map(float, step))) for key, step in said.items())))
+    return StepsOfMetrics(tuple(sorted((key, Step(*map(float, step))) for key, step in _by_slice(said).items())))
+
+
+def _by_slice(said: dict[str, V]) -> dict[str, V]:
+    """By names in the form that slices have now; of two that become one, the one that had it already stays."""
+    return {composed(key): said[key] for key in sorted(said, key=lambda key: composed(key) == key)}
 
 
 def _is_number(said: Any) -> bool:

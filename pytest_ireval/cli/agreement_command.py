@@ -281,7 +281,7 @@ def _slices(queries: Queries | None, column: str | None) -> dict[str, str]:
     if column not in queries.columns:
         columns = ", ".join(queries.columns) or "only id and text"
         raise InputError(Problem(f"has no column {column!r}", queries.origin, allowed=f"columns: {columns}"))
-    return dict(zip(queries.ids, queries.columns[column], strict=True))
+    return dict(zip(queries.ids, queries.composed[column], strict=True))
 
 
 def _audited(checked: Sequence[SliceAgreement], least: float) -> Sheet:

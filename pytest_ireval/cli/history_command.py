@@ -25,6 +25,7 @@ from pytest_ireval.history.trends import COLUMNS, Row, Wanted, known, rows
 from pytest_ireval.reports.data_files import RESULTS, refuse_contradictions, run_of
 from pytest_ireval.reports.figures import change, figure
 from pytest_ireval.retrieval.formats.writers import put
+from pytest_ireval.retrieval.queries import composed
 from pytest_ireval.text_table import counted, cut, table
 
 if TYPE_CHECKING:
@@ -283,7 +284,7 @@ def _list(
     With --metric, --slice or --rows it is a line for each metric and slice.
     """
     path = _existing(history)
-    wanted = Wanted(suite, metric, part, branch, _moment(since), repository)
+    wanted = Wanted(suite, metric, composed(part), branch, _moment(since), repository)
     found = rows(path, wanted)
     if not found:
         raise HistoryError(_nothing(path, wanted))

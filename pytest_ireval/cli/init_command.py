@@ -378,7 +378,7 @@ def _evidence(queries: int) -> str:
 
 def _per_slice(metric: MetricResult, queries: Queries) -> Iterator[str]:
     """The rule for the first column that makes slices of the queries."""
-    for column, entries in queries.columns.items():
+    for column, entries in queries.composed.items():
         if column == _weight_column(queries):
             continue
         found: dict[str, list[float]] = {}

@@ -267,7 +267,7 @@ def _table(material: Material, side: Side) -> QueryTable:
         ids=queries.ids,
         texts=queries.text,
         weights=None if weights is None else tuple(weights.tolist()),
-        columns={column: queries.columns[column] for column in named},
+        columns={column: queries.composed[column] for column in named},
         now=_columns(side.scored),
         baseline={} if baseline is None else _columns(baseline.scored),
     )
@@ -310,7 +310,7 @@ def _asked_slices(material: Material) -> Iterator[Slice]:
     queries, rules = material.population.queries, [asked.options for asked in material.suite.rules]
     for column in dict.fromkeys(column for options in rules for column in (*options.where, options.per)):
         given = [each for options in rules if options.per == column for each in options.facts.tolerances]
-        values = in_order(queries.columns.get(column, ()), given)
+        values = in_order(queries.composed.get(column, ()), given)
         if 1 < len(values) <= MOST_VALUES:
             yield from (one_value(WHOLE, column, value) for value in values)
 

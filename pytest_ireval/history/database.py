@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pytest_ireval.baselines.files import near
 from pytest_ireval.errors import HistoryError, Problem
 from pytest_ireval.repositories.git import root_of
+from pytest_ireval.retrieval.queries import composed
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -78,6 +79,7 @@ def reading(path: Path, *, wait: float = WAIT) -> Iterator[Connection | None]:
             connection.execute("PRAGMA foreign_keys = ON")
             if _version_of(connection, _shown_path(path)) < VERSION:
                 connection = _brought_up(connection, path)
+            connection.create_function("composed", 1, composed)  # slices were kept as files spelled them
             connection.execute("BEGIN")  # all that is asked is of one moment
             yield connection
         finally:

@@ -14,6 +14,7 @@ from pytest_ireval.history.kept import ALL, DATE, KeptFigures, KeptRun, KeptSuit
 from pytest_ireval.repositories.jobs import job_at
 from pytest_ireval.results.outcome import VERDICTS, Verdict
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, Trend, TrendPoint
+from pytest_ireval.retrieval.queries import composed
 
 
 class Row(NamedTuple):
@@ -72,8 +73,8 @@ class Wanted(NamedTuple):
 
 
 EVERYTHING = Wanted()
-COLUMNS = {"suite": "suites.name", "metric": "figures.metric", "slice": "figures.slice", "branch": "runs.branch"}
-COLUMNS["repository"] = "runs.repository"
+COLUMNS = {"suite": "suites.name", "metric": "figures.metric", "slice": "composed(coalesce(figures.slice, ''))"}
+COLUMNS |= {"branch": "runs.branch", "repository": "runs.repository"}
 _JOINED = "FROM runs JOIN suites ON suites.run = runs.id LEFT JOIN figures ON figures.suite = suites.id"
 ROWS = f"""
 WITH attempts AS (
@@ -151,7 +152,7 @@ def spreads(path: Path, suite: str, branch: str) -> Mapping[tuple[str, str], lis
     with reading(path) as connection:
         asked = storable(suite, branch, home, home)
         for metric, part, sd in () if connection is None else connection.execute(SPREADS, asked):
-            found.setdefault((str(metric), str(part)), []).append(float(sd))
+            found.setdefault((str(metric), composed(str(part))), []).append(float(sd))
     return found
 
 
@@ -161,7 +162,7 @@ def trend(path: Path, suite: str, metric: str, slice: str = "all") -> list[Point
     Runs of other repositories, which a history has that was fetched from a shared one, are left out.
     """
     home = job_at(path.parent).repository
-    found = rows(path, Wanted(suite=suite, metric=metric, slice=slice))[::-1]
+    found = rows(path, Wanted(suite=suite, metric=metric, slice=composed(slice)))[::-1]
     return [row for row in found if not home or row.repository in ("", home)]
 
 
@@ -235,7 +236,7 @@ def _earlier(connection: Database, run: RunResult, suite: SuiteResult, repositor
             raise ValueError(f"{value} is not a finite number")
         point = TrendPoint(day, value, _verdict(verdict), str(commit), bool(accepted), said)
         metric, part = map(str, figure)
-        found.setdefault((metric, part), []).append(point)
+        found.setdefault((metric, composed(part)), []).append(point)
     return found
 
 

@@ -26,6 +26,7 @@ CHECKS = {
     "leak": "a query with nearly the same text as a holdout query: the holdout is not independent",
     "no-text": "a query without text",
     "outside-scale": "a grade outside the scale",
+    "repeated": "a judgment that is there twice: it counts once",
     "never-returned": "judged documents that no ranking returns",
     "one-pool": "the first documents of one ranking are judged, those of all others much less",
 }
@@ -53,7 +54,7 @@ def findings(
     rel: float = 1,
 ) -> list[Doubt]:
     """All doubts, in the order of the checks; checks without their input are left out."""
-    found = [*_relevance(judgments, rel)]
+    found = [*_relevance(judgments, rel), *_repeated(judgments)]
     if queries is not None:
         found += [*_coverage(judgments, queries), *_texts(queries)]
         found += [] if holdout is None else _leaks(queries, holdout)
@@ -131,6 +132,18 @@ def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Doubt
             f"outside {low:g} to {high:g}"
         )
         yield Doubt(judgments.place(row), "outside-scale", text)
+
+
+def _repeated(judgments: Judgments) -> Iterator[Doubt]:
+    if (found := judgments.repeated) is None:
+        return
+    for row, later in zip(found.row.tolist(), found.later.tolist(), strict=True):
+        query, document = judgments.queries[judgments.query[row]], judgments.documents[row]
+        text = (
+            f"document {shown(document)} of query {shown(query)} has grade {judgments.grade[row]:g} here, as at "
+            f"{judgments.place(row)}"
+        )
+        yield Doubt(found.place(later), "repeated", text)
 
 
 def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: float) -> Iterator[Doubt]:

@@ -82,7 +82,7 @@ def _slices_of(stage: Stage) -> list[Slice]:
     """Slices by the columns that rules name, or else by all columns with few values. The smallest come first."""
     population, suite = stage.material.population, stage.material.suite
     named = [name for asked in suite.rules for name in (*asked.options.where, asked.options.per) if name]
-    columns = population.queries.columns
+    columns = population.queries.composed
     few = [name for name, values in columns.items() if name != suite.weight and 1 < len(set(values)) <= MOST_VALUES]
     found = [
         one_value(WHOLE, name, value)

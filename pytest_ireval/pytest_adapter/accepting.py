@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -61,36 +61,42 @@ class Accepting:
                 self.told.append(f"{suite.name}: not part of this run, left as it is")
                 continue
             evaluated, reported = endings(suite)
-            if obstacle := self._accept(suite, evaluated, reported, moment):
-                self.problems.append(f"{suite.name}: {obstacle}")
+            obstacles = self._accept(suite, evaluated, reported, moment)
+            self.problems += [f"{suite.name}: {obstacle}" for obstacle in obstacles if obstacle]
 
     def _accept(
         self, suite: PlannedSuite, evaluated: Evaluated | None, reported: Collection[str], moment: datetime
-    ) -> str:
-        """Accept one suite; returns the obstacle, or an empty text."""
+    ) -> list[str]:
+        """Accept one suite; returns the obstacles."""
         proposal = None if evaluated is None else evaluated.proposal
         if proposal is not None and proposal.finished:
             self.told.append(f"{suite.name}: finished an interrupted update")
         if proposal is not None and proposal.exists and not self.update:
-            return ""  # --ireval-update-new leaves it alone
+            if proposal.baseline is not None:  # something changed
+                other = "--ireval-update replaces it, --ireval-update-new only writes first ones"
+                self.told.append(f"{suite.name}: not accepted, it has a baseline: {other}")
+            return []
         if not suite.all_selected or set(reported) != set(suite.planned):
             left = len(set(suite.planned) - set(reported))
-            return f"{left} of its {counted(len(suite.planned), 'verdict')} were not part of this run; left as it is"
+            return [f"{left} of its {counted(len(suite.planned), 'verdict')} were not part of this run; left as it is"]
         if evaluated is None or proposal is None:
-            return "its inputs are broken; its baseline is left as it is"
-        return self._obstacle(evaluated.result, proposal) or self._write(suite, evaluated.result, proposal, moment)
+            return ["its inputs are broken; its baseline is left as it is"]
+        found = [*self._obstacles(evaluated.result, proposal)]
+        return found or [self._write(suite, evaluated.result, proposal, moment)]
 
-    def _obstacle(self, result: SuiteResult, proposal: Proposal) -> str:
-        """The red checks that are not forced or explained; empty if the suite can be accepted."""
+    def _obstacles(self, result: SuiteResult, proposal: Proposal) -> Iterator[str]:
+        """All that is neither forced nor explained, so that the next command is the last."""
         what, why = _only_by_force(result, proposal)
         if what and not self.force:
-            return f"{what}, and --ireval-force was not given: {why}"
+            if proposal.only_by_force[0]:
+                yield f"{what}, and --ireval-force was not given: {why}"
+            else:
+                yield f"{what}: make it pass, change its rule, or add --ireval-force: {why}"
         needed = needs_reason(result)
-        if self.reason.strip() or not (what or needed):
-            return ""
-        if needed:
-            return f'{needed}: give a reason with --ireval-reason "…"'
-        return f'{what}, accepted by force: give a reason with --ireval-reason "…"'
+        if needed and not self.reason.strip():
+            yield f'{needed}: give a reason with --ireval-reason "…"'
+        elif what and not self.reason.strip():
+            yield f'{what}, to be accepted by force: give a reason with --ireval-reason "…"'
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> str:
         """Put the baseline into place; returns why that is impossible."""

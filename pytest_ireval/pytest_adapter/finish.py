@@ -71,6 +71,8 @@ class RunEnd:
     lost: tuple[str, ...] = ()
     unfolded: dict[str, list[pytest.TestReport]] = field(default_factory=dict)
     """The failures as pytest counts them, while it shows those of a suite as one."""
+    same: dict[str, list[pytest.TestReport]] = field(default_factory=dict)
+    """By suite, the errors that say again what the first one says."""
     result: RunResult | None = None
 
     def __post_init__(self) -> None:
@@ -290,9 +292,30 @@ class RunEnd:
         """Have pytest show several red checks of a suite as one block; it still counts and names each of them."""
         stats = terminalreporter.stats
         self.unfolded = {key: stats[key] for key in ("failed", "error") if key in stats}
-        if self.config.get_verbosity() <= 0 and self.config.getoption("tbstyle") not in ("line", "no"):
+        brief = self.config.get_verbosity() <= 0
+        if brief and self.config.getoption("tbstyle") not in ("line", "no"):
             stats.update({key: self._folded(reports) for key, reports in self.unfolded.items()})
+        self.same = dict(self._same_errors()) if brief else {}
         yield
+        stats.update(self.unfolded)
+        for name, reports in self.same.items() if terminalreporter.hasopt("E") else ():
+            terminalreporter.write_line(f"… and {counted(len(reports), 'more check')} of {name}, for the same reason")
+
+    @pytest.hookimpl(specname="pytest_terminal_summary", trylast=True)
+    def pytest_one_line_for_broken_inputs(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Have pytest list one of the checks that broken inputs keep from being made."""
+        away = [id(each) for reports in self.same.values() for each in reports]
+        errors = terminalreporter.stats.get("error", [])
+        terminalreporter.stats.update({"error": [each for each in errors if id(each) not in away]} if away else {})
+
+    def _same_errors(self) -> Iterator[tuple[str, list[pytest.TestReport]]]:
+        """By suite with broken inputs, all but the check that has the whole error."""
+        for suite in self.collected.suites:
+            evaluated = self.found.found(suite.name)
+            ours = [each for each in self.unfolded.get("error", ()) if each.nodeid in suite.nodes]
+            ours.sort(key=lambda each: suite.nodes[each.nodeid] != suite.selected[0])
+            if evaluated is not None and evaluated.result.error and ours[1:]:
+                yield suite.name, ours[1:]
 
     def _folded(self, reports: Sequence[pytest.TestReport]) -> list[pytest.TestReport]:
         """One report in place of those of a suite, where there are several."""

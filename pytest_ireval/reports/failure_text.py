@@ -54,7 +54,7 @@ def failure_text(
             *(line for fact in facts for line in wrapped(fact, width, "  ", "    ")),
         ],
         _query_lines(outcome, suite.depth, width, queries),
-        list(circumstance_lines(outcome, suite, date, width, report)),
+        list(circumstance_lines(outcome, suite, date, width, report, verbose=statistics)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -98,8 +98,13 @@ def queries_words(cause: Diagnosis) -> str:
     return f"queries: {', '.join(map(printable, named))}{f' and {more} more' if more else ''}"
 
 
-def circumstance_lines(outcome: Outcome, suite: SuiteResult, date: str, limit: int, report: str) -> Iterator[str]:
-    """Cause, baseline and commands, as far as the outcome has to do with them."""
+def circumstance_lines(
+    outcome: Outcome, suite: SuiteResult, date: str, limit: int, report: str, *, verbose: bool = False
+) -> Iterator[str]:
+    """Cause, baseline and commands, as far as the outcome has to do with them.
+
+    Beside a cause, which is most often a mistake, the command that accepts is one step away.
+    """
     where = f"report: {report}" if report else ""
     stored = outcome.compares and not outcome.against
     if outcome.against:
@@ -117,8 +122,10 @@ def circumstance_lines(outcome: Outcome, suite: SuiteResult, date: str, limit: i
         yield f"  why:      {why_command(suite, outcome.metric, outcome.queries[0].query)}"
     if outcome.missing_baseline and not outcome.against:
         yield f"  accept:   {accept_command(suite, new=True)}"
-    elif stored and outcome.verdict != "error" and not is_explained(suite):
-        yield f"  accept:   {accept_command(suite, new=False)}"
+    elif stored and outcome.verdict != "error":
+        away = is_explained(suite) and not verbose
+        command = "if this is intended, -v shows the command" if away else accept_command(suite, new=False)
+        yield f"  accept:   {command}"
 
 
 def baseline_words(baseline: BaselineInfo, date: str) -> str:

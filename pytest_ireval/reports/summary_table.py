@@ -259,7 +259,8 @@ def section_warnings(run: RunResult) -> Iterator[str]:
 
 def _notes_of(suite: SuiteResult) -> Iterator[str]:
     if suite.error:
-        yield f"error: {suite.error.splitlines()[0]}"
+        first, *more = suite.error.splitlines()
+        yield "; ".join([f"error: {first}", *(line.strip() for line in more[:1] if line.startswith(" "))])
     yield from (f"{metric.name} could not be computed: {metric.error}" for metric in suite.metrics if metric.error)
     counts = suite.counts
     left_out = {"missing": counts.missing, "empty": counts.empty, "without judgments": counts.without_judgments}

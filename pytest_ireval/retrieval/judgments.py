@@ -51,6 +51,15 @@ class PairTable(NamedTuple):
     pairs: JudgedPairs
 
 
+class Repeated(NamedTuple):
+    """Rows that say again what another one says, and so are left out: ``later`` repeats judgment ``row``."""
+
+    row: NDArray[np.int64]
+    later: NDArray[np.int64]
+    place: Place
+    """Of a later row."""
+
+
 class Ideal(NamedTuple):
     """All judged documents, retrieved or not, sorted by query and grade descending: the best ranking there could be.
 
@@ -86,13 +95,14 @@ class Judgments:
     place: Place
     subtopics: Subtopics | None = None
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    repeated: Repeated | None = None
 
     def __len__(self) -> int:
         return int(self.grade.size)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the file's lines, which another process does not have."""
-        return {**self.__dict__, "place": numbered(self.origin)}
+        return {**self.__dict__, "place": numbered(self.origin), "repeated": None}
 
     @cached_property
     def position(self) -> dict[bytes, int]:
@@ -147,6 +157,7 @@ def judgments_of(
     place: Place,
     subtopics: Subtopics | None = None,
     columns: Mapping[str, Sequence[str]] | None = None,
+    repeated: Repeated | None = None,
 ) -> Judgments:
     """Judgments from columns. A pair judged twice with one grade is one judgment; with two grades it is an error."""
     if not query.size:
@@ -159,11 +170,13 @@ def judgments_of(
         if not suspects.size:
             table = PairTable(seed, pairs)
             parts = subtopics and _placed(subtopics, query, documents)
-            return Judgments(tuple(queries), query, documents, grade, table, origin, place, parts, columns)
+            return Judgments(tuple(queries), query, documents, grade, table, origin, place, parts, columns, repeated)
         first, later = repetitions(documents.chunk, documents.span, query, suspects)
         if later.size:
             _refuse_conflicts(queries, query, documents, grade, place, first, later)
             rows = np.delete(np.arange(query.size), later)
+            pairs_of_rows = zip(first.tolist(), later.tolist(), strict=True)
+            same = np.array([all(each[a] == each[b] for each in columns.values()) for a, b in pairs_of_rows], bool)
             return judgments_of(
                 queries,
                 query[rows],
@@ -173,6 +186,7 @@ def judgments_of(
                 place=moved(place, rows),
                 subtopics=subtopics and _subtopics_of(subtopics, rows, query.size),
                 columns={name: joined_rows(values, first, later, rows) for name, values in columns.items()},
+                repeated=Repeated(np.searchsorted(rows, first[same]), later[same], place),
             )
     complaint = f"its ids collide under {MOST_SEEDS} hash functions; were the ids constructed to collide?"
     raise InputError(Problem(complaint, place=origin))

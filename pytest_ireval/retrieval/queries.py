@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +26,11 @@ class Queries:
         return len(self.ids)
 
     @cached_property
+    def composed(self) -> dict[str, tuple[str, ...]]:
+        """The columns as slices see them: texts that look alike are equal."""
+        return {name: tuple(map(composed, values)) for name, values in self.columns.items()}
+
+    @cached_property
     def position(self) -> dict[str, int]:
         """Query id to its place in ``ids``."""
         return {query: i for i, query in enumerate(self.ids)}
@@ -36,3 +42,8 @@ class Queries:
     def place(self, row: int) -> str:
         """The place of one of them."""
         return self.places[row] if self.places else self.origin
+
+
+def composed(text: str) -> str:
+    """The text in Unicode NFC: an accent or a Hangul syllable is written in the same way each time."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)

@@ -137,7 +137,7 @@ class RankingChange:
     def columns(self) -> Mapping[str, Mapping[str, str]]:
         """The columns of the queries file: by column, the value of each query."""
         ids = self.population.queries.ids
-        return {name: dict(zip(ids, values, strict=True)) for name, values in self.population.queries.columns.items()}
+        return {name: dict(zip(ids, values, strict=True)) for name, values in self.population.queries.composed.items()}
 
     @cached_property
     def losses(self) -> Mapping[str, float]:

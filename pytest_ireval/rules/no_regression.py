@@ -250,7 +250,7 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
     if options.per:
         within = slice_of(options.where)
         inside = within.mask(seen.population.queries).tolist()
-        column = seen.population.queries.columns[options.per]
+        column = seen.population.queries.composed[options.per]
         values = (each for each, there in zip(column, inside, strict=True) if there)
         for value in in_order(values, options.facts.tolerances):
             if value != seen.slice.value:

@@ -187,7 +187,7 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
     elif not per:
         yield within
     else:
-        there = (v for v, inside in zip(queries.columns[per], mask.tolist(), strict=True) if inside)
+        there = (v for v, inside in zip(queries.composed[per], mask.tolist(), strict=True) if inside)
         values = in_order(there, asked.options.facts.tolerances)
         if len(values) > MOST_VALUES:
             complaint = (
@@ -204,7 +204,7 @@ def _unknown_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
     named = [(column, value) for column, values in asked.options.where.items() for value in values]
     named += [(asked.options.per, value) for value in asked.options.facts.tolerances]
     for column, value in named:
-        known = set(queries.columns.get(column, ()))
+        known = set(queries.composed.get(column, ()))
         if known and value not in known:
             yield Problem(
                 f"no query has {column}={value}",
@@ -301,7 +301,7 @@ def drawing_of(suite: Suite, queries: Queries) -> Drawing | None:
     population = suite.population
     if not suite.cluster and population is None:
         return None
-    clusters = _clusters(queries.columns[suite.cluster]) if suite.cluster else None
+    clusters = _clusters(queries.composed[suite.cluster]) if suite.cluster else None
     strata = _strata(population, queries) if population is not None and population.strata else None
     return Drawing(clusters, strata, population.size if population is not None else None)
 
@@ -322,7 +322,7 @@ def _strata(population: PopulationAsked, queries: Queries) -> Strata:
     return Strata(
         population.strata,
         tuple(weights),
-        np.array([known[value] for value in queries.columns[population.strata]], np.int64),
+        np.array([known[value] for value in queries.composed[population.strata]], np.int64),
         shares / shares.sum(),
         np.array([population.sizes.get(name, np.nan) for name in weights], np.float64),
     )
@@ -355,7 +355,7 @@ def drawing_problems(suite: Suite, queries: Queries) -> Iterator[Problem]:
 
 
 def _one_cluster(suite: Suite, queries: Queries) -> Iterator[Problem]:
-    values = set(queries.columns[suite.cluster])
+    values = set(queries.composed[suite.cluster])
     if len(queries) > 1 and len(values) == 1 and next(iter(values)).strip():
         yield Problem(
             f"all queries have {suite.cluster}={next(iter(values))}: evidence needs more than one cluster",
@@ -367,7 +367,7 @@ def _one_cluster(suite: Suite, queries: Queries) -> Iterator[Problem]:
 def _unknown_strata(population: PopulationAsked, queries: Queries) -> Iterator[Problem]:
     """Values that have no share, and shares of values that no query has."""
     place, column = str(population.place), population.strata
-    there = dict.fromkeys(queries.columns[column])
+    there = dict.fromkeys(queries.composed[column])
     given = {"share": population.shares} if population.shares else {"size": population.sizes}
     for what, known in given.items():
         missing = [value for value in there if value not in known]
@@ -386,15 +386,15 @@ def _unknown_strata(population: PopulationAsked, queries: Queries) -> Iterator[P
 
 def _unfit_strata(suite: Suite, population: PopulationAsked, queries: Queries) -> Iterator[Problem]:
     """Strata that are larger than the population says, or too small to show how much queries differ."""
-    column = queries.columns[population.strata]
-    clusters = _clusters(queries.columns[suite.cluster]).tolist() if suite.cluster else list(range(len(queries)))
+    column = queries.composed[population.strata]
+    clusters = _clusters(queries.composed[suite.cluster]).tolist() if suite.cluster else list(range(len(queries)))
     units: dict[str, set[int]] = {}
     first: dict[int, str] = {}
     mixed: dict[int, str] = {}
     for row, (value, cluster) in enumerate(zip(column, clusters, strict=True)):
         units.setdefault(value, set()).add(cluster)
         if first.setdefault(cluster, value) != value and cluster not in mixed:
-            mixed[cluster] = queries.columns[suite.cluster][row]
+            mixed[cluster] = queries.composed[suite.cluster][row]
             if len(mixed) <= LISTED:
                 yield Problem(
                     f"{suite.cluster}={mixed[cluster]} has queries of {population.strata}={first[cluster]} and of "

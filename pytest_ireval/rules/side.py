@@ -205,7 +205,7 @@ class Slice:
         """The queries that belong to it."""
         found = np.ones(len(queries), bool)
         for column, values in self.conditions:
-            found &= np.isin(np.array(queries.columns[column], str), np.array(values, str))
+            found &= np.isin(np.array(queries.composed[column], str), np.array(values, str))
         return found
 
 

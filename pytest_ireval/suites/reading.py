@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError, ValidationIn
 from pytest_ireval.errors import MetricNameError, Problem, closest, did_you_mean, name_in_full, raised, shown
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.retrieval.queries import composed
 from pytest_ireval.secrets import SHORTEST, keep
 from pytest_ireval.suites import quantities
 from pytest_ireval.suites.checks import Spot, problems_of
@@ -60,6 +61,11 @@ def registry_of(info: ValidationInfo) -> Registry:
 def text(value: Any) -> str:
     """Any text, as it stands."""
     return str(value) if isinstance(value, str) else plain_value(value, "text")
+
+
+def cell(value: Any) -> str:
+    """The value of a column of queries, which are compared in their composed form."""
+    return composed(text(value))
 
 
 def secret(value: Any, info: ValidationInfo) -> str:

@@ -18,6 +18,7 @@ from pytest_ireval.suites.reading import RELATIVE, registry_of, validated_source
 from pytest_ireval.suites.scalars import UnfitError, place_of
 from pytest_ireval.suites.suite import FileAsked, SourceAsked
 from pytest_ireval.suites.values import (
+    Cell,
     DayText,
     Flag,
     MetricTexts,
@@ -43,7 +44,7 @@ class PopulationKeys(Options):
         "give each stratum its share.",
         examples=["segment"],
     )
-    shares: dict[Text, ShareText] = Field(
+    shares: dict[Cell, ShareText] = Field(
         default_factory=dict,
         json_schema_extra={editor_types.WORDS: "mapping of values and shares"},
         description="The share of each stratum in the population; together 100%. Default: computed from the sizes.",

@@ -35,6 +35,8 @@ Text = Annotated[str, BeforeValidator(reading.text), WithJsonSchema(editor_types
 """Any text."""
 SecretText = Annotated[Text, BeforeValidator(reading.secret)]
 """Text that no output shows: a password, a token. At least 8 characters, or empty."""
+Cell = Annotated[str, BeforeValidator(reading.cell), WithJsonSchema(editor_types.TEXT)]
+"""A value of a column of queries."""
 Texts = Annotated[tuple[Text, ...], BeforeValidator(reading.read_list), WithJsonSchema(editor_types.TEXTS)]
 """One text or a list of them."""
 Flag = Annotated[bool, BeforeValidator(reading.flag), WithJsonSchema(editor_types.FLAG)]
@@ -45,7 +47,9 @@ Count = Annotated[int, BeforeValidator(lambda value: reading.read_whole(value, 0
 """A whole number from 0."""
 Number = Annotated[float, BeforeValidator(reading.read_number), WithJsonSchema(editor_types.NUMBER)]
 """A finite number."""
-Filter = Annotated[dict[Text, Texts], BeforeValidator(reading.a_filter), WithJsonSchema(editor_types.FILTER)]
+Cells = Annotated[tuple[Cell, ...], BeforeValidator(reading.read_list), WithJsonSchema(editor_types.TEXTS)]
+"""One of them or a list of them."""
+Filter = Annotated[dict[Text, Cells], BeforeValidator(reading.a_filter), WithJsonSchema(editor_types.FILTER)]
 """Columns, each with the values that count."""
 PathText = Annotated[Path, BeforeValidator(reading.path), WithJsonSchema(editor_types.PATH)]
 """An absolute path; a suite writes it relative to its file."""
@@ -80,7 +84,7 @@ ToleranceText = Annotated[Tolerance, typed(quantities.tolerance, editor_types.TO
 TolerancesText = Annotated[
     Tolerances,
     _read_as(
-        Annotated[dict[Text, ToleranceText], BeforeValidator(reading.by_value), AfterValidator(reading.tolerances)],
+        Annotated[dict[Cell, ToleranceText], BeforeValidator(reading.by_value), AfterValidator(reading.tolerances)],
         editor_types.TOLERANCES,
     ),
 ]
@@ -90,7 +94,7 @@ AmountText = Annotated[Amount, typed(quantities.amount, editor_types.AMOUNT)]
 ShareText = Annotated[float, typed(quantities.share, editor_types.SHARE)]
 """``60%``, above 0."""
 SizesText = Annotated[
-    dict[str, int], _read_as(Annotated[dict[Text, Whole], BeforeValidator(reading.sizes)], editor_types.SIZES)
+    dict[str, int], _read_as(Annotated[dict[Cell, Whole], BeforeValidator(reading.sizes)], editor_types.SIZES)
 ]
 """A number under the name "", or one for each value: ``1000``, ``{head: 1000, tail: 50000}``."""
 DurationText = Annotated[float, BeforeValidator(reading.duration), WithJsonSchema(editor_types.DURATION)]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from pytest_ireval.errors import Problem, shown
+from pytest_ireval.retrieval.queries import composed
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 
 LARGEST = 2 << 20
@@ -194,8 +195,8 @@ class _Builder:
         if key == "<<" and not getattr(event, "style", None):
             self._wrong(event, "merge keys (<<) are refused: suites inherit with extends", "use extends, or repeat it")
             return None
-        if key in into.value:
-            first = next(each for each in into.value if each == key)
+        same = (each for each in into.value if composed(each) == composed(key))
+        if first := next(same, None) if key in into.value or not key.isascii() else None:
             self._wrong(event, f"duplicate key {shown(key)}", f"the first is in line {first.line}")
             return None
         return key

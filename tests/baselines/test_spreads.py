@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,14 @@ def test_six_digits_are_kept_and_what_did_not_move_is_left_out():
 
     assert dict(found) == {"P@5": 1234570.0, "nDCG@10": 0.123457}
     assert list(found) == ["P@5", "nDCG@10"]
+
+
+def test_slices_that_were_stored_in_decomposed_letters_have_the_names_of_now():
+    now, then = ("nDCG@10 구간=긴꼬리", unicodedata.normalize("NFD", "nDCG@10 구간=긴꼬리"))
+
+    assert dict(spreads_said({then: 0.5})) == {now: 0.5}
+    assert dict(spreads_said({now: 0.25, then: 0.5})) == {now: 0.25}
+    assert dict(steps_said({then: [0.1, 0.2, 0.3]})) == {now: (0.1, 0.2, 0.3)}
 
 
 def test_a_mapping_of_spreads_is_a_value():

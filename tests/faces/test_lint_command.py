@@ -55,6 +55,14 @@ ONE_POOL = (
     "documents to judge, others score too low (ireval pool --judged shows by how much) [one-pool]"
 )
 
+REPEATED = "table.csv:4: document 'a' of query 'q' has grade 1 here, as at table.csv:2 [repeated]"
+
+
+def test_a_judgment_that_is_there_twice_is_doubtful_unless_another_judge_made_it(ireval, files, tmp_path):
+    (tmp_path / "table.csv").write_text("query,document,grade,judge\nq,a,1,Ann\nq,b,0,Ann\nq,a,1,Ann\nq,b,0,Bob\n")
+
+    assert ireval("lint", "table.csv").out == f"{REPEATED}\n1 found: 1 repeated\n"
+
 
 def ranked(*documents):
     return "".join(f"q Q0 {document} {i} {-i} t\n" for i, document in enumerate(documents, 1))
@@ -86,7 +94,7 @@ def test_everything_doubtful_is_listed_by_check_and_line(ireval, files):
 
 
 def test_every_check_has_an_example_here():
-    assert {line.rpartition("[")[2].rstrip("]") for line in (*FINDINGS, ONE_POOL)} == set(CHECKS)
+    assert {line.rpartition("[")[2].rstrip("]") for line in (*FINDINGS, ONE_POOL, REPEATED)} == set(CHECKS)
 
 
 def test_what_is_not_given_is_not_looked_at(ireval, files):

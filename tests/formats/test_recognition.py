@@ -169,6 +169,28 @@ def test_what_is_unknown_is_shown_with_the_formats_there_are(file, refused):
     )
 
 
+RUN = "q1 Q0 d1 1 3 t\n"
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "says"),
+    [
+        (
+            read_rankings,
+            RUN + "q1 Q0 d2\n",
+            ":2\n  is not like the other lines: 'q1 Q0 d2'\n  they are in format trec: ",
+        ),
+        (read_rankings, "q1 d2\n" + RUN, "\n  contains no rankings"),  # neither line is usual
+        (read_rankings, "q1 d1 1\nq1 d2 2\nq1 d3\nq1\n", ":3\n  is not like the other lines: 'q1 d3'"),
+        (read_judgments, "# us\n\nq1 0 d1 1\r\nq1 0 d2\r\n", ":4\n  is not like the other lines: 'q1 0 d2'"),
+        (read_queries, "q1\tred mug\nq2 blue mug\n", ":2\n  is not like the other lines: 'q2 blue mug'"),
+        (read_queries, "to be\nor not\nto be or not\n", "\n  contains no queries"),
+    ],
+)
+def test_the_first_line_that_is_unlike_the_others_is_named(file, refused, read, text, says):
+    assert refused(read, file(text)).startswith(f"DIR/file.txt{says}")
+
+
 @pytest.mark.parametrize(
     ("content", "kind"),
     [(b"PK\x03\x04abc", "a zip archive"), (b"BZh91AY", "compressed with bzip2"), (b"\xfd7zXZ\0", "compressed with xz")],

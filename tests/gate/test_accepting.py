@@ -6,6 +6,8 @@ import pytest
 
 from pytest_ireval.baselines import writing
 
+RED = "1 verdict red: make it pass, change its rule, or add --ireval-force: "
+
 
 @pytest.fixture
 def changed(shop):
@@ -46,14 +48,25 @@ def test_a_red_threshold_stands_in_the_way_unless_forced(changed):
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert changed.baseline_files() == before
-    result.stdout.fnmatch_lines(
-        [
-            "not accepted: shop: 1 verdict red, and --ireval-force was not given: threshold::nDCG_10: "
-            "nDCG@10 is 0.9000 (must be >= 0.95)"
-        ]
-    )
+    result.stdout.fnmatch_lines([f"not accepted: shop: {RED}threshold::nDCG_10: nDCG@10 is 0.9000 (must be >= 0.95)"])
+    both = problems_of(changed.run("--ireval-update"))
+    assert [each.partition(": nDCG")[0] for each in both] == [
+        f"not accepted: shop: {RED}threshold::nDCG_10",
+        'not accepted: shop: a regression was found: give a reason with --ireval-reason "…"',
+    ]
     changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
     assert b'"forced": true' in changed.baseline_files()["shop.json"]
+
+
+def test_a_suite_with_a_baseline_is_not_new_and_a_change_says_so(changed):
+    before = changed.baseline_files()
+
+    result = changed.run("--ireval-update-new")
+
+    assert (result.ret, changed.baseline_files()) == (pytest.ExitCode.TESTS_FAILED, before)
+    assert (
+        "shop: not accepted, it has a baseline: --ireval-update replaces it, --ireval-update-new only writes first ones"
+    ) in result.outlines
 
 
 @pytest.mark.parametrize(
@@ -203,9 +216,7 @@ def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(ch
     assert changed.baseline_files() == before
     result.assert_outcomes(passed=6, failed=1)
     (problem,) = problems_of(result)
-    assert problem.startswith(
-        "not accepted: shop: 1 verdict red, and --ireval-force was not given: no_regression::nDCG_10.all: nDCG@10 fell"
-    )
+    assert problem.startswith(f"not accepted: shop: {RED}no_regression::nDCG_10.all: nDCG@10 fell")
 
 
 COMPARING = """
@@ -301,7 +312,7 @@ def test_force_needs_a_reason(shop):
 
     assert shop.baseline_files() == before
     assert problems_of(result) == [
-        'not accepted: shop: 1 verdict red, accepted by force: give a reason with --ireval-reason "…"'
+        'not accepted: shop: 1 verdict red, to be accepted by force: give a reason with --ireval-reason "…"'
     ]
 
 
@@ -322,7 +333,8 @@ def test_a_damaged_baseline_is_overwritten_by_force_with_a_reason(shop, file, lo
     (problem,) = problems_of(unforced)
     assert problem.startswith("not accepted: shop: its baseline cannot be read, and --ireval-force was not given: ")
     assert problems_of(silent) == [
-        'not accepted: shop: its baseline cannot be read, accepted by force: give a reason with --ireval-reason "…"'
+        "not accepted: shop: its baseline cannot be read, to be accepted by force: "
+        'give a reason with --ireval-reason "…"'
     ]
     forced = shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "disk broke")
     assert b'"forced": true' in shop.baseline_files()["shop.json"]
@@ -373,7 +385,7 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed, whol
     ]
     assert problems_of(silent) == [
         "not accepted: shop: the last commit has a baseline of this suite, but this folder does not, "
-        'accepted by force: give a reason with --ireval-reason "…"'
+        'to be accepted by force: give a reason with --ireval-reason "…"'
     ]
     forced = committed.run("--ireval-update", "--ireval-force", "--ireval-reason", "anew")
     assert LOST in forced.outlines

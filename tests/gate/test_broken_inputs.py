@@ -64,12 +64,13 @@ def test_the_whole_text_stands_once_and_others_point_to_it(accepted):
     accepted.write()
 
     text = accepted.run().stdout.str()
-    assert text.count("missing_queries: zero in the suite") == 1
+    assert text.count("\n  missing_queries: zero in the suite") == 1
+    assert "without a ranking: 'q04'; missing_queries: zero in the suite" in " ".join(text.split())
     assert "\n  7 checks of this suite could not be made\n" in text
     assert text.count("ERROR at setup") == 1
 
     text = accepted.run("-v").stdout.str()
-    assert text.count("missing_queries: zero in the suite") == 1
+    assert text.count("\n  missing_queries: zero in the suite") == 1
     assert text.count("the full error is at shop.ireval.yaml::inputs") == 6
 
 

@@ -279,6 +279,13 @@ def red(shop):
     return shop
 
 
+def test_beside_a_cause_verbose_output_says_how_to_accept(red):
+    command = 'pytest --ireval shop.ireval.yaml --ireval-update --ireval-reason "..."'
+
+    assert f"  accept:   {command}" in red.run("-v").outlines
+    assert command not in red.run().stdout.str()
+
+
 CAUSE = (
     "2 of 10 queries list documents under other ids: 'q02-d0' is 'q02/doc-0' now; the results themselves may be the "
     "same; all of the loss of nDCG@10 comes from these queries"
@@ -297,6 +304,7 @@ def test_every_face_names_it_above_the_figures(red, ireval):
     assert " ".join(text.split()).count(ADVICE) == 1
     assert failure.count("likely cause: 2 of 10 queries list") == 1
     assert failure.index("likely cause") < failure.index("tolerance")
+    assert "  accept:   if this is intended, -v shows the command\n" in failure
     assert "likely cause: shop: 2 of 10 queries" in text[text.index("= ireval =") :]
     assert summary.index("**Likely cause**: 2 of 10 queries list") < summary.index("###")
     assert f"**Next**: {ADVICE}" in summary.replace("\\", "")

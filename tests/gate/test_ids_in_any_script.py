@@ -101,3 +101,38 @@ def test_where_only_ascii_is_shown_an_id_is_escaped_and_where_only_ascii_is_held
     assert "7 passed" in run.stdout
     shown = "441def" if "LC_ALL" in environment else "\\uad6c\\uac04-\\uae34\\uaf2c\\ub9ac"
     assert f"nDCG_10.{shown}" in run.stdout
+
+
+def decomposed(path, *names):
+    text = path.read_text(encoding="utf-8")
+    for name in names:
+        text = text.replace(name, unicodedata.normalize("NFD", name))
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("rows", ["one", "all"])
+@pytest.mark.parametrize("tolerance", ["{머리: 10%, 긴꼬리: 5%}", "5%"])
+def test_queries_that_another_system_wrote_in_decomposed_letters_are_in_the_same_slice(korean, rows, tolerance):
+    korean.suite = (korean.path / "shop.ireval.yaml").read_text(encoding="utf-8")
+    korean.suite = korean.suite.replace("{머리: 10%, default: 5%}", tolerance)
+    (korean.path / "shop.ireval.yaml").write_text(korean.suite, encoding="utf-8")
+    words = ["words 10\t긴꼬리"] if rows == "one" else ["긴꼬리", "머리"]
+    decomposed(korean.path / "queries.tsv", *words)
+
+    result = korean.run()
+
+    assert result.ret == 0, result.stdout.str()
+    assert [each for each in korean.verdicts() if "구간" in each] == [
+        f"no_regression::nDCG_10.구간-{each}" for each in ("머리", "긴꼬리")
+    ]
+    (suite,) = korean.results()["suites"]
+    assert [each["figures"]["queries"] for each in suite["slices"] if "꼬리" in each["figures"]["slice"]] == [4, 4]
+
+
+def test_rules_name_values_in_either_form_and_each_once(korean):
+    suite = korean.path / "shop.ireval.yaml"
+    decomposed(suite, "{머리: 10%")
+    assert korean.run().ret == 0
+
+    suite.write_text(suite.read_text(encoding="utf-8").replace("10%,", "10%, 머리: 1%,"), encoding="utf-8")
+    korean.run().stdout.fnmatch_lines(["*duplicate key '머리'"])

@@ -39,9 +39,19 @@ def test_an_error_is_told_in_one_line_too(red, monkeypatch):
 
     assert summary_of(result) == [
         "ERROR shop.ireval.yaml::inputs - judgments.txt:1: grade 'x' is not a number",
-        "ERROR shop.ireval.yaml::worsened::nDCG_10 - the inputs of shop are broken; the full error is at "
-        "shop.ireval.yaml::inputs",
+        "… and 1 more check of shop, for the same reason",
     ]
+    assert "2 errors" in result.outlines[-1]
+    assert len(summary_of(red.run("-k", "inputs or worsened", "-v"))) == 2
+    assert "for the same reason" not in red.run("-rf").stdout.str()
+
+
+def test_the_summary_says_how_a_broken_input_may_be_repaired(red, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    del red.rankings["q10"]
+    red.write()
+
+    assert " ".join(red.run().outlines).count("without a ranking: 'q10'; missing_queries: zero in the suite") == 1
 
 
 def test_one_line_each_if_that_is_asked_for(red):

@@ -1,6 +1,7 @@
 """The figures of a run beside those of earlier ones: the lines that its report draws."""
 
 import sqlite3
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from made_runs import COMMIT, outcome, run, suite, tail
 from pytest_ireval.errors import HistoryError
 from pytest_ireval.history.database import writing
 from pytest_ireval.history.kept import append, kept_run
-from pytest_ireval.history.trends import MOST_POINTS, MOST_TRENDS, with_trends
+from pytest_ireval.history.trends import MOST_POINTS, MOST_TRENDS, known, spreads, trend, with_trends
 from pytest_ireval.results.suite_result import Accepted, BaselineInfo, TrendPoint
 
 FILE = Path("history.sqlite")
@@ -191,3 +192,13 @@ def test_a_history_that_another_process_is_writing_is_waited_for_a_little(monkey
             trends()
     finally:
         other.close()
+
+
+def test_a_slice_that_was_kept_in_decomposed_letters_is_the_same_slice():
+    then, now = (f"구간={unicodedata.normalize(form, '긴꼬리')}" for form in ("NFD", "NFC"))
+    append(FILE, kept_run(run(moment(1), suite("shop", 0.8, outcome(then, "pass", tail(slice=then))))))
+
+    assert [point.value for point in trends(20, outcome(now, "pass", tail(slice=now)))["nDCG@10", now]] == [0.6, 0.6]
+    assert spreads(FILE, "shop", "main")["nDCG@10", now] == [0.3]
+    assert [row.value for row in trend(FILE, "shop", "nDCG@10", then)] == [0.6]
+    assert known(FILE, "slice") == ("all", now)

@@ -113,7 +113,7 @@ other           inputs                                                error
 suite           queries  judged  ties  unjudged in the lists
 product-search       60      60     2                    212
 
-other: error: runs/x.trec:3: no score
+other: error: runs/x.trec:3: no score; five columns
 
 problem: a.yaml:3: unknown key
   'metrc'

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_ireval.errors import InputError, Problem, did_you_mean, name_in_full
-from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.input_file import InputFile, words
 from pytest_ireval.retrieval.formats.reader import Content, Reader, fits
 from pytest_ireval.retrieval.tables import (
     BEIR_JUDGMENTS,
@@ -89,8 +89,29 @@ def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], optio
             suggestion += "; if the other columns are judges, use format quepid-book"
         suggestion += _vectors(file)
         return InputError(Problem(complaint, file.name, suggestion=suggestion, allowed=allowed))
+    if (odd := _odd_line(file, content, readers)) is not None:
+        return InputError(odd)
     allowed = "\n  ".join([f"formats of {content} ({option}):", *sorted(layouts)])
     return InputError(Problem(complaint, file.name, suggestion=_hint(file, content), allowed=allowed))
+
+
+def _odd_line(file: InputFile, content: Content, readers: Sequence[Reader]) -> Problem | None:
+    """The first line that is shorter than the others, if these are at least half of them, and of one format."""
+    numbered = enumerate(map(str.rstrip, file.head.split("\n")), 1)
+    lines = [(number, line) for number, line in numbered if line and not line.lstrip().startswith("#")]
+    lines = lines[: len(file.first_words)]  # the last line may be cut
+    for width in (lambda line: len(words(line)), lambda line: line.count("\t")) if is_text(file) else ():
+        usual = Counter(width(line) for _, line in lines).most_common(1)[0][0]
+        alike, odd = ([each for each in lines if (width(each[1]) < usual) is less] for less in (False, True))
+        part = InputFile(file.name, file.path, file.file)
+        part.head = "\n".join(line for _, line in alike)
+        sure = odd and 2 * len(alike) >= len(lines) and ("\t" in alike[0][1] or DIGITS.search(alike[0][1]))
+        fitting = readers_that_fit(part, content, readers) if sure else []
+        if len(fitting) == 1:
+            complaint = f"is not like the other lines: {odd[0][1][:60]!r}"
+            known = f"they are in format {fitting[0].name}: {fitting[0].summary}"
+            return Problem(complaint, f"{file.name}:{odd[0][0]}", suggestion=known)
+    return None
 
 
 def _vectors(file: InputFile) -> str:
