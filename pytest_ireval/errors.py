@@ -66,7 +66,7 @@ def _screenful(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def number_of(problems: Iterable[Problem]) -> int:
+def how_many(problems: Iterable[Problem]) -> int:
     """Count problems, with those that the last line of an error only counts."""
     more = (MORE.fullmatch(each.complaint) for each in problems)
     return sum(int(match[1].replace(",", "")) if match else 1 for match in more)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_ireval.errors import IrevalError, Problem, number_of
+from pytest_ireval.errors import IrevalError, Problem, how_many
 from pytest_ireval.text_table import counted, printable
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
     if not names and not problems:
         raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")
     if problems:
-        click.echo(counted(number_of(problems), "mistake"))
+        click.echo(counted(how_many(problems), "mistake"))
     sys.exit(1 if problems else 0)
 
 
@@ -97,7 +97,7 @@ def _checked(suite: Suite, registry: Registry) -> list[Problem]:
     said: list[Problem | str] = [*_wrong_inputs(suite, registry)] or list(_foreseen(suite, registry))
     problems = [each for each in said if isinstance(each, Problem)]
     counts = f"{counted(len(suite.metrics), 'metric')}, {counted(len(suite.rules), 'rule')}"
-    counts = counted(number_of(problems), "mistake") if problems else counts
+    counts = counted(how_many(problems), "mistake") if problems else counts
     click.echo(f"{suite.shown}: {suite.name}: {counts}")
     for warning in (each for each in said if isinstance(each, str)):
         click.echo(printable(f"warning: {warning}"))

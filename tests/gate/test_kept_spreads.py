@@ -69,6 +69,7 @@ def test_the_same_acceptance_is_the_same_bytes(shop):
 
 def test_what_a_run_saw_is_planned_with_and_the_same_seen_again_counts_once(shop, monkeypatch):
     monkeypatch.chdir(shop.path)
+    shop.change(("tolerance: 5%}", "tolerance: 90%}"), ("default: 5%}", "default: 90%}"), ('">= 0.5"', '">= 0.1"'))
     shop.accept()
     for lists in (["q10-n1", "q10-d0"], ["q10-n1", "q10-d0"], ["q10-n1", "q10-n2"]):
         shop.rankings["q10"] = lists

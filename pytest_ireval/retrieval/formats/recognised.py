@@ -100,7 +100,7 @@ def _odd_line(file: InputFile, content: Content, readers: Sequence[Reader]) -> P
     numbered = enumerate(map(str.rstrip, file.head.split("\n")), 1)
     lines = [(number, line) for number, line in numbered if line and not line.lstrip().startswith("#")]
     lines = lines[: len(file.first_words)]  # the last line may be cut
-    for width in (lambda line: len(words(line)), lambda line: line.count("\t")) if is_text(file) else ():
+    for width in (lambda line: len(words(line)), lambda line: line.count("\t")) if lines and is_text(file) else ():
         usual = Counter(width(line) for _, line in lines).most_common(1)[0][0]
         alike, odd = ([each for each in lines if (width(each[1]) < usual) is less] for less in (False, True))
         part = InputFile(file.name, file.path, file.file)
