@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 SECONDS, CONCURRENCY, HITS, CATALOGUE = 0.005, 16, 20, 10_000
-LIMIT = 1.3
+LIMIT = 1.5
 """The longest time, in times of the minimum."""
 
 
