@@ -321,8 +321,7 @@ def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
 
 def _red(suite: SuiteResult) -> str:
     red = sorted((each for each in suite.outcomes if each.verdict == suite.verdict), key=importance)
-    found = [each.headline for each in red]
-    return _first_of([suite.error, *found[1:]] if suite.error else found, suite.verdict, suite)
+    return _first_of([suite.error] if suite.error else [each.headline for each in red], suite.verdict, suite)
 
 
 def _first_of(found: Sequence[str], word: str, suite: SuiteResult) -> str:

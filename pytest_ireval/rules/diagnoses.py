@@ -458,7 +458,7 @@ def _is_no_chance(losing: int, inside: int, queries: int, members: int, tried: i
 def _symptom(change: RankingChange, queries: Sequence[str], predicate: str, advice: str) -> Symptom | None:
     if not queries:
         return None
-    return Symptom(f"{len(queries)} of {change.these} {predicate}", queries, advice)
+    return Symptom(f"{len(queries)} of {change.out_of(len(change.queries))} {predicate}", queries, advice)
 
 
 DIAGNOSES: list[DiagnosisKind] = [

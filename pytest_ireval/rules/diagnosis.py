@@ -79,11 +79,6 @@ class RankingChange:
         drawn = np.random.default_rng(0).choice(len(self.compared), LOOKED_AT, replace=False)
         return tuple(self.compared[i] for i in np.sort(drawn).tolist())
 
-    @property
-    def these(self) -> str:
-        """The number of queries that were looked at: ``50 queries``."""
-        return self.out_of(len(self.queries))
-
     def out_of(self, number: int) -> str:
         """A number of queries, and of how many they were drawn: ``30 queries``, ``400 queries (drawn from 40000)``."""
         return f"{counted(number, 'query')}{f' (drawn from {len(self.compared)})' if self.is_drawn else ''}"

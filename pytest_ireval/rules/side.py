@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.queries import Queries, composed
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.statistics.estimate import Counts
 from pytest_ireval.suites.quantities import percent
@@ -235,8 +235,8 @@ def slug(text: str, *, at: bool = True) -> str:
     """
     plain = text.replace("@", "_") if at else text
     fits = _in_environment(plain)
-    composed = unicodedata.normalize("NFC", plain) if fits else plain.encode("ascii", "replace").decode()
-    kept = re.sub(" +", "_", "".join(each if _is_kept(each) else " " for each in composed))
+    letters = composed(plain) if fits else plain.encode("ascii", "replace").decode()
+    kept = re.sub(" +", "_", "".join(each if _is_kept(each) else " " for each in letters))
     if plain and kept == plain:
         return plain
     digest = hashlib.sha256(text.encode()).hexdigest()[:6]

@@ -101,13 +101,19 @@ def test_keys_grade_undo_and_skip_and_the_next_visit_goes_on(rating, opened_at):
     assert sorted(saved()) == ["0", "0", "1"]
 
 
-def test_two_tabs_lose_nothing_and_tell_what_the_other_did(rating, opened_at):
-    address, saved = rating
+def judged_in_two_tabs(address, opened_at):
+    """Two tabs; the first gave its first document a 2, which the second was told when it tried a 0."""
     one, other = opened_at(address), opened_at(address)
     one.keyboard.press("2")
     status(one, "Grade 2 saved. 1 of 3 judged.")
     other.keyboard.press("0")
     status(other, "This document was judged elsewhere: 2. Press a key again to change it.")
+    return one, other
+
+
+def test_two_tabs_lose_nothing_and_tell_what_the_other_did(rating, opened_at):
+    address, saved = rating
+    _, other = judged_in_two_tabs(address, opened_at)
     assert saved() == ["2"]
     other.keyboard.press("0")
     status(other, "Grade 0 saved. 1 of 3 judged.")
@@ -116,11 +122,7 @@ def test_two_tabs_lose_nothing_and_tell_what_the_other_did(rating, opened_at):
 
 def test_undo_leaves_what_another_tab_has_judged_since(rating, opened_at):
     address, saved = rating
-    one, other = opened_at(address), opened_at(address)
-    one.keyboard.press("2")
-    status(one, "Grade 2 saved. 1 of 3 judged.")
-    other.keyboard.press("0")
-    status(other, "This document was judged elsewhere: 2. Press a key again to change it.")
+    one, other = judged_in_two_tabs(address, opened_at)
     other.keyboard.press("0")
     status(other, "Grade 0 saved. 1 of 3 judged.")
 

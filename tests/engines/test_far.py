@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -136,39 +135,33 @@ def google(monkeypatch):
     running.start()
     address = "http://{}:{}".format(*running._api._httpd.server_address)
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", address)
-    with fsspec_told(monkeypatch, "gs", {"token": "anon", "endpoint_url": address}):
-        yield gcsfs.GCSFileSystem()
+    (config,) = needed("fsspec.config")
+    monkeypatch.setitem(config.conf, "gs", {"token": "anon", "endpoint_url": address})
+    gcsfs.GCSFileSystem.clear_instance_cache()
+    yield gcsfs.GCSFileSystem()
     running.stop()
 
 
 @pytest.fixture
 def azure(monkeypatch):
     """A container in Azurite, over a socket: `npm install azurite` brings it."""
-    program = shutil.which("azurite-blob") or pytest.skip("there is no azurite-blob on PATH")
     (adlfs,) = needed("adlfs")
+    if (program := shutil.which("azurite-blob")) is None:
+        raise without("there is no azurite-blob on PATH")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [program, "--disableTelemetry", "--inMemoryPersistence", "--skipApiVersionCheck", "--blobPort", f"{port}"]
     key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="  # of every Azurite
     account = f"AccountName=devstoreaccount1;AccountKey={key};BlobEndpoint=http://127.0.0.1:{port}/devstoreaccount1;"
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        next(line for line in running.stdout if "successfully listens" in line)
-        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"DefaultEndpointsProtocol=http;{account}")
-        files = adlfs.AzureBlobFileSystem()
-        files.mkdir("search")
-        yield files
-        running.terminate()
-
-
-@contextmanager
-def fsspec_told(monkeypatch, scheme, options):
-    """What users write into the configuration of fsspec."""
-    from fsspec.config import conf
-
-    monkeypatch.setitem(conf, scheme, options)
-    importlib.import_module("fsspec").filesystem(scheme).clear_instance_cache()
-    yield
+        try:
+            next(line for line in running.stdout if "successfully listens" in line)
+            monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", f"DefaultEndpointsProtocol=http;{account}")
+            files = adlfs.AzureBlobFileSystem()
+            files.mkdir("search")
+            yield files
+        finally:
+            running.terminate()
 
 
 @pytest.mark.parametrize(("store", "scheme"), [("google", "gs"), ("azure", "az")])

@@ -38,11 +38,26 @@ def test_the_line_is_named_not_the_end_of_the_file(tmp_path, read, columns):
     assert refusal(read, path) == "FILE:4\n  is not CSV: the quote opened in line 4 is never closed"
 
 
-def test_queries_too(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            'id,text\nq1,red mug\n\nq2,"blue cup\nq3,tea pot\n',
+            "FILE:4\n  is not CSV: the quote opened in line 4 is never closed",
+        ),
+        ('id,text\nq1,"red" mug\n', "FILE:2\n  is not CSV (',' expected after '\"')"),
+        (
+            'id,text,note\nq1,"red\nmug",x\nq2,"blue\ncup","to\nq3,tea pot,y\n',
+            "FILE:5\n  is not CSV: the quote opened in line 5 is never closed",
+        ),
+    ],
+    ids=["queries too", "a wrong quote in one line", "a cell of several lines before it"],
+)
+def test_the_line_is_named_once(tmp_path, text, said):
     path = tmp_path / "queries.csv"
-    path.write_text('id,text\nq1,red mug\n\nq2,"blue cup\nq3,tea pot\n')
+    path.write_text(text)
 
-    assert refusal(read_queries, path) == "FILE:4\n  is not CSV: the quote opened in line 4 is never closed"
+    assert refusal(read_queries, path) == said
 
 
 def test_a_quote_that_ends_in_the_quotes_of_a_later_cell_is_named_beside_that_line(tmp_path):
@@ -54,20 +69,6 @@ def test_a_quote_that_ends_in_the_quotes_of_a_later_cell_is_named_beside_that_li
         "  is not CSV (',' expected after '\"')\n"
         "  the quote opened in line 3 ends here: is its closing quote missing there?"
     )
-
-
-def test_a_wrong_quote_in_one_line_is_named_once(tmp_path):
-    path = tmp_path / "queries.csv"
-    path.write_text('id,text\nq1,"red" mug\n')
-
-    assert refusal(read_queries, path) == "FILE:2\n  is not CSV (',' expected after '\"')"
-
-
-def test_a_cell_may_have_several_lines_before_another_is_left_open(tmp_path):
-    path = tmp_path / "queries.csv"
-    path.write_text('id,text,note\nq1,"red\nmug",x\nq2,"blue\ncup","to\nq3,tea pot,y\n')
-
-    assert refusal(read_queries, path) == "FILE:5\n  is not CSV: the quote opened in line 5 is never closed"
 
 
 def test_a_cell_without_end_is_no_reason_to_read_all_of_a_large_file(tmp_path):

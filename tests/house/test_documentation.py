@@ -124,7 +124,7 @@ def check_command(line, shown, ireval):
 
 
 def printed_by_judge(arguments, lines):
-    """The first lines of a command that serves a page until somebody ends it."""
+    """The first lines of a command that serves a page; it is ended then."""
     command = [sys.executable, "-m", "pytest_ireval", *arguments, "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         printed = [running.stdout.readline().rstrip("\n") for _ in range(lines)]
