@@ -36,10 +36,11 @@ class TestSecondColumn:
             "7 sea-1 0 2\n8 sea-2 0 0\n9 sea-1 0 1\n",
             "7 sea-1 0 2\n8 0 sea-2 0\n9 sea-3 0 1\n",
             "7 12 0 2\n8 13 0 0\n9 14 0 1\n",
+            "7 5 0 2\n8 0 12 0\n9 0 13 1\n10 0 14 1\n11 0 15 1\n",
             "7 a sea-1 2\n7 b sea-2 0\n8 a sea-3 1\n",
             "".join(f"7 {i} sea-{j} 0\n" for i in range(51) for j in (2 * i, 2 * i + 1)),
         ],
-        ids=["swapped", "swapped in most lines", "swapped numbers", "words", "too many"],
+        ids=["swapped", "swapped in most lines", "swapped numbers", "one swapped number", "words", "too many"],
     )
     def test_other_second_columns_are_never_taken_for_rounds(self, file, refused, lines):
         assert "choose a format: trec ignores that column" in refused(read_judgments, file(lines))

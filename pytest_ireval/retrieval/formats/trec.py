@@ -5,7 +5,7 @@ Runs of MS MARCO, ``query document rank``, are read in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -58,11 +58,16 @@ def read_trec_judgments(source: InputFile, how: Reading) -> Judgments:
         if rows.change is None:
             raise
         raise _may_have_subtopics(rows.change, place) from None
-    few = len(rows.iterations) < np.unique(documents.keys()).size if rows.change else True
-    rounds = few and len(rows.iterations) <= ROUNDS and all(map(NUMBER.fullmatch, map(bytes.decode, rows.iterations)))
-    if rows.change and (len(found) < query.size or not rounds):
+    if rows.change and (len(found) < query.size or not _are_rounds([*map(bytes.decode, rows.iterations)], documents)):
         raise _may_have_subtopics(rows.change, place)
     return found
+
+
+def _are_rounds(iterations: Sequence[str], documents: Ids) -> bool:
+    """Tell whether second columns are a few numbers, and none of them a document: columns may be swapped."""
+    keys = np.unique(documents.keys())
+    few = len(iterations) <= ROUNDS and len(iterations) < keys.size
+    return few and all(map(NUMBER.fullmatch, iterations)) and not np.isin(Ids.of(iterations).keys(), keys).any()
 
 
 def _may_have_subtopics(change: tuple[int, str], place: Callable[[int], str]) -> InputError:
