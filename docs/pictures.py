@@ -12,8 +12,8 @@ from pathlib import Path
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.meta.online import Design
 from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.reports.charts.curves import detectable_chart
 from pytest_ireval.reports.charts.gallery import charts_of, svg_file
-from pytest_ireval.reports.charts.online import detectable_chart
 from pytest_ireval.reports.templates import environment
 from pytest_ireval.statistics.student import resolution
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
     from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence
-    from pytest_ireval.rules.figures import slice_figures
+    from pytest_ireval.rules.question import slice_figures
     from pytest_ireval.sources.request import Answer, Request
     from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
@@ -98,7 +98,7 @@ _HOMES = {
     "rules.context": ("Ruling", "Seen"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
     "rules.evidence": ("Chances", "Tries", "TryEvidence"),
-    "rules.figures": ("slice_figures",),
+    "rules.question": ("slice_figures",),
     "sources.request": ("Answer", "Request"),
     "suites.loading": ("load_suite", "load_suites"),
     "statistics.mean_evidence": ("mean_evidence", "MeanEvidence"),

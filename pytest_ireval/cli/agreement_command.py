@@ -25,8 +25,18 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.intake.importing import read_panel
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
-from pytest_ireval.judging.agreement import agreement_by_query, agreement_of_all, agreement_of_two, alike
-from pytest_ireval.judging.judge_error import Audit, SliceAgreement, agreement_by_slice, audit_of, redrawn, with_error
+from pytest_ireval.judging.agreement import (
+    Audit,
+    SliceAgreement,
+    agreement_by_query,
+    agreement_by_slice,
+    agreement_of_all,
+    agreement_of_two,
+    alike,
+    audit_of,
+    redrawn,
+    with_error,
+)
 from pytest_ireval.judging.panel import CHOICES, Choice, JudgePanel, Merging, MissingPolicy, TiePolicy, merged_votes
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.evaluation import Grades
@@ -262,7 +272,7 @@ def _order(metric: str, variant: str, figures: Mapping[str, list[float | None]],
 
 def _verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
     """The verdict of each suite in the file under its own judgments, and under each variant."""
-    from pytest_ireval.meta.verdicts import verdicts_under
+    from pytest_ireval.meta.stage import verdicts_under
 
     with LateBar() as progress:
         found = [*verdicts_under(path, {"(its own)": None, **variants}, progress)]

@@ -328,7 +328,7 @@ def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, 
 
 def _drawn(searches: Searches, svg: str) -> str:
     """Write the picture; a note for the user."""
-    from pytest_ireval.reports.charts.click_rates import click_rates_chart
+    from pytest_ireval.reports.charts.curves import click_rates_chart
     from pytest_ireval.reports.charts.gallery import svg_file
     from pytest_ireval.reports.templates import environment
 

@@ -60,8 +60,8 @@ def command(
     notes = [f"{len(named)} systems, {comparison.queries} queries, {comparison.test} test, alpha {alpha:g}"]
     notes += [f"{each.name} is left out: {each.untested}" for each in comparison.metrics if each.untested]
     if svg is not None and found:
+        from pytest_ireval.reports.charts.curves import significance_chart
         from pytest_ireval.reports.charts.gallery import svg_file
-        from pytest_ireval.reports.charts.significance import significance_chart
         from pytest_ireval.reports.templates import environment
 
         put({Path(svg): [svg_file(significance_chart(found, alpha), environment())]})

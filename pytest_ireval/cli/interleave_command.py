@@ -348,8 +348,8 @@ def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int,
     needed = [each.needed for each in rows if each.needed is not None]
     if not needed:
         return f"nothing to draw, because no test finds a difference: {svg} not written"
+    from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
     from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.charts.significance import CurvePanel, curves_chart
     from pytest_ireval.reports.templates import environment
 
     most = math.log10(min(MOST_DRAWN, max(100, 2 * max(needed))))

@@ -18,7 +18,7 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.material import today_of
 from pytest_ireval.intake.reading import read_judgments
-from pytest_ireval.judging.judge_error import LEVEL, HumanAgreement, agreement_with, drawn_per_slice, shuffled
+from pytest_ireval.judging.agreement import LEVEL, HumanAgreement, agreement_with, drawn_per_slice, shuffled
 from pytest_ireval.judging.machine import PROMPT, AnswerCache, Asking, GivenGrade, MachineJudge, Spending
 from pytest_ireval.judging.rating import ENDINGS, Item, JudgmentFile, Pair, ReadPool, judged_items, read_pool
 from pytest_ireval.reports.data_files import FOLDER, IGNORED

@@ -12,7 +12,7 @@ from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.meta.online import Design
 from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.statistics.looks import crossings, sequential
+from pytest_ireval.statistics.multiplicity import crossings, sequential
 from pytest_ireval.statistics.student import NORMAL
 
 LOOKS = (1, 2, 5, 10, 20)
@@ -266,8 +266,8 @@ def _alarms(seen: Sequence[Row], design: Design) -> Iterator[str]:
 
 
 def _drawn(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:
+    from pytest_ireval.reports.charts.curves import detectable_chart
     from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.charts.online import detectable_chart
     from pytest_ireval.reports.templates import environment
 
     last = max(DAYS[-1], *days, *(min(365, design.days(change, per_day)) for change in changes), 1)

@@ -214,8 +214,8 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
     drawn = [each for each in found if each.trend]
     if not drawn:
         return f"nothing to draw: {svg} not written"
+    from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
     from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.charts.significance import CurvePanel, curves_chart
     from pytest_ireval.reports.templates import environment
 
     panels = []

@@ -25,8 +25,19 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.intake.reading import read_judgments
-from pytest_ireval.meta.stress import ALL, Stressed, StressPlan, condensed_of, draws, reduced, stressed
-from pytest_ireval.meta.systems import Systems, doubts, system_values, systems_of
+from pytest_ireval.meta.systems import (
+    ALL,
+    Stressed,
+    StressPlan,
+    Systems,
+    condensed_of,
+    doubts,
+    draws,
+    reduced,
+    stressed,
+    system_values,
+    systems_of,
+)
 from pytest_ireval.results.evaluation import MissingQueries, Policies
 from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.retrieval.judgments import Judgments
@@ -247,8 +258,8 @@ def _cell(value: float | None) -> str:
 
 def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
     """Write the picture: three panels for each metric, both forms of it in one panel."""
+    from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
     from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.charts.significance import CurvePanel, curves_chart
     from pytest_ireval.reports.templates import environment
 
     least = next(iter(robust.values()))[-1].level
@@ -282,7 +293,7 @@ def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
 
 def _verdicts(judgments: Judgments, path: Path, plan: StressPlan) -> Sheet:
     """The share of draws in which the verdict of a suite differs from that under all judgments."""
-    from pytest_ireval.meta.verdicts import verdicts_under
+    from pytest_ireval.meta.stage import verdicts_under
 
     fewer = {f"{level}/{number}": part for level, number, part in reduced(judgments, plan)}
     variants = {str(ALL): judgments, **fewer}

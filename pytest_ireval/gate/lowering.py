@@ -23,8 +23,8 @@ from pytest_ireval.repositories.branches import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.context import Ruling, Seen, Values
-from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import Held, by_stored
+from pytest_ireval.rules.question import figures_compared
 from pytest_ireval.rules.side import WHOLE, Population
 from pytest_ireval.rules.wording import worst_changes
 from pytest_ireval.suites.suite import Suite

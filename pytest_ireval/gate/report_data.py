@@ -42,8 +42,8 @@ from pytest_ireval.results.suite_result import (
 from pytest_ireval.retrieval.document_texts import with_texts
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.rules.context import Seen
-from pytest_ireval.rules.figures import figures_compared
 from pytest_ireval.rules.planning import MOST_VALUES, Check
+from pytest_ireval.rules.question import figures_compared
 from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, in_order, one_value
 from pytest_ireval.statistics.multiplicity import benjamini_hochberg
 from pytest_ireval.suites.suite import Suite, Waiver

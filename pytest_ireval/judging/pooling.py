@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.judging.pairs import PairRows, distinct_pairs
+from pytest_ireval.judging.panel import PairRows, distinct_pairs
 from pytest_ireval.retrieval.join import grades_of, judge
 from pytest_ireval.retrieval.judged import Integers, Mask
 from pytest_ireval.retrieval.judgments import Judgments, without_rows

@@ -23,8 +23,7 @@ from pytest_ireval.rules.evidence import (
     for_tries,
     robustness_of,
 )
-from pytest_ireval.rules.figures import needed_for
-from pytest_ireval.rules.question import Question, mean_of
+from pytest_ireval.rules.question import Question, mean_of, needed_for
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.wording import (
     bounds_words,

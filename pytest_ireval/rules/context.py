@@ -16,7 +16,7 @@ from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.results.outcome import Placed, QueryChange, SliceFigures, Verdict
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.side import WHOLE, Floats, Population, Scored, Side, Slice
-from pytest_ireval.statistics.looks import agreement, even_agreement, levels_of_looks
+from pytest_ireval.statistics.multiplicity import agreement, even_agreement, levels_of_looks
 
 
 class JudgedThere(NamedTuple):

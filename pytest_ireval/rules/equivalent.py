@@ -13,8 +13,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import few_words, numbers_of, shown_of_mean, tested_p, undecided
 from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.evidence import Chances, Tries, factor_of, left_open_of
-from pytest_ireval.rules.figures import figures_of
-from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
+from pytest_ireval.rules.question import Question, beyond, figures_of, mean_of, weights_of
 from pytest_ireval.rules.wording import (
     cannot_tell,
     change_words,

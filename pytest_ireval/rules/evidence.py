@@ -16,8 +16,8 @@ from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Floats, Slice
 from pytest_ireval.statistics.estimate import weighting
-from pytest_ireval.statistics.looks import levels_of_looks
 from pytest_ireval.statistics.mean_evidence import MeanEvidence
+from pytest_ireval.statistics.multiplicity import levels_of_looks
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.text_table import counted
 

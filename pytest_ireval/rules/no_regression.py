@@ -13,8 +13,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p, undecided
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.evidence import Chances, Tries, decided_by_ties
-from pytest_ireval.rules.figures import figures_of
-from pytest_ireval.rules.question import Question, beyond, mean_of, weights_of
+from pytest_ireval.rules.question import Question, beyond, figures_of, mean_of, weights_of
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
     change_words,

@@ -11,8 +11,7 @@ from pydantic import Field
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.evidence import Chances, Tries
-from pytest_ireval.rules.figures import figures_of
-from pytest_ireval.rules.question import Question
+from pytest_ireval.rules.question import Question, figures_of
 from pytest_ireval.rules.wording import on, worst_changes
 from pytest_ireval.statistics.estimate import risk_of
 from pytest_ireval.suites.options import LESS, ComparingOptions

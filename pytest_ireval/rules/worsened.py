@@ -23,8 +23,7 @@ from pytest_ireval.rules.evidence import (
     for_tries,
     left_open_of,
 )
-from pytest_ireval.rules.figures import figures_of
-from pytest_ireval.rules.question import Question
+from pytest_ireval.rules.question import Question, figures_of
 from pytest_ireval.rules.wording import (
     look_words,
     much_worse,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pytest_ireval.plugins.registry import installed
-from pytest_ireval.rules.figures import room_of
+from pytest_ireval.rules.question import room_of
 
 
 def metric(name):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.judging.judge_error import (
+from pytest_ireval.judging.agreement import (
     agreement_by_slice,
     agreement_with,
     audit_of,

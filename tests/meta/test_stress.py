@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pytest_ireval import evaluate, load_registry
 from pytest_ireval.evaluating.setting import Companions
 from pytest_ireval.judging.agreement import alike
-from pytest_ireval.meta.stress import StressPlan, condensed_of, draws, stressed
-from pytest_ireval.meta.systems import doubts, system_values, systems_of
+from pytest_ireval.meta.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.from_objects import judgments_from
 from pytest_ireval.retrieval.judgments import without_rows

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from pytest_ireval.statistics.looks import agreement, crossings, even_agreement, levels_of_looks, sequential
+from pytest_ireval.statistics.multiplicity import agreement, crossings, even_agreement, levels_of_looks, sequential
 
 EVEN = tuple(even_agreement(look) for look in range(2, 21))
 
