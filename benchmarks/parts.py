@@ -107,7 +107,7 @@ def on_dask(folder: Path, workers: int, kill: Callable[[Any], None] = lambda _: 
 
     from pytest_ireval import evaluate, read_judgments
     from pytest_ireval.evaluating.parts import MEMORY_KEPT, parts_on
-    from pytest_ireval.retrieval.parts import ranking_files
+    from pytest_ireval.retrieval.doors import ranking_files
 
     with (
         config.set(MEMORY_KEPT),

@@ -120,8 +120,8 @@ def resident() -> int:
 def driving(folder: Path, hits: int, count: int, names: int) -> tuple[float, float, float, float]:
     """The driver: bytes of all parts, to load them, to evaluate them, and the most memory beside what it began with."""
     from pytest_ireval import evaluate, read_judgments
+    from pytest_ireval.retrieval.doors import JudgedPart
     from pytest_ireval.retrieval.judged import Hits
-    from pytest_ireval.retrieval.parts import JudgedPart
 
     lines_of(folder / "judgments.txt", hits)
     before = peak()
@@ -153,7 +153,7 @@ def scheduling(folder: Path, files: int, more: int) -> float:
 
     from pytest_ireval import read_judgments
     from pytest_ireval.evaluating.parts import parts_on
-    from pytest_ireval.retrieval.parts import ranking_files
+    from pytest_ireval.retrieval.doors import ranking_files
 
     write(folder, files, files)
     lines_of(folder / "judgments.txt", more)

@@ -11,7 +11,7 @@ import sys
 import ray
 
 from pytest_ireval import InputError, IrevalError, evaluate, judged_part, read_judgments
-from pytest_ireval.retrieval.parts import ranking_files
+from pytest_ireval.retrieval.doors import ranking_files
 
 
 @ray.remote(max_retries=3)  # of lost workers; errors of a file are not tried again

@@ -11,7 +11,7 @@ import sys
 from pyspark.sql import SparkSession
 
 from pytest_ireval import InputError, IrevalError, evaluate, judged_part, read_judgments
-from pytest_ireval.retrieval.parts import ranking_files
+from pytest_ireval.retrieval.doors import ranking_files
 
 
 def attempt(file, judgments):

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, NoReturn, get_args
 
 import pytest_ireval
-from pytest_ireval.cli.comparison_text import (
+from pytest_ireval.cli.comparison_views import (
     View,
     as_table,
     comparison_notes,
@@ -21,8 +21,8 @@ from pytest_ireval.cli.comparison_text import (
     pair_rows,
     title,
 )
-from pytest_ireval.cli.evaluation_text import FORMATS as EVALUATION_TEXTS
-from pytest_ireval.cli.evaluation_text import evaluated_figure, evaluation_notes, figure_table
+from pytest_ireval.cli.evaluate_command import FORMATS as EVALUATION_TEXTS
+from pytest_ireval.cli.evaluate_command import evaluated_figure, evaluation_notes, figure_table
 from pytest_ireval.cli.why_text import FORMATS as WHY_TEXTS
 from pytest_ireval.cli.why_text import Grid, blocks_of
 from pytest_ireval.errors import IrevalError, Problem

@@ -14,7 +14,6 @@ from pytest_ireval_metrics import (
     counts,
     cumulated_gain,
     diversity,
-    efficiency,
     guardrails,
     preferences,
     sets_and_ranks,
@@ -25,8 +24,7 @@ from pytest_ireval_metrics.other_packages import DIALECTS, rows_of
 
 FILES = (
     *(sets_and_ranks, counts, average_precision, cumulated_gain, blended_ratio),
-    *(user_models, continuation, diversity, user_oriented, agreement, correlation, preferences, efficiency),
-    guardrails,
+    *(user_models, continuation, diversity, user_oriented, agreement, correlation, preferences, guardrails),
 )
 
 

@@ -8,8 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import quotient, shared_steps
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, Persistence, shown_number, summed
+from pytest_ireval_metrics.vocabulary import (
+    Cutoff,
+    Floats,
+    Integers,
+    Persistence,
+    quotient,
+    shared_steps,
+    shown_number,
+    summed,
+)
 
 
 def _compatibility_steps(judged: JudgedRankings, *, p: float, normalize: bool) -> Steps:

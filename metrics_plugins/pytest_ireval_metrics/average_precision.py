@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import (
+from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts
+from pytest_ireval_metrics.vocabulary import (
+    Denominator,
+    Depth,
+    Floats,
+    Rel,
+    Rounding,
     by_relevance,
     condensable_metric,
     found_within,
@@ -18,10 +24,9 @@ from pytest_ireval_metrics.gains import (
     quotient,
     relevance_metric,
     shared_steps,
+    shown_number,
     total,
 )
-from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts
-from pytest_ireval_metrics.vocabulary import Denominator, Depth, Floats, Rel, Rounding, shown_number
 
 
 def _average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:

@@ -12,16 +12,6 @@ from numpy.typing import NDArray
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, ratio, steps_of
 from pytest_ireval_metrics.average_precision import divisor_of, divisor_within
 from pytest_ireval_metrics.cumulated_gain import BestGains, best_order, gains_in
-from pytest_ireval_metrics.gains import (
-    by_relevant_gain,
-    condensable_metric,
-    found_within,
-    gain_of,
-    gain_range,
-    listed_as,
-    quotient,
-    shared_steps,
-)
 from pytest_ireval_metrics.sets_and_ranks import relevance_facts
 from pytest_ireval_metrics.vocabulary import (
     Denominator,
@@ -31,6 +21,14 @@ from pytest_ireval_metrics.vocabulary import (
     Integers,
     Mask,
     Rel,
+    by_relevant_gain,
+    condensable_metric,
+    found_within,
+    gain_of,
+    gain_range,
+    listed_as,
+    quotient,
+    shared_steps,
     shown_number,
     summed,
 )

@@ -10,8 +10,16 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Metric, MetricError, Param, Steps, listing, metric, steps_of
-from pytest_ireval_metrics.gains import by_gain, by_nothing, scale_top, total
-from pytest_ireval_metrics.vocabulary import Floats, MaxGrade, number_of_field, shown_number
+from pytest_ireval_metrics.vocabulary import (
+    Floats,
+    MaxGrade,
+    by_gain,
+    by_nothing,
+    number_of_field,
+    scale_top,
+    shown_number,
+    total,
+)
 
 DEEPEST = 1000
 """The rank at which readers stop at the latest, unless a cutoff says otherwise; cwl-eval has the same."""

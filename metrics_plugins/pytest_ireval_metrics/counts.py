@@ -9,17 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import (
+from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
+from pytest_ireval_metrics.vocabulary import (
     RELEVANCE,
+    AnyRel,
+    Cutoff,
+    Depth,
+    Floats,
+    Rel,
     by_nothing,
     by_relevance,
     condensable_metric,
     found_within,
     listed_as,
     shared_steps,
+    shown_number,
 )
-from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
-from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, shown_number
 
 
 def _number_of_queries_steps(judged: JudgedRankings) -> Steps:

@@ -9,7 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Param, Steps, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import (
+from pytest_ireval_metrics.sets_and_ranks import relevance_facts
+from pytest_ireval_metrics.vocabulary import (
+    Cutoff,
+    Depth,
+    Discount,
+    Floats,
+    Gain,
+    Gains,
+    Integers,
+    LogBase,
+    Rel,
     by_gain,
     by_nothing,
     condensable_metric,
@@ -22,21 +32,9 @@ from pytest_ireval_metrics.gains import (
     seen_with,
     shared,
     shared_steps,
-    total,
-)
-from pytest_ireval_metrics.sets_and_ranks import relevance_facts
-from pytest_ireval_metrics.vocabulary import (
-    Cutoff,
-    Depth,
-    Discount,
-    Floats,
-    Gain,
-    Gains,
-    Integers,
-    LogBase,
-    Rel,
     shown_number,
     summed,
+    total,
 )
 
 Columns = dict[str, NDArray[Any]]

@@ -12,8 +12,20 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio
 from pytest_ireval_metrics.cumulated_gain import best_order, discounted
-from pytest_ireval_metrics.gains import condensable_metric, discount_at, gain_of, listed_as, seen_with, shared_steps
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Gain, Integers, Rel, shown_number
+from pytest_ireval_metrics.vocabulary import (
+    Cutoff,
+    Floats,
+    Gain,
+    Integers,
+    Rel,
+    condensable_metric,
+    discount_at,
+    gain_of,
+    listed_as,
+    seen_with,
+    shared_steps,
+    shown_number,
+)
 
 Columns = dict[str, NDArray[Any]]
 Discount = Callable[[Integers], Floats]

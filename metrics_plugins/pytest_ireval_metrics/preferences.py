@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, Steps, listing, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import discount_at, quotient
-from pytest_ireval_metrics.vocabulary import Depth, Floats, Integers, Rel, shown_number, summed
+from pytest_ireval_metrics.vocabulary import Depth, Floats, Integers, Rel, discount_at, quotient, shown_number, summed
 
 NOWHERE = 2**62
 """The rank of a document that is not retrieved."""

@@ -10,8 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Param, Steps, metric, ratio, steps_of
-from pytest_ireval_metrics.gains import RELEVANCE, found_within, listed_as, quotient, relevance_metric, shared_steps
-from pytest_ireval_metrics.vocabulary import Beta, Cutoff, Depth, Floats, Rel, Relative, shown_number
+from pytest_ireval_metrics.vocabulary import (
+    RELEVANCE,
+    Beta,
+    Cutoff,
+    Depth,
+    Floats,
+    Rel,
+    Relative,
+    found_within,
+    listed_as,
+    quotient,
+    relevance_metric,
+    shared_steps,
+    shown_number,
+)
 
 Closing = tuple[str, float]
 

@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Param, Steps, listing, metric, perfect, ratio, steps_of
 from pytest_ireval_metrics.continuation import GainAndCost, Goal, user_model
-from pytest_ireval_metrics.gains import (
+from pytest_ireval_metrics.vocabulary import (
+    Depth,
+    Floats,
+    MaxGrade,
+    Persistence,
     by_gain,
     by_relevance,
     condensable_metric,
@@ -17,8 +21,8 @@ from pytest_ireval_metrics.gains import (
     satisfaction,
     scale_top,
     shared_steps,
+    shown_number,
 )
-from pytest_ireval_metrics.vocabulary import Depth, Floats, MaxGrade, Persistence, shown_number
 
 Columns = dict[str, NDArray[Any]]
 

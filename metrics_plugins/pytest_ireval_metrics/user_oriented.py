@@ -9,17 +9,8 @@ import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio, steps_of
 from pytest_ireval_metrics.cumulated_gain import best_of_judged, discounted
-from pytest_ireval_metrics.gains import (
-    RELEVANCE,
-    by_nothing,
-    discount_at,
-    found_within,
-    gain_of,
-    listed_as,
-    scale_top,
-    shared_steps,
-)
 from pytest_ireval_metrics.vocabulary import (
+    RELEVANCE,
     Cutoff,
     Depth,
     Floats,
@@ -29,6 +20,13 @@ from pytest_ireval_metrics.vocabulary import (
     MaxGrade,
     Persistence,
     Rel,
+    by_nothing,
+    discount_at,
+    found_within,
+    gain_of,
+    listed_as,
+    scale_top,
+    shared_steps,
     shown_number,
 )
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.cli.named_files import named_files
 from pytest_ireval.cli.options import (
     METRICS,
     LateBar,
@@ -17,6 +16,7 @@ from pytest_ireval.cli.options import (
     grades_option,
     merging_options,
     metric_option,
+    named_files,
     registry_at,
     rel_option,
 )

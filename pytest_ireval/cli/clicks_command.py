@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import click
 
-from pytest_ireval.cli.named_files import refuse_one_file
-from pytest_ireval.cli.options import LateBar, format_options, registry_at, suites_option
+from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, registry_at, suites_option
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.intake.reading import read_queries

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import click
 
-from pytest_ireval.cli.comparison_text import (
+from pytest_ireval.cli.comparison_views import (
     BETTER,
     WORSE,
     View,
@@ -29,13 +29,14 @@ from pytest_ireval.cli.comparison_text import (
     title,
     values_of_ranking,
 )
-from pytest_ireval.cli.evaluation_text import evaluated_figure
-from pytest_ireval.cli.named_files import STANDARD_INPUT, named_files
+from pytest_ireval.cli.evaluate_command import evaluated_figure
 from pytest_ireval.cli.options import (
     METRICS,
+    STANDARD_INPUT,
     LateBar,
     format_options,
     metric_option,
+    named_files,
     policy_options,
     registry_at,
     terminal_width,
@@ -195,7 +196,7 @@ def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
 
 
 def _as_html(comparison: Comparison, view: View) -> str:
-    from pytest_ireval.cli.comparison_page import as_page
+    from pytest_ireval.cli.comparison_views import as_page
 
     return as_page(comparison, view)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from pytest_ireval.cli.named_files import named_files
 from pytest_ireval.cli.options import (
     METRICS,
     LateBar,
     format_options,
     metric_option,
+    named_files,
     policy_options,
     registry_at,
     tests_option,

@@ -1,12 +1,12 @@
-"""``ireval evaluate``: score a rankings file."""
+"""``ireval evaluate``: score a rankings file, as a table for people, as JSON or CSV, or as trec_eval prints it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
-from pytest_ireval.cli.evaluation_text import FORMATS
 from pytest_ireval.cli.options import (
     METRICS,
     LateBar,
@@ -17,7 +17,198 @@ from pytest_ireval.cli.options import (
     timings_option,
 )
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.results.evaluation import MissingQueries
+from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, MissingQueries, TieSpread
+from pytest_ireval.text_table import counted, printable, table
+
+LISTED = 5
+"""Query ids that are listed in a note of the table."""
+
+
+def _as_table(evaluation: Evaluation, per_query: bool) -> str:
+    parts = [_figures(evaluation)]
+    if per_query:
+        parts += [_per_unit_table(evaluation, unit) for unit in UNITS if _units(evaluation, unit)]
+    parts.append("\n".join(map(printable, evaluation_notes(evaluation))))
+    return "\n\n".join(parts) + "\n"
+
+
+def _figures(evaluation: Evaluation) -> str:
+    return table(*figure_table(evaluation))
+
+
+def figure_table(evaluation: Evaluation) -> tuple[list[str], list[list[str]], list[int]]:
+    """The header, a row for each metric, and the columns with numbers."""
+    header, right = ["metric", "value", "queries"], [1, 2]
+    tied = any(metric.ties for metric in evaluation.metrics)
+    if tied:
+        header, right = [*header, "open", "other orders"], [1, 2, 3]
+    rows = []
+    for metric in evaluation.metrics:
+        name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
+        row = [name, evaluated_figure(metric.value, metric.aggregate), str(len(metric.values))]
+        if tied:
+            ties = metric.ties
+            row += [str(ties.queries), open_to(ties)] if ties else ["", ""]
+        rows.append(row)
+    return header, rows, right
+
+
+def evaluated_figure(value: float | None, aggregate: str = "mean") -> str:
+    """Four decimals; sums that are whole numbers without."""
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if aggregate == "sum" and value.is_integer() else f"{value:.4f}"
+
+
+def open_to(ties: TieSpread) -> str:
+    """A metric's value under the worst and the best order of equal scores."""
+    return f"{'' if ties.proven else 'about '}{evaluated_figure(ties.low)} to {evaluated_figure(ties.high)}"
+
+
+def note_on_tried_orders(evaluation: Evaluation) -> Iterator[str]:
+    """Metrics for which there are too many orders of equal scores to try all of them."""
+    names = [metric.name for metric in evaluation.metrics if metric.ties and not metric.ties.proven]
+    if names:
+        yield (
+            f"about: too many orders of equal scores to try all of them ({', '.join(names)}); "
+            "a worse or a better order may exist"
+        )
+
+
+def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
+    """The inputs of the figures, and facts that might mislead a reader."""
+    judged = counted(evaluation.queries, "query")
+    yield f"judgments: {evaluation.judgments} ({judged}); rankings: {evaluation.rankings}"
+    yield policies_note(evaluation)
+    yield from notes_on_queries(evaluation)
+    yield from notes_on_relevance(evaluation)
+    yield from (note for metric in evaluation.metrics for note in metric.notes)
+    if any(metric.ties for metric in evaluation.metrics):
+        yield (
+            "open: queries whose value depends on the order of equal scores; "
+            "other orders: with equal scores in the worst and in the best order for the metric"
+        )
+    yield from note_on_tried_orders(evaluation)
+
+
+def policies_note(evaluation: Evaluation) -> str:
+    """The policies of the evaluation: its choices where the data leave one."""
+    policies = evaluation.policies
+    scale = f" on a scale to {policies.scale:g}" if policies.scale else ""
+    return (
+        f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
+        f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
+        f"highest grade: {evaluation.highest_grade:g}{scale}; grades: {policies.grades}"
+        + (f"; collection: {policies.collection:,} documents" if policies.collection else "")
+        + (f"; dialect: {policies.dialect}" if policies.dialect else "")
+    )
+
+
+def notes_on_queries(evaluation: Evaluation) -> Iterator[str]:
+    """Queries that one of the two files lacks."""
+    if evaluation.missing:
+        fate = "left out" if evaluation.policies.missing_queries == "ignore" else "scored as empty rankings"
+        worst = _worst_scores(evaluation) if fate != "left out" else ""
+        yield f"missing: {_listed(evaluation.missing)} without a ranking; {fate}{worst}"
+    if evaluation.empty:
+        yield f"empty: {_listed(evaluation.empty)} with an empty ranking"
+    if evaluation.without_judgments:
+        yield f"not judged: {_listed(evaluation.without_judgments)} ranked but without judgments; not counted"
+
+
+def _worst_scores(evaluation: Evaluation) -> str:
+    """Metrics that score a missing ranking worse than an empty one, with that score."""
+    by_value: dict[float, list[str]] = {}
+    for metric in evaluation.metrics:
+        scored = next((metric.values[query] for query in evaluation.missing if query in metric.values), 0.0)
+        if metric.unit == "query" and metric.direction != "neither" and (scored or metric.direction == "lower"):
+            by_value.setdefault(scored, []).append(metric.name)
+    return "".join(
+        f", but {', '.join(names)}: {evaluated_figure(value)}, the worst value" for value, names in by_value.items()
+    )
+
+
+def notes_on_relevance(evaluation: Evaluation) -> Iterator[str]:
+    """The number of queries without relevant documents, for each definition of relevant that a metric has."""
+    by_count: dict[int, list[str]] = {}
+    for metric in evaluation.metrics:
+        by_count.setdefault(metric.no_relevant, []).append(metric.name)
+    for count, names in sorted(by_count.items()):
+        if count:
+            yield f"no relevant documents: {counted(count, 'query')} (for {', '.join(names)})"
+
+
+def _listed(queries: tuple[str, ...]) -> str:
+    more = f" and {len(queries) - LISTED} more" if len(queries) > LISTED else ""
+    return f"{counted(len(queries), 'query')} ({', '.join(queries[:LISTED])}{more})"
+
+
+def _units(evaluation: Evaluation, unit: str) -> list[MetricResult]:
+    return [metric for metric in evaluation.metrics if metric.unit == unit]
+
+
+def _per_unit_table(evaluation: Evaluation, unit: str) -> str:
+    metrics = _units(evaluation, unit)
+    names = dict.fromkeys(name for metric in metrics for name in metric.values)
+    rows = [[name, *(evaluated_figure(metric.values.get(name)) for metric in metrics)] for name in names]
+    return table([unit, *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
+
+
+def _as_json(evaluation: Evaluation, per_query: bool) -> str:
+    import json
+
+    return json.dumps(evaluation.to_dict(per_query=per_query), ensure_ascii=False) + "\n"
+
+
+def _as_csv(evaluation: Evaluation, per_query: bool) -> str:
+    """``metric,query,value``; the figure for all queries has an empty query."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["metric", "query", "value"])
+    for metric in evaluation.metrics:
+        if per_query:
+            writer.writerows([metric.name, unit, value] for unit, value in metric.values.items())
+        writer.writerow([metric.name, "", "" if metric.value is None else metric.value])
+    return text.getvalue()
+
+
+def _as_trec(evaluation: Evaluation, per_query: bool) -> str:
+    """``metric<TAB>query<TAB>value`` with ten decimals, ``all`` last, as trec_eval prints it."""
+    lines = []
+    for metric in evaluation.metrics:
+        if per_query:
+            lines += [f"{metric.name}\t{unit}\t{value:.10f}\n" for unit, value in metric.values.items()]
+        if metric.value is not None:
+            lines.append(f"{metric.name}\tall\t{metric.value:.10f}\n")
+    return "".join(lines)
+
+
+def _as_html(evaluation: Evaluation, per_query: bool) -> str:
+    from pytest_ireval.reports.templates import environment
+
+    tables = [
+        {
+            "unit": unit,
+            "metrics": (metrics := _units(evaluation, unit)),
+            "names": list(dict.fromkeys(name for metric in metrics for name in metric.values)),
+        }
+        for unit in UNITS
+        if per_query and _units(evaluation, unit)
+    ]
+    page = environment().get_template("evaluation.html.jinja")
+    return page.render(evaluation=evaluation, notes=list(evaluation_notes(evaluation)), tables=tables)
+
+
+FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
+    "table": _as_table,
+    "json": _as_json,
+    "csv": _as_csv,
+    "trec": _as_trec,
+    "html": _as_html,
+}
 
 
 @click.command(name="evaluate", context_settings={"show_default": True})
@@ -65,7 +256,7 @@ def _read_on(
     from pytest_ireval.evaluating.parts import parts_on
     from pytest_ireval.evaluating.setting import refuse_parts
     from pytest_ireval.intake.reading import read_judgments
-    from pytest_ireval.retrieval.parts import ranking_files
+    from pytest_ireval.retrieval.doors import ranking_files
 
     if rankings == "-":
         raise click.UsageError("the workers of a cluster cannot read standard input")

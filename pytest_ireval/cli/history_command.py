@@ -29,7 +29,7 @@ from pytest_ireval.retrieval.queries import composed
 from pytest_ireval.text_table import counted, cut, table
 
 if TYPE_CHECKING:
-    from pytest_ireval.pytest_adapter.named_history import NamedHere
+    from pytest_ireval.pytest_adapter.history import NamedHere
 
 
 @click.group(name="history")
@@ -87,7 +87,7 @@ def _created(history: Path | None) -> Path:
 
 
 def _named_here() -> NamedHere:
-    from pytest_ireval.pytest_adapter.named_history import named_here  # pytest takes 0.2 seconds
+    from pytest_ireval.pytest_adapter.history import named_here  # pytest takes 0.2 seconds
 
     return named_here()
 

@@ -8,8 +8,7 @@ from typing import cast
 
 import click
 
-from pytest_ireval.cli.named_files import named_files
-from pytest_ireval.cli.options import grades_option, merging_options, registry_at
+from pytest_ireval.cli.options import grades_option, merging_options, named_files, registry_at
 from pytest_ireval.cli.sheets import first_of
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.importing import Imported, import_files

@@ -11,8 +11,15 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.cli.named_files import named_files
-from pytest_ireval.cli.options import METRICS, LateBar, format_options, grades_option, metric_option, registry_at
+from pytest_ireval.cli.options import (
+    METRICS,
+    LateBar,
+    format_options,
+    grades_option,
+    metric_option,
+    named_files,
+    registry_at,
+)
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.reading import read_judgments, read_rankings

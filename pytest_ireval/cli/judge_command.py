@@ -12,8 +12,7 @@ from typing import Any
 
 import click
 
-from pytest_ireval.cli.named_files import refuse_one_file
-from pytest_ireval.cli.options import LateBar, format_options, registry_at
+from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.material import today_of

@@ -24,7 +24,7 @@ from pytest_ireval.reports.charts.gallery import svg_file
 from pytest_ireval.reports.charts.recall_precision import load_chart
 from pytest_ireval.reports.templates import environment
 from pytest_ireval.sources.asking import answers
-from pytest_ireval.sources.recording import OFFLINE
+from pytest_ireval.sources.exchange import OFFLINE
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.suite import SourceAsked

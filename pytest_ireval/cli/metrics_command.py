@@ -16,9 +16,8 @@ from pytest_ireval.explaining.behaviour import RANKS, behaviour_of
 from pytest_ireval.metrics.lookup import Found, look_up
 from pytest_ireval.metrics.metric import PACKAGES, SOURCES, Absent, Elsewhere, Metric, counterparts, without_counterpart
 from pytest_ireval.metrics.names import Vocabulary
-from pytest_ireval.metrics.parameters import Parameter, text_of
+from pytest_ireval.metrics.parameters import HOLE, Parameter, text_of
 from pytest_ireval.metrics.score import settled
-from pytest_ireval.metrics.spellings import HOLE
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.retrieval.companions import with_companions
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from

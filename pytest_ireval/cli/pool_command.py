@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from pytest_ireval.cli.named_files import named_files
 from pytest_ireval.cli.options import (
     METRICS,
     LateBar,
     format_options,
     grades_option,
     metric_option,
+    named_files,
     registry_at,
     rel_option,
 )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from pytest_ireval.cli.named_files import named_files
 from pytest_ireval.cli.options import (
     LateBar,
     format_options,
     metrics_option,
+    named_files,
     numbers_option,
     policy_options,
     registry_at,

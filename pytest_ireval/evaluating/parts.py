@@ -10,12 +10,11 @@ from pytest_ireval.evaluating.setting import check_policies
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Grades, Policies, Ties
-from pytest_ireval.retrieval.doors import JudgmentsLike, RankingsLike, as_judgments, part_in
+from pytest_ireval.retrieval.doors import JudgedPart, JudgmentsLike, RankingsLike, as_judgments, part_in
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.recognised import Format
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.parts import JudgedPart
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.secrets import shown_address
 

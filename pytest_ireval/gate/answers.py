@@ -85,12 +85,12 @@ def rankings_of_suite(
     names, budget = material.names, suite.documents.budget
     answered = [replace(answer.rankings, fields=fields) for answer in found]
     if budget is not None:
-        from pytest_ireval.retrieval.chunks import within_budget
+        from pytest_ireval.retrieval.aliases import within_budget
 
         answered = [within_budget(each, _sizes(suite, budget, each, names), budget.at_most) for each in answered]
     rankings = [names.in_rankings(each) for each in answered]
     if names.passages is not None:
-        from pytest_ireval.retrieval.chunks import refuse_without_span
+        from pytest_ireval.retrieval.aliases import refuse_without_span
 
         for each in rankings:
             refuse_without_span(each.documents, each.origin)
@@ -267,7 +267,7 @@ def unsteady(
     """
     if not source.options.takes_turns or source.repeat > 1 or not any(map(by_stored, suite.rules)):
         return "", ""
-    from pytest_ireval.sources.recording import OFFLINE  # only live systems need that module
+    from pytest_ireval.sources.exchange import OFFLINE  # only live systems need that module
 
     if os.environ.get(OFFLINE):
         return "", f"the source was not asked a second time: {OFFLINE} is set"

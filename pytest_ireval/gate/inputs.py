@@ -40,7 +40,7 @@ from pytest_ireval.suites.suite import RuleAsked, SourceAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
-    from pytest_ireval.retrieval.chunks import Passages
+    from pytest_ireval.retrieval.aliases import Passages
 
 ORDERS_BY_JUDGMENTS = ("pessimistic", "optimistic")
 """Ways to order equal scores for which documents below the depth have to be known."""
@@ -112,7 +112,7 @@ def gathered(
     written = judgments_of_suite(suite, registry, progress)
     judgments = None if written is None else names.in_judgments(written)
     if documents.spans is not None and judgments is not None:
-        from pytest_ireval.retrieval.chunks import passages_of  # most suites judge documents
+        from pytest_ireval.retrieval.aliases import passages_of  # most suites judge documents
 
         names = replace(names, passages=passages_of(judgments, documents.spans))
     if queries is None:

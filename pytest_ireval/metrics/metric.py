@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, TypedDict, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
-from pytest_ireval.metrics.parameters import Parameter, bound, parameters_of, text_of
-from pytest_ireval.metrics.spellings import HOLE, holes_of
+from pytest_ireval.metrics.parameters import HOLE, Parameter, bound, holes_of, parameters_of, text_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,7 +207,7 @@ class Metric:
     spellings: Spellings = field(default_factory=dict)
     """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name.
 
-    See :data:`~pytest_ireval.metrics.spellings.HOLE` for the contents of braces.
+    See :data:`~pytest_ireval.metrics.parameters.HOLE` for the contents of braces.
     """
     direction: Direction = "higher"
     """The better values."""

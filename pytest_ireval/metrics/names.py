@@ -19,7 +19,7 @@ from pytest_ireval.errors import (
     shown,
 )
 from pytest_ireval.metrics.metric import PACKAGES, Elsewhere, Metric, altered
-from pytest_ireval.metrics.spellings import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
+from pytest_ireval.metrics.parameters import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
 
 LONGEST_NAME = 1000
 _MOST_LISTED = 30

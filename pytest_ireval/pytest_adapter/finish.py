@@ -25,8 +25,8 @@ from pytest_ireval.pytest_adapter.affected import BASE, Affected, branch_of, nob
 from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
 from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
 from pytest_ireval.pytest_adapter.files import RunFiles, only_looks, with_problem
+from pytest_ireval.pytest_adapter.history import history_of
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
-from pytest_ireval.pytest_adapter.remembering import history_of
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.sections import with_sections
 from pytest_ireval.pytest_adapter.terminal import as_one, colour, recorded, summarise, width_of

@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
         with as_they_are():
-            from pytest_ireval.pytest_adapter.start import start
+            from pytest_ireval.pytest_adapter.session import start
 
             start(config)
     elif any(config.getoption(option) for option in ("ireval_update", "ireval_update_new", "ireval_force")):

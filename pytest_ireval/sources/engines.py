@@ -16,10 +16,9 @@ from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
-from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, holes, json_path
+from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Exchange, JsonTree, holes, json_path
 from pytest_ireval.sources.http import Batch, LiveOptions, asked_once, asked_over_http
 from pytest_ireval.sources.index import INDEX, IndexRequests, Look, checked_index, configured, with_index
-from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.values import Flag, Text, Texts, Whole

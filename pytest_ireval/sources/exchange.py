@@ -1,17 +1,26 @@
-"""The exchange with a live system: how a query becomes a request, and where its answer has what."""
+"""The exchange with a live system: how a query becomes a request, where its answer has what, and the answers kept."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
+from pytest_ireval.errors import InputError, Problem, SourceError, did_you_mean, shown, within
+from pytest_ireval.retrieval.formats.input_file import input_file
 from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.secrets import hidden_in
+from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.scalars import NUMBER, Scalar, UnfitError
 
 
@@ -130,3 +139,117 @@ def json_path(expression: str) -> Callable[[Any], Any]:
         complaint = " ".join(str(error).split("\n")[0].split())
         raise UnfitError(f"{shown(expression)} is not JMESPath: {complaint}", "see https://jmespath.org") from None
     return search
+
+
+OFFLINE = "IREVAL_OFFLINE"
+"""The variable with which no system is asked: answers come from recordings alone."""
+RUN_KEYS = ("IREVAL_RUN_KEY", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILD_TAG")
+"""Variables that name a run of CI: what an interrupted attempt of the same run got is not asked for again."""
+FORMAT = 1
+
+
+class Reply(NamedTuple):
+    """An answer, and the seconds that it took."""
+
+    answer: Any
+    seconds: float | None
+    """None for one of several answers to one request."""
+
+
+class Recording:
+    """The answers to the requests of one source. They are lines of JSON, without secrets, in query order."""
+
+    def __init__(self, folder: Path, request: Request, source: object) -> None:
+        self.folder, self.request = folder, request
+        self.offline = bool(os.environ.get(OFFLINE))
+        digest = hashlib.sha256(_line(hidden_in(source)).encode()).hexdigest()[:8]
+        number = f".against-{request.reference}" if request.reference else ""
+        number += f"-{request.repetition}" if request.repetition > 1 else ""
+        self.path = folder / f"{request.suite}.{digest}{number}.jsonl.gz"
+        self._begun = self.path.with_suffix(".part")
+        self._known: dict[str, Reply] = {}
+        self._lines: dict[tuple[int, int], str] = {}
+        self._lock = Lock()
+        self._writes: io.TextIOWrapper | None = None
+
+    def __enter__(self) -> Recording:
+        """Read what is there, or begin."""
+        if self.offline:
+            if not self.path.is_file():
+                again = f"set the variables of the recorded run; or, to record one, unset {OFFLINE}"
+                raise SourceError(Problem(f"there is no recording {self._shown}", suggestion=again))
+            self._known = {key: answered for key, answered, _ in self._read(self.path)}
+            return self
+        run = next((f"{name}={os.environ[name]}" for name in RUN_KEYS if os.environ.get(name)), "")
+        head = _line({"ireval_recording": FORMAT, "run": run})
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            kept = list(self._read(self._begun, head)) if run and self._begun.is_file() else []
+            self._known = {key: answered for key, answered, _ in kept}
+            self._writes = open(self._begun, "w", encoding="utf-8", newline="\n")
+            self._writes.writelines(f"{line}\n" for line in (head, *(line for _, _, line in kept)))
+            self._writes.flush()
+        except OSError as error:
+            raise SourceError(f"the recording cannot be written to {self._shown}: {error.strerror}") from None
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """A whole run becomes the recording; what an interrupted one got stays for its next attempt."""
+        if self._writes is None:
+            return
+        self._writes.close()
+        if kind is None:
+            lines = [_line({"ireval_recording": FORMAT}), *(self._lines[place] for place in sorted(self._lines))]
+            data = gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0)
+            made = self.path.with_suffix(".new")
+            made.write_bytes(data)
+            os.replace(made, self.path)
+            self._begun.unlink()
+
+    def has(self, sent: Mapping[str, Any]) -> bool:
+        """True if the answer to what is ``sent`` is recorded, or must be because there is no network."""
+        return self.offline or _line(hidden_in(sent)) in self._known
+
+    def answered(self, place: tuple[int, int], sent: Mapping[str, Any], ask: Callable[[], Reply]) -> Reply:
+        """The recorded answer to what is ``sent``, or the one that ``ask`` gets; ``place`` is its query and page."""
+        key = _line(hidden_in(sent))
+        found = self._known.get(key)
+        if found is None:
+            if self.offline:
+                raise LookupError(f"the recording {self._shown} has no answer to this request")
+            found = ask()
+        seconds = None if found.seconds is None else round(found.seconds, 6)
+        line = _line({"request": json.loads(key), "seconds": seconds, "answer": hidden_in(found.answer)})
+        with self._lock:
+            self._lines[place] = line
+            if self._writes is not None and key not in self._known:
+                self._writes.write(f"{line}\n")
+                self._writes.flush()
+        return found
+
+    @property
+    def _shown(self) -> str:
+        return within(self.path, self.request.folder)
+
+    def _read(self, path: Path, head: str = "") -> Iterator[tuple[str, Reply, str]]:
+        """The answers in a file; those after another ``head`` are not of this run, and a last line may be cut off."""
+        try:
+            with input_file(path) as file:
+                for number, line in enumerate(file.lines()):
+                    if not number:
+                        if head and line.rstrip("\n") != head:
+                            return
+                        continue
+                    found = json.loads(line)
+                    seconds = found["seconds"]
+                    answered = Reply(found["answer"], None if seconds is None else float(seconds))
+                    yield _line(found["request"]), answered, line.rstrip("\n")
+        except (InputError, ValueError, KeyError, TypeError) as error:
+            if head:  # an interruption cuts its last line anywhere
+                return
+            said = f"the recording {self._shown} is damaged: {error}"
+            raise SourceError(Problem(said, suggestion="record it again")) from None
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=list)

@@ -32,9 +32,19 @@ from pytest_ireval.retrieval.scan.tokens import Span
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import out_of_order
-from pytest_ireval.sources.exchange import AttemptError, Exchange, JsonTree, filled, holes, json_path, refuse_unknown
+from pytest_ireval.sources.exchange import (
+    OFFLINE,
+    AttemptError,
+    Exchange,
+    JsonTree,
+    Recording,
+    Reply,
+    filled,
+    holes,
+    json_path,
+    refuse_unknown,
+)
 from pytest_ireval.sources.index import INDEX, checked_index, configured, with_index
-from pytest_ireval.sources.recording import OFFLINE, Recording, Reply
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.quantities import Amount

@@ -12,7 +12,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema
 
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.spellings import stem_of
+from pytest_ireval.metrics.parameters import stem_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites.editor_types import STANDS_FOR, VARIABLE, WORDS, Schema
 from pytest_ireval.suites.suite_keys import SuiteKeys

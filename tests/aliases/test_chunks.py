@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.retrieval.chunks import passages_of, within_budget
+from pytest_ireval.retrieval.aliases import passages_of, within_budget
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.tables import Unfit
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pytest_ireval.cli.comparison_page import as_page
-from pytest_ireval.cli.comparison_text import View
+from pytest_ireval.cli.comparison_views import View, as_page
 from pytest_ireval.comparing import comparison_of
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies
 

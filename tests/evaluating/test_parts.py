@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError, evaluate, judged_part, read_judgments, read_rankings
+from pytest_ireval.retrieval import doors
 from pytest_ireval.retrieval import judgments as of_judgments
-from pytest_ireval.retrieval import parts
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -112,7 +112,7 @@ def test_parts_made_in_another_way_are_refused(other, said):
     ("number", "name"), [(1, "rankings"), (2, "rankings and 1 more part"), (1500, "rankings and 1,499 more parts")]
 )
 def test_parts_without_a_file_are_counted(number, name):
-    assert parts.origin_of(["rankings"] * number, None) == name
+    assert doors.origin_of(["rankings"] * number, None) == name
 
 
 def test_all_of_a_list_are_parts():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval import Comparison
-from pytest_ireval.cli.comparison_text import p_text, shortened_name
+from pytest_ireval.cli.comparison_views import p_text, shortened_name
 
 QUERIES = [f"q{i}" for i in range(8)]
 JUDGMENTS = "".join(f"{query} 0 good 1\n{query} 0 bad 0\n" for query in QUERIES)

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval import InputError
-from pytest_ireval.cli.named_files import named_files
+from pytest_ireval.cli.options import named_files
 
 
 @pytest.fixture

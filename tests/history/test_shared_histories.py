@@ -14,7 +14,7 @@ from pytest_ireval.history import spreads, trend
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.shared import HistoryPlace, Shared, history_place, mark_of, pull, push, waiting
 from pytest_ireval.history.trends import rows, with_trends
-from pytest_ireval.pytest_adapter.remembering import RunHistory
+from pytest_ireval.pytest_adapter.history import RunHistory
 from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
 
 FILE = Path(".ireval/history.sqlite")

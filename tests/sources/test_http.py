@@ -18,7 +18,7 @@ from live_server import Server
 from pytest_ireval import SuiteError, load_suite, run_gate
 from pytest_ireval.secrets import hidden, keep
 from pytest_ireval.sources import connections, http
-from pytest_ireval.sources.recording import RUN_KEYS
+from pytest_ireval.sources.exchange import RUN_KEYS
 from pytest_ireval.suites import yaml_tree
 from pytest_ireval.suites.scalars import File
 

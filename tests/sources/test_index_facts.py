@@ -12,7 +12,7 @@ from live_server import Server
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.sources.recording import RUN_KEYS
+from pytest_ireval.sources.exchange import RUN_KEYS
 
 QUERIES = ["red mug", "blue mug", "red pan"]
 RULES = "rules:\n  - no_regression: {metric: RR@3, tolerance: 5%}\n"

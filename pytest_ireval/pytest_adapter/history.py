@@ -1,21 +1,23 @@
-"""The history that remembers a run: a file first, and then the database of a team. No verdict depends on either."""
+"""The history of a run: the one that the ini file names, and how it remembers the run. No verdict depends on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_ireval.errors import HistoryError, one_line
+from pytest_ireval.errors import HistoryError, IrevalError, Problem, one_line
+from pytest_ireval.history.database import USUAL
 from pytest_ireval.history.kept import append, kept_run
 from pytest_ireval.history.shared import (
     HistoryPlace,
     Shared,
     fetch_earlier,
+    history_place,
     in_time,
     mark_of,
     send_one,
@@ -24,11 +26,72 @@ from pytest_ireval.history.shared import (
 )
 from pytest_ireval.history.trends import with_trends
 from pytest_ireval.pytest_adapter.code_host import as_printed
-from pytest_ireval.pytest_adapter.named_history import INI, named_place
 from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.secrets import shown_address
 from pytest_ireval.text_table import counted
+
+INI, OFF = "ireval_history", "none"
+
+
+def _named_place(config: pytest.Config) -> HistoryPlace | None:
+    """The places that the ini file names, None if it wants no history; an error if it names none."""
+    told = str(config.getini(INI)).strip()
+    if not told:
+        raise IrevalError(Problem(f"{INI} is empty", allowed=f"{INI} = {OFF} remembers no run"))
+    try:
+        return None if told == OFF else history_place(told, config.rootpath)
+    except HistoryError as error:
+        raise IrevalError(*(Problem(each.complaint, INI, allowed=each.allowed) for each in error.problems)) from error
+
+
+class NamedHere(NamedTuple):
+    """The history of a run that would start in the current folder."""
+
+    place: HistoryPlace | None
+    usual: bool
+    """No file is chosen, so that it is the usual one below rootdir."""
+    by: str
+    """The words for the setting: ``ireval_history of pytest.ini``."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None if a run keeps no history."""
+        return None if self.place is None else self.place.path
+
+
+_QUICKLY = ("-o", "addopts=", "--disable-plugin-autoload", "-p", "ireval")
+"""Neither options of the project nor its other plugins: they may be slow, or write files."""
+
+
+def named_here() -> NamedHere:
+    """Ask pytest for it, which finds rootdir and reads the ini file, and is stopped before it does more."""
+    stopper, told = _Stopper(), "pytest cannot read its ini file"
+    try:
+        pytest.main([*_QUICKLY], plugins=[stopper])  # an error of the ini file is printed there
+    except _ReadError as read:
+        place, ini = _named_place(read.config), read.config.inipath
+        usual = place is None or place.path == read.config.rootpath / USUAL
+        return NamedHere(place, usual, f"{INI} of {ini.name}" if ini else INI)
+    except pytest.fail.Exception as error:
+        told = str(error)
+    raise HistoryError(Problem(told, suggestion="--history FILE names a history, and then the ini file is not read"))
+
+
+class _ReadError(Exception):
+    """Not an error: it stops pytest."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__()
+        self.config = config
+
+
+class _Stopper:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: pytest.Config) -> Iterator[None]:
+        raise _ReadError(early_config)
+        yield
+
 
 PATIENCE = 10.0
 """Seconds that a run waits for the shared database, twice: to fetch earlier runs, and to send its own."""
@@ -36,7 +99,7 @@ PATIENCE = 10.0
 
 def history_of(config: pytest.Config) -> RunHistory:
     """The history that the ini file names; an error if it names none."""
-    return RunHistory(named_place(config), config.rootpath)
+    return RunHistory(_named_place(config), config.rootpath)
 
 
 @dataclass

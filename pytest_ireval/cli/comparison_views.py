@@ -1,13 +1,15 @@
-"""A comparison as text for people: leaderboard, pairs, extremes, and notes below them."""
+"""A comparison as text and as a page: leaderboard, pairs, extremes, and notes below them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_letters
+from typing import Any
 
-from pytest_ireval.cli.evaluation_text import (
+from pytest_ireval.cli.evaluate_command import (
     evaluated_figure,
     note_on_tried_orders,
     notes_on_queries,
@@ -16,6 +18,7 @@ from pytest_ireval.cli.evaluation_text import (
     policies_note,
 )
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
+from pytest_ireval.results.evaluation import UNITS
 from pytest_ireval.text_table import blocks, counted, plural, printable, width
 
 
@@ -324,3 +327,80 @@ def _notes_on_rankings(comparison: Comparison) -> Iterator[str]:
         if left_open:
             yield f"{signs[name]} {name}: depends on the order of equal scores: {', '.join(left_open)}"
         yield from (f"{signs[name]} {name}: {note}" for note in note_on_tried_orders(evaluation))
+
+
+LETTERS = 52
+"""More rankings have numbers. The page then counts those that a ranking is better than, and has no table of pairs."""
+
+
+def as_page(comparison: Comparison, view: View) -> str:
+    """One file that needs nothing else; values of queries are in it with ``view.per_query``."""
+    from pytest_ireval.reports.page import asset
+    from pytest_ireval.reports.templates import templates
+
+    using = templates()
+    style, script = (asset(name, using.text_of(name)) for name in ("comparison.css", "comparison.js"))
+    only = "base-uri 'none'; form-action 'none'"
+    tables = {"Risk": [*risk_rows(comparison, view.order)]}
+    notes = [*comparison_notes(comparison, best="bold", every_pair=view.every_pair)]
+    if len(comparison.rankings) <= LETTERS:
+        pairs, queries = [*pair_rows(comparison, every=view.every_pair)], [*extreme_rows(comparison)]
+        tables = {"Differences": pairs, **tables, "Queries that changed most": queries}
+    else:
+        notes.append("the page shows pairs of up to 52 rankings only; --format csv has all pairs")
+    return using.filled(
+        "comparison.html.jinja",
+        policy=f"default-src 'none'; style-src {style.fingerprint}; script-src {script.fingerprint}; {only}",
+        style=style,
+        script=script,
+        judgments=next(iter(comparison.rankings.values())).judgments,
+        metrics=[{"title": title(each), "direction": each.direction} for each in comparison.metrics],
+        rows=[*_rows(comparison, view)],
+        values=_embedded(comparison) if view.per_query else "",
+        tables={heading: table for heading, table in tables.items() if table[1:]},
+        notes=notes,
+    )
+
+
+def _rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
+    signs, number = letters(comparison), {name: at for at, name in enumerate(comparison.rankings)}
+    marked = [_marks(comparison, each) for each in range(len(comparison.metrics))]
+    for name in view.order:
+        cells = [
+            {
+                "value": "" if (value := metric.values[name]) is None else repr(value),
+                "text": evaluated_figure(value, metric.aggregate),
+                "best": name in metric.best,
+                "mark": marked[at][name],
+            }
+            for at, metric in enumerate(comparison.metrics)
+        ]
+        yield {"number": number[name], "sign": signs[name], "name": name_of_ranking(comparison, name), "cells": cells}
+
+
+def _marks(comparison: Comparison, at: int) -> dict[str, str]:
+    metric = comparison.metrics[at]
+    if comparison.baseline is not None or len(comparison.rankings) <= LETTERS:
+        return marks(comparison, metric)
+    beaten = dict.fromkeys(comparison.rankings, 0)
+    for pair in metric.pairs:
+        if pair.better:
+            beaten[pair.better] += 1
+    return {name: f"> {count}" if count else "" for name, count in beaten.items()}
+
+
+def _embedded(comparison: Comparison) -> str:
+    """By unit, the names of queries, and for each metric a row a ranking; four decimals."""
+    found = []
+    for unit in UNITS:
+        names = [metric.name for metric in comparison.metrics if metric.unit == unit]
+        results = {name: [each[name].values for each in comparison.rankings.values()] for name in names}
+        units = list(dict.fromkeys(key for rows in results.values() for row in rows for key in row))
+        metrics = {
+            name: [[None if key not in row else round(row[key], 4) for key in units] for row in rows]
+            for name, rows in results.items()
+        }
+        if units:
+            found.append({"unit": unit, "names": units, "metrics": metrics})
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
