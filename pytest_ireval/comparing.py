@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.evaluating.setting import Companions, Setting, refuse_missing, set_up
+from pytest_ireval.evaluating.evaluation import Companions, Setting, refuse_missing, set_up
 from pytest_ireval.evaluating.sweeping import evaluated_at
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry

@@ -23,7 +23,7 @@ from pytest_ireval.cli.options import (
 )
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.evaluating.setting import Companions
+from pytest_ireval.evaluating.evaluation import Companions
 from pytest_ireval.intake.reading import read_judgments
 from pytest_ireval.meta.systems import (
     ALL,

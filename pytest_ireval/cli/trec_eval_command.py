@@ -16,7 +16,7 @@ import click
 import pytest_ireval
 from pytest_ireval.cli.options import LateBar, registry_at
 from pytest_ireval.errors import IrevalError, MetricNameError, did_you_mean
-from pytest_ireval.evaluating.setting import Companions, set_up
+from pytest_ireval.evaluating.evaluation import Companions, set_up
 from pytest_ireval.metrics.lookup import look_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_ireval.errors import InputError, IrevalError, Problem, told
-from pytest_ireval.evaluating.setting import check_policies
+from pytest_ireval.evaluating.evaluation import check_policies
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Grades, Policies, Ties

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_ireval.errors import InputError, IrevalError, Problem
-from pytest_ireval.evaluating.evaluation import evaluated
-from pytest_ireval.evaluating.setting import Companions, Setting, refuse_missing, set_up
+from pytest_ireval.evaluating.evaluation import Companions, Setting, evaluated, refuse_missing, set_up
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Evaluation, Policies

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, raised, shown
+from pytest_ireval.evaluating.evaluation import Companions, set_up
 from pytest_ireval.evaluating.policy_views import as_told
-from pytest_ireval.evaluating.setting import Companions, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score, worst
 from pytest_ireval.metrics.steps import listing, steps_of

@@ -21,7 +21,7 @@ from pytest_ireval.baselines.files import (
 )
 from pytest_ireval.baselines.record import Fingerprints
 from pytest_ireval.errors import InputError, Problem, SuiteError
-from pytest_ireval.evaluating.setting import Companions, Setting, set_up
+from pytest_ireval.evaluating.evaluation import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress

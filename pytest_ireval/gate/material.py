@@ -28,7 +28,7 @@ from pytest_ireval.baselines.record import (
 )
 from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.evaluating.setting import Setting
+from pytest_ireval.evaluating.evaluation import Setting
 from pytest_ireval.gate.reference import HeldAgainst
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part

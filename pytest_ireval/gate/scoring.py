@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError
-from pytest_ireval.evaluating.evaluation import evaluated
+from pytest_ireval.evaluating.evaluation import Companions, Setting, evaluated
 from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, ranked_by_r, tied, worth_of
-from pytest_ireval.evaluating.setting import Companions, Setting
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, metric_of_suite, relevant_from
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated, score

@@ -11,8 +11,7 @@ import numpy as np
 
 from pytest_ireval.comparing import Test, brought_together, pair_tests, why_untested
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.evaluating.evaluation import scores_under
-from pytest_ireval.evaluating.setting import Companions, Setting, set_up
+from pytest_ireval.evaluating.evaluation import Companions, Setting, scores_under, set_up
 from pytest_ireval.judging.agreement import alike
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.progress import SILENT, Progress

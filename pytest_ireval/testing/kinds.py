@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.errors import PluginError, Problem
-from pytest_ireval.evaluating.setting import set_up
+from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.material import seen_of
 from pytest_ireval.gate.run import material_of, plan_of

@@ -4,7 +4,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_ireval import load_registry
-from pytest_ireval.evaluating.setting import set_up
+from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of

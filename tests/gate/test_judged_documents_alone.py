@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval import load_registry, run_gate
-from pytest_ireval.evaluating.setting import Setting
+from pytest_ireval.evaluating.evaluation import Setting
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.retrieval.doors import as_judgments, as_rankings
 from pytest_ireval.retrieval.join import judge

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
-from pytest_ireval.evaluating.setting import Companions
+from pytest_ireval.evaluating.evaluation import Companions
 from pytest_ireval.judging.agreement import alike
 from pytest_ireval.meta.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
 from pytest_ireval.results.evaluation import Policies

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pencil import diverse
 
 from pytest_ireval import MetricError, evaluate, load_registry, per_query_metric, why
-from pytest_ireval.evaluating.setting import Companions, set_up
+from pytest_ireval.evaluating.evaluation import Companions, set_up
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.aliases import collapsed
