@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pytest_ireval.baselines.files import is_file_of
 from pytest_ireval.baselines.writing import anchor_name
 from pytest_ireval.errors import IrevalError, Problem, within
-from pytest_ireval.repositories.changed_files import Changes, Files, changes_since, known_files
+from pytest_ireval.repositories.branches import Changes, Files, changes_since, known_files
 from pytest_ireval.repositories.git import places_of, root_of
 from pytest_ireval.sources.command import CommandOptions
 from pytest_ireval.sources.python import PythonOptions

@@ -15,7 +15,7 @@ from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.changed_since import IN_ANY_CASE, Repositories, reason_of
 from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
-from pytest_ireval.repositories.changed_files import Changes
+from pytest_ireval.repositories.branches import Changes
 from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.suites.suite import Suite

@@ -14,7 +14,7 @@ from pytest_ireval.baselines.files import RECORD, names_in, near, path_of
 from pytest_ireval.baselines.record import is_record
 from pytest_ireval.baselines.writing import suite_of
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.repositories.changed_files import absent_submodules
+from pytest_ireval.repositories.branches import absent_submodules
 from pytest_ireval.repositories.git import root_of
 
 CLAIMS = pytest.StashKey[list[str]]()

@@ -11,7 +11,7 @@ from fnmatch import fnmatch, fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from pytest_ireval.errors import shown
-from pytest_ireval.repositories.changed_files import Files, lies_in, names_below
+from pytest_ireval.repositories.branches import Files, lies_in, names_below
 from pytest_ireval.repositories.git import places_of, root_of
 from pytest_ireval.suites.scalars import Scalar, UnfitError, place_of, plain_value
 from pytest_ireval.suites.suite import Pattern, Watch

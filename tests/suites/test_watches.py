@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from toy_kinds import BEGINNING
 
-from pytest_ireval.repositories.changed_files import Files
+from pytest_ireval.repositories.branches import Files
 from pytest_ireval.repositories.git import places_of, root_of
 from pytest_ireval.suites.finding import EXAMPLES, fitting, pattern_of, watched
 from pytest_ireval.suites.suite import Pattern, Place, Watch
