@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.evaluating.parts import judged_part
-    from pytest_ireval.explaining.why import why
+    from pytest_ireval.explaining import why
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.metrics.metric import Elsewhere, Metric, metric
@@ -68,7 +68,7 @@ _HOMES = {
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
     "evaluating.parts": ("judged_part",),
-    "explaining.why": ("why",),
+    "explaining": ("why",),
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
     "metrics.metric": ("Elsewhere", "Metric", "metric"),

@@ -12,7 +12,7 @@ import click
 
 from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
 from pytest_ireval.errors import MetricError, MetricNameError, Problem
-from pytest_ireval.explaining.behaviour import RANKS, behaviour_of
+from pytest_ireval.explaining import RANKS, behaviour_of
 from pytest_ireval.metrics.lookup import Found, look_up
 from pytest_ireval.metrics.metric import PACKAGES, SOURCES, Absent, Elsewhere, Metric, counterparts, without_counterpart
 from pytest_ireval.metrics.names import Vocabulary

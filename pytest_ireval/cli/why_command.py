@@ -25,7 +25,7 @@ from pytest_ireval.errors import (
     did_you_mean,
     shown,
 )
-from pytest_ireval.explaining.why import why
+from pytest_ireval.explaining import why
 from pytest_ireval.gate.inputs import gathered, judgment_prints, metric_of_suite, prints_of
 from pytest_ireval.gate.last_run import FILE, LastRun, baseline_print, changed_since, last_run
 from pytest_ireval.gate.material import today_of

@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_ireval.errors import MetricError
 from pytest_ireval.evaluating.policy_views import found_in, interpolated, ranked_by_r
-from pytest_ireval.explaining.why import described_steps
+from pytest_ireval.explaining import described_steps
 from pytest_ireval.gate.inputs import relevant_from
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.scoring import seen_by_metrics

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean, shown
-from pytest_ireval.explaining.behaviour import is_recall
+from pytest_ireval.explaining import is_recall
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.retrieval.queries import Queries

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval import load_registry
-from pytest_ireval.explaining.behaviour import RANKS, behaviour_of, is_recall
+from pytest_ireval.explaining import RANKS, behaviour_of, is_recall
 
 
 def metric(name):

@@ -1,1 +1,0 @@
-"""Explanations of a metric's value on one query, and of the difference on another ranking."""
