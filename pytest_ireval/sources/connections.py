@@ -13,19 +13,22 @@ import zlib
 from base64 import b64encode
 from collections import deque
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from pytest_ireval.errors import Problem, SourceError, shown
+from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.secrets import keep
-from pytest_ireval.sources.exchange import AttemptError
+from pytest_ireval.sources.exchange import LONGEST_WAIT, AttemptError
 
 LARGEST = 64 << 20
 """The number of bytes of one answer that are read."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 """Statuses that name another address. From 307 on, they keep the method and the body."""
+_AGAIN = (408, 429, 500, 502, 503, 504)
+"""Statuses after which the same request may succeed."""
 _CONTROL = re.compile(r"[\x00-\x08\n-\x1f\x7f]")
 _PORTS = {"http": 80, "https": 443}
 _UNQUOTED = "!#$%&'()*+,/:;=?@[]~"
@@ -39,6 +42,33 @@ class Received(NamedTuple):
     headers: http.client.HTTPMessage
     connecting: float
     """Seconds in which the connection was set up."""
+
+    @property
+    def beginning(self) -> str:
+        """The start of the answer, for a message."""
+        lines = tidy(self.data[:600].decode("utf-8", "replace"))
+        return f"it begins: {' '.join(lines)[:300]}" if lines else "it is empty"
+
+    def refused(self) -> AttemptError:
+        """The failure of an answer that is not a success."""
+        if self.status < 400 and (target := self.headers.get("location")):
+            return AttemptError(
+                f"status {self.status}: it redirects to {shown(target)}", "name that address, or set redirects: true"
+            )
+        after = _seconds_to_wait(self.headers.get("retry-after", ""))
+        again = self.status in _AGAIN and after <= LONGEST_WAIT
+        wait = f", and asks to wait {after:g}s" if after > LONGEST_WAIT else ""
+        return AttemptError(f"status {self.status}{wait}", self.beginning, again=again, after=after)
+
+
+def _seconds_to_wait(text: str) -> float:
+    """The seconds of a header Retry-After, which has seconds or a date; 0 without one."""
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return 0.0
 
 
 class Connections:

@@ -58,6 +58,10 @@ class Exchange(NamedTuple):
     page_size: int | None = None
 
 
+LONGEST_WAIT = 60.0
+"""Seconds that a server may ask for before the next attempt."""
+
+
 class AttemptError(Exception):
     """An attempt without a result; ``again`` is true if another one may succeed, ``after`` that many seconds."""
 

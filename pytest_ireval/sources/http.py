@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from itertools import chain
 from statistics import fmean
@@ -23,7 +22,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import numpy as np
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import Problem, SourceError, shown, tidy
+from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.formats.responses import incomplete
 from pytest_ireval.retrieval.ids import Ids
@@ -33,6 +32,7 @@ from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import out_of_order
 from pytest_ireval.sources.exchange import (
+    LONGEST_WAIT,
     OFFLINE,
     AttemptError,
     Exchange,
@@ -53,12 +53,8 @@ from pytest_ireval.suites.values import AmountText, Count, DurationText, Flag, N
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
-    from pytest_ireval.sources.connections import Connections, Received
+    from pytest_ireval.sources.connections import Connections
 
-AGAIN = (408, 429, 500, 502, 503, 504)
-"""Statuses after which the same request may succeed."""
-LONGEST_WAIT = 60.0
-"""Seconds that a server may ask for before the next attempt."""
 _NOT_DESCRIBED = (sys.maxsize, None)
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
@@ -421,16 +417,16 @@ class _Asker:
         received = self.connections.answer(method, url, body, headers, self.options.timeout)
         seconds = time.monotonic() - began - received.connecting
         if received.status >= 300:
-            raise self._refused(received)
+            raise received.refused()
         try:
             answer = json.loads(received.data)
         except ValueError:
-            raise AttemptError("the answer is not JSON", _start_of(received.data)) from None
+            raise AttemptError("the answer is not JSON", received.beginning) from None
         if why := incomplete(answer):
             raise AttemptError(f"the answer is incomplete: {why}", again=True)
         if self.exchange.complete and json_path(self.exchange.complete)(answer) is not True:
             raise AttemptError(
-                f"the answer is incomplete: {self.exchange.complete} is not true", _start_of(received.data), again=True
+                f"the answer is incomplete: {self.exchange.complete} is not true", received.beginning, again=True
             )
         return Reply(answer, seconds)
 
@@ -443,18 +439,6 @@ class _Asker:
             turn = max(now, self.tally.next_at)
             self.tally.next_at = turn + 1 / self.options.rate
         time.sleep(turn - now)
-
-    def _refused(self, received: Received) -> AttemptError:
-        """The failure of an answer that is not a success."""
-        status, data, headers = received[:3]
-        if status < 400 and (target := headers.get("location")):
-            return AttemptError(
-                f"status {status}: it redirects to {shown(target)}", "name that address, or set redirects: true"
-            )
-        after = _seconds_to_wait(headers.get("retry-after", ""))
-        again = status in AGAIN and after <= LONGEST_WAIT
-        wait = f", and asks to wait {after:g}s" if after > LONGEST_WAIT else ""
-        return AttemptError(f"status {status}{wait}", _start_of(data), again=again, after=after)
 
     def _read(self, answer: Any, number: int, documents: list[str], scores: array[float]) -> int:
         """Add the documents of one page, with scores if there are any; the number of hits."""
@@ -489,19 +473,3 @@ def _engine_seconds(query: str, ranked: _Ranked) -> float:
         complaint = f"times: engine, but the answer to query {shown(query)} does not say how long the engine took"
         raise SourceError(Problem(complaint, suggestion="write times: client; the source http has took: PATH for it"))
     return ranked.took / 1000
-
-
-def _start_of(data: bytes) -> str:
-    """The start of an answer, for a message."""
-    lines = tidy(data[:600].decode("utf-8", "replace"))
-    return f"it begins: {' '.join(lines)[:300]}" if lines else "it is empty"
-
-
-def _seconds_to_wait(text: str) -> float:
-    """The seconds of a header Retry-After, which has seconds or a date; 0 without one."""
-    if text.strip().isdecimal():
-        return float(text)
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
-        return 0.0
