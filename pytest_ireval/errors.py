@@ -78,6 +78,17 @@ def one_line(error: IrevalError) -> str:
     return " ".join("; ".join(_cut(part) for parts in texts for part in parts if part).split())
 
 
+def error_lines(error: IrevalError) -> list[str]:
+    """An error with place and complaint in one line, for pytest's summary shows but the first."""
+    lines: list[str] = []
+    for problem in error.problems:
+        complaint, *more = problem.complaint.splitlines() or [""]
+        lines.append(": ".join(filter(None, (problem.place, " > ".join(problem.path), complaint))))
+        others = (*more, *problem.suggestion.splitlines(), *problem.allowed.splitlines())
+        lines += [f"  {line.strip()}" for line in others]
+    return lines or [type(error).__name__]
+
+
 class InputError(IrevalError):
     """Judgments, rankings or queries with wrong content."""
 

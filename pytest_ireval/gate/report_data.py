@@ -12,8 +12,7 @@ import numpy as np
 
 from pytest_ireval.baselines.record import StoredMetric
 from pytest_ireval.baselines.writing import accepted_since
-from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.asking import error_lines
+from pytest_ireval.errors import IrevalError, error_lines
 from pytest_ireval.gate.causes import diagnoses_of, explained
 from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.inputs import relevant_from

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from pytest_ireval.errors import MetricError
+from pytest_ireval.errors import MetricError, error_lines
 from pytest_ireval.evaluating.policy_views import BY_JUDGMENTS, as_told, worth_of
-from pytest_ireval.gate.asking import error_lines
 from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.reference import SCORES
 from pytest_ireval.metrics.metric import Metric

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from pathlib import Path
@@ -14,12 +14,13 @@ from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import (
     BaselineError,
     BaselineMisfitError,
+    InputError,
     IrevalError,
     MissingAnchorError,
     PluginError,
+    error_lines,
     raised,
 )
-from pytest_ireval.gate.asking import error_ruling, errors_told, is_new, judges, too_few
 from pytest_ireval.gate.inputs import time_left
 from pytest_ireval.gate.lowering import lowering, with_weaker
 from pytest_ireval.gate.material import Material, by_stored_baseline, reference_of, seen_of
@@ -29,12 +30,15 @@ from pytest_ireval.gate.to_judge import changed_ids
 from pytest_ireval.gate.weakened import weakened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import MeanTest, Part
-from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.outcome import VERDICTS, Outcome
+from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.new_document import NewDocumentOptions, expecting, prominent
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
+from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.wording import size_words
 from pytest_ireval.statistics.multiplicity import holm_of_groups, worth_of_tests
 from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.suite import RuleAsked, Waiver
@@ -72,7 +76,7 @@ def _judges(check: Check, material: Material) -> bool:
     if asked is None or (asked.kind.compares and not isinstance(reference_of(check, material), Side)):
         return True
     try:
-        return judges(asked, seen_of(check, material))
+        return _has_enough(asked, seen_of(check, material))
     except IrevalError:
         return True
 
@@ -86,7 +90,7 @@ def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -
     if material.suite.nothing_judged == "pass":
         allowed = f"{said}; the suite allows it (nothing_judged: pass)"
         return replace(inputs, warning=True, headline=allowed, facts=facts)
-    new = any(check.asked and check.asked.kind.compares and is_new(seen_of(check, material)) for check in checks)
+    new = any(check.asked and check.asked.kind.compares and _is_new(seen_of(check, material)) for check in checks)
     way = "accept the current rankings" if new else "give it more queries, or lower min_queries"
     if not material.population.counting.any():
         way = "end a waiver"
@@ -113,12 +117,12 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     metrics = (str(check.part.metric), str(check.part.beside))
     broken = next((material.now.errors[name] for name in metrics if name in material.now.errors), None)
     if broken is not None and reference is None:  # a first baseline without this metric must not be accepted
-        return _with(plain, error_ruling(broken))
+        return _with(plain, _error_ruling(broken))
     if asked.kind.compares and reference is None:
         return _lenient(_without_baseline(plain, material), warns=asked.options.on_fail == "warn")
     if isinstance(reference, MissingAnchorError):
         return _lenient(without_anchor(plain, reference), warns=asked.options.on_fail == "warn")
-    told = errors_told(asked, lambda: _ruling(check, asked, material, family))
+    told = _errors_told(asked, lambda: _ruling(check, asked, material, family))
     outcome = _with(plain, told.ruling)
     if asked.kind.compares and isinstance(reference, Side) and not by_stored_baseline(check, material):
         outcome = replace(outcome, against=reference.origin)
@@ -185,7 +189,7 @@ def _ruling(check: Check, asked: RuleAsked, material: Material, family: _Family)
     seen = seen_of(check, material)
     if check.id in family.adjusted:
         seen = replace(seen, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
-    few = too_few(asked, seen)
+    few = _too_few(asked, seen)
     if few is not None:
         return few
     ruling: Ruling = asked.kind.judge(asked.options, seen)
@@ -227,7 +231,7 @@ def _lowering(check: Check, material: Material, circumstances: Circumstances) ->
         found = weakened(material.suite, material.registry, tree, material.population.queries, ranked)
         return with_weaker(ruling, found, tree.base, fails=fails)
     except IrevalError as error:
-        return error_ruling(error)
+        return _error_ruling(error)
 
 
 def _inputs(material: Material) -> Ruling:
@@ -235,10 +239,10 @@ def _inputs(material: Material) -> Ruling:
     error = material.baseline_error
     locked = material.suite.judgments is not None and material.suite.judgments.lock
     if locked and error is not None and not isinstance(error, BaselineMisfitError):
-        return error_ruling(error)
+        return _error_ruling(error)
     renamed = material.strange or changed_ids(material)
     if renamed is not None:
-        return error_ruling(renamed)
+        return _error_ruling(renamed)
     counts = material.counts
     headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
     unheld = locked and material.stored is None
@@ -298,7 +302,7 @@ def _facts(material: Material) -> Iterator[str]:
 
 def broken_outcome(check: Check, error: IrevalError) -> Outcome:
     """The outcome of a check of a suite whose inputs are broken; the check of the inputs has the whole text."""
-    ruling = error_ruling(error)
+    ruling = _error_ruling(error)
     if check.id != INPUTS:
         first = f"the inputs of this suite are broken: {ruling.headline}"
         ruling = Ruling("error", first, facts=(f"see the outcome of {INPUTS}",))
@@ -328,7 +332,7 @@ def family_of(checks: Sequence[Check], material: Material) -> _Family:
             continue  # what cannot be compared is an error when the rule is asked
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
             rule = f"rule {check.asked.kind.name} of {check.asked.kind.source}"
-            broken[check.id] = error_ruling(PluginError(raised(rule, error)))
+            broken[check.id] = _error_ruling(PluginError(raised(rule, error)))
             continue
         if test is not None:
             tested[check.id] = test
@@ -362,3 +366,115 @@ def groups_of(tested: Sequence[MeanTest]) -> tuple[list[list[int]], list[float]]
         for group in groups.values()
     ]
     return list(groups.values()), worth
+
+
+class _Told(NamedTuple):
+    """The ruling of a rule; ``mendable`` marks an error that accepting the current rankings fixes."""
+
+    ruling: Ruling
+    mendable: bool = False
+
+
+def _error_ruling(error: IrevalError) -> Ruling:
+    """An error in the shape of a ruling: its first line is the headline."""
+    first, *others = error_lines(error)
+    return Ruling("error", first, facts=tuple(line.strip() for line in others))
+
+
+def _too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
+    """Rule on a slice that has no queries to judge, or fewer than the rule wants; None if it has enough."""
+    if seen.part.metric is None and not asked.kind.compares:
+        return None
+    if not _counting(asked, seen):
+        return _nothing_to_judge(asked, seen)
+    count, size = _size(asked, seen)
+    if count >= asked.options.fewest or _cannot_tell(asked, seen):
+        return None
+    return Ruling(
+        "inconclusive", f"{seen.slice} has {size}, fewer than min_queries: {asked.options.fewest}; not judged"
+    )
+
+
+def _has_enough(asked: RuleAsked, seen: Seen) -> bool:
+    """Tell whether the rule has enough queries to judge; one that can only report too few judges nothing.
+
+    A rule without a metric and without a baseline looks at lists, and there is always one.
+    """
+    if seen.part.metric is None and not asked.kind.compares:
+        return True
+    count, _ = _size(asked, seen)
+    if count >= max(1, asked.options.fewest):
+        return True
+    observed = asked.options.facts.on_inconclusive != "warn" and _cannot_tell(asked, seen)
+    return bool(count) and (asked.options.judges_few or observed)  # the observed change decides then
+
+
+def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:
+    """The number of queries of the slice, or their worth if drawn in clusters or strata; and the same in words."""
+    count = _counting(asked, seen)
+    if count and asked.options.facts.by_evidence and seen.population.drawing is not None:
+        question = Question(seen, seen.paired())
+        return question.worth, size_words(question)
+    return count, counted(count, "query")
+
+
+def _counting(asked: RuleAsked, seen: Seen) -> int:
+    """The number of units of the slice that the rule looks at; queries, where it is about no metric."""
+    if seen.part.metric is None:
+        return seen.on_both_sides().size
+    paired = asked.kind.compares and "reference" not in seen.part.metric.needs
+    return (seen.paired() if paired else seen.values()).now.size
+
+
+def _cannot_tell(asked: RuleAsked, seen: Seen) -> bool:
+    """Tell whether the rule itself rules on too little evidence; on all queries it always does."""
+    return asked.options.judges_few or (asked.options.facts.by_evidence and not seen.slice.conditions)
+
+
+def _nothing_to_judge(asked: RuleAsked, seen: Seen) -> Ruling:
+    """Rule on a slice without any value; it is an error only if the reason is unknown."""
+    inside = seen.slice.mask(seen.population.queries)
+    if inside.any() and not (inside & seen.population.counting).any():
+        return Ruling("inconclusive", f"all queries of {seen.slice} are waived; not judged")
+    if not asked.kind.compares:
+        return Ruling("error", f"no query of {seen.slice} counts")
+    if _is_new(seen):
+        return Ruling("inconclusive", f"no query of {seen.slice} is in the baseline yet; not judged")
+    raise BaselineMisfitError(f"no query of {seen.slice} has a value on both sides")
+
+
+def _is_new(seen: Seen) -> bool:
+    """Tell whether the baseline has no query of the slice yet."""
+    position = seen.baseline.position if seen.baseline is not None else {}
+    inside = seen.slice.mask(seen.population.queries).tolist()
+    return not any(q in position for q, there in zip(seen.population.queries.ids, inside, strict=True) if there)
+
+
+def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> _Told:
+    """Ask the rule; an error of ours, or whatever a plugin's code raises, becomes a ruling too."""
+    rule = f"rule {asked.kind.name} of {asked.kind.source}"
+    try:
+        ruling = judge()
+    except IrevalError as error:
+        return _Told(_error_ruling(error), isinstance(error, BaselineMisfitError))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
+        return _Told(_error_ruling(PluginError(raised(rule, error))))
+    if not isinstance(ruling, Ruling):
+        return _Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
+    if ruling.verdict not in VERDICTS:
+        return _Told(Ruling("error", f"{rule} returned {ruling.verdict!r}; a verdict is one of {', '.join(VERDICTS)}"))
+    return _Told(ruling if asked.kind.judge.__module__.startswith("pytest_ireval.") else _as_plain(ruling, rule))
+
+
+def _as_plain(ruling: Ruling, rule: str) -> Ruling:
+    """Reduce a plugin's ruling to plain values, which files can hold and other processes understand."""
+    try:
+        return from_plain(to_plain(ruling), Ruling)
+    except InputError as error:
+        (problem,) = error.problems[:1]
+        what = f"{' > '.join(problem.path)}: {problem.complaint}"
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        what = str(error)
+    return Ruling("error", f"{rule} returned a Ruling that cannot be written to a file: {what}")
