@@ -20,8 +20,8 @@ from pytest_ireval.gate.inputs import gathered
 from pytest_ireval.gate.material import today_of
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.progress import Stopwatch
+from pytest_ireval.reports.charts.curves import load_chart
 from pytest_ireval.reports.charts.gallery import svg_file
-from pytest_ireval.reports.charts.recall_precision import load_chart
 from pytest_ireval.reports.templates import environment
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.exchange import OFFLINE

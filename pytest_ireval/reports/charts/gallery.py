@@ -22,8 +22,8 @@ from pytest_ireval.reports.charts.chart import (
     steps,
     told_apart,
 )
+from pytest_ireval.reports.charts.curves import recall_precision_chart
 from pytest_ireval.reports.charts.differences import differences_chart, intervals_chart
-from pytest_ireval.reports.charts.recall_precision import recall_precision_chart
 from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.results.suite_result import Distribution, SuiteResult
 

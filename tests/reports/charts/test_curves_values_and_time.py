@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 from small_suites import suite
 
+from pytest_ireval.reports.charts.curves import query_curve_chart, recall_precision_chart
 from pytest_ireval.reports.charts.gallery import distribution_chart
-from pytest_ireval.reports.charts.recall_precision import query_curve_chart, recall_precision_chart
 from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.results.suite_result import (
     Accepted,

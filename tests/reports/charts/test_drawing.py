@@ -11,8 +11,8 @@ from reports.full_run import full_run
 from small_suites import rule, scored, suite
 
 from pytest_ireval.reports.charts.chart import Chart, chart_name, cut_label, inert_text, part_of_name, told_apart
+from pytest_ireval.reports.charts.curves import query_curve_chart
 from pytest_ireval.reports.charts.gallery import COLOURS, charts_of, csv_of, own_style, svg_file, svg_of
-from pytest_ireval.reports.charts.recall_precision import query_curve_chart
 from pytest_ireval.reports.templates import environment
 
 TEMPLATES = environment()
