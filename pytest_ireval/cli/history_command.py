@@ -23,7 +23,7 @@ from pytest_ireval.history.kept import KeptRun, Merged, Old, acceptances_in_git,
 from pytest_ireval.history.shared import NAME, Shared, history_place, pull, push
 from pytest_ireval.history.trends import COLUMNS, Row, Wanted, known, rows
 from pytest_ireval.reports.data_files import RESULTS, refuse_contradictions, run_of
-from pytest_ireval.reports.figures import change, figure
+from pytest_ireval.reports.wording import change, figure
 from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.retrieval.queries import composed
 from pytest_ireval.text_table import counted, cut, table

@@ -21,7 +21,7 @@ def command(results: Path) -> None:
     RESULTS is a results.json file, or its folder; the default is ireval-report. In a CI job, run this after pytest:
     pytest can exit with 0 without checking anything, for example with --collect-only in addopts.
     """
-    from pytest_ireval.reports.verdict_words import words_of
+    from pytest_ireval.reports.wording import words_of
 
     run = recorded_run(results)
     words = words_of(run)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
 from pytest_ireval.reports.commands import accept_command, why_command
-from pytest_ireval.reports.figures import (
+from pytest_ireval.reports.wording import (
     cause_label,
     cause_words,
     certainty_words,

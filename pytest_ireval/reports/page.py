@@ -13,14 +13,13 @@ from pytest_ireval.errors import Problem, ReportError
 from pytest_ireval.reports.charts.gallery import svg_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, why_command
 from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, now_at
-from pytest_ireval.reports.figures import certainty_words, figure, is_explained, moved_word, word_of
 from pytest_ireval.reports.markdown_text import NOWHERE, SourceLinks
 from pytest_ireval.reports.page_suite import suite_view, tone_of
 from pytest_ireval.reports.query_view import packed, queries_data
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
 from pytest_ireval.reports.summary_table import owners_of, verdicts_in_words
 from pytest_ireval.reports.templates import EXTRA, DrawnSection, Templates, templates
-from pytest_ireval.reports.verdict_words import words_of
+from pytest_ireval.reports.wording import certainty_words, figure, is_explained, moved_word, word_of, words_of
 from pytest_ireval.results.outcome import Outcome, QueryChange
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted

@@ -9,8 +9,8 @@ from pytest_ireval.reports.charts.chart import Chart, Kind
 from pytest_ireval.reports.charts.gallery import charts_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor
 from pytest_ireval.reports.failure_text import cause_sentence
-from pytest_ireval.reports.figures import ages_words, word_of
 from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK, count_name
+from pytest_ireval.reports.wording import ages_words, word_of
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pytest_ireval.reports.charts.chart import Chart
 from pytest_ireval.reports.charts.curves import query_curve_chart
 from pytest_ireval.reports.commands import link_to, query_anchor, shell_word, sound, why_command
-from pytest_ireval.reports.figures import change, figure, word_of
+from pytest_ireval.reports.wording import change, figure, word_of
 from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
 from pytest_ireval.text_table import counted

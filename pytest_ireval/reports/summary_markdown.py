@@ -15,7 +15,6 @@ from pytest_ireval.reports.failure_text import (
     moved_text,
     now_at,
 )
-from pytest_ireval.reports.figures import certainty_words, figure, is_explained, moved_figures
 from pytest_ireval.reports.markdown_text import NOWHERE, SourceLinks, fenced, folded, inert, literal, markdown_table
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
 from pytest_ireval.reports.summary_table import (
@@ -27,7 +26,7 @@ from pytest_ireval.reports.summary_table import (
     since_base_words,
     verdicts_in_words,
 )
-from pytest_ireval.reports.verdict_words import lowers, words_of
+from pytest_ireval.reports.wording import certainty_words, figure, is_explained, lowers, moved_figures, words_of
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import counted

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from pytest_ireval.reports.failure_text import cause_sentence
-from pytest_ireval.reports.figures import (
+from pytest_ireval.reports.wording import (
     ages_words,
     cause_label,
     cause_words,
     change,
     figure,
+    importance,
     interval,
     is_explained,
     moved_figures,
     percent,
 )
-from pytest_ireval.reports.verdict_words import importance
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SinceBase, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_ireval.baselines.files import fingerprints_of_judgments
 from pytest_ireval.gate.inputs import judgment_ages
-from pytest_ireval.reports.figures import ages_words
+from pytest_ireval.reports.wording import ages_words
 from pytest_ireval.results.suite_result import JudgmentAges
 from pytest_ireval.retrieval.from_objects import judgments_of_columns
 from pytest_ireval.retrieval.tables import Table

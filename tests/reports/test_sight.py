@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval.reports.figures import sight_words
+from pytest_ireval.reports.wording import sight_words
 from pytest_ireval.results.outcome import SliceFigures
 
 

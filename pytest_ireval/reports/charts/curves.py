@@ -25,7 +25,7 @@ from pytest_ireval.reports.charts.chart import (
     place,
     scale,
 )
-from pytest_ireval.reports.figures import figure
+from pytest_ireval.reports.wording import figure
 from pytest_ireval.results.comparison import Discrimination
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision, SliceCurves, SuiteResult
 from pytest_ireval.text_table import counted

@@ -24,7 +24,7 @@ from pytest_ireval.reports.charts.chart import (
     steps,
 )
 from pytest_ireval.reports.commands import link_to, query_anchor, rule_anchor
-from pytest_ireval.reports.figures import change
+from pytest_ireval.reports.wording import change
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 from pytest_ireval.text_table import counted
