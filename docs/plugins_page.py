@@ -34,7 +34,7 @@ from pytest_ireval.retrieval.judged import Documents, Hits, Sessions, Unretrieve
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
 from pytest_ireval.rules.context import Unjudged, Values
 from pytest_ireval.rules.side import Population, Side
-from pytest_ireval.suites import values
+from pytest_ireval.suites import options as types
 
 PAGE = Path(__file__).with_name("plugins.md")
 TABLES: dict[str, dict[str, type[Any]]] = {
@@ -293,7 +293,7 @@ def _row(name: str, annotation: str, docstring: str, call: str = "") -> Iterator
 
 def types_of_options() -> Iterator[str]:
     """A row for each type of an option: its name, what a function gets, and what a suite writes."""
-    tree = ast.parse(inspect.getsource(values))
+    tree = ast.parse(inspect.getsource(types))
     for node, after in zip(tree.body, tree.body[1:], strict=False):
         target = node.targets[0] if isinstance(node, ast.Assign) else None
         if isinstance(target, ast.Name) and target.id in options.__all__:

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from pytest_ireval.suites.options import (
-    AlwaysEvidenceOptions,
-    ComparingOptions,
-    EvidenceOptions,
-    Looser,
-    RuleFacts,
-    RuleOptions,
-    SourceOptions,
-)
-from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import (
     Against,
+    AlwaysEvidenceOptions,
     AmountText,
     BoundText,
+    ComparingOptions,
     DayText,
     DurationText,
+    EvidenceOptions,
     Filter,
     Flag,
+    Looser,
     MetricText,
     MetricTexts,
     Number,
     PathText,
     PathTexts,
+    RuleFacts,
+    RuleOptions,
     SecretText,
+    SourceOptions,
     Text,
     Texts,
     TolerancesText,
     ToleranceText,
     Whole,
 )
+from pytest_ireval.suites.scalars import UnfitError
 
 __all__ = [
     "Against",

@@ -13,8 +13,7 @@ from pytest_ireval.errors import did_you_mean, shown
 from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.context import Ruling, Seen
-from pytest_ireval.suites.options import IN_PARTS, Options, RuleOptions
-from pytest_ireval.suites.values import Text, Texts, Whole
+from pytest_ireval.suites.options import IN_PARTS, Options, RuleOptions, Text, Texts, Whole
 
 
 class Expectation(Options):

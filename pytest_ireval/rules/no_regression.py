@@ -28,9 +28,8 @@ from pytest_ireval.rules.wording import (
     who_got_worse,
     worst_changes,
 )
-from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
+from pytest_ireval.suites.options import EvidenceOptions, MetricText, TolerancesText, ToleranceText, WeightedOptions
 from pytest_ireval.suites.quantities import Tolerance, refuse_tolerance, refuse_unit
-from pytest_ireval.suites.values import MetricText, TolerancesText, ToleranceText
 
 LOW_BASELINE = 0.05
 """Below this, a share of the baseline is less than noise."""

@@ -14,8 +14,7 @@ from pytest_ireval.rules.evidence import Chances, Tries
 from pytest_ireval.rules.question import Question, figures_of
 from pytest_ireval.rules.wording import on, worst_changes
 from pytest_ireval.statistics.estimate import risk_of
-from pytest_ireval.suites.options import LESS, ComparingOptions
-from pytest_ireval.suites.values import MetricText, Number
+from pytest_ireval.suites.options import LESS, ComparingOptions, MetricText, Number
 
 
 class RiskOptions(ComparingOptions):

@@ -19,10 +19,19 @@ from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.evidence import Chances, Tries
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
-from pytest_ireval.suites.options import IN_PARTS, RuleFacts, RuleOptions
+from pytest_ireval.suites.options import (
+    IN_PARTS,
+    Against,
+    BoundText,
+    FigureText,
+    MetricText,
+    RuleFacts,
+    RuleOptions,
+    Text,
+    Texts,
+)
 from pytest_ireval.suites.quantities import Bound, refuse_unit
 from pytest_ireval.suites.reading import STORED
-from pytest_ireval.suites.values import Against, BoundText, FigureText, MetricText, Text, Texts
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
 LINEAR = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"

@@ -37,8 +37,7 @@ from pytest_ireval.rules.wording import (
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.estimate import Sampling, weighting
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
-from pytest_ireval.suites.options import MORE, EvidenceOptions, Looser
-from pytest_ireval.suites.values import AmountText, MetricText, Number
+from pytest_ireval.suites.options import MORE, AmountText, EvidenceOptions, Looser, MetricText, Number
 from pytest_ireval.text_table import counted
 
 ROUNDING = 2e-12

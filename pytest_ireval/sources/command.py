@@ -24,9 +24,8 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.writers import encoded_queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.options import DurationText, Flag, PathText, SourceOptions, Text, Texts
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import DurationText, Flag, PathText, Text, Texts
 
 
 class CommandOptions(SourceOptions):

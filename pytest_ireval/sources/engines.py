@@ -20,8 +20,8 @@ from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Exchange, Json
 from pytest_ireval.sources.http import Batch, LiveOptions, asked_once, asked_over_http
 from pytest_ireval.sources.index import INDEX, IndexRequests, Look, checked_index, configured, with_index
 from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.suites.options import Flag, Text, Texts, Whole
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import Flag, Text, Texts, Whole
 
 COPIES = 5
 """Documents of one id that are expected at most: an alias may have several indexes."""

@@ -46,10 +46,19 @@ from pytest_ireval.sources.exchange import (
 )
 from pytest_ireval.sources.index import INDEX, checked_index, configured, with_index
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.options import (
+    AmountText,
+    Count,
+    DurationText,
+    Flag,
+    Number,
+    PathText,
+    SourceOptions,
+    Text,
+    Whole,
+)
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import AmountText, Count, DurationText, Flag, Number, PathText, Text, Whole
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:

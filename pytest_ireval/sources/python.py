@@ -34,9 +34,8 @@ from pytest_ireval.sources.callables import (
     wanted_by,
 )
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.options import DurationText, PathTexts, SourceOptions, Text, Whole
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import DurationText, PathTexts, Text, Whole
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}

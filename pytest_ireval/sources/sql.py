@@ -17,9 +17,8 @@ from pytest_ireval.sources.asking import in_threads
 from pytest_ireval.sources.callables import IDS, Described, out_of_order, ranking_of
 from pytest_ireval.sources.exchange import refuse_unknown
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suites.options import DurationText, SourceOptions, Text, Whole
 from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.values import DurationText, Text, Whole
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, TextClause

@@ -13,16 +13,13 @@ from pytest_ireval.errors import did_you_mean, name_in_full, shown
 from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Content
 from pytest_ireval.suites import editor_types, quantities
-from pytest_ireval.suites.options import Options
-from pytest_ireval.suites.reading import RELATIVE, registry_of, validated_source
-from pytest_ireval.suites.scalars import UnfitError, place_of
-from pytest_ireval.suites.suite import FileAsked, SourceAsked
-from pytest_ireval.suites.values import (
+from pytest_ireval.suites.options import (
     Cell,
     DayText,
     Flag,
     MetricTexts,
     Number,
+    Options,
     PathText,
     ShareText,
     SizesText,
@@ -32,6 +29,9 @@ from pytest_ireval.suites.values import (
     Whole,
     typed,
 )
+from pytest_ireval.suites.reading import RELATIVE, registry_of, validated_source
+from pytest_ireval.suites.scalars import UnfitError, place_of
+from pytest_ireval.suites.suite import FileAsked, SourceAsked
 from pytest_ireval.text_table import counted
 
 

@@ -15,7 +15,7 @@ from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import Plugins
 from pytest_ireval.retrieval.from_objects import rankings_from
 from pytest_ireval.sources.asking import answers, described_source
-from pytest_ireval.suites.values import PathText, Text
+from pytest_ireval.suites.options import PathText, Text
 
 
 class AcmeOptions(SourceOptions):

@@ -8,16 +8,15 @@ from pathlib import Path
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from pytest_ireval.suites import values
-from pytest_ireval.suites.options import RuleOptions
+from pytest_ireval.suites import options
+from pytest_ireval.suites.options import Number, RuleOptions, Text, Whole
 from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
 from pytest_ireval.suites.reading import STORED
 from pytest_ireval.suites.scalars import File, Scalar, put_value
-from pytest_ireval.suites.values import Number, Text, Whole
 
 
 def read(kind, value, registry=None):
-    return TypeAdapter(getattr(values, kind)).validate_python(value, context={"registry": registry})
+    return TypeAdapter(getattr(options, kind)).validate_python(value, context={"registry": registry})
 
 
 def complaint(kind, value, registry=None):
@@ -208,7 +207,7 @@ def test_a_rule_compares_with_the_stored_baseline_unless_told_otherwise(registry
 
 
 def test_the_registry_is_that_of_the_installed_plugins_if_nobody_says_otherwise():
-    assert str(TypeAdapter(values.MetricText).validate_python("map")) == "AP"
+    assert str(TypeAdapter(options.MetricText).validate_python("map")) == "AP"
 
 
 class Limits(RuleOptions):
