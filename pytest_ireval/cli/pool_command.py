@@ -23,7 +23,7 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
-from pytest_ireval.judging.pooling import Pool, leave_one_out, pooled
+from pytest_ireval.judging.collection import Pool, leave_one_out, pooled
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.retrieval.companions import read_fields

@@ -1,4 +1,4 @@
-"""A test collection in figures: queries, judgments and documents."""
+"""A test collection: its figures, the documents to judge, and what each ranking adds to the judgments."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pytest_ireval.judging.panel import PairRows, distinct_pairs
 from pytest_ireval.retrieval.companions import flat_fields
-from pytest_ireval.retrieval.judged import Floats, Integers
-from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.join import grades_of, judge
+from pytest_ireval.retrieval.judged import Floats, Integers, Mask
+from pytest_ireval.retrieval.judgments import Judgments, without_rows
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.scan.tokens import owners_of
 from pytest_ireval.retrieval.tables import cell_text
 
 
@@ -80,3 +84,102 @@ def corpus_of(documents: Iterable[tuple[str, Mapping[str, Any]]], judgments: Jud
 
 def _spread(figure: str, numbers: Integers | Floats) -> Spread:
     return Spread(figure, float(numbers.mean()), float(np.median(numbers)), int(numbers.min()), int(numbers.max()))
+
+
+class Contribution(NamedTuple):
+    """One ranking's part of a pool. A document counts once for each query."""
+
+    ranking: str
+    documents: int
+    """Its documents down to the depth."""
+    judged: int
+    """Those with a judgment."""
+    to_judge: int
+    unique: int
+    """Documents that no other ranking has down to the depth, judged or not."""
+
+
+class Pool(NamedTuple):
+    """Documents to judge: ``pairs`` of query and document in the order in which they are to be judged."""
+
+    pairs: tuple[tuple[str, str], ...]
+    judged: int
+    """Pairs of the pool that are judged already, and left out."""
+    queries: frozenset[str]
+    """The queries of the rankings."""
+    contributions: tuple[Contribution, ...]
+
+
+def pooled(rankings: Mapping[str, Rankings], judged: Judgments | None, seed: int, queries: Sequence[str] = ()) -> Pool:
+    """The union of the rankings, which are cut at the depth of the pool, without what is judged.
+
+    Queries are in the order of ``queries``, then by id; the documents of a query are in a random order that depends
+    only on the pool and the seed, not on the order of the rankings.
+    """
+    found = distinct_pairs(
+        [PairRows(each.queries, owners_of(each.first), each.documents) for each in rankings.values()]
+    )
+    size = len(found.documents)
+    system = np.repeat(np.arange(len(rankings)), [len(each.documents) for each in rankings.values()])
+    times = np.bincount(found.number, minlength=size)
+    known: Mask = np.zeros(size, bool)
+    if judged is not None:
+        grades = np.concatenate([grades_of(judged, each) for each in rankings.values()])
+        known[found.number[~np.isnan(grades)]] = True
+    contributions = [
+        Contribution(
+            name,
+            documents=rows.size,
+            judged=int(known[rows].sum()),
+            to_judge=int((~known[rows]).sum()),
+            unique=int((times[rows] == 1).sum()),
+        )
+        for i, name in enumerate(rankings)
+        for rows in [found.number[system == i]]
+    ]
+    place = {query: i for i, query in enumerate(queries)}
+    by_id = sorted(found.queries, key=lambda query: (place.get(query, len(place)), query))
+    number = {query: i for i, query in enumerate(by_id)}
+    rows = np.flatnonzero(~known)
+    names = (found.queries[i] for i in found.query[rows].tolist())
+    pairs = sorted(
+        (number[query], document) for query, document in zip(names, found.documents.texts(rows), strict=True)
+    )
+    draws = np.random.Generator(np.random.PCG64(seed)).random(len(pairs)).tolist()
+    shuffled = sorted((query, draw, document) for (query, document), draw in zip(pairs, draws, strict=True))
+    return Pool(
+        tuple((by_id[query], document) for query, _, document in shuffled),
+        int(known.sum()),
+        frozenset(found.queries),
+        tuple(contributions),
+    )
+
+
+class LeftOut(NamedTuple):
+    """Judgments without those that one ranking alone contributed."""
+
+    ranking: str
+    unique: int
+    """The number of its own judgments."""
+    relevant: int
+    """Those of relevant documents."""
+    judgments: Judgments
+
+
+def leave_one_out(rankings: Mapping[str, Rankings], judgments: Judgments, rel: float) -> list[LeftOut]:
+    """For each ranking the judgments that a pool of the others would have; all are cut at the depth of the pool.
+
+    Judgments that none of the rankings contributed stay.
+    """
+    found = {name: _judged_rows(judgments, each) for name, each in rankings.items()}
+    times = np.bincount(np.concatenate(list(found.values())), minlength=len(judgments))
+    parts = []
+    for name, rows in found.items():
+        own = rows[times[rows] == 1]
+        relevant = int((judgments.grade[own] >= rel).sum())
+        parts.append(LeftOut(name, own.size, relevant, without_rows(judgments, own)))
+    return parts
+
+
+def _judged_rows(judgments: Judgments, rankings: Rankings) -> Integers:
+    return np.unique(judge(judgments, rankings).hits.judgment)

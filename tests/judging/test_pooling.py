@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.judging.pooling import leave_one_out, pooled
+from pytest_ireval.judging.collection import leave_one_out, pooled
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.views import first_documents
 
