@@ -1,23 +1,284 @@
-"""The plain causes of red checks, and the engine's own explanation of the documents that moved."""
+"""The causes of red checks: plain ones, documents of single queries on both sides, and explanations of the engine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
-from pytest_ireval.errors import IrevalError, raised
+import numpy as np
+
+from pytest_ireval.errors import IrevalError, MetricError, raised
+from pytest_ireval.evaluating.policy_views import found_in, interpolated, ranked_by_r
+from pytest_ireval.explaining import described_steps
 from pytest_ireval.gate.answers import request_of
+from pytest_ireval.gate.inputs import relevant_from
 from pytest_ireval.gate.last_run import LastRun, repeated_run
 from pytest_ireval.gate.material import Material, reference_of
+from pytest_ireval.gate.scoring import seen_by_metrics
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import score
+from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed
-from pytest_ireval.results.suite_result import EngineExplanation, QueryDocuments
+from pytest_ireval.results.suite_result import EngineExplanation, QueryCurve, QueryDocuments, RecallPrecision
 from pytest_ireval.retrieval.document_texts import titles_of
+from pytest_ireval.retrieval.judged import Integers, JudgedRankings
+from pytest_ireval.retrieval.views import cut_to_depth, of_queries, only
+from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.side import Scored, Side
 from pytest_ireval.sources.run import orders_by_rank
+
+Curves = Mapping[str, QueryCurve]
+
+
+def documents_of(material: Material, side: Side, outcomes: Sequence[Outcome]) -> tuple[QueryDocuments, ...]:
+    """Collect the documents of the queries worth a look; with judgments also their curves and shares."""
+    shown = _queries_to_show(material, side, outcomes)
+    seen = Seen(material.population, material.now, material.baseline, Part())
+    compared = material.comparable
+    now = _judged(material, material.now, shown)
+    before = None if compared is None else _judged(material, compared, shown)
+    shares = _shares_of(material, shown, now, before) if now is not None and before is not None else {}
+    curves, earlier = _curves(material, now), _curves(material, before)
+    count = [] if now is None else now.relevant_count(relevant_from(material.suite)).tolist()
+    relevant = {} if now is None else dict(zip(now.queries, count, strict=True))
+    return tuple(
+        QueryDocuments(
+            query,
+            placed := seen.placed(query),
+            curves.get(query),
+            earlier.get(query),
+            _beside(placed, shares.get(query, {})),
+            relevant.get(query),
+        )
+        for query in shown
+    )
+
+
+def _judged(material: Material, side: Side, shown: Sequence[str]) -> JudgedRankings | None:
+    """The first asking of these queries as metrics see it, those of them that are judged; None if none is."""
+    setting, wanted = material.setting, set(shown)
+    if setting is None:
+        return None
+    few, _ = of_queries(side.rankings[0], wanted.__contains__)
+    known = np.array([query in wanted for query in setting.judgments.queries], bool)
+    if not known.any() or not any(query.encode() in setting.judgments.position for query in few.queries):
+        return None
+    found = setting.brought(few, documents=True)
+    return seen_by_metrics(found._replace(judged=only(found.judged, known)), setting.policies)
+
+
+def _curves(material: Material, judged: JudgedRankings | None) -> Curves:
+    """The curves of the queries that have a ranking and relevant documents."""
+    if judged is None:
+        return {}
+    found = found_in(judged, relevant_from(material.suite))
+    recall = (found.so_far / np.repeat(found.relevant, np.diff(found.first))).tolist()
+    precision = (found.so_far / found.rank).tolist()
+    levels, r, first = interpolated(found).tolist(), ranked_by_r(found).tolist(), found.first.tolist()
+    there = np.flatnonzero(judged.present & (found.relevant > 0)).tolist()
+    return {
+        judged.queries[i]: QueryCurve(
+            tuple(recall[first[i] : first[i + 1]]),
+            tuple(precision[first[i] : first[i + 1]]),
+            RecallPrecision(tuple(levels[i]), r[i]),
+        )
+        for i in there
+    }
+
+
+def _beside(placed: Sequence[Placed], shares: Mapping[str, _Shares]) -> dict[str, tuple[float | None, ...]]:
+    """The share of each document, in their order; for metrics all of whose documents are there."""
+    there = {each.document for each in placed}
+    return {
+        metric: tuple(moved.get(each.document) for each in placed)
+        for metric, moved in shares.items()
+        if moved.keys() <= there
+    }
+
+
+STEPS_OF_A_METRIC = 25
+"""A metric that does not simply add up is asked for its steps on this many queries: those that it changed most."""
+
+_Shares = Mapping[str, float]
+"""By document; one that is not there contributes nothing."""
+
+
+class _Changed(NamedTuple):
+    """A query on which a metric changed."""
+
+    query: str
+    now: float
+    before: float
+
+
+class Lists(NamedTuple):
+    """One side."""
+
+    judged: JudgedRankings
+    single: Callable[[int], JudgedRankings]
+    """The view of the query in a row, made once for all metrics."""
+
+
+def _shares_of(
+    material: Material, shown: Sequence[str], now: JudgedRankings, before: JudgedRankings
+) -> dict[str, dict[str, _Shares]]:
+    """By query and metric, the shares of documents in ``now - baseline``, where they add up; both rank all queries."""
+    found: dict[str, dict[str, _Shares]] = {}
+    sides = _lists(now), _lists(before)
+    place = {query: row for row, query in enumerate(now.queries)}
+    for name, scored in material.now.scored.items():
+        changed = [each for each in _changed(material, name, shown) if each.query in place]
+        if (
+            changed
+            and scored.metric.judged
+            and scored.metric.unit == "query"
+            and not scored.metric.needs & {"reference", "sessions"}
+        ):
+            rows = np.array([place[each.query] for each in changed], np.int64)
+            for each, moved in _moved(scored.metric, changed, rows, *sides):
+                found.setdefault(each.query, {})[name] = moved
+    return found
+
+
+def _lists(judged: JudgedRankings) -> Lists:
+    number = np.arange(judged.count)
+    return Lists(judged, cache(lambda row: only(judged, number == row)))
+
+
+def _changed(material: Material, name: str, shown: Sequence[str]) -> list[_Changed]:
+    """The queries on which the metric changed, the largest change first."""
+    before = material.comparable.scored.get(name) if material.comparable is not None else None
+    if before is None or before.metric.unit != "query":
+        return []
+    rows = [material.population.queries.position[query] for query in shown]
+    pairs = zip(shown, material.now.scored[name].values[rows].tolist(), before.values[rows].tolist(), strict=True)
+    changed = [_Changed(*each) for each in pairs if abs(each[1] - each[2]) > 0]
+    return sorted(changed, key=lambda each: -abs(each.now - each.before))
+
+
+def _moved(
+    metric: Metric, changed: Sequence[_Changed], rows: Integers, now: Lists, before: Lists
+) -> Iterator[tuple[_Changed, _Shares]]:
+    """The queries whose change is the sum of what documents add to it."""
+    parts: tuple[Iterable[_Shares], Iterable[_Shares]]
+    if metric.adds_up and not metric.needs:
+        parts = _alone(metric, now.judged, rows), _alone(metric, before.judged, rows)
+    else:
+        changed, rows = changed[:STEPS_OF_A_METRIC], rows[:STEPS_OF_A_METRIC]
+        parts = _stepwise(metric, now, rows), _stepwise(metric, before, rows)
+    for each, ours, theirs in zip(changed, *parts, strict=False):
+        if _adds_up(ours, each.now) and _adds_up(theirs, each.before):
+            yield each, _differences(ours, theirs)
+
+
+def _alone(metric: Metric, judged: JudgedRankings, rows: Integers) -> list[_Shares]:
+    """The metric's value of each document alone, for all queries at once."""
+    wanted = np.zeros(judged.count, bool)
+    wanted[rows] = True
+    few = only(judged, wanted)
+    cutoff = metric.settings.get("cutoff")
+    few = cut_to_depth(few, cutoff) if isinstance(cutoff, int) else few
+    documents, hits = few.documents, few.hits
+    if documents is None:
+        return []
+    try:
+        values = score(metric, each_document_alone(few)).values.tolist()
+    except MetricError:  # it has no values of single documents; its value of the query is reported elsewhere
+        return []
+    names = documents.ids.texts(documents.first[hits.query] + hits.rank - 1)
+    first = few.first.tolist()
+    found = [dict(zip(names[a:b], values[a:b], strict=True)) for a, b in pairwise(first)]
+    return [found[row] for row in (np.cumsum(wanted) - 1)[rows].tolist()]
+
+
+def _stepwise(metric: Metric, lists: Lists, rows: Integers) -> Iterator[_Shares]:
+    """The shares by the metric's own steps, one query after the other; none if it has no steps, or they are broken."""
+    for row in rows.tolist() if metric.steps is not None else ():
+        try:
+            steps = described_steps(metric, lists.single(row))
+        except MetricError:  # ireval why tells what is wrong with them
+            return
+        if steps.shares is None:
+            return
+        shares = zip(steps.documents, steps.shares.values, strict=True)
+        yield {document: share for document, share in shares if share is not None}
+
+
+def _adds_up(shares: _Shares, value: float) -> bool:
+    return abs(math.fsum(shares.values()) - value) <= 1e-9 * max(1.0, abs(value))
+
+
+def _differences(ours: _Shares, theirs: _Shares) -> _Shares:
+    """Of the documents that contribute on one of the sides."""
+    moved = {document: ours.get(document, 0.0) - theirs.get(document, 0.0) for document in {**ours, **theirs}}
+    return {name: moved[name] for name in moved if ours.get(name) or theirs.get(name)}
+
+
+FEW = 300
+"""Of suites with no more queries, the documents of each are kept."""
+OF_A_RULE = 200
+"""For a failing rule, the documents of up to this many queries are kept."""
+WORST_OF_A_METRIC, BEST_OF_A_METRIC = 50, 20
+
+
+def _queries_to_show(material: Material, side: Side, outcomes: Iterable[Outcome]) -> list[str]:
+    """Those behind failing rules, then those that each metric lost and gained most on, then all if they are few."""
+    queries = material.population.queries
+    shown: dict[str, None] = {}
+    for outcome in outcomes:
+        if outcome.verdict != "pass" or outcome.warning or outcome.accepted:
+            shown |= dict.fromkeys(change.query for change in outcome.queries[:OF_A_RULE])
+    for scored in side.scored.values():
+        if scored.metric.unit == "query":
+            shown |= dict.fromkeys(_extremes(material, scored))
+    if len(queries) <= FEW:
+        there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
+        shown |= dict.fromkeys(query for query in queries.ids if query in there)
+    return [query for query in shown if query in queries.position]
+
+
+def _extremes(material: Material, scored: Scored) -> list[str]:
+    """The queries that got worse by most, then better by most; without a baseline, those with the worst values."""
+    sign = -1 if scored.metric.direction == "lower" else 1
+    name = str(scored.metric)
+    before = material.baseline.scored.get(name) if material.baseline is not None else None
+    values = sign * (scored.values if before is None else scored.values - before.values)
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    worst = [i for i in order[:WORST_OF_A_METRIC].tolist() if before is None or values[i] < 0]
+    best = [i for i in order[::-1][:BEST_OF_A_METRIC].tolist() if before is not None and values[i] > 0]
+    return [scored.names[i] for i in (*worst, *best)]
+
+
+def each_document_alone(judged: JudgedRankings) -> JudgedRankings:
+    """A query for each hit, with that hit where it stands and nothing else that is judged; ideals are as they were."""
+    hits = judged.hits
+    number = np.arange(hits.query.size)
+    size = np.diff(judged.first_ideal)[hits.query]
+    row = np.repeat(judged.first_ideal[hits.query] - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
+    return replace(
+        judged,
+        queries=tuple(map(str, number.tolist())),
+        retrieved=judged.retrieved[hits.query],
+        present=np.ones(number.size, bool),
+        hits=hits._replace(query=number),
+        ideal=judged.ideal.at(row)._replace(query=np.repeat(number, size)),
+        documents=None,
+        subtopics=None,
+        sessions=None,
+        timings=None,
+        reference=None,
+        _memory={},
+        _memory_of_ideal={},
+        _judgments=None,
+    )
 
 
 def diagnoses_of(

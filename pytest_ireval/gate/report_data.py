@@ -13,11 +13,10 @@ import numpy as np
 from pytest_ireval.baselines.record import StoredMetric
 from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError, error_lines
-from pytest_ireval.gate.causes import diagnoses_of, explained
+from pytest_ireval.gate.causes import diagnoses_of, documents_of, explained
 from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.inputs import relevant_from
 from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.query_data import documents_of
 from pytest_ireval.gate.sensitivity import Known
 from pytest_ireval.gate.to_judge import with_what_to_judge
 from pytest_ireval.metrics.metric import Metric
