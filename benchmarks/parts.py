@@ -106,7 +106,7 @@ def on_dask(folder: Path, workers: int, kill: Callable[[Any], None] = lambda _: 
     from distributed import Client, LocalCluster
 
     from pytest_ireval import evaluate, read_judgments
-    from pytest_ireval.evaluating.parts import MEMORY_KEPT, parts_on
+    from pytest_ireval.evaluating.many_files import MEMORY_KEPT, parts_on
     from pytest_ireval.retrieval.doors import ranking_files
 
     with (

@@ -152,7 +152,7 @@ def scheduling(folder: Path, files: int, more: int) -> float:
     from distributed import LocalCluster
 
     from pytest_ireval import read_judgments
-    from pytest_ireval.evaluating.parts import parts_on
+    from pytest_ireval.evaluating.many_files import parts_on
     from pytest_ireval.retrieval.doors import ranking_files
 
     write(folder, files, files)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_ireval.comparing import compare
     from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
-    from pytest_ireval.evaluating.parts import judged_part
+    from pytest_ireval.evaluating.many_files import judged_part
     from pytest_ireval.explaining import why
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -67,7 +67,7 @@ _HOMES = {
     "comparing": ("compare",),
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
-    "evaluating.parts": ("judged_part",),
+    "evaluating.many_files": ("judged_part",),
     "explaining": ("why",),
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),

@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.evaluating.evaluation import Companions, Setting, refuse_missing, set_up
-from pytest_ireval.evaluating.sweeping import evaluated_at
+from pytest_ireval.evaluating.many_files import evaluated_at
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress

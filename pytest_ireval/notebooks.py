@@ -31,9 +31,8 @@ from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_table import summary_lines
 from pytest_ireval.reports.wording import word_of
 from pytest_ireval.results.comparison import Comparison
-from pytest_ireval.results.evaluation import Evaluation
+from pytest_ireval.results.evaluation import Evaluation, Library
 from pytest_ireval.results.explanation import Explanation
-from pytest_ireval.results.in_notebook import Library
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.text_table import printable
 

@@ -254,7 +254,7 @@ def _read_on(
 ) -> tuple[Any, Any]:
     """Judgments, and the parts of the rankings that the workers of a cluster have read."""
     from pytest_ireval.evaluating.evaluation import refuse_parts
-    from pytest_ireval.evaluating.parts import parts_on
+    from pytest_ireval.evaluating.many_files import parts_on
     from pytest_ireval.intake.reading import read_judgments
     from pytest_ireval.retrieval.doors import ranking_files
 

@@ -21,20 +21,22 @@ from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.labelled import (
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.views import (
     LEFT,
     Labellings,
     OpenDocuments,
     Template,
+    condensed,
+    cut_to_depth,
     labelled,
     labelled_rows,
     listed_rows,
+    only,
     open_documents,
     template,
 )
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
 from pytest_ireval.rules.context import JudgedThere, Unjudged
 from pytest_ireval.rules.side import Population, Side
 from pytest_ireval.statistics.differences import TIE

@@ -138,7 +138,7 @@ _READERS: list[Reader] = [
         "rankings",
         "answers of Elasticsearch, OpenSearch, Solr or Vespa by query: JSON, or JSON lines",
         recognised.is_responses,
-        _in("responses", "responses"),
+        _in("other_tools", "responses"),
     ),
     Reader(
         "pairs",

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pytest_ireval.errors import InputError
-from pytest_ireval.results.evaluation import Evaluation
-from pytest_ireval.results.in_notebook import InNotebook
+from pytest_ireval.results.evaluation import Evaluation, InNotebook
 
 FORMAT = "comparison-1"
 """The kind and version of the JSON form; a reader refuses another one."""

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.results.in_notebook import InNotebook
+from pytest_ireval.results.evaluation import InNotebook, Policies
 
 FORMAT = 1
 """The version of the JSON form."""

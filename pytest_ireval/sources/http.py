@@ -24,7 +24,7 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.formats.responses import incomplete
+from pytest_ireval.retrieval.formats.other_tools import incomplete
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import rankings_of_columns
 from pytest_ireval.retrieval.scan.tokens import Span

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pytest_ireval.baselines.index_facts import IndexFacts
 from pytest_ireval.errors import SourceError, one_line, shown
-from pytest_ireval.retrieval.formats.responses import incomplete
+from pytest_ireval.retrieval.formats.other_tools import incomplete
 from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Recording, Reply, json_path
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError

@@ -233,7 +233,7 @@ def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs):
     """
     from distributed import Client
 
-    from pytest_ireval.evaluating.parts import parts_on
+    from pytest_ireval.evaluating.many_files import parts_on
 
     pipe = runs / "runs" / "part-5.trec"
     content = pipe.read_bytes()
@@ -307,11 +307,11 @@ def killed_by(path, _judgments, **_how):
 def test_a_file_that_kills_every_worker_is_named(cluster, runs, monkeypatch):
     from dask import config
 
-    from pytest_ireval.evaluating import parts
+    from pytest_ireval.evaluating import many_files
 
-    monkeypatch.setattr(parts, "judged_part", killed_by)
+    monkeypatch.setattr(many_files, "judged_part", killed_by)
     with pytest.raises(InputError) as error:
-        parts.parts_on(address_of(cluster), [str(runs / "runs" / "part-3.trec")], read_judgments(JUDGMENTS))
+        many_files.parts_on(address_of(cluster), [str(runs / "runs" / "part-3.trec")], read_judgments(JUDGMENTS))
     assert config.get("distributed.scheduler.allowed-failures") == 3
     assert str(error.value).startswith(f"{runs}/runs/part-3.trec\n  a worker could not read it: KilledWorker")
 
@@ -327,10 +327,10 @@ def test_a_file_that_kills_every_worker_is_named(cluster, runs, monkeypatch):
     ],
 )
 def test_a_cluster_that_does_not_answer_is_an_error(runs, ireval, monkeypatch, on, said):
-    from pytest_ireval.evaluating import parts
+    from pytest_ireval.evaluating import many_files
 
     needed("distributed")
-    monkeypatch.setattr(parts, "PATIENCE", 1)
+    monkeypatch.setattr(many_files, "PATIENCE", 1)
     code, _, text = ireval("evaluate", runs / "judgments.txt", runs / "runs", "--on", on)
 
     assert (code, text.removeprefix("ireval: ").removeprefix("error: ")[: len(said)]) == (2, said)

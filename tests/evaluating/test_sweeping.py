@@ -5,8 +5,8 @@ import json
 import pytest
 
 from pytest_ireval import InputError, evaluate
-from pytest_ireval.evaluating import sweeping
-from pytest_ireval.evaluating.sweeping import Sweep, swept
+from pytest_ireval.evaluating import many_files
+from pytest_ireval.evaluating.many_files import Sweep, swept
 from pytest_ireval.results.evaluation import Policies
 
 POLICIES = Policies("trec", "zero", "zero", "irrelevant")
@@ -49,13 +49,13 @@ class Interrupted:
 def evaluated(monkeypatch):
     """The rankings that were evaluated and not taken from the folder."""
     found = []
-    original = sweeping.evaluated
+    original = many_files.evaluated
 
     def noting(setting, brought, queries=None):
         found.append(brought.origin)
         return original(setting, brought, queries)
 
-    monkeypatch.setattr(sweeping, "evaluated", noting)
+    monkeypatch.setattr(many_files, "evaluated", noting)
     return found
 
 
@@ -71,7 +71,7 @@ def test_each_evaluation_is_that_of_evaluate(files):
 
 def test_several_processes_give_the_same_evaluations(files, monkeypatch):
     folder, paths = files
-    monkeypatch.setattr(sweeping, "SEVERAL", 0)
+    monkeypatch.setattr(many_files, "SEVERAL", 0)
 
     assert list(swept(sweep_of(folder), paths, jobs=2).items()) == list(swept(sweep_of(folder), paths).items())
 
