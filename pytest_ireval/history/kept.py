@@ -1,4 +1,4 @@
-"""The record that the history keeps of a run, and how runs are added, deleted and rebuilt from git."""
+"""The record that the history keeps of a run and of its job, and how runs are added, deleted and rebuilt from git."""
 
 from __future__ import annotations
 
@@ -22,9 +22,54 @@ from pytest_ireval.baselines.writing import is_anchor
 from pytest_ireval.errors import BaselineError, HistoryError, Problem
 from pytest_ireval.history.database import WAIT, Database, reading, shrink, storable, writing
 from pytest_ireval.repositories.git import asked, blob, git
-from pytest_ireval.repositories.jobs import NO_JOB, Job
 from pytest_ireval.results.outcome import SliceFigures, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
+
+_SERVER = re.compile(r"(?:[a-z+]+://)?(?:.*@)?(?:\[[^]/]*\]|[^/:]+)(?::[0-9]+(?=/))?[:/]", re.IGNORECASE | re.DOTALL)
+"""The beginning of the address of a remote, as in ``https://host/`` or ``git@host:``; a login may hold anything."""
+_OF_GITHUB = re.compile(r"refs/pull/([0-9]+)/")
+
+
+class Job(NamedTuple):
+    """A field is empty where neither the CI system nor git reports it."""
+
+    repository: str = ""
+    """The name on its code host, as ``acme/search``."""
+    pull_request: str = ""
+    link: str = ""
+
+
+NO_JOB = Job()
+
+
+def job_at(folder: Path) -> Job:
+    """The job, from the variables of its CI system; without one, the repository of ``folder`` by its remote."""
+    say = os.environ.get
+    if say("GITHUB_ACTIONS") == "true":
+        request = _OF_GITHUB.match(say("GITHUB_REF", ""))
+        page = f"{say('GITHUB_SERVER_URL')}/{say('GITHUB_REPOSITORY')}/actions/runs/{say('GITHUB_RUN_ID')}"
+        return Job(say("GITHUB_REPOSITORY", ""), request[1] if request else "", _page(page))
+    if say("GITLAB_CI"):
+        return Job(say("CI_PROJECT_PATH", ""), say("CI_MERGE_REQUEST_IID", ""), _page(say("CI_JOB_URL", "")))
+    remote = say("GIT_URL", "") if say("JENKINS_URL") else ""
+    if not remote:
+        remote = os.fsdecode(git(folder, "remote", "get-url", "origin") or b"").strip()
+    jenkins = (say("CHANGE_ID", ""), _page(say("BUILD_URL", ""))) if say("JENKINS_URL") else ("", "")
+    return Job(_name_in(remote), *jenkins)
+
+
+def _page(address: str) -> str:
+    """An address that a page may link to."""
+    return address if address.startswith(("https://", "http://")) else ""
+
+
+def _name_in(remote: str) -> str:
+    """``acme/search`` of any address of it; empty for a folder, whose name differs from machine to machine."""
+    server = _SERVER.match(remote)
+    if server is None or "@" in remote[server.end() :] or remote.lower().startswith(("/", ".", "file:")):
+        return ""
+    return re.split("[?#]", remote[server.end() :])[0].strip("/").removesuffix(".git")
+
 
 Origin = Literal["run", "results", "git"]
 """Who told of a run: it itself, its ``results.json``, or the git history of a baseline."""

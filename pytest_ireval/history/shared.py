@@ -18,10 +18,9 @@ from uuid import uuid4
 
 from pytest_ireval.errors import HistoryError, Problem, tidy
 from pytest_ireval.history.database import USUAL, VERSION, VIEWS, Cursor, Database, reading, storable, writing
-from pytest_ireval.history.kept import AT_ONCE, FIGURES, RUN, SUITE, KeptRun, Merged, merged, stored
+from pytest_ireval.history.kept import AT_ONCE, FIGURES, RUN, SUITE, KeptRun, Merged, job_at, merged, stored
 from pytest_ireval.history.trends import keys_of_earlier
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.repositories.jobs import job_at
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.secrets import SHORTEST, VARIABLE, keep, parted, shown_address
 

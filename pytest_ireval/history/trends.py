@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args, get_type_hints
 
 from pytest_ireval.history.database import Cursor, Database, Value, reading, storable
-from pytest_ireval.history.kept import ALL, DATE, KeptFigures, KeptRun, KeptSuite, kept_run
-from pytest_ireval.repositories.jobs import job_at
+from pytest_ireval.history.kept import ALL, DATE, KeptFigures, KeptRun, KeptSuite, job_at, kept_run
 from pytest_ireval.results.outcome import VERDICTS, Verdict
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, Trend, TrendPoint
 from pytest_ireval.retrieval.queries import composed

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ireval.errors import HistoryError, IrevalError, Problem, one_line
 from pytest_ireval.history.database import USUAL
-from pytest_ireval.history.kept import append, kept_run
+from pytest_ireval.history.kept import NO_JOB, Job, append, job_at, kept_run
 from pytest_ireval.history.shared import (
     HistoryPlace,
     Shared,
@@ -26,7 +26,6 @@ from pytest_ireval.history.shared import (
 )
 from pytest_ireval.history.trends import with_trends
 from pytest_ireval.pytest_adapter.code_host import as_printed
-from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.secrets import shown_address
 from pytest_ireval.text_table import counted

@@ -22,10 +22,9 @@ from history.made_runs import outcome, run, suite, tail
 from pytest_ireval.errors import HistoryError
 from pytest_ireval.history import shared as module
 from pytest_ireval.history.database import VIEWS
-from pytest_ireval.history.kept import append, kept_run, merge
+from pytest_ireval.history.kept import Job, append, kept_run, merge
 from pytest_ireval.history.shared import Shared, in_time, pull, push, send_waiting, waiting
 from pytest_ireval.history.trends import rows
-from pytest_ireval.repositories.jobs import Job
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")]
 EXAMPLES = Path(__file__).parents[2] / "examples" / "history"

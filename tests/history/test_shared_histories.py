@@ -11,11 +11,10 @@ from pytest_ireval import secrets
 from pytest_ireval.errors import HistoryError, IrevalError
 from pytest_ireval.history import shared as module
 from pytest_ireval.history import spreads, trend
-from pytest_ireval.history.kept import append, kept_run
+from pytest_ireval.history.kept import NO_JOB, Job, append, job_at, kept_run
 from pytest_ireval.history.shared import HistoryPlace, Shared, history_place, mark_of, pull, push, waiting
 from pytest_ireval.history.trends import rows, with_trends
 from pytest_ireval.pytest_adapter.history import RunHistory
-from pytest_ireval.repositories.jobs import NO_JOB, Job, job_at
 
 FILE = Path(".ireval/history.sqlite")
 CI = ("GITHUB_ACTIONS", "GITHUB_REF", "GITLAB_CI", "CI_MERGE_REQUEST_IID", "JENKINS_URL", "GIT_URL", "CHANGE_ID")

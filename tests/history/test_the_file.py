@@ -15,9 +15,8 @@ from made_runs import run, suite
 from pytest_ireval.errors import HistoryError
 from pytest_ireval.history import spreads, trend
 from pytest_ireval.history.database import STEPS, VERSION, writing
-from pytest_ireval.history.kept import append, kept_run, merge
+from pytest_ireval.history.kept import Job, append, kept_run, merge
 from pytest_ireval.history.trends import rows
-from pytest_ireval.repositories.jobs import Job
 
 PROCESS = Path(__file__).with_name("appending_process.py")
 closed_to_us = pytest.mark.skipif(
