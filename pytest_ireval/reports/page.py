@@ -1,27 +1,37 @@
-"""A run as one page that needs nothing else: the verdict, what broke, and everything behind it."""
+"""A run as one page that needs nothing else: the verdict, what broke, and figures, rules and data of every suite."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from pytest_ireval.errors import Problem, ReportError
-from pytest_ireval.reports.charts.gallery import svg_of
-from pytest_ireval.reports.commands import accept_command, rule_anchor, why_command
+from pytest_ireval.reports.charts.chart import Chart, Kind
+from pytest_ireval.reports.charts.gallery import charts_of, svg_of
+from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor, why_command
 from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, now_at
 from pytest_ireval.reports.markdown_text import NOWHERE, SourceLinks
-from pytest_ireval.reports.page_suite import suite_view, tone_of
 from pytest_ireval.reports.query_view import packed, queries_data
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
-from pytest_ireval.reports.summary_table import owners_of, verdicts_in_words
+from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK, count_name, owners_of, verdicts_in_words
 from pytest_ireval.reports.templates import EXTRA, DrawnSection, Templates, templates
-from pytest_ireval.reports.wording import certainty_words, figure, is_explained, moved_word, word_of, words_of
+from pytest_ireval.reports.wording import (
+    Tone,
+    ages_words,
+    certainty_words,
+    figure,
+    is_explained,
+    moved_word,
+    tone_of,
+    word_of,
+    words_of,
+)
 from pytest_ireval.results.outcome import Outcome, QueryChange
-from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
 from pytest_ireval.text_table import counted
 
 
@@ -129,7 +139,7 @@ QUERIES = 5
 """The most queries below the findings of a suite; the table of all queries has the others."""
 
 
-class QueryLine(NamedTuple):
+class _QueryLine(NamedTuple):
     """A query that findings rest on, in a line."""
 
     change: QueryChange
@@ -170,7 +180,7 @@ class _SuiteFindings(NamedTuple):
 
     suite: SuiteResult
     findings: tuple[_Finding, ...]
-    queries: tuple[QueryLine, ...]
+    queries: tuple[_QueryLine, ...]
     worst: str
     metric: str
     """The metric of the queries' values; empty if they do not share one."""
@@ -238,10 +248,10 @@ def _finding(suite: SuiteResult, check: RedCheck, links: SourceLinks) -> _Findin
     )
 
 
-def _query(each: QueryChange, depth: int) -> QueryLine:
+def _query(each: QueryChange, depth: int) -> _QueryLine:
     top = ", ".join(f"{placed.named} ({grade_words(placed)})" for placed in each.top)
     best = best_document(each) if each.best else ""
-    return QueryLine(
+    return _QueryLine(
         each, figure(each.baseline, 3), figure(each.now, 3), best, now_at(each.best, depth) if best else "", top
     )
 
@@ -263,3 +273,183 @@ def _accepting(suite: SuiteResult, checks: Sequence[RedCheck]) -> Iterator[tuple
     new = any(each.missing_baseline for each in stored)
     if new or (any(each.compares and each.verdict != "error" for each in stored) and not is_explained(suite)):
         yield "accept", accept_command(suite, new=new)
+
+
+class Cell(NamedTuple):
+    """One metric on one slice."""
+
+    now: float | None
+    baseline: float | None
+    change: float | None
+    low: float | None
+    high: float | None
+    resolution: float | None
+    tone: Tone
+    look: bool = False
+    """True if a change for the worse here is statistically significant."""
+    counts: tuple[int, int, int] | None = None
+    """Queries that got worse, better, and stayed the same."""
+    error: str = ""
+
+
+class _SliceLine(NamedTuple):
+    """All metrics on one slice."""
+
+    slice: str
+    queries: int | None
+    cells: tuple[Cell | None, ...]
+
+
+class _RuleLine(NamedTuple):
+    """An outcome in a list."""
+
+    outcome: Outcome
+    anchor: str
+    word: str
+    """Its verdict; or that it is a warning, or accepted."""
+
+
+class _ChartGroup(NamedTuple):
+    """Charts of one kind."""
+
+    title: str
+    said: str
+    shown: tuple[Chart, ...]
+    folded: tuple[Chart, ...]
+
+
+class _SuiteView(NamedTuple):
+    """A suite, ready to be laid out."""
+
+    result: SuiteResult
+    anchor: str
+    metrics: tuple[MetricFigures, ...]
+    """Those that have figures."""
+    slices: tuple[_SliceLine, ...]
+    rules: tuple[_RuleLine, ...]
+    counts: tuple[tuple[str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+    """Where everything comes from."""
+    open: bool
+    """True if a reader wants to see it at once."""
+    charts: tuple[_ChartGroup, ...]
+    cause: str
+    accept: str
+    """The command that accepts what was measured; empty where there is nothing to accept."""
+
+
+def suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
+    """Everything about a suite; one that passed is folded among others."""
+    rules = tuple(_RuleLine(each, rule_anchor(suite, each.id), word_of(each)) for each in suite.outcomes)
+    return _SuiteView(
+        suite,
+        suite_anchor(suite),
+        suite.metrics,
+        tuple(_lines(suite)),
+        rules,
+        tuple(_counts(suite)),
+        tuple(_facts(suite)),
+        alone or suite.verdict != "pass",
+        tuple(_groups(suite)),
+        cause_sentence(suite.cause) if suite.cause is not None else "",
+        "" if suite.error or not suite.outcomes else accept_command(suite, new=suite.baseline is None),
+    )
+
+
+READING: Mapping[Kind, tuple[str, str]] = {
+    "differences": (
+        "Query by query",
+        "Each bar is a query that changed, the worst on the left; queries that stayed the same are left out.",
+    ),
+    "intervals": ("Rules against their tolerances", "The change, its interval and its tolerance."),
+    "trend": ("From run to run", "Marks show acceptances, anchors and red runs."),
+    "recall_precision": (
+        "Recall and precision",
+        "How precision falls while recall rises; the thin line is the curve expected from R-precision alone.",
+    ),
+    "distribution": ("How the values are spread", "How many queries have which value, before and now."),
+}
+"""The name of a group and the way to read it, in the order of the page."""
+
+
+def _groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
+    """Charts by kind; those of the metric that is red come first, and of these that of the slice."""
+    red = [each for each in suite.outcomes if each.verdict == "fail"]
+    metrics = {each.metric for each in red}
+    slices = {(each.metric, line.slice) for each in red for line in each.figures if line.over}
+    every = charts_of(suite)
+    for kind, (title, said) in READING.items():
+        charts = sorted(
+            (each for each in every if each.kind == kind),
+            key=lambda each: (each.metric not in metrics, (each.metric, each.slice) not in slices),
+        )
+        most = len(charts) if kind == "intervals" else 1  # the others are folded
+        if charts:
+            yield _ChartGroup(title, said, tuple(charts[:most]), tuple(charts[most:]))
+
+
+def _lines(suite: SuiteResult) -> Iterator[_SliceLine]:
+    yield _SliceLine("all", suite.counts.queries, tuple(_whole(metric) for metric in suite.metrics))
+    by_slice: dict[str, dict[str, Cell]] = {}
+    queries: dict[str, int] = {}
+    directions = {metric.name: metric.direction for metric in suite.metrics}
+    for row in suite.slices:
+        each = row.figures
+        look = row.corrected is not None and row.corrected < WORTH_A_LOOK
+        tone = tone_of(each.change, directions.get(row.metric, ""))
+        figures = (each.now, each.baseline, each.change, each.low, each.high, each.resolution)
+        cell = Cell(*figures, tone, look and tone == "worse", (each.worse, each.better, each.same))
+        by_slice.setdefault(each.slice, {})[row.metric] = cell
+        queries.setdefault(each.slice, each.queries)
+    for name, cells in by_slice.items():
+        yield _SliceLine(name, queries[name], tuple(cells.get(metric.name) for metric in suite.metrics))
+
+
+def _whole(metric: MetricFigures) -> Cell:
+    figures = (metric.now, metric.baseline, metric.change, metric.low, metric.high, metric.resolution)
+    counts = None if metric.baseline is None else (metric.worse, metric.better, metric.same)
+    return Cell(*figures, tone_of(metric.change, metric.direction), counts=counts, error=metric.error)
+
+
+def _counts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
+    counts = suite.counts
+    yield "queries", f"{counts.queries:,}"
+    yield "judged", f"{counts.judged:,}"
+    yield from ((count_name(name, [suite]), f"{number(counts):,}") for name, number in COUNTS)
+    if counts.judged_share is not None:
+        before = "" if counts.judged_share_before is None else f" (baseline {100 * counts.judged_share_before:.1f}%)"
+        yield f"judged in the top {counts.judged_depth}", f"{100 * counts.judged_share:.1f}%{before}"
+
+
+def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
+    yield from _said(
+        {
+            "suite": suite.path,
+            "owner": suite.owner,
+            "matrix": ", ".join(f"{key}={value}" for key, value in suite.matrix.items()),
+            "tags": ", ".join(suite.tags),
+            "source": suite.source,
+            **{f"source: {name}": text for name, text in suite.about.items()},
+            "judgments": suite.judgments,
+            "age of judgments": ages_words(suite.judgment_ages) if suite.judgment_ages else "",
+            "depth": f"{suite.depth} documents of each ranking" if suite.depth else "",
+        }
+    )
+    if (policies := suite.policies) is not None:
+        yield from _said(
+            {
+                "ties": policies.ties,
+                "missing queries": policies.missing_queries,
+                "queries without relevant documents": policies.no_relevant,
+                "unjudged documents": policies.unjudged,
+                "top grade": "" if policies.scale is None else f"{policies.scale:g}",
+                "size of the collection": "" if policies.collection is None else f"{policies.collection:,}",
+                "dialect of metrics": policies.dialect or "",
+            }
+        )
+    yield from ((f"fingerprint of {name}", value) for name, value in suite.fingerprints.items())
+    yield from _said({"plugins": ", ".join(suite.plugins), "affected by": suite.affected_by})
+
+
+def _said(facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    return ((name, text) for name, text in facts.items() if text)

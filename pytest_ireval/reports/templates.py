@@ -25,15 +25,16 @@ from markupsafe import Markup
 
 from pytest_ireval.errors import IrevalError, Problem, ReportError, did_you_mean, one_line
 from pytest_ireval.reports.commands import link_to, query_anchor, sound
-from pytest_ireval.reports.page_suite import Cell, tone_of
 from pytest_ireval.reports.query_view import worst_views
 from pytest_ireval.reports.summary_table import chance_words
-from pytest_ireval.reports.wording import change, figure, interval, percent
+from pytest_ireval.reports.wording import change, figure, interval, percent, tone_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
 from pytest_ireval.text_table import magnitude, printable
 
 if TYPE_CHECKING:
     from jinja2.bccache import Bucket
+
+    from pytest_ireval.reports.page import Cell
 
 
 PACKAGE = Path(__file__).parents[1]

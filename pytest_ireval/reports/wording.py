@@ -28,6 +28,17 @@ def word_of(outcome: Outcome) -> str:
     return "warning" if outcome.warning and outcome.verdict == "pass" else outcome.verdict
 
 
+Tone = str
+"""``worse``, ``better`` or empty: the colour of a change, in addition to its sign."""
+
+
+def tone_of(change: float | None, direction: str) -> Tone:
+    """Tell whether a change is for the worse; one that is shown as 0 is neither, nor is one without a direction."""
+    if not round(change or 0.0, 4) or direction not in ("higher", "lower"):
+        return ""
+    return "better" if ((change or 0.0) > 0) == (direction == "higher") else "worse"
+
+
 def cause_words(cause: Diagnosis) -> str:
     """A plain cause with the share of the loss that it explains."""
     if cause.explained is None:

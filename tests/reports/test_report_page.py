@@ -11,8 +11,7 @@ from reports.full_run import full_run
 from reports.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
 
 from pytest_ireval.errors import ReportError
-from pytest_ireval.reports.page import asset, page_text
-from pytest_ireval.reports.page_suite import suite_view
+from pytest_ireval.reports.page import asset, page_text, suite_view
 from pytest_ireval.results.suite_result import RunResult
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}</style>"
