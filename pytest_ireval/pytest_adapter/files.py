@@ -17,8 +17,8 @@ from pytest_ireval.errors import InputError, IrevalError, Problem, ReportError, 
 from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
-from pytest_ireval.pytest_adapter.code_host import source_links
 from pytest_ireval.pytest_adapter.history import OFF
+from pytest_ireval.pytest_adapter.terminal import source_links
 from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anchor
 from pytest_ireval.reports.data_files import FOLDER, IGNORED, RESULTS, metrics_text, results_pieces, to_judge_text
 from pytest_ireval.reports.page import page_text

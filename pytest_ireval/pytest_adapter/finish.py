@@ -23,13 +23,20 @@ from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.affected import BASE, Affected, branch_of, nobody, with_unaffected
 from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
-from pytest_ireval.pytest_adapter.code_host import append_step_summary, tell_code_host
 from pytest_ireval.pytest_adapter.files import RunFiles, only_looks, with_problem
 from pytest_ireval.pytest_adapter.history import history_of
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.sections import with_sections
-from pytest_ireval.pytest_adapter.terminal import as_one, colour, recorded, summarise, width_of
+from pytest_ireval.pytest_adapter.terminal import (
+    append_step_summary,
+    as_one,
+    colour,
+    recorded,
+    summarise,
+    tell_code_host,
+    width_of,
+)
 from pytest_ireval.reports.red_checks import suite_text
 from pytest_ireval.repositories.git import commit_state, short_name
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of

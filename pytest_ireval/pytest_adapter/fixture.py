@@ -19,9 +19,8 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.affected import Branch, branch_of
 from pytest_ireval.pytest_adapter.claims import CLAIMS, claim
-from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, RunPlugins, plugins_of
-from pytest_ireval.pytest_adapter.terminal import width_of
+from pytest_ireval.pytest_adapter.terminal import as_printed, width_of
 from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.evaluation import Evaluation
 from pytest_ireval.results.suite_result import SuiteResult

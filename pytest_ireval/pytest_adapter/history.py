@@ -25,7 +25,7 @@ from pytest_ireval.history.shared import (
     waiting,
 )
 from pytest_ireval.history.trends import with_trends
-from pytest_ireval.pytest_adapter.code_host import as_printed
+from pytest_ireval.pytest_adapter.terminal import as_printed
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.secrets import shown_address
 from pytest_ireval.text_table import counted

@@ -20,9 +20,9 @@ from pytest_ireval.gate.report_data import broken_result
 from pytest_ireval.gate.run import Plan, gate
 from pytest_ireval.gate.verdicts import broken_outcome
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.pytest_adapter.code_host import as_printed
 from pytest_ireval.pytest_adapter.files import files_of
 from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite, SharedRun
+from pytest_ireval.pytest_adapter.terminal import RULE, as_printed
 from pytest_ireval.pytest_adapter.undisturbed import AskingLine, as_they_are, without_collecting
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.plain import shown_result
@@ -148,8 +148,8 @@ class SuiteRun:
         return settled and outcome.acceptable and self.planned.all_selected
 
 
-SUITE, RULE = "ireval_suite", "ireval_rule"
-"""Properties that say which verdict a test is about."""
+_SUITE = "ireval_suite"
+"""The property of a report that holds its suite; RULE is that of its rule."""
 
 
 class SuiteFile(pytest.File):
@@ -236,7 +236,7 @@ class RuleItem(pytest.Item):
         item: RuleItem = cls.from_parent(parent, name=name)
         item.run, item.check = run, check
         item.add_marker("ireval")
-        item.user_properties += [(SUITE, run.suite.name), (RULE, check.id)]
+        item.user_properties += [(_SUITE, run.suite.name), (RULE, check.id)]
         for tag in (*run.suite.tags, *check.tags):
             item.add_marker(getattr(pytest.mark, tag))
         item.extra_keyword_matches.update((run.suite.name, *run.suite.tags, *check.tags))

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pytest_ireval.pytest_adapter.code_host import source_links
+from pytest_ireval.pytest_adapter.terminal import source_links
 
 FILES = ["results.json", "summary.md", "metrics.txt"]
 HOSTILE = "::set-output name=x::y"

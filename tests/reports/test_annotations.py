@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import FAILED, PASSED, RUN, SHOP, UNFINISHED, WARNED, red_rules
 
-from pytest_ireval.pytest_adapter.code_host import annotation_lines, without_commands
+from pytest_ireval.pytest_adapter.terminal import annotation_lines, without_commands
 from pytest_ireval.reports.markdown_text import SourceLinks
 
 LINKS = SourceLinks("", "search")

@@ -6,7 +6,7 @@ import pytest
 from odd_run import CHANGES, failing, odd_run
 from runs import FAILED, RUN, SHOP
 
-from pytest_ireval.pytest_adapter.code_host import annotation_lines
+from pytest_ireval.pytest_adapter.terminal import annotation_lines
 from pytest_ireval.reports.data_files import metrics_text, results_text, to_judge_text
 from pytest_ireval.reports.failure_text import failure_text, short_text
 from pytest_ireval.reports.markdown_text import SourceLinks
