@@ -1,30 +1,37 @@
-"""The files of a run: what every suite came to, for programs and for a pull request; never one of an earlier run."""
+"""The report of a run: its files, never those of an earlier run, and the sections that plugins add to it."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pytest_ireval
-from pytest_ireval.errors import InputError, IrevalError, Problem, ReportError, one_line
+from pytest_ireval.errors import InputError, IrevalError, PluginError, Problem, ReportError, one_line
 from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
+from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.pytest_adapter.history import OFF
+from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
+from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, answer_of
 from pytest_ireval.pytest_adapter.terminal import source_links
 from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anchor
 from pytest_ireval.reports.data_files import FOLDER, IGNORED, RESULTS, metrics_text, results_pieces, to_judge_text
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
-from pytest_ireval.reports.templates import Templates, templates
-from pytest_ireval.results.suite_result import RunResult, SuiteResult
+from pytest_ireval.reports.templates import SectionTemplate, Templates, settled_sections, templates
+from pytest_ireval.results.plain import to_plain
+from pytest_ireval.results.suite_result import RunResult, Section, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
 TO_JUDGE = "to_judge.tsv"
@@ -246,3 +253,106 @@ def kept(path: Path) -> Path | None:
     with suppress(OSError):  # then the file is replaced as any other of an earlier run
         return path.rename(target)
     return None
+
+
+MENTIONED = b"ireval_report_sections"
+"""Conftest.py files that only workers have imported are imported here, too, if they contain this."""
+
+
+@dataclass
+class _Served:
+    """A section and the suites that it may see: those that its plugin serves."""
+
+    kind: ReportSection
+    suites: list[str]
+
+
+def with_sections(
+    result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins, using: Templates | None
+) -> tuple[RunResult, Templates | None]:
+    """The run with the sections of plugins, and the templates that draw it."""
+    found, troubles = _served(result, suites, plugins)
+    kinds = {each.kind.name: each.kind for each in reversed(found)}
+    sections = [_section(each, kinds[each.kind.name], result, plugins.root) for each in found]
+    if not sections and not troubles:
+        return result, using
+    drawing = replace(using or templates(), sections=templates_of(kinds.values()))
+    return settled_sections(replace(result, sections=(*sections, *troubles)), drawing), drawing
+
+
+def templates_of(kinds: Iterable[ReportSection]) -> dict[str, SectionTemplate]:
+    """The templates of sections, by their names."""
+    return {kind.name: SectionTemplate(kind.folder, kind.template, kind.style) for kind in kinds}
+
+
+def _served(
+    result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins
+) -> tuple[list[_Served], list[Section]]:
+    """Every section once, in the order of the suites; and the problems of plugins that cannot be asked."""
+    found: dict[tuple[str, str], _Served] = {}
+    troubles: dict[str, Section] = {}
+    judged = {each.name: each for each in result.suites}
+    for suite in suites:
+        if suite.name not in judged:
+            continue
+        try:
+            registry = plugins.registry_beside(suite.path, MENTIONED)
+        except IrevalError as error:
+            if judged[suite.name].verdict != "error":  # or it has been told the same
+                troubles[str(error)] = Section("plugins", "Sections of plugins", suite.shown, problem=one_line(error))
+            continue
+        for kind in registry.sections.values():
+            found.setdefault((kind.name, kind.origin), _Served(kind, [])).suites.append(suite.name)
+    return list(found.values()), list(troubles.values())
+
+
+def _section(served: _Served, first: ReportSection, result: RunResult, root: Path) -> Section:
+    kind = served.kind
+    empty = Section(kind.name, kind.title, kind.source)
+    if first is not kind:
+        return replace(empty, problem=f"its name {kind.name!r} is claimed twice: also by {first.source}")
+    seen = replace(result, suites=tuple(suite for suite in result.suites if suite.name in served.suites))
+    try:
+        return replace(empty, data=plain_data(answer_of(lambda: kind.data(to_plain(seen)), root)))
+    except PluginError as error:
+        return replace(empty, problem=one_line(error))
+
+
+DEEPEST = 50
+"""Levels; a value that holds itself has no end."""
+
+
+def plain_data(data: Any) -> dict[str, Any]:
+    """A copy of it with lists for tuples; raises PluginError that names the path to what JSON does not know."""
+    if not isinstance(data, dict):
+        raise PluginError(f"returned {_called(data)}, where a dict is expected")
+    wrong = list(islice(_wrong(data, "", 0), 3))
+    if wrong:
+        raise PluginError(f"did not return plain data: {'; '.join(wrong)}")
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(data, allow_nan=False))
+    except ValueError as error:  # a whole number of thousands of digits
+        raise PluginError(f"did not return plain data: {error}") from error
+    return copy
+
+
+def _wrong(value: Any, path: str, depth: int) -> Iterator[str]:
+    if depth > DEEPEST:
+        yield f"{path[:200]} is nested deeper than {DEEPEST} levels"
+    elif isinstance(value, dict):
+        yield from (
+            f"{path or 'it'} has the key {key!r}, which is not text" for key in value if not isinstance(key, str)
+        )
+        for key, each in value.items():
+            yield from _wrong(each, f"{path}.{key}" if path else str(key), depth + 1)
+    elif isinstance(value, list | tuple):
+        for number, each in enumerate(value):
+            yield from _wrong(each, f"{path}[{number}]", depth + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{path} is {float(value)!r}"
+    elif value is not None and not isinstance(value, str | bool | int | float):
+        yield f"{path} is {_called(value)}"
+
+
+def _called(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"

@@ -9,7 +9,7 @@ from pytest_ireval import hookimpl, report_section
 from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.registry import Plugins
-from pytest_ireval.pytest_adapter.sections import plain_data
+from pytest_ireval.pytest_adapter.files import plain_data
 
 MODULE = """\
 from pytest_ireval import hookimpl, report_section
