@@ -21,12 +21,22 @@ from pytest_ireval.gate.material import written
 from pytest_ireval.gate.weakened import vanished
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_adapter.accepting import Accepting
-from pytest_ireval.pytest_adapter.affected import BASE, Affected, branch_of, nobody, with_unaffected
-from pytest_ireval.pytest_adapter.claims import REPORTED, absent, claim, folders_named_whole, unclaimed
 from pytest_ireval.pytest_adapter.files import RunFiles, only_looks, with_problem, with_sections
 from pytest_ireval.pytest_adapter.history import history_of
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
+from pytest_ireval.pytest_adapter.selection import (
+    BASE,
+    REPORTED,
+    Affected,
+    absent,
+    branch_of,
+    claim,
+    folders_named_whole,
+    nobody,
+    unclaimed,
+    with_unaffected,
+)
 from pytest_ireval.pytest_adapter.terminal import (
     append_step_summary,
     as_one,

@@ -17,9 +17,8 @@ from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.gate.run import run_gate
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.pytest_adapter.affected import Branch, branch_of
-from pytest_ireval.pytest_adapter.claims import CLAIMS, claim
 from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, RunPlugins, plugins_of
+from pytest_ireval.pytest_adapter.selection import CLAIMS, Branch, branch_of, claim
 from pytest_ireval.pytest_adapter.terminal import as_printed, width_of
 from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.evaluation import Evaluation

@@ -18,14 +18,14 @@ from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.gate.run import Plan, plan_of
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.pytest_adapter import claims
+from pytest_ireval.pytest_adapter import selection
 from pytest_ireval.pytest_adapter.accepting import Accepting, accepting_of
-from pytest_ireval.pytest_adapter.affected import Affected, affected_of, branch_of, circumstances_of
 from pytest_ireval.pytest_adapter.files import begin, files_of
 from pytest_ireval.pytest_adapter.finish import RunEnd
 from pytest_ireval.pytest_adapter.items import RuleItem, SuiteFile, SuiteRun, node_name
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, SharedRun, planned_suite
 from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, Adopting, RunPlugins, bring_stores
+from pytest_ireval.pytest_adapter.selection import Affected, affected_of, branch_of, circumstances_of
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.commands import node_path
 from pytest_ireval.reports.failure_text import failure_text, short_text, told_whole
@@ -227,7 +227,7 @@ class _Handed(NamedTuple):
 
 def start(config: pytest.Config) -> None:
     """Begin; anything wrong with the plugins or the options ends the run here."""
-    config.pluginmanager.register(claims, "ireval-claims")
+    config.pluginmanager.register(selection, "ireval-claims")
     config.pluginmanager.register(_ShownReports(), "ireval-shown-reports")
     _keep_declared(config)
     if config.getoption("ireval_offline") and not os.environ.get(OFFLINE):
