@@ -1,1 +1,1 @@
-"""The rules: one file for each kind."""
+"""The rules: a file for each kind, or for two kinds that share their question."""
