@@ -1,4 +1,4 @@
-"""A `pytest --ireval` run: started in one process or with workers (`-n`), its suites collected, its verdicts judged."""
+"""A ``pytest --ireval`` run: begun in one process or with workers (``-n``), suites collected, verdicts judged."""
 
 from __future__ import annotations
 
