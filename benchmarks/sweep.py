@@ -46,7 +46,7 @@ def main() -> int:
         tell("keeping values", measure_once(again))
         tell("with kept values", measure_once(again))
     tell(f"{len(files)} rankings", cost)
-    from pytest_ireval.evaluating.many_files import processors
+    from pytest_ireval.retrieval.ids import processors
 
     cores = processors()
     least = len(files) * one / cores

@@ -13,7 +13,7 @@ from pytest_ireval.baselines.files import Grades, JudgmentPrints, fingerprints_o
 from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_change
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
-from pytest_ireval.retrieval.ids import BLOCK, parts_of
+from pytest_ireval.retrieval.ids import BLOCK, mapped, parts_of
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
@@ -138,15 +138,16 @@ def _same(ours: Rankings, theirs: Rankings, queries: Sequence[str], depth: int) 
     yours, your_length = _begins(theirs, queries, depth)
     same: NDArray[np.bool_] = (my_length == your_length) & (mine >= 0) & (yours >= 0)
     first = begins_of(np.where(same, my_length, 0))
-    for begin, end in parts_of(first, BLOCK):
+
+    def differing(part: tuple[int, int]) -> NDArray[np.int64]:
+        begin, end = part
         length = np.diff(first[begin : end + 1])
         rank = np.arange(int(length.sum())) - np.repeat(first[begin:end] - first[begin], length)
-        if rank.size:
-            my_rows, your_rows = (np.repeat(each[begin:end], length) + rank for each in (mine, yours))
-            differ = np.repeat(np.arange(begin, end), length)[
-                ~ours.documents.same(my_rows, theirs.documents, your_rows)
-            ]
-            same[differ] = False
+        my_rows, your_rows = (np.repeat(each[begin:end], length) + rank for each in (mine, yours))
+        return np.repeat(np.arange(begin, end), length)[~ours.documents.same(my_rows, theirs.documents, your_rows)]
+
+    for differ in mapped(differing, parts_of(first, BLOCK)):
+        same[differ] = False
     return same
 
 

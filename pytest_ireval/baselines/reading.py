@@ -107,7 +107,8 @@ def baseline_from(load: Load, place: Place, at: str = "") -> Baseline | None:
         ending = rankings_ending(asking)
         data = _verified(load, ending, record, place, at)
         try:
-            rankings.append(decoded_rankings(data, baseline.depth, place(ending), scored=baseline.scored))
+            scored = baseline.scored
+            rankings.append(decoded_rankings(data, baseline.depth, place(ending), scored=scored, accepted=True))
         except Damage as damage:
             raise _error_of(damage, place(ending), at) from None
     baseline = replace(baseline, rankings=tuple(rankings))

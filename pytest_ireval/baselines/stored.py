@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import shown
-from pytest_ireval.retrieval.ids import BLOCK, FULL, Ids, concatenated, parts_of
+from pytest_ireval.retrieval.ids import BLOCK, FULL, Ids, concatenated, mapped, parts_of
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import Lines, repeated_documents
@@ -25,9 +26,11 @@ from pytest_ireval.retrieval.scan.tokens import (
     BadLines,
     Chunk,
     Offsets,
+    Ranks,
     Span,
     begins_of,
     mixed,
+    small_ranks_of,
 )
 
 JUDGMENTS_HEAD = b"# ireval judgments, format 1\n"
@@ -181,12 +184,31 @@ def _meant_text(text: str) -> str:
 
 def encoded_rankings(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
     """The whole text of a file; queries sorted by id, so that it does not depend on the order of a source."""
-    head = f"# ireval rankings, format 1, depth {depth}{', with scores' if scored else ''}\n"
-    return ranking_lines(rankings, depth, scored=scored, head=head.encode())
+    return ranking_lines(rankings, depth, scored=scored, head=_head(depth, scored=scored))
 
 
-def ranking_lines(rankings: Rankings, depth: int | None = None, *, scored: bool = False, head: bytes = b"") -> bytes:
-    """The lines of the queries, after the ``head``."""
+def packed_rankings(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
+    """The same by gzip, made quickly: in several members, one after the other."""
+
+    def pack(text: bytes) -> bytes:
+        return gzip.compress(text, compresslevel=1, mtime=0)
+
+    return pack(_head(depth, scored=scored)) + ranking_lines(rankings, depth, scored=scored, pack=pack)
+
+
+def _head(depth: int, *, scored: bool) -> bytes:
+    return f"# ireval rankings, format 1, depth {depth}{', with scores' if scored else ''}\n".encode()
+
+
+def ranking_lines(
+    rankings: Rankings,
+    depth: int | None = None,
+    *,
+    scored: bool = False,
+    head: bytes = b"",
+    pack: Callable[[bytes], bytes] = bytes,
+) -> bytes:
+    """The lines of the queries, after the ``head``; ``pack`` makes something else of each part of the lines."""
     names = Ids.of(rankings.queries)
     order = _rows_by_id(np.zeros(len(names), np.int64), names)
     count = np.diff(rankings.first)[order]
@@ -195,14 +217,19 @@ def ranking_lines(rankings: Rankings, depth: int | None = None, *, scored: bool 
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
     text = BytesIO(head)
     text.seek(len(head))
-    for begin, end in parts_of(first, BLOCK):  # so that temporaries stay small
+
+    def lines(part: tuple[int, int]) -> bytes:
+        begin, end = part
         here = order[begin:end]
         edge = first[begin : end + 1] - first[begin]
         rows = np.repeat(rankings.first[:-1][here] - edge[:-1], count[begin:end]) + np.arange(int(edge[-1]))
         documents = rankings.documents.take(rows)
         if scored:
             edge, documents = 2 * edge, _alternating(documents, _numbers_as_ids(rankings.score[rows]))
-        text.write(_lines(names.take(here), edge, documents))
+        return pack(_lines(names.take(here), edge, documents))
+
+    for each in mapped(lines, parts_of(first, BLOCK)):  # so that temporaries stay small
+        text.write(each)
     return text.getvalue()
 
 
@@ -220,8 +247,8 @@ def _numbers_as_ids(values: NDArray[np.float64]) -> Ids:
     return Ids(ids.chunk, Span(ids.span.start[place], ids.span.end[place]))
 
 
-def decoded_rankings(data: bytes, depth: int, origin: str, *, scored: bool) -> Rankings:
-    """The rankings in the text of a file, or Damage."""
+def decoded_rankings(data: bytes, depth: int, origin: str, *, scored: bool, accepted: bool = False) -> Rankings:
+    """The rankings in the text of a file, or Damage. Text that was ``accepted`` as it is ranks no document twice."""
     head = re.match(rb"# ireval rankings, format (\d{1,9}), depth (\d{1,10})(, with scores)?\n", data)
     if not head:
         raise Damage("does not begin with the line '# ireval rankings, format 1, depth …'", 1)
@@ -236,7 +263,8 @@ def decoded_rankings(data: bytes, depth: int, origin: str, *, scored: bool) -> R
     deeper = np.diff(lines.first) > depth
     if deeper.any():
         raise Damage(f"has more than {depth} documents", int(np.argmax(deeper)) + 2)
-    _refuse_repeated_documents(lines)
+    if not accepted:
+        _refuse_repeated_documents(lines)
     return _rankings(lines, score, origin)
 
 
@@ -260,7 +288,9 @@ def _with_scores(lines: _QueryLines) -> tuple[_QueryLines, NDArray[np.float64]]:
 
 def _refuse_repeated_documents(lines: _QueryLines) -> None:
     query_key = mixed(Ids.of(lines.queries).keys())
-    for begin, end in parts_of(lines.first, BLOCK):
+
+    def refuse(part: tuple[int, int]) -> None:
+        begin, end = part
         document = lines.cells.at(np.arange(lines.first[begin], lines.first[end]))
         score = np.zeros(len(document))
         found = Lines(
@@ -279,6 +309,8 @@ def _refuse_repeated_documents(lines: _QueryLines) -> None:
             line = begin + int(np.searchsorted(found.first, later[0], side="right")) + 1
             raise Damage(f"document {shown(document[int(later[0])])} is ranked twice", line)
 
+    list(mapped(refuse, parts_of(lines.first, BLOCK)))
+
 
 def _rankings(lines: _QueryLines, score: NDArray[np.float64] | None, origin: str) -> Rankings:
     """Queries with an empty ranking come last, as everywhere; that moves no document."""
@@ -286,22 +318,21 @@ def _rankings(lines: _QueryLines, score: NDArray[np.float64] | None, origin: str
     filled, empty = np.flatnonzero(count), np.flatnonzero(count == 0)
     order = np.concatenate((filled, empty))
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count[order])))
-    position = np.arange(len(lines.cells)) - np.repeat(lines.first[:-1], count)
-    rank = position + 1
+    rank = small_ranks_of(lines.first)
     tied_from, tied_to = (rank, rank) if score is None else _ties(score, lines.first, rank)
     return Rankings(
         queries=tuple(lines.queries[i] for i in order.tolist()),
         retrieved=count[order],
         first=first,
         documents=lines.cells,
-        score=-position.astype(np.float64) if score is None else score,
+        score=np.subtract(1, rank, dtype=np.float64) if score is None else score,
         tied_from=tied_from,
         tied_to=tied_to,
         origin=origin,
     )
 
 
-def _ties(score: NDArray[np.float64], first: Offsets, rank: Offsets) -> tuple[Offsets, Offsets]:
+def _ties(score: NDArray[np.float64], first: Offsets, rank: Ranks) -> tuple[Ranks, Ranks]:
     new = np.ones(score.size, bool)
     new[1:] = score[1:] != score[:-1]
     new[first[:-1][np.diff(first) > 0]] = True

@@ -45,10 +45,11 @@ from pytest_ireval.cli.options import (
 from pytest_ireval.comparing import Test, compare, comparison_of
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.evaluating.evaluation import Companions
-from pytest_ireval.evaluating.many_files import Sweep, processors, swept
+from pytest_ireval.evaluating.many_files import Sweep, swept
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.comparison import Comparison, Pair, RankingRisk
 from pytest_ireval.results.evaluation import MissingQueries, Policies
+from pytest_ireval.retrieval.ids import processors
 from pytest_ireval.text_table import printable
 
 MINUS = re.compile(r"(?<![\w-])-(?=\d)")

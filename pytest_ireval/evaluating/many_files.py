@@ -21,10 +21,10 @@ from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Evaluation, Grades, Policies, Ties
 from pytest_ireval.retrieval.doors import Brought, JudgedPart, JudgmentsLike, RankingsLike, as_judgments, part_in
-from pytest_ireval.retrieval.formats import pieces
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.recognised import Format
+from pytest_ireval.retrieval.ids import most_threads
 from pytest_ireval.retrieval.judged import Mask
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -45,11 +45,6 @@ class Sweep(NamedTuple):
     rankings_format: str | None = None
     folder: Path | None = None
     """Keeps the values of each file by its content, so that an interrupted sweep goes on; None: they are not kept."""
-
-
-def processors() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def swept(
@@ -209,7 +204,7 @@ def _pool(sweep: Sweep, jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 def _begin(sweep: Sweep) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits for this one ends it
-    pieces.most_threads(1)
+    most_threads(1)
     _here.append(_Evaluator(sweep, None))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +18,7 @@ import numpy as np
 
 from pytest_ireval.baselines.files import fingerprint, fingerprint_of_rankings, fingerprint_of_text
 from pytest_ireval.baselines.record import Baseline, Fingerprints
-from pytest_ireval.baselines.stored import Damage, decoded_rankings, encoded_rankings
+from pytest_ireval.baselines.stored import Damage, decoded_rankings, packed_rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import needs_scores
@@ -27,17 +30,30 @@ FILE = "rankings.zip"
 BEFORE = "rankings_before.zip"
 """The file of the run before, while a run goes on and after it."""
 INDEX = "run.json"
-FORMAT = 1
+FORMAT = 2
 LARGEST = 4 << 30
 """The most bytes of a file in it; a larger one was made to fill the memory."""
 
 
+LARGE = 1 << 17
+"""Documents; packing more of them takes as long as judging them, so a thread does it meanwhile."""
+
+
 class KeptRankings(NamedTuple):
-    """The rankings of one suite, and the inputs they were judged by. Plain data: a worker hands it over."""
+    """The rankings of one suite, and the inputs they were judged by."""
 
     name: str
-    text: bytes
+    packed: bytes | Future[bytes]
+    """The text of their lines, by gzip."""
     record: Mapping[str, Any]
+
+    def ready(self) -> bytes:
+        """The packed text, when it is there."""
+        return self.packed if isinstance(self.packed, bytes) else self.packed.result()
+
+    def plain(self) -> KeptRankings:
+        """The same as plain data, which a worker hands over."""
+        return self._replace(packed=self.ready())
 
 
 @dataclass(frozen=True)
@@ -72,20 +88,24 @@ def kept_rankings(material: Material) -> KeptRankings:
         "policies": prints.policies,
         "baseline": baseline_print(material.stored),
     }
-    return KeptRankings(suite.name, encoded_rankings(rankings, depth, scored=needs_scores(suite)), record)
+    pack = partial(packed_rankings, rankings, depth, scored=needs_scores(suite))
+    if len(rankings.documents) < LARGE:
+        return KeptRankings(suite.name, pack(), record)
+    aside = ThreadPoolExecutor(1)
+    packing = aside.submit(pack)
+    aside.shutdown(wait=False)  # the thread ends with this work
+    return KeptRankings(suite.name, packing, record)
 
 
-def packed_rankings(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
-    """The file of a run; nothing where no suite has rankings. The same bytes for the same content."""
-    if not kept:
-        return b""
-    suites = [{"name": each.name, "file": f"{number}.tsv", **each.record} for number, each in enumerate(kept)]
+def rankings_of_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
+    """The file of a run. The same bytes for the same content."""
+    suites = [{"name": each.name, "file": f"{number}.tsv.gz", **each.record} for number, each in enumerate(kept)]
     index = {"format": FORMAT, "date": run.date, "commit": run.commit, "dirty": run.dirty, "suites": suites}
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+    with zipfile.ZipFile(content, "w", compresslevel=1) as file:
         file.writestr(zipfile.ZipInfo(INDEX), json.dumps(index, sort_keys=True), zipfile.ZIP_DEFLATED)
         for number, each in enumerate(kept):
-            file.writestr(zipfile.ZipInfo(f"{number}.tsv"), each.text, zipfile.ZIP_DEFLATED)
+            file.writestr(zipfile.ZipInfo(f"{number}.tsv.gz"), each.ready())
     return content.getvalue()
 
 
@@ -113,7 +133,7 @@ def _read(path: Path, file: zipfile.ZipFile, suite: Suite) -> LastRun | None:
         raise InputError(Problem(complaint, str(path), (), "ask the source: --ask"))
     for record in index["suites"]:
         if record["name"] == suite.name:
-            data = _content(file, record["file"])
+            data = _unpacked(_content(file, record["file"]))
             rankings = decoded_rankings(data, record["depth"], record["source"], scored=record["scored"])
             counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
             retrieved = [record["retrieved"].get(query, count) for query, count in counts]
@@ -126,6 +146,17 @@ def _content(file: zipfile.ZipFile, name: str) -> bytes:
     if file.getinfo(name).file_size > LARGEST:
         raise ValueError(name)
     return file.read(name)
+
+
+def _unpacked(data: bytes) -> bytes:
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            text = file.read(LARGEST + 1)
+    except gzip.BadGzipFile as error:
+        raise ValueError(data[:2]) from error
+    if len(text) > LARGEST:
+        raise ValueError("too large")
+    return text
 
 
 def changed_since(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str]:

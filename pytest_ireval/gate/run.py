@@ -28,6 +28,7 @@ from pytest_ireval.gate.inputs import (
     queries_of_suite,
     refuse_missing_needs,
 )
+from pytest_ireval.gate.last_run import LARGE, KeptRankings, kept_rankings
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
 from pytest_ireval.gate.report_data import broken_result, result_of
@@ -47,6 +48,7 @@ from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.plain import shown_result
 from pytest_ireval.results.suite_result import Counts, SuiteResult
 from pytest_ireval.retrieval.doors import some
+from pytest_ireval.retrieval.formats.pieces import return_freed_memory
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_failing, planned
 from pytest_ireval.sources.asking import described_source
@@ -60,6 +62,8 @@ class Gated:
 
     result: SuiteResult
     material: Material | None
+    rankings: KeptRankings | None = None
+    """They are there if they were to be kept."""
 
 
 def run_gate(
@@ -109,8 +113,13 @@ def gate(
     circumstances: Circumstances,
     selected: Container[str] | None = None,
     progress: Progress = SILENT,
+    *,
+    keep: bool = False,
 ) -> Gated:
-    """Judge a suite, or its ``selected`` ids only, and keep the material for accepting the current rankings."""
+    """Judge a suite, or its ``selected`` ids only, with the material for accepting the current rankings.
+
+    With ``keep`` its rankings are kept, too.
+    """
     chosen = [check for check in plan.checks if selected is None or check.id in selected]
     try:
         base = circumstances.base if any(check.id == LOWERING for check in chosen) else None
@@ -118,10 +127,11 @@ def gate(
     except IrevalError as error:
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
         return Gated(shown_result(broken_result(suite, registry, plan.checks, outcomes, error)), None)
+    rankings = kept_rankings(material) if keep else None  # large ones are packed meanwhile
     outcomes = judged_all(plan.checks, material, circumstances, selected)
     result = result_of(material, plan.checks, outcomes, circumstances.last_run)
     idle = tuple(never_failing(plan.checks, material.population.queries))
-    return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material)
+    return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material, rankings)
 
 
 def material_of(
@@ -143,6 +153,8 @@ def material_of(
         answered, theirs = asked_together(suite, suite.source, registry, base, progress)
     rankings = answered.rankings
     judged_by, (stored, error) = printing.result(), reading.result()
+    if len(rankings[0].documents) > LARGE:
+        return_freed_memory()
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
     source = described_source(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source, curves=True)

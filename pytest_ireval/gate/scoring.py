@@ -118,7 +118,7 @@ class _Scorer:
             scored={**side.scored, **values},
             errors={**side.errors, **broken},
             askings={**side.askings, **askings},
-            recall_precision=np.mean(drawn, axis=0) if drawn else side.recall_precision,
+            recall_precision=_mean_of(drawn) if drawn else side.recall_precision,
         )
         return made._replace(side=side, evaluation=_together(made.evaluation, first))
 
@@ -190,12 +190,17 @@ def _placed(metric: Metric, result: MetricResult, gathered: Gathered) -> Scored:
     return Scored(metric, names, values)
 
 
+def _mean_of(askings: Sequence[Floats]) -> Floats:
+    mean: Floats = askings[0] if len(askings) == 1 else np.mean(askings, axis=0)
+    return mean
+
+
 def _mean(repeated: Sequence[Scored]) -> Scored:
     if len(repeated) == 1:
         return repeated[0]
     if len({each.names for each in repeated}) > 1:
         raise InputError(f"{repeated[0].metric}: the askings do not score the same {repeated[0].metric.unit}s")
-    return replace(repeated[0], values=np.mean([each.values for each in repeated], axis=0))
+    return replace(repeated[0], values=_mean_of([each.values for each in repeated]))
 
 
 def _unjudged(found: Brought, depth: int) -> tuple[int, int]:
@@ -318,7 +323,8 @@ def _recall_precision_of(suite: Suite, gathered: Gathered, found: Brought, count
     relevant = found_in(judged, relevant_from(suite))
     wanted = relevant.relevant > 0 if counting is None else counting & (relevant.relevant > 0)
     place = np.array([queries.position[query] for query in judged.queries], np.int64)
-    rows[place[wanted]] = np.column_stack((interpolated(relevant), ranked_by_r(relevant)))[wanted]
+    rows[place[wanted], :-1] = interpolated(relevant)[wanted]
+    rows[place[wanted], -1] = ranked_by_r(relevant)[wanted]
     return rows
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,4 +92,4 @@ def _columns(columns: Mapping[str, NDArray[Any]]) -> tuple[Column, ...]:
 
 def _numbers(values: NDArray[Any]) -> tuple[float | None, ...]:
     numbers = np.asarray(values, np.float64).tolist()
-    return tuple(None if np.isnan(number) else number for number in numbers)
+    return tuple(None if isnan(number) else number for number in numbers)

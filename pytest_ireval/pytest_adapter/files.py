@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -35,7 +35,7 @@ from pytest_ireval.results.suite_result import RunResult, Section, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
 TO_JUDGE = "to_judge.tsv"
-_Content = str | bytes | Iterable[str]
+_Content = str | Iterable[str] | Callable[[], bytes]
 
 
 @dataclass
@@ -50,8 +50,8 @@ class RunFiles:
     """The templates of the page; None: our own."""
     undrawn: str = ""
     """The reason why these failed."""
-    rankings: bytes = b""
-    """The packed rankings of the run; empty where there are none."""
+    rankings: Callable[[], bytes] | None = None
+    """Packs the rankings of the run, once all other files are written; None where there are none."""
 
     @property
     def results(self) -> Path | None:
@@ -133,7 +133,7 @@ class RunFiles:
             self.results: results_pieces(result),
             self.folder / PAGE: page,
             **{self.folder / name: text for name, text in self._others(result).items()},
-            self.folder / RANKINGS: self.rankings,
+            self.folder / RANKINGS: self.rankings or "",
         }
 
     def redrawn(self, result: RunResult) -> dict[str, str]:
@@ -175,7 +175,7 @@ class RunFiles:
                 return ""
             if isinstance(text, str):  # names of files may hold bytes that are not UTF-8
                 text = text.encode("utf-8", "backslashreplace").decode()
-            put({path: [text] if isinstance(text, str) else text})
+            put({path: text() if callable(text) else [text] if isinstance(text, str) else text})
         except OSError as error:
             return error.strerror or str(error)
         except InputError as error:  # the folder is gone

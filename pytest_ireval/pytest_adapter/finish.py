@@ -16,7 +16,7 @@ import pytest
 import pytest_ireval
 from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, IrevalError, one_line
-from pytest_ireval.gate.last_run import packed_rankings
+from pytest_ireval.gate.last_run import rankings_of_run
 from pytest_ireval.gate.material import written
 from pytest_ireval.gate.weakened import vanished
 from pytest_ireval.plugins.by_name import Origin
@@ -168,7 +168,7 @@ class RunEnd:
             self.result = replace(self.result, sections=tuple(sections))
             evaluated = (self.found.found(suite.name) for suite in planned if suite.selected)
             rankings = [each.rankings for each in evaluated if each is not None and each.rankings is not None]
-            self.files.rankings = packed_rankings(self.result, rankings)
+            self.files.rankings = partial(rankings_of_run, self.result, rankings) if rankings else None
         self.unwritten = self.files.write(self.result)
         if troubles := tuple(map(hidden, self._end_observed(self.result, ended))):
             self.lost += troubles

@@ -15,7 +15,6 @@ import pytest_ireval
 from pytest_ireval.baselines.writing import finish_interrupted
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, SuiteError
 from pytest_ireval.gate.acceptance import proposal_of
-from pytest_ireval.gate.last_run import kept_rankings
 from pytest_ireval.gate.report_data import broken_result
 from pytest_ireval.gate.run import Plan, gate
 from pytest_ireval.gate.verdicts import broken_outcome
@@ -104,13 +103,13 @@ class SuiteRun:
             finished = proposes and self._finished()
             with AskingLine(config) as progress:
                 circumstances, selected = self.session.circumstances, set(self.planned.selected)
-                gated = gate(self.suite, self.registry, self.plan, circumstances, selected, progress)
+                keep = files_of(config, config.option).folder is not None
+                gated = gate(self.suite, self.registry, self.plan, circumstances, selected, progress, keep=keep)
             material = gated.material
             if material is None:
                 return Evaluated(gated.result)
             proposal = proposal_of(material, finished=finished) if proposes else None
-            keeps = files_of(config, config.option).folder is not None
-            return Evaluated(gated.result, proposal, kept_rankings(material) if keeps else None)
+            return Evaluated(gated.result, proposal, gated.rankings)
 
     def _finished(self) -> bool:
         """Tell whether an interrupted update was finished; if it cannot be, reading the baseline reports the reason."""

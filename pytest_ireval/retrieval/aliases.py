@@ -16,7 +16,7 @@ from pytest_ireval.retrieval.formats.row_files import delimited_table
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_rows, judgments_of, moved
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Span, U, begins_of, not_unique, owners_of, repetitions
+from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Ranks, Span, U, begins_of, not_unique, owners_of, repetitions
 from pytest_ireval.retrieval.tables import Table, Unfit, column_names, id_in, is_quoted, named
 from pytest_ireval.retrieval.views import with_documents
 
@@ -141,10 +141,10 @@ def _without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
     so_far = begins_of(gone)
     begin = rankings.first[:-1][query]
 
-    def moved_up(rank: Rows) -> Rows:
+    def moved_up(rank: Ranks) -> Ranks:
         """A rank minus the dropped documents above it; a tie may reach below the kept documents."""
         until = np.minimum(begin + rank, rankings.first[1:][query])
-        moved: Rows = rank - (so_far[until] - so_far[begin])
+        moved: Ranks = (rank - (so_far[until] - so_far[begin])).astype(np.int32)
         return moved
 
     shorter = replace(

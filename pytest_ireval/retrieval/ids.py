@@ -1,8 +1,12 @@
-"""A column of ids: bytes laid end to end with offsets, made into text only on demand."""
+"""A column of ids: bytes laid end to end with offsets, made into text only on demand; and work on parts of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +23,12 @@ from pytest_ireval.retrieval.scan.tokens import (
     keys_of,
     same_bytes,
 )
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+Piece = TypeVar("Piece")
+Made = TypeVar("Made")
 
 BLOCK = 1 << 16
 """The number of ids that are copied at a time."""
@@ -151,6 +161,43 @@ def parts_of(begins: Offsets, size: int) -> Iterator[tuple[int, int]]:
         end = max(at + 1, int(np.searchsorted(begins, begins[at] + size, side="right")) - 1)
         yield at, min(end, last)
         at = end
+
+
+_most = [4]
+
+
+def processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def most_threads(count: int) -> None:
+    """Use no more threads than this, as in one of several processes that share the processors."""
+    _most[0] = count
+
+
+def threads() -> int:
+    """The number of threads that share some work."""
+    return min(_most[0], processors())
+
+
+def mapped(make: Callable[[Piece], Made], pieces: Iterable[Piece]) -> Iterator[Made]:
+    """The same as ``map``, but threads work on the next pieces, not far ahead."""
+    left = iter(pieces)
+    begun = list(islice(left, 2))
+    if len(begun) < 2 or threads() < 2:
+        yield from map(make, chain(begun, left))
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads()) as pool:
+        waiting: deque[Future[Made]] = deque()
+        for piece in chain(begun, left):
+            waiting.append(pool.submit(make, piece))
+            if len(waiting) > 2 * threads():
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _are_all(rows: Offsets, count: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.ids import BLOCK, Ids, parts_of
+from pytest_ireval.retrieval.ids import BLOCK, Ids, mapped, parts_of
 from pytest_ireval.retrieval.judged import Documents, Hits, Integers, JudgedRankings
 from pytest_ireval.retrieval.judgments import Ideal, Judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -63,7 +63,9 @@ def _hits_of(judgments: Judgments, rankings: Rankings) -> Iterator[KeptRows]:
     """The judged documents of all rankings, some queries at a time."""
     names, length = [query.encode() for query in rankings.queries], np.diff(rankings.first)
     code, keys, none = _codes(judgments, names), _query_keys(judgments), np.zeros(0, np.int64)
-    for begin, end in parts_of(rankings.first, BLOCK):
+
+    def found(part: tuple[int, int]) -> KeptRows:
+        begin, end = part
         rows = np.arange(rankings.first[begin], rankings.first[end])
         query = np.repeat(np.arange(end - begin), length[begin:end])
         known = code[begin:end][query] >= 0
@@ -73,7 +75,7 @@ def _hits_of(judgments: Judgments, rankings: Rankings) -> Iterator[KeptRows]:
         )
         hit = np.flatnonzero(judgment >= 0)
         rows, query = rows[hit], query[hit]
-        yield KeptRows(
+        return KeptRows(
             query_id=names[begin:end],
             count=length[begin:end],
             query=query,
@@ -84,6 +86,8 @@ def _hits_of(judgments: Judgments, rankings: Rankings) -> Iterator[KeptRows]:
             judgment=judgment[hit],
         )
 
+    return mapped(found, parts_of(rankings.first, BLOCK))
+
 
 def _documents(rankings: Rankings, rows: Integers, query: Integers, first: Integers) -> Documents:
     """Some rows as documents without grades."""
@@ -92,7 +96,7 @@ def _documents(rankings: Rankings, rows: Integers, query: Integers, first: Integ
         ids=rankings.documents.some(rows),
         score=rankings.score[rows],
         grade=np.full(rows.size, np.nan),
-        tied_from=rankings.tied_from[rows],
+        tied_from=rankings.tied_from[rows].astype(np.int64),
         tied_to=np.minimum(rankings.tied_to[rows], np.diff(first)[query]),
     )
 

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.retrieval.ids import Ids, concatenated
-from pytest_ireval.retrieval.scan.kept import KeptRows, Lines, first_rows
-from pytest_ireval.retrieval.scan.tokens import BadLines, Span, begins_of, keys_of, mixed, owners_of, ranks_of
+from pytest_ireval.retrieval.ids import Ids, concatenated, mapped
+from pytest_ireval.retrieval.scan.kept import FirstRows, Lines, first_rows
+from pytest_ireval.retrieval.scan.tokens import (
+    BadLines,
+    Ranks,
+    Span,
+    begins_of,
+    keys_of,
+    mixed,
+    owners_of,
+    ranks_of,
+    small_ranks_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +31,7 @@ class Rankings:
     """The first documents of each ranking; those of query i are rows ``first[i]`` to ``first[i + 1]``.
 
     ``queries`` are in order of appearance, those with an empty ranking last; ``retrieved`` (int64) counts all documents
-    of a query, kept or not. ``documents``, ``score`` (float64), ``tied_from`` and ``tied_to`` (int64; first and last
+    of a query, kept or not. ``documents``, ``score`` (float64), ``tied_from`` and ``tied_to`` (int32; first and last
     rank with this score, ranks start at 1) have one entry a kept document. ``origin`` is the source, for messages.
     ``timings`` (seconds by query) and ``fields`` (by document) are there if the source returned them.
     """
@@ -30,8 +41,8 @@ class Rankings:
     first: NDArray[np.int64]
     documents: Ids
     score: NDArray[np.float64]
-    tied_from: NDArray[np.int64]
-    tied_to: NDArray[np.int64]
+    tied_from: Ranks
+    tied_to: Ranks
     origin: str = "rankings"
     timings: Mapping[str, float] | None = None
     fields: Mapping[str, Mapping[str, Any]] | None = None
@@ -55,30 +66,48 @@ class Rankings:
         return self.documents.texts(np.arange(self.first[i], self.first[i + 1]))
 
 
-def rankings_of(parts: list[KeptRows], origin: str, empty: Sequence[str] = ()) -> Rankings:
+FEW = 8
+"""Parts; the columns of more of them are put together on several threads."""
+
+
+def rankings_of(parts: list[FirstRows], origin: str, empty: Sequence[str] = ()) -> Rankings:
     """Rankings from the kept rows of all queries; ``empty`` names queries with an empty ranking.
 
     The list of parts is empty afterwards: each column is freed when it has been copied.
     """
     none = np.zeros(len(empty), np.int64)
-    kept = [np.bincount(part.query, minlength=part.count.size) for part in parts]
+    first = begins_of(np.concatenate([*(part.kept for part in parts), none]))
     queries = (*(name.decode() for part in parts for name in part.query_id), *empty)
     retrieved = np.concatenate([*(part.count for part in parts), none])
-    columns: list[list[Any]] = [
-        [getattr(part, name) for part in parts] for name in ("tied_to", "tied_from", "score", "documents")
-    ]
+    columns: list[list[Any]] = [[getattr(part, name) for part in parts] for name in ("ties", "score", "documents")]
     parts.clear()
-    documents = concatenated([each for each in columns.pop() if each is not None])
-    return Rankings(
-        queries=queries,
-        retrieved=retrieved,
-        first=begins_of(np.concatenate([*kept, none])),
-        documents=documents,
-        score=np.concatenate([np.zeros(0), *columns.pop()]),
-        tied_from=np.concatenate([np.zeros(0, np.int64), *columns.pop()]),
-        tied_to=np.concatenate([np.zeros(0, np.int64), *columns.pop()]),
-        origin=origin,
+    ids, scores, ties = columns.pop(), columns.pop(), columns.pop()
+    sizes = [each.size for each in scores]
+    making: tuple[Callable[[], Any], ...] = (
+        partial(_joined, concatenated, ids),
+        partial(_joined, lambda parts: np.concatenate([np.zeros(0), *parts]), scores),
+        partial(_joined, lambda parts: _tied(parts, sizes, first), ties),
     )
+    together = mapped if len(sizes) > FEW else map
+    documents, score, (tied_from, tied_to) = together(lambda make: make(), making)
+    return Rankings(queries, retrieved, first, documents, score, tied_from, tied_to, origin)
+
+
+def _joined(join: Callable[[list[Any]], Any], parts: list[Any]) -> Any:
+    made = join(parts)
+    parts.clear()  # so that their memory is free as soon as they are copied
+    return made
+
+
+def _tied(ties: list[tuple[Ranks, Ranks] | None], sizes: list[int], first: NDArray[np.int64]) -> tuple[Ranks, Ranks]:
+    """First and last rank with the same score: in parts without equal scores, the rank itself."""
+    tied_from = tied_to = small_ranks_of(first)
+    if any(ties):
+        tied_to = tied_from.copy()
+    for tied, size, end in zip(ties, sizes, np.cumsum(sizes).tolist(), strict=True):
+        if tied is not None:
+            tied_from[end - size : end], tied_to[end - size : end] = tied
+    return tied_from, tied_to
 
 
 def rankings_of_lists(

@@ -188,11 +188,15 @@ def first_documents(rankings: Rankings, depth: int) -> Rankings:
 
 def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
     """The documents whose rows are ``kept``, in their order; a query may keep none."""
-    query = rankings.query[kept]
     rows = np.flatnonzero(kept)
+    return _at(rankings, rows, np.searchsorted(rows, rankings.first))
+
+
+def _at(rankings: Rankings, rows: Integers, first: Integers) -> Rankings:
+    """The documents in these rows; those of query i are ``first[i]`` to ``first[i + 1]`` of them."""
     return replace(
         rankings,
-        first=begins_of(np.bincount(query, minlength=len(rankings))),
+        first=first,
         documents=rankings.documents.some(rows),
         score=rankings.score[rows],
         tied_from=rankings.tied_from[rows],
@@ -207,12 +211,15 @@ def of_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Ranki
         rankings = replace(rankings, timings={q: time for q, time in rankings.timings.items() if wanted(q)})
     if chosen.all():
         return rankings, ()
-    return replace(
-        with_documents(rankings, chosen[rankings.query]),
+    length = np.diff(rankings.first)[chosen]
+    first = begins_of(length)
+    rows = np.repeat(rankings.first[:-1][chosen] - first[:-1], length) + np.arange(int(first[-1]))
+    few = replace(
+        _at(rankings, rows, first),
         queries=tuple(itertools.compress(rankings.queries, chosen)),
         retrieved=rankings.retrieved[chosen],
-        first=begins_of(np.diff(rankings.first)[chosen]),
-    ), tuple(itertools.compress(rankings.queries, ~chosen))
+    )
+    return few, tuple(itertools.compress(rankings.queries, ~chosen))
 
 
 def side_by_side(parts: Sequence[Rankings], origin: str) -> Rankings:

@@ -1,12 +1,14 @@
 """Rankings of a baseline are written and read some queries at a time: the result does not depend on how many."""
 
+import gzip
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval.baselines import changes, stored
 from pytest_ireval.baselines.changes import changed_queries
-from pytest_ireval.baselines.stored import Damage, decoded_rankings, encoded_rankings
+from pytest_ireval.baselines.stored import Damage, decoded_rankings, encoded_rankings, packed_rankings
 from pytest_ireval.retrieval.from_objects import rankings_from
 
 documents = st.lists(st.sampled_from(["a", "b\t", "c\\", "document7", "ü", "x" * 40]), unique=True, max_size=6)
@@ -40,7 +42,7 @@ def test_the_text_is_that_of_a_plain_writer_and_is_read_back(lists, depth):
     text = encoded_rankings(rankings_from(lists), depth, scored=False)
     found = decoded_rankings(text, depth, "here", scored=False)
 
-    assert text == plain(lists, depth)
+    assert text == plain(lists, depth) == gzip.decompress(packed_rankings(rankings_from(lists), depth, scored=False))
     assert {query: found.ranking(query) for query in found.queries} == {q: ids[:depth] for q, ids in lists.items()}
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import gzip
 import json
 import re
 import sys
@@ -85,7 +86,9 @@ def texts(folder):
     for path in sorted((folder / "ireval-report").iterdir()):
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
-                yield from ((f"{path.name}/{name}", archive.read(name).decode()) for name in archive.namelist())
+                for name in archive.namelist():
+                    data = archive.read(name)
+                    yield f"{path.name}/{name}", (gzip.decompress(data) if name.endswith(".gz") else data).decode()
             continue
         text = path.read_text()
         yield path.name, text

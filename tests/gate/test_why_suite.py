@@ -1,10 +1,15 @@
 """``ireval why --suite``: the baseline beside the rankings of the last run, under the policies of the suite."""
 
+import gzip
+import io
 import shutil
 import zipfile
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+
+from pytest_ireval.gate.last_run import KeptRankings
 
 
 @pytest.fixture
@@ -71,6 +76,22 @@ def test_the_run_is_found_from_below_its_folder_and_where_report_says(red, ireva
     assert found.startswith("nDCG@10 of query q03: 1.0000 -> 0.3")
     assert ireval(*suite, "--report", "../kept").out == found
     assert ireval(*suite).out.splitlines()[2] == f"{ASKED}; there is no run of this suite in ireval-report"
+
+
+def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
+    monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
+    red.run()
+    plain = (red.path / "ireval-report/rankings.zip").read_bytes()
+    monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", 0)
+    asked = []
+    monkeypatch.setattr(KeptRankings, "ready", lambda each: (asked.append(each.packed), each.packed.result())[1])
+    red.run()
+    monkeypatch.delenv("SHOP_RANKINGS")
+
+    assert (red.path / "ireval-report/rankings.zip").read_bytes() == plain
+    assert [type(each) for each in asked] == [Future]
+    assert explained(ireval)[1].startswith(OF_THE_RUN)
 
 
 @pytest.mark.ci
@@ -155,9 +176,16 @@ def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
         if result.code:
             assert "is damaged: these are not the rankings of a run" in result.err
             assert "--ask" in result.err
+    with zipfile.ZipFile(io.BytesIO(whole)) as kept:
+        index, text = (kept.read(name) for name in kept.namelist())
+    for content in (b"", text[:-9], b"plain text", gzip.compress(b"# another text"), text + b"more"):
+        with zipfile.ZipFile(file, "w") as made:
+            made.writestr("run.json", index)
+            made.writestr("0.tsv.gz", content)
+        assert "is damaged: these are not the rankings of a run" in ireval(*WHY).err
     with zipfile.ZipFile(file, "w") as made:
-        made.writestr("run.json", '{"format": 2}')
-    assert "has format 2; this version reads format 1" in ireval(*WHY).err
+        made.writestr("run.json", '{"format": 1}')
+    assert "has format 1; this version reads format 2" in ireval(*WHY).err
 
 
 def test_a_run_names_the_commit_it_was_made_at(red, ireval):

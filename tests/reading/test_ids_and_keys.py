@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messy_files import ids, long_ids
 
-from pytest_ireval.retrieval.ids import Ids, concatenated
+from pytest_ireval.retrieval.ids import Ids, concatenated, mapped
 from pytest_ireval.retrieval.scan.kept import repeated_documents, whole_queries, words_of_rankings
 from pytest_ireval.retrieval.scan.tokens import Chunk, JudgedPairs, Span, joined, keys_of, same_bytes, starts_of_groups
 
@@ -170,3 +170,24 @@ def test_ids_of_about_one_length_take_their_bytes_and_one_more_in_memory():
     assert concatenated([copied, Ids.of(["short"] * 99).take(np.arange(99))]).texts() == [*texts, *["short"] * 99]
     with pytest.raises(IndexError):
         copied[100]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_work_on_parts_is_returned_in_order_and_does_not_run_far_ahead(threads, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.retrieval.ids.threads", lambda: threads)
+    taken, begun = [], iter(lambda: taken.append(len(taken)) or taken[-1], 50)
+
+    for number, made in enumerate(mapped(lambda piece: piece * piece, begun)):
+        assert made == number * number
+        assert len(taken) <= number + 2 + 2 * threads
+
+    assert number == 49
+    assert list(mapped(str, [])) == []
+    assert list(mapped(str, [7])) == ["7"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_in_a_part_is_raised(threads, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.retrieval.ids.threads", lambda: threads)
+    with pytest.raises(ZeroDivisionError):
+        list(mapped(lambda piece: 1 // piece, [2, 1, 0, 1]))

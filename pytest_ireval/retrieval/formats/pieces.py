@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import Progress
 from pytest_ireval.retrieval.formats.input_file import AS_UTF8, LONGEST_LINE, ByteFile, ByteStream, too_long
-from pytest_ireval.retrieval.scan.kept import KeptRows, Lines, Rows, gathered_rows, whole_queries
+from pytest_ireval.retrieval.ids import threads
+from pytest_ireval.retrieval.scan.kept import FirstRows, KeptRows, Lines, Rows, gathered_rows, whole_queries
 from pytest_ireval.retrieval.scan.tokens import NEWLINE, ROOM, BadLines, Bytes, Chunk, refuse_zero_bytes
 
 CHUNK = 1 << 21
@@ -30,6 +31,15 @@ def _keep_freed_memory() -> None:
     """
     if sys.platform == "linux":
         np.empty(31 << 20, np.uint8)
+
+
+def return_freed_memory() -> None:
+    """Let glibc return it, when large files have been read; elsewhere this does nothing."""
+    if sys.platform == "linux":
+        from ctypes import CDLL  # only large files need it
+
+        if trim := getattr(CDLL(None), "malloc_trim", None):
+            trim(0)
 
 
 class Pieces:
@@ -139,7 +149,7 @@ RANGES_PER_THREAD = 4
 SMALL = 2 * CHUNK
 """Files up to this size are read in one thread."""
 
-Keep = Callable[[Lines], KeptRows]
+Kept = TypeVar("Kept", KeptRows, FirstRows)
 
 
 class Layout(NamedTuple):
@@ -153,12 +163,13 @@ class Layout(NamedTuple):
     """The columns, for messages."""
 
 
-class _Scan(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Scan(Generic[Kept]):
     """A file, and what is wanted from it."""
 
     file: ByteFile
     layout: Layout
-    keep: Keep
+    keep: Callable[[Lines], Kept]
     seed: int
     progress: Progress
 
@@ -166,7 +177,9 @@ class _Scan(NamedTuple):
         return whole_queries(self.layout.rows(chunk, at), chunk.size, self.seed, final=final)
 
 
-def kept_rows(file: ByteFile, layout: Layout, keep: Keep, seed: int, progress: Progress) -> list[KeptRows]:
+def kept_rows(
+    file: ByteFile, layout: Layout, keep: Callable[[Lines], Kept], seed: int, progress: Progress
+) -> list[Kept]:
     """The rows that ``keep`` keeps of each piece of the file, in order; no query is split between pieces."""
     progress.expect(file.size, "reading rankings")
     scan = _Scan(file, layout, keep, seed, progress)
@@ -177,7 +190,7 @@ def kept_rows(file: ByteFile, layout: Layout, keep: Keep, seed: int, progress: P
         else:
             from concurrent.futures import ThreadPoolExecutor
 
-            with ThreadPoolExecutor(_threads()) as pool:
+            with ThreadPoolExecutor(threads()) as pool:
                 parts = [part for result in pool.map(partial(_scan_range, scan), ranges) for part in result]
         refuse_apart(set(), [name for part in parts for name in part.query_id])
     except Apart:
@@ -199,8 +212,8 @@ def refuse_apart(seen: set[bytes], queries: list[bytes]) -> None:
         raise Apart
 
 
-def _scan_range(scan: _Scan, ends: tuple[int, int | None]) -> list[KeptRows]:
-    parts, seen = [], set[bytes]()
+def _scan_range(scan: _Scan[Kept], ends: tuple[int, int | None]) -> list[Kept]:
+    parts, seen = list[Kept](), set[bytes]()
 
     def take(chunk: Chunk, at: int, final: bool) -> int:
         lines, used = scan.lines(chunk, at, final=final)
@@ -213,7 +226,7 @@ def _scan_range(scan: _Scan, ends: tuple[int, int | None]) -> list[KeptRows]:
     return parts
 
 
-def _scan_scattered(scan: _Scan) -> list[KeptRows]:
+def _scan_scattered(scan: _Scan[Kept]) -> list[Kept]:
     """The same for a file with the lines of a query in several places: one sort over all of it."""
     scan.progress.expect(scan.file.size, "sorting rankings")
     parts: list[Lines] = []
@@ -229,24 +242,12 @@ def _scan_scattered(scan: _Scan) -> list[KeptRows]:
         return [scan.keep(gathered_rows(parts))]
 
 
-_most = [4]
-
-
-def most_threads(count: int) -> None:
-    """Read with no more threads than this, as in one of several processes that share the processors."""
-    _most[0] = count
-
-
-def _threads() -> int:
-    return min(_most[0], len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-
-
 def _ranges(file: ByteFile, layout: Layout) -> list[tuple[int, int | None]]:
     """Pieces of the file for the threads, cut between queries; one piece if it is small or compressed."""
-    threads = _threads()
-    if threads < 2 or not file.plain or file.size < SMALL:
+    sharing = threads()
+    if sharing < 2 or not file.plain or file.size < SMALL:
         return [(0, None)]
-    pieces = min(threads * RANGES_PER_THREAD, file.size // CHUNK)
+    pieces = min(sharing * RANGES_PER_THREAD, file.size // CHUNK)
     cuts = [0]
     with open(file.path, "rb") as stream:
         for wanted in (file.size * piece // pieces for piece in range(1, pieces)):

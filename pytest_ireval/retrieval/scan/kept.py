@@ -34,11 +34,11 @@ from pytest_ireval.retrieval.scan.tokens import (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KeptRows:
-    """Some documents of some rankings, sorted by query and rank; all arrays but ``query_id`` and ``count`` by row.
+    """The judged documents of some rankings, sorted by query and rank; all arrays but the first two by document.
 
     ``query_id`` and ``count`` (retrieved documents) have one entry a query, ``query`` is a position in them. Ranks
     start at 1; ``tied_from`` and ``tied_to`` are the first and last rank with the same score. ``judgment`` is the
-    row in the judgments (only judged documents are kept then), ``documents`` the ids (when the first are kept).
+    row in the judgments.
     """
 
     query_id: list[bytes]
@@ -48,8 +48,23 @@ class KeptRows:
     score: NDArray[np.float64]
     tied_from: NDArray[np.int32 | np.int64]
     tied_to: NDArray[np.int32 | np.int64]
-    judgment: NDArray[np.int64] | None = None
-    documents: Ids | None = None
+    judgment: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FirstRows:
+    """The first documents of some rankings, by query and rank.
+
+    ``query_id``, ``count`` (retrieved documents) and ``kept`` have one entry a query, ``score`` and ``documents`` one
+    a document. ``ties`` has the first and the last rank with the same score; None where each score stands alone.
+    """
+
+    query_id: list[bytes]
+    count: NDArray[np.int64]
+    kept: NDArray[np.int64]
+    score: NDArray[np.float64]
+    documents: Ids
+    ties: tuple[NDArray[np.int32], NDArray[np.int32]] | None
 
 
 def judged_rows(lines: Lines, judgments: Judgments, *, by_id: bool) -> KeptRows:
@@ -63,21 +78,39 @@ def judged_rows(lines: Lines, judgments: Judgments, *, by_id: bool) -> KeptRows:
     judgment_at = np.full(order.line.size, -1)
     judgment_at[order.positions()[line]] = judgment
     position = np.flatnonzero(judgment_at >= 0)
-    return _rows(lines, order, position, judgment=judgment_at[position])
+    query = np.searchsorted(lines.first, position, side="right") - 1
+    before = lines.first[query] - 1
+    tied_from, tied_to = order.tie_span(position)
+    return KeptRows(
+        query_id=lines.query_id,
+        count=lines.count,
+        query=query.astype(np.int32),
+        rank=(position - before).astype(np.int32),
+        score=_scores(lines, order, order.line[position]),
+        tied_from=(tied_from - before).astype(np.int32),
+        tied_to=(tied_to - before).astype(np.int32),
+        judgment=judgment_at[position],
+    )
 
 
-def first_rows(lines: Lines, depth: int | None, *, by_id: bool) -> KeptRows:
+def first_rows(lines: Lines, depth: int | None, *, by_id: bool) -> FirstRows:
     """The first ``depth`` documents of every ranking (None: all), with their ids."""
     _refuse_repetitions(lines, lines.pair_key)
     order = _ordered(lines, stable=not by_id)
-    rank = np.arange(lines.score.size) - np.repeat(lines.first[:-1], lines.count)
-    kept = rank < depth if depth is not None else np.ones(rank.size, bool)
+    kept, position = lines.count, np.arange(lines.score.size)
+    if depth is not None and kept.max(initial=0) > depth:
+        position = position[position - np.repeat(lines.first[:-1], kept) < depth]
+        kept = np.minimum(kept, depth)
     if by_id and order.group is not None:
-        order = _with_ties_by_id(lines, order, order.group[kept])
-    position = np.flatnonzero(kept)
+        order = _with_ties_by_id(lines, order, order.group[position])
+    ties = None
+    if order.group is not None:
+        before = np.repeat(lines.first[:-1], kept) - 1
+        first, last = order.tie_span(position)
+        ties = (first - before).astype(np.int32), (last - before).astype(np.int32)
     line = order.line[position]
-    start, end = lines.document
-    return _rows(lines, order, position, documents=Ids(lines.chunk, Span(start[line], end[line])))
+    documents = Ids(lines.chunk, lines.document).take(line)
+    return FirstRows(lines.query_id, lines.count, kept, _scores(lines, order, line), documents, ties)
 
 
 def _judged_lines(lines: Lines, key: Words, judgments: Judgments) -> tuple[Offsets, Offsets]:
@@ -91,27 +124,11 @@ def _judged_lines(lines: Lines, key: Words, judgments: Judgments) -> tuple[Offse
     return line[sure], row[sure]
 
 
-def _rows(
-    lines: Lines, order: _Order, position: Offsets, *, judgment: Offsets | None = None, documents: Ids | None = None
-) -> KeptRows:
-    line = order.line[position]
-    query = np.searchsorted(lines.first, position, side="right") - 1
-    before = lines.first[query] - 1
-    tied_from, tied_to = order.tie_span(position)
+def _scores(lines: Lines, order: _Order, line: Offsets) -> NDArray[np.float64]:
     score = order.score[line]
     inexact = np.flatnonzero(lines.inexact[line])
     score[inexact] = exactly(lines.chunk, lines.score_text, line[inexact])
-    return KeptRows(
-        query_id=lines.query_id,
-        count=lines.count,
-        query=query.astype(np.int32),
-        rank=(position - before).astype(np.int32),
-        score=score,
-        tied_from=(tied_from - before).astype(np.int32),
-        tied_to=(tied_to - before).astype(np.int32),
-        judgment=judgment,
-        documents=documents and documents.take(np.arange(len(documents))),
-    )
+    return score
 
 
 def _refuse_repetitions(lines: Lines, key: Words) -> None:

@@ -13,6 +13,7 @@ ROOM = 64
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
+Ranks = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
 
@@ -73,7 +74,16 @@ def owners_of(begins: Offsets) -> Offsets:
 
 def ranks_of(begins: Offsets) -> Offsets:
     """The place of each row in its part, from 1."""
-    return np.arange(int(begins[-1])) - np.repeat(begins[:-1], np.diff(begins)) + 1
+    rank = np.arange(1, int(begins[-1]) + 1)
+    rank -= np.repeat(begins[:-1], np.diff(begins))
+    return rank
+
+
+def small_ranks_of(begins: Offsets) -> Ranks:
+    """The same in half of the memory."""
+    rank = np.arange(1, int(begins[-1]) + 1, dtype=np.int32)
+    rank -= np.repeat(begins[:-1].astype(np.int32), np.diff(begins))
+    return rank
 
 
 TAB, NEWLINE, RETURN, SPACE, HASH = 9, 10, 13, 32, 35
