@@ -16,7 +16,16 @@ from pytest_ireval.retrieval.formats.row_files import delimited_table
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_rows, judgments_of, moved
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Ranks, Span, U, begins_of, not_unique, owners_of, repetitions
+from pytest_ireval.retrieval.scan.tokens import (
+    JudgedPairs,
+    Ranks,
+    Span,
+    U,
+    begins_of,
+    not_unique,
+    owners_of,
+    repetitions,
+)
 from pytest_ireval.retrieval.tables import Table, Unfit, column_names, id_in, is_quoted, named
 from pytest_ireval.retrieval.views import with_documents
 

@@ -53,7 +53,7 @@ def chunks_of(size, threads=1):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "CHUNK", size)
         patch.setattr(pieces, "SMALL", 1)
-        patch.setattr(pieces, "_threads", lambda: threads)
+        patch.setattr(pieces, "threads", lambda: threads)
         yield
 
 
