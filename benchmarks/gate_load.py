@@ -38,10 +38,11 @@ def main() -> None:
                 WRITERS[load](folder, round(SIZES[load] * options.size), options.depth)
             command = (*PYTEST, f"--ireval-report={folder / 'report'}", str(folder))
             cost = measure_once(Contestant(load, command, folder / "output.txt", {"CI": ""}))
-            results = (folder / "report" / "results.json").stat().st_size
+            report = folder / "report"
+            results = sum(path.stat().st_size for path in (report / "results.json", *report.glob("results.parts/*")))
             print(
                 f"{load}: {cost.wall_seconds:.1f} s, {cost.cpu_seconds:.1f} s CPU, {cost.peak_mebibytes:.0f} MiB; "
-                f"results.json {results / 2**20:.1f} MiB",
+                f"results.json and its parts {results / 2**20:.1f} MiB",
                 flush=True,
             )
 

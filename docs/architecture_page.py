@@ -96,9 +96,10 @@ def page() -> str:
         for room in layer:
             folder = PACKAGE / room
             inside = [path for path in files if room_of(path) == room]
-            plate = sentence(folder / "__init__.py") if folder.is_dir() else sentence(folder.with_suffix(".py"))
+            door, alone = folder / "__init__.py", folder.with_suffix(".py")
+            plate = sentence(door if door.is_file() else alone)
             parts.append(f"\n## {room}\n\n{plate}\n")
-            if folder.is_dir():
+            if door.is_file():
                 rows = [
                     f"| `{path.relative_to(folder).as_posix()}` | {sentence(path)} |"
                     for path in inside

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.reports.data_files import FORMAT
+from pytest_ireval.reports.data_files import FORMAT, IN_PARTS, PARTS
 from pytest_ireval.results.plain import hints_of, shape_of
 from pytest_ireval.results.suite_result import RunResult
 
@@ -21,6 +22,20 @@ def schema() -> dict[str, Any]:
     """The schema of what ``pytest --ireval`` writes as results.json."""
     definitions: dict[str, Any] = {}
     run = _record(RunResult, definitions)
+    suite = definitions["SuiteResult"]["properties"]
+    suite["part"] = {
+        "type": "string",
+        "pattern": f"^{re.escape(PARTS)}/",
+        "description": "In a large run, the file beside this one with the queries and documents, which are empty here.",
+    }
+    told = {"format": {"const": FORMAT}, "date": {"type": "string"}, "suite": {"type": "string"}}
+    definitions["Part"] = {
+        "type": "object",
+        "description": "The file of a part, with the date of the run and the name of the suite.",
+        "properties": {**told, **{name: suite[name] for name in IN_PARTS}},
+        "required": [*told, *IN_PARTS],
+        "additionalProperties": False,
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "results.json of pytest-ireval",

@@ -22,7 +22,7 @@ from pytest_ireval.history.database import history_for, history_near
 from pytest_ireval.history.kept import KeptRun, Merged, Old, acceptances_in_git, kept_run, merge, old_runs, prune
 from pytest_ireval.history.shared import NAME, Shared, history_place, pull, push
 from pytest_ireval.history.trends import COLUMNS, Row, Wanted, known, rows
-from pytest_ireval.reports.data_files import RESULTS, refuse_contradictions, run_of
+from pytest_ireval.reports.data_files import RESULTS, recorded_run
 from pytest_ireval.reports.wording import change, figure
 from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.retrieval.queries import composed
@@ -172,13 +172,10 @@ def _runs(files: list[Path]) -> tuple[list[KeptRun], list[str]]:
     unread = []
     for file in files:
         try:
-            run = refuse_contradictions(run_of(file.read_text(encoding="utf-8"), str(file)), str(file))
+            run = recorded_run(file)
             kept = kept_run(run, "results", str(file))
         except IrevalError as error:
             unread.append(str(error))
-            continue
-        except (OSError, UnicodeDecodeError) as error:
-            unread.append(f"{file}: {error}")
             continue
         if not run.suites:
             click.echo(f"{file}: skipped: a run without a suite ({'; '.join(run.problems) or run.verdict})")

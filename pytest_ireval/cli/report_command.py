@@ -9,12 +9,11 @@ from typing import get_args
 import click
 
 from pytest_ireval.cli.options import registry_at, suites_option
-from pytest_ireval.cli.verdict_command import recorded_run
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.pytest_adapter.files import TO_JUDGE, RunFiles, kept, templates_of
 from pytest_ireval.reports.charts.chart import Chart, Kind, told_apart
 from pytest_ireval.reports.charts.gallery import charts_of, csv_of, svg_file
-from pytest_ireval.reports.data_files import FOLDER, RESULTS
+from pytest_ireval.reports.data_files import FOLDER, RESULTS, recorded_run
 from pytest_ireval.reports.summary_table import section_warnings
 from pytest_ireval.reports.templates import environment, settled_sections, templates
 from pytest_ireval.results.suite_result import RunResult, SuiteResult

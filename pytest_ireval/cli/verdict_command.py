@@ -7,9 +7,7 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.reports.data_files import FOLDER, RESULTS, refuse_contradictions, run_of
-from pytest_ireval.results.suite_result import RunResult
+from pytest_ireval.reports.data_files import FOLDER, recorded_run
 from pytest_ireval.text_table import printable
 
 
@@ -23,24 +21,9 @@ def command(results: Path) -> None:
     """
     from pytest_ireval.reports.wording import words_of
 
-    run = recorded_run(results)
+    run = recorded_run(results, parts=False)
     words = words_of(run)
     click.echo(printable(f"{words.verdict}: {words.reason}."))
     for cause in words.causes:
         click.echo(printable(f"{words.label.lower()}: {cause}"))
     sys.exit({"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}[run.verdict])
-
-
-def recorded_run(results: Path) -> RunResult:
-    """The run in a results.json file; ``results`` is the file or its folder."""
-    path = results / RESULTS if results.is_dir() else results
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(Problem(f"is not UTF-8 text (byte {error.start})", str(path))) from error
-    except FileNotFoundError as error:
-        suggestion = "pytest --ireval writes it; --ireval-report names the folder"
-        raise InputError(Problem("results of a run not found", str(path), suggestion=suggestion)) from error
-    except OSError as error:
-        raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
-    return refuse_contradictions(run_of(text, str(path)), str(path))

@@ -25,8 +25,9 @@ from pytest_ireval.pytest_adapter.history import OFF
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, answer_of
 from pytest_ireval.pytest_adapter.terminal import source_links
+from pytest_ireval.pytest_adapter.undisturbed import without_collecting
 from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anchor
-from pytest_ireval.reports.data_files import FOLDER, IGNORED, RESULTS, metrics_text, results_pieces, to_judge_text
+from pytest_ireval.reports.data_files import FOLDER, IGNORED, PARTS, RESULTS, metrics_text, results_files, to_judge_text
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.templates import SectionTemplate, Templates, settled_sections, templates
@@ -69,6 +70,7 @@ class RunFiles:
             kept(self.folder / TO_JUDGE)
             with suppress(OSError):  # there was no run before, or the file cannot be moved: it is only compared with
                 (self.folder / RANKINGS).replace(self.folder / BEFORE)
+            self._remove_parts()
         unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
         if not self._folder_problem() and self._put_all(self._texts(unfinished, UNFINISHED_PAGE)):
             for path in self._texts(unfinished, UNFINISHED_PAGE):
@@ -88,6 +90,7 @@ class RunFiles:
             for path in self._texts(RunResult(pytest_ireval.__version__, "", "error", ()), UNFINISHED_PAGE):
                 path.unlink(missing_ok=True)
 
+    @without_collecting()
     def write(self, result: RunResult) -> str:
         """Put the files in their places; returns why that is impossible."""
         if self.results is None:
@@ -122,15 +125,23 @@ class RunFiles:
             return _unwritten(self.results, error.strerror or str(error))
         return ""
 
+    def _remove_parts(self) -> None:
+        """Remove the parts of the results of an earlier run."""
+        if self.folder is not None:
+            with suppress(OSError):  # there are none, or something else is there
+                for path in sorted((self.folder / PARTS).glob("[0-9]*-*.json")):
+                    path.unlink()
+                (self.folder / PARTS).rmdir()
+
     def _put_all(self, texts: Mapping[Path, _Content]) -> dict[Path, str]:
         return {path: reason for path, text in texts.items() if (reason := self._put(path, text))}
 
     def _texts(self, result: RunResult, page: str) -> dict[Path, _Content]:
-        """Return the text of each file, the results first; an empty text removes its file."""
+        """Return the text of each file, the results and their parts first; an empty text removes its file."""
         if self.folder is None or self.results is None:
             return {}
         return {
-            self.results: results_pieces(result),
+            **{self.folder / name: text for name, text in results_files(result).items()},
             self.folder / PAGE: page,
             **{self.folder / name: text for name, text in self._others(result).items()},
             self.folder / RANKINGS: self.rankings or "",
@@ -175,12 +186,14 @@ class RunFiles:
                 return ""
             if isinstance(text, str):  # names of files may hold bytes that are not UTF-8
                 text = text.encode("utf-8", "backslashreplace").decode()
+            if self.folder is not None and path.parent != self.folder:
+                path.parent.mkdir(exist_ok=True)
             put({path: text() if callable(text) else [text] if isinstance(text, str) else text})
         except OSError as error:
             return error.strerror or str(error)
         except InputError as error:  # the folder is gone
             return error.problems[0].complaint
-        if self._shown(path) not in self.written:
+        if path.parent == self.folder and self._shown(path) not in self.written:
             self.written.append(self._shown(path))
         return ""
 

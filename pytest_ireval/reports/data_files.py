@@ -6,14 +6,15 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.results.outcome import VERDICTS, SliceFigures, Verdict
 from pytest_ireval.results.plain import from_plain, to_plain
-from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult, ToJudge
+from pytest_ireval.results.suite_result import MetricFigures, QueryTable, RunResult, SuiteResult, ToJudge
 from pytest_ireval.text_table import printable
 
 FOLDER = "ireval-report"
@@ -25,15 +26,53 @@ _flat = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Made once: ``json.dumps`` would make an encoder for each value."""
 
 
+PARTS = "results.parts"
+"""The folder of the parts of a large ``results.json``: the queries and documents of a suite each."""
+LARGE = 32 << 20
+"""Characters; a ``results.json`` that would have about as many is written in parts."""
+IN_PARTS = ("queries", "documents")
+_PART = re.compile(rf"{re.escape(PARTS)}/[0-9]+-[\w.-]+\.json", re.ASCII)
+
+
 def results_text(run: RunResult) -> str:
     """The same text for equal runs; lists of plain values take one line each."""
-    return "".join(results_pieces(run))
+    return "".join(_results_pieces(run))
 
 
-def results_pieces(run: RunResult) -> Iterator[str]:
-    """The same text, piece by piece: the JSON of one suite at a time is in memory."""
+def results_files(run: RunResult) -> dict[str, Iterator[str]]:
+    """The texts of ``results.json`` and of its parts by file name, piece by piece: the parts first, which it names."""
+    if sum(map(_size, run.suites)) <= LARGE:
+        return {RESULTS: _results_pieces(run)}
+    names = (re.sub(r"[^\w.-]+", "-", suite.name, flags=re.ASCII) for suite in run.suites)
+    parts = [f"{PARTS}/{number:04}-{name}.json" for number, name in enumerate(names, 1)]
+    texts = {name: _part_pieces(run, suite) for name, suite in zip(parts, run.suites, strict=True)}
+    return {**texts, RESULTS: _results_pieces(run, parts)}
+
+
+def _results_pieces(run: RunResult, parts: Sequence[str] = ()) -> Iterator[str]:
+    """The text of results: the JSON of one suite at a time is in memory.
+
+    With the names of ``parts``, one a suite, their content is left out.
+    """
     data = {"format": FORMAT, **to_plain(replace(run, suites=()))}
-    for piece in _laid_out({**data, "suites": _Suites(run.suites)}):
+    return _pieces({**data, "suites": _Suites(run.suites, parts)})
+
+
+def _part_pieces(run: RunResult, suite: SuiteResult) -> Iterator[str]:
+    plain = to_plain(suite)
+    of = {"format": FORMAT, "date": run.date, "suite": suite.name}
+    yield from _pieces({**of, **{name: plain[name] for name in IN_PARTS}})
+
+
+def _size(suite: SuiteResult) -> int:
+    """About as many characters as its queries and documents take."""
+    table = suite.queries
+    columns = 2 + len(table.columns) + len(table.now) + len(table.baseline)
+    return 16 * columns * len(table.ids) + 120 * sum(len(each.documents) for each in suite.documents)
+
+
+def _pieces(data: dict[str, Any]) -> Iterator[str]:
+    for piece in _laid_out(data):
         # JSON has these escapes for names that are no UTF-8
         yield piece if piece.isascii() else piece.encode("utf-8", "backslashreplace").decode()
     yield "\n"
@@ -42,12 +81,51 @@ def results_pieces(run: RunResult) -> Iterator[str]:
 class _Suites(list[SuiteResult]):
     """Suites that become plain one by one, whenever they are gone through."""
 
+    def __init__(self, suites: Iterable[SuiteResult], parts: Sequence[str]) -> None:
+        super().__init__(suites)
+        self.parts = parts
+
     def __iter__(self) -> Iterator[Any]:
-        return map(to_plain, super().__iter__())
+        if not self.parts:
+            return map(to_plain, super().__iter__())
+        pairs = zip(super().__iter__(), self.parts, strict=True)
+        return ({**to_plain(replace(suite, queries=NONE, documents=())), "part": part} for suite, part in pairs)
 
 
-def run_of(text: str, place: str = "results.json") -> RunResult:
-    """The run that :func:`results_text` wrote; ``place`` is what messages call the file."""
+NONE = QueryTable()
+
+
+def recorded_run(results: Path, *, parts: bool = True) -> RunResult:
+    """The run in a results.json file; ``results`` is the file or its folder. Its ``parts`` may be left unread."""
+    path = results / RESULTS if results.is_dir() else results
+    suggestion = "pytest --ireval writes it; --ireval-report names the folder"
+    text = _text_of(path, Problem("results of a run not found", str(path), suggestion=suggestion))
+    return refuse_contradictions(run_of(text, str(path), parts=parts), str(path))
+
+
+def _text_of(path: Path, missing: Problem) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(Problem(f"is not UTF-8 text (byte {error.start})", str(path))) from error
+    except FileNotFoundError as error:
+        raise InputError(missing) from error
+    except OSError as error:
+        raise InputError(Problem(f"cannot be read: {error.strerror or error}", str(path))) from error
+
+
+def run_of(text: str, place: str = RESULTS, *, parts: bool = True) -> RunResult:
+    """The run that :func:`results_text` wrote; ``place`` is the file, for messages. Its ``parts`` are beside it."""
+    data = _object(text, place)
+    suites = data.get("suites")
+    for suite in suites if isinstance(suites, list) else ():
+        if isinstance(suite, dict) and "part" in suite:
+            part = str(suite.pop("part"))
+            suite.update(_part(data, suite, part, place) if parts else {})
+    return from_plain({key: value for key, value in data.items() if key != "format"}, RunResult, place)
+
+
+def _object(text: str, place: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -55,7 +133,23 @@ def run_of(text: str, place: str = "results.json") -> RunResult:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         found = f"format {data.get('format')!r}" if isinstance(data, dict) else type(data).__name__
         raise InputError(Problem(f"{found} cannot be read as results; this version reads format {FORMAT}", place))
-    return from_plain({key: value for key, value in data.items() if key != "format"}, RunResult, place)
+    return data
+
+
+def _part(run: dict[str, Any], suite: dict[str, Any], name: str, place: str) -> dict[str, Any]:
+    """The queries and documents of a suite, from its own file."""
+    if not _PART.fullmatch(name):
+        raise InputError(Problem(f"{name!r} is not a file of a part", place, allowed=f"{PARTS}/NAME.json"))
+    path = Path(place).parent / name
+    whole = "keep the folder of a report whole"
+    found = _object(_text_of(path, Problem(f"is missing, and {place} needs it", str(path), (), whole)), str(path))
+    date, of = found.get("date"), found.get("suite")
+    if (date, of) != (run.get("date"), suite.get("name")):
+        complaint = f"is a part of the run of {date} and the suite {of}, and {place} is of another run or suite"
+        raise InputError(Problem(complaint, str(path), suggestion=whole))
+    if lacking := [each for each in IN_PARTS if each not in found]:
+        raise InputError(Problem(f"lacks {' and '.join(lacking)}", str(path)))
+    return {each: found[each] for each in IN_PARTS}
 
 
 def refuse_contradictions(run: RunResult, place: str) -> RunResult:

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from pytest_ireval.pytest_adapter.terminal import source_links
+from pytest_ireval.reports.data_files import recorded_run
 
 FILES = ["results.json", "summary.md", "metrics.txt"]
 HOSTILE = "::set-output name=x::y"
@@ -374,3 +375,41 @@ def test_a_folder_without_a_name_is_no_folder_for_files(accepted):
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert result.stderr.str().strip() == ("ERROR: --ireval-report is empty\n  --ireval-report none writes no files")
     assert not (accepted.path / "results.json").exists()
+
+
+def test_a_large_run_is_written_in_parts_and_means_the_same(red, ireval, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
+    red.run()
+    whole = recorded_run(red.path / "ireval-report")
+    pages = {path.name: path.read_bytes() for path in (red.path / "ireval-report").iterdir() if path.suffix != ".json"}
+
+    monkeypatch.setattr("pytest_ireval.reports.data_files.LARGE", 0)
+    result = red.run()
+    folder = red.path / "ireval-report"
+
+    assert [path.name for path in (folder / "results.parts").iterdir()] == ["0001-shop.json"]
+    result.stdout.no_fnmatch_line("written: *parts*")
+    assert recorded_run(folder) == whole
+    monkeypatch.chdir(red.path)
+    assert "Not safe to land" in ireval("verdict").out
+    (folder / "index.html").unlink()
+    ireval("report")
+    assert (folder / "index.html").read_bytes() == pages["index.html"]
+    assert "1 run added" in ireval("history", "rebuild", "--history", "other.sqlite", "ireval-report").out
+
+    monkeypatch.setattr("pytest_ireval.reports.data_files.LARGE", 1 << 20)
+    red.run()
+    assert not (folder / "results.parts").exists()
+    assert recorded_run(folder) == whole
+
+
+def test_parts_of_results_that_cannot_be_written_make_the_run_red(red, monkeypatch):
+    monkeypatch.setattr("pytest_ireval.reports.data_files.LARGE", 0)
+    (red.path / "ireval-report/results.parts").write_text("a file of somebody else")
+
+    result = red.run("--ireval-report=ireval-report")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["problem: *results.parts/0001-shop.json: cannot be written: *"])
+    assert recorded_run(red.path / "ireval-report", parts=False).verdict == "error"
+    assert (red.path / "ireval-report/results.parts").read_text() == "a file of somebody else"

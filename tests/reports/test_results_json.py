@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.reports.data_files import results_text, run_of
+from pytest_ireval.reports import data_files
+from pytest_ireval.reports.data_files import recorded_run, results_files, results_text, run_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.plain import hints_of, shape_of
@@ -185,3 +186,70 @@ def test_a_field_with_a_default_may_be_left_out():
 
 def test_mappings_stay_mappings():
     assert isinstance(run_of(results_text(RUN)).suites[0].queries.now, Mapping)
+
+
+@pytest.fixture
+def in_parts(tmp_path, monkeypatch):
+    """The folder of a run in parts, and the run."""
+    monkeypatch.setattr(data_files, "LARGE", 0)
+    run = replace(RUN, suites=(SUITE, replace(SUITE, name="a/b Ünï", documents_of=7)))
+    (tmp_path / "results.parts").mkdir()
+    for name, text in results_files(run).items():
+        (tmp_path / name).write_text("".join(text))
+    return tmp_path, run
+
+
+def test_a_large_run_is_written_in_parts_and_read_back(in_parts):
+    folder, run = in_parts
+    suites = json.loads((folder / "results.json").read_text())["suites"]
+
+    assert [suite["part"] for suite in suites] == ["results.parts/0001-shop.json", "results.parts/0002-a-b-n-.json"]
+    assert [suite["documents"] for suite in suites] == [[], []]
+    assert [suite["queries"]["ids"] for suite in suites] == [[], []]
+    assert recorded_run(folder) == run
+    assert recorded_run(folder, parts=False) == replace(
+        run, suites=tuple(replace(suite, queries=QueryTable(), documents=()) for suite in run.suites)
+    )
+
+
+def test_a_run_in_parts_is_what_the_schema_promises(in_parts):
+    folder, _ = in_parts
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.validate(json.loads((folder / "results.json").read_text()), schema)
+    of_a_part = {"$defs": schema["$defs"], "$ref": "#/$defs/Part"}
+    for path in (folder / "results.parts").iterdir():
+        jsonschema.validate(json.loads(path.read_text()), of_a_part)
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (lambda part, _: part.unlink(), "is missing, and "),
+        (lambda part, _: part.write_text("[]"), "list cannot be read as results"),
+        (lambda part, _: part.write_text(part.read_text()[:-9]), "is not JSON"),
+        (lambda part, _: part.write_bytes(b"\xff"), "is not UTF-8 text"),
+        (lambda part, _: part.write_text(part.read_text().replace("2027", "2026")), "is a part of the run of 2026-03"),
+        (lambda part, _: part.write_text(part.read_text().replace('"documents"', '"papers"')), "lacks documents"),
+        (lambda _, whole: whole.write_text(whole.read_text().replace("0001-shop", "../../x")), "not a file of a part"),
+        (lambda _, whole: whole.write_text(whole.read_text().replace("/0001-shop", "/0002-a-b-n-")), "the suite a/b"),
+    ],
+)
+def test_a_part_that_is_missing_or_belongs_elsewhere_is_named(in_parts, damage, complaint):
+    folder, _ = in_parts
+    damage(folder / "results.parts/0001-shop.json", folder / "results.json")
+
+    with pytest.raises(InputError, match=complaint) as error:
+        recorded_run(folder)
+
+    assert "results.parts" in str(error.value)
+    assert recorded_run(folder, parts=False).verdict == "fail"
+
+
+def test_a_run_of_usual_size_is_one_file():
+    many = tuple(f"q{number}" for number in range(200_000))
+    large = replace(SUITE, queries=QueryTable(many, many, now={"nDCG@10": (0.5,) * 200_000}))
+    shown = replace(SUITE, documents=SUITE.documents * 300_000)
+
+    assert [*results_files(RUN)] == [*results_files(replace(RUN, suites=(large,)))] == ["results.json"]
+    assert len(results_files(replace(RUN, suites=(large,) * 5))) == 6
+    assert [*results_files(replace(RUN, suites=(shown,)))] == ["results.parts/0001-shop.json", "results.json"]
