@@ -100,7 +100,10 @@ class Setting:
             given["queries"] = as_queries(companions.queries, self.registry.readers)
         if companions.reference is not None:
             given["reference"] = self._reference(companions.reference)
-        return found._replace(judged=with_companions(found.judged, collection=self.policies.collection, **given))
+        given["collection"] = self.policies.collection
+        if all(each is None for each in given.values()):
+            return found
+        return found._replace(judged=with_companions(found.judged, **given))
 
     def _joined(self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool) -> Brought:
         readers, top = self.registry.readers, self.policies.scale

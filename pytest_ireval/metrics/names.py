@@ -145,13 +145,13 @@ class Vocabulary:
         """Every resolver, under the prefix that tells it from others."""
         return [each for several in self.resolvers.values() for each in several]
 
-    def refuse_shared(self, text: str, place: str = "") -> None:
-        """Refuse a name that several distributions bring."""
+    def refuse_shared(self, text: str, whole: str = "", at: int = 0) -> None:
+        """Refuse a name that several distributions bring; it stands at ``at`` in the ``whole`` text."""
         match = SPELLED.fullmatch(text)
         several = self.shared.get(text.lower()) or self.shared.get(f"{stem(match['stem'])}{{}}" if match else "")
         if several:
             ways = ", ".join(each + text if each.endswith(":") else each for each in several)
-            complaint, place = f"several plugins have a metric {text!r}", place or f"{shown(text)}, column 1"
+            complaint, place = f"several plugins have a metric {text!r}", f"{shown(whole or text)}, column {at + 1}"
             raise MetricNameError(Problem(complaint, place, suggestion=f"write one of {ways}"))
 
     @cached_property
@@ -340,7 +340,7 @@ class _Reader:
 
     def _known(self, head: Token) -> tuple[Metric, Mapping[str, Any]]:
         found = self.vocabulary.heads.get(head.text.lower())
-        self.vocabulary.refuse_shared(head.text, f"{shown(self.text)}, column {head.at + 1}")
+        self.vocabulary.refuse_shared(head.text, self.text, head.at)
         if found is None:
             rest = self.text[head.at + len(head.text) :].rstrip()
             raise self.error(

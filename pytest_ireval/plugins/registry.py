@@ -71,7 +71,7 @@ class Registry:
         """Ways to read preferences from clicks, by name, ours first."""
         return self._kinds.click_policies
 
-    @property
+    @cached_property
     def distributions(self) -> tuple[str, ...]:
         """The distributions that take part, each once, in the order in which plugins were found."""
         return tuple(dict.fromkeys(map(str, self.plugins)))

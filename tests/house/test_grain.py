@@ -16,7 +16,7 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 71_797,
+    "lines": 71_801,
     "modules": 276,
     "modules with one importer": 42,
     "names with one caller, in percent": 50,
@@ -130,7 +130,7 @@ rules:
 """
 
 
-@pytest.mark.parametrize(("code", "most"), [(EVALUATE, 25), (GATE, 74)], ids=["evaluate", "run_gate"])
+@pytest.mark.parametrize(("code", "most"), [(EVALUATE, 20), (GATE, 74)], ids=["evaluate", "run_gate"])
 def test_few_files_take_part(tmp_path, code, most):
     (tmp_path / "shop.ireval.yaml").write_text(SUITE)
     (tmp_path / "judgments.txt").write_text("q 0 a 1\n")

@@ -127,7 +127,8 @@ def _judged_lines(lines: Lines, key: Words, judgments: Judgments) -> tuple[Offse
 def _scores(lines: Lines, order: _Order, line: Offsets) -> NDArray[np.float64]:
     score = order.score[line]
     inexact = np.flatnonzero(lines.inexact[line])
-    score[inexact] = exactly(lines.chunk, lines.score_text, line[inexact])
+    if inexact.size:
+        score[inexact] = exactly(lines.chunk, lines.score_text, line[inexact])
     return score
 
 
