@@ -188,7 +188,7 @@ def encoded_rankings(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
 
 
 def packed_rankings(rankings: Rankings, depth: int, *, scored: bool) -> bytes:
-    """The same by gzip, made quickly: in several members, one after the other."""
+    """The text of :func:`encoded_rankings` by gzip: several members, one after the other."""
 
     def pack(text: bytes) -> bytes:
         return gzip.compress(text, compresslevel=1, mtime=0)

@@ -7,8 +7,8 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -40,20 +40,27 @@ LARGE = 1 << 17
 
 
 class KeptRankings(NamedTuple):
-    """The rankings of one suite, and the inputs they were judged by."""
+    """The rankings of one suite, and the inputs they were judged by. Plain data: a worker hands it over."""
 
     name: str
-    packed: bytes | Future[bytes]
+    packed: bytes
     """The text of their lines, by gzip."""
     record: Mapping[str, Any]
 
-    def ready(self) -> bytes:
-        """The packed text, when it is there."""
-        return self.packed if isinstance(self.packed, bytes) else self.packed.result()
 
-    def plain(self) -> KeptRankings:
-        """The same as plain data, which a worker hands over."""
-        return self._replace(packed=self.ready())
+def packing_of(suite: Suite, rankings: Rankings) -> Callable[[], bytes]:
+    """Begin to pack the rankings; the function waits for it. Large ones are packed by a thread."""
+    depth, scored = _depth(suite, rankings), needs_scores(suite)
+    if len(rankings.documents) < LARGE:
+        return partial(packed_rankings, rankings, depth, scored=scored)
+    aside = ThreadPoolExecutor(1)
+    packing = aside.submit(packed_rankings, rankings, depth, scored=scored)
+    aside.shutdown(wait=False)  # the thread ends with this work
+    return packing.result
+
+
+def _depth(suite: Suite, rankings: Rankings) -> int:
+    return max(suite.depth, int(np.diff(rankings.first).max(initial=0)))
 
 
 @dataclass(frozen=True)
@@ -71,16 +78,14 @@ class LastRun:
         return f"the run of {self.date}{at}{' with uncommitted changes' if self.commit and self.dirty else ''}"
 
 
-def kept_rankings(material: Material) -> KeptRankings:
+def kept_rankings(material: Material, packed: bytes) -> KeptRankings:
     """The rankings of a suite that were scored, of the first asking."""
     suite, rankings = material.suite, material.now.rankings[0]
-    count = np.diff(rankings.first)
-    depth = max(suite.depth, int(count.max(initial=0)))
-    more = np.flatnonzero(rankings.retrieved > count).tolist()
+    more = np.flatnonzero(rankings.retrieved > np.diff(rankings.first)).tolist()
     prints = material.fingerprints
     record = {
         "source": material.source,
-        "depth": depth,
+        "depth": _depth(suite, rankings),
         "scored": needs_scores(suite),
         "retrieved": {rankings.queries[i]: int(rankings.retrieved[i]) for i in more},
         "suite": _print_of_files(suite),
@@ -88,24 +93,20 @@ def kept_rankings(material: Material) -> KeptRankings:
         "policies": prints.policies,
         "baseline": baseline_print(material.stored),
     }
-    pack = partial(packed_rankings, rankings, depth, scored=needs_scores(suite))
-    if len(rankings.documents) < LARGE:
-        return KeptRankings(suite.name, pack(), record)
-    aside = ThreadPoolExecutor(1)
-    packing = aside.submit(pack)
-    aside.shutdown(wait=False)  # the thread ends with this work
-    return KeptRankings(suite.name, packing, record)
+    return KeptRankings(suite.name, packed, record)
 
 
 def rankings_of_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
-    """The file of a run. The same bytes for the same content."""
+    """The file of a run; nothing where no suite has rankings. The same bytes for the same content."""
+    if not kept:
+        return b""
     suites = [{"name": each.name, "file": f"{number}.tsv.gz", **each.record} for number, each in enumerate(kept)]
     index = {"format": FORMAT, "date": run.date, "commit": run.commit, "dirty": run.dirty, "suites": suites}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", compresslevel=1) as file:
         file.writestr(zipfile.ZipInfo(INDEX), json.dumps(index, sort_keys=True), zipfile.ZIP_DEFLATED)
         for number, each in enumerate(kept):
-            file.writestr(zipfile.ZipInfo(f"{number}.tsv.gz"), each.ready())
+            file.writestr(zipfile.ZipInfo(f"{number}.tsv.gz"), each.packed)
     return content.getvalue()
 
 

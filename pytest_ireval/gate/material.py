@@ -90,6 +90,8 @@ class Material:
     notes: tuple[str, ...] = ()
     strange: IrevalError | None = None
     """The error of rankings without any judged document."""
+    packing: Callable[[], bytes] | None = None
+    """The rankings, packed for ``ireval why``; None where they are not kept."""
     held: HeldAgainst | None = None
     """The stored baseline beside that of the merge base; None where no base was given."""
     unjudged: Callable[[Side, Metric], Unjudged | None] = lambda _reference, _metric: None

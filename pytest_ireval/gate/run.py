@@ -28,7 +28,7 @@ from pytest_ireval.gate.inputs import (
     queries_of_suite,
     refuse_missing_needs,
 )
-from pytest_ireval.gate.last_run import LARGE, KeptRankings, kept_rankings
+from pytest_ireval.gate.last_run import LARGE, KeptRankings, kept_rankings, packing_of
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
 from pytest_ireval.gate.report_data import broken_result, result_of
@@ -123,14 +123,14 @@ def gate(
     chosen = [check for check in plan.checks if selected is None or check.id in selected]
     try:
         base = circumstances.base if any(check.id == LOWERING for check in chosen) else None
-        material = material_of(suite, registry, circumstances.today, progress, plan.queries, base)
+        material = material_of(suite, registry, circumstances.today, progress, plan.queries, base, keep=keep)
     except IrevalError as error:
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
         return Gated(shown_result(broken_result(suite, registry, plan.checks, outcomes, error)), None)
-    rankings = kept_rankings(material) if keep else None  # large ones are packed meanwhile
     outcomes = judged_all(plan.checks, material, circumstances, selected)
     result = result_of(material, plan.checks, outcomes, circumstances.last_run)
     idle = tuple(never_failing(plan.checks, material.population.queries))
+    rankings = None if material.packing is None else kept_rankings(material, material.packing())
     return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material, rankings)
 
 
@@ -141,8 +141,13 @@ def material_of(
     progress: Progress,
     queries: Queries | None = None,
     branch: Base | None = None,
+    *,
+    keep: bool = False,
 ) -> Material:
-    """Read, ask for and score the data of the rules; ``queries`` were read already, ``branch`` gives the merge base."""
+    """Read, ask for and score the data of the rules; ``queries`` were read already, ``branch`` gives the merge base.
+
+    With ``keep``, packing the rankings begins.
+    """
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
     base = gathered(suite, registry, today, progress, queries)
@@ -158,6 +163,7 @@ def material_of(
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
     source = described_source(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source, curves=True)
+    packing = packing_of(suite, found.side.rankings[0]) if keep else None
     strange = _strangers(base, found)
     if strange is not None and stored is None and not any(rule.options.facts.reference.source for rule in suite.rules):
         raise strange
@@ -216,6 +222,7 @@ def material_of(
         differing=differing if differing[0] else ("", ""),
         unjudged=unjudged_of(suite, base, found.side),
         tie_orders=tie_orders(suite, base, found),
+        packing=packing,
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
     )
 

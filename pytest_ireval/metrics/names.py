@@ -146,7 +146,7 @@ class Vocabulary:
         return [each for several in self.resolvers.values() for each in several]
 
     def refuse_shared(self, text: str, whole: str = "", at: int = 0) -> None:
-        """Refuse a name that several distributions bring; it stands at ``at`` in the ``whole`` text."""
+        """Refuse a name that several distributions bring; ``at`` is its place in the ``whole`` text."""
         match = SPELLED.fullmatch(text)
         several = self.shared.get(text.lower()) or self.shared.get(f"{stem(match['stem'])}{{}}" if match else "")
         if several:

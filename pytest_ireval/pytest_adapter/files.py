@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -36,7 +36,7 @@ from pytest_ireval.results.suite_result import RunResult, Section, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
 TO_JUDGE = "to_judge.tsv"
-_Content = str | Iterable[str] | Callable[[], bytes]
+_Content = str | bytes | Iterable[str]
 
 
 @dataclass
@@ -51,8 +51,8 @@ class RunFiles:
     """The templates of the page; None: our own."""
     undrawn: str = ""
     """The reason why these failed."""
-    rankings: Callable[[], bytes] | None = None
-    """Packs the rankings of the run, once all other files are written; None where there are none."""
+    rankings: bytes = b""
+    """The packed rankings of the run; empty where there are none."""
 
     @property
     def results(self) -> Path | None:
@@ -144,7 +144,7 @@ class RunFiles:
             **{self.folder / name: text for name, text in results_files(result).items()},
             self.folder / PAGE: page,
             **{self.folder / name: text for name, text in self._others(result).items()},
-            self.folder / RANKINGS: self.rankings or "",
+            self.folder / RANKINGS: self.rankings,
         }
 
     def redrawn(self, result: RunResult) -> dict[str, str]:
@@ -188,7 +188,7 @@ class RunFiles:
                 text = text.encode("utf-8", "backslashreplace").decode()
             if self.folder is not None and path.parent != self.folder:
                 path.parent.mkdir(exist_ok=True)
-            put({path: text() if callable(text) else [text] if isinstance(text, str) else text})
+            put({path: [text] if isinstance(text, str) else text})
         except OSError as error:
             return error.strerror or str(error)
         except InputError as error:  # the folder is gone

@@ -168,7 +168,7 @@ class RunEnd:
             self.result = replace(self.result, sections=tuple(sections))
             evaluated = (self.found.found(suite.name) for suite in planned if suite.selected)
             rankings = [each.rankings for each in evaluated if each is not None and each.rankings is not None]
-            self.files.rankings = partial(rankings_of_run, self.result, rankings) if rankings else None
+            self.files.rankings = rankings_of_run(self.result, rankings)
         self.unwritten = self.files.write(self.result)
         if troubles := tuple(map(hidden, self._end_observed(self.result, ended))):
             self.lost += troubles

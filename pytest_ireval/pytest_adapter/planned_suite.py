@@ -131,7 +131,7 @@ class SharedRun:
                     return False
                 evaluated = evaluate()
                 _write(home / PROPOSAL, evaluated.proposal)
-                _write(home / RANKINGS, evaluated.rankings and evaluated.rankings.plain())
+                _write(home / RANKINGS, evaluated.rankings)
                 _write(home / RESULT, evaluated.result)  # last: with it the suite counts as evaluated
         return True
 

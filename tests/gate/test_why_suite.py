@@ -4,12 +4,11 @@ import gzip
 import io
 import shutil
 import zipfile
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
-from pytest_ireval.gate.last_run import KeptRankings
+from pytest_ireval.reports.data_files import recorded_run
 
 
 @pytest.fixture
@@ -84,14 +83,30 @@ def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, mon
     red.run()
     plain = (red.path / "ireval-report/rankings.zip").read_bytes()
     monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", 0)
-    asked = []
-    monkeypatch.setattr(KeptRankings, "ready", lambda each: (asked.append(each.packed), each.packed.result())[1])
     red.run()
     monkeypatch.delenv("SHOP_RANKINGS")
 
     assert (red.path / "ireval-report/rankings.zip").read_bytes() == plain
-    assert [type(each) for each in asked] == [Future]
     assert explained(ireval)[1].startswith(OF_THE_RUN)
+
+
+@pytest.mark.parametrize("large", [0, 1 << 17])
+def test_rankings_that_cannot_be_packed_make_their_suite_an_error(accepted, monkeypatch, large):
+    def no_memory(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", large)
+    monkeypatch.setattr("pytest_ireval.gate.last_run.packed_rankings", no_memory)
+
+    result = accepted.run("--ireval-update", "--ireval-reason", "none")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*MemoryError*", "ireval: error: 1 suite could not be judged (shop)*"])
+    run = recorded_run(accepted.path / "ireval-report")
+    assert run.verdict == "error"
+    assert "MemoryError" in run.suites[0].error
+    assert not run.accepted
+    assert not (accepted.path / "ireval-report/rankings.zip").exists()
 
 
 @pytest.mark.ci
