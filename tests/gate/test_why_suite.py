@@ -1,8 +1,10 @@
 """``ireval why --suite``: the baseline beside the rankings of the last run, under the policies of the suite."""
 
+import ctypes
 import gzip
 import io
 import shutil
+import sys
 import zipfile
 from pathlib import Path
 
@@ -77,12 +79,15 @@ def test_the_run_is_found_from_below_its_folder_and_where_report_says(red, ireva
     assert ireval(*suite).out.splitlines()[2] == f"{ASKED}; there is no run of this suite in ireval-report"
 
 
-def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, monkeypatch):
+@pytest.mark.parametrize("without", [ctypes, None])
+def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, monkeypatch, without):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
     monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
     red.run()
     plain = (red.path / "ireval-report/rankings.zip").read_bytes()
     monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", 0)
+    monkeypatch.setattr("pytest_ireval.gate.run.LARGE", 0)
+    monkeypatch.setitem(sys.modules, "ctypes", without)
     red.run()
     monkeypatch.delenv("SHOP_RANKINGS")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO, Generic, NamedTuple, TypeVar
@@ -36,10 +36,11 @@ def _keep_freed_memory() -> None:
 def return_freed_memory() -> None:
     """Let glibc return it, when large files have been read; elsewhere this does nothing."""
     if sys.platform == "linux":
-        from ctypes import CDLL  # only large files need it
+        with suppress(ImportError):  # some builds of Python have no ctypes
+            from ctypes import CDLL
 
-        if trim := getattr(CDLL(None), "malloc_trim", None):
-            trim(0)
+            if trim := getattr(CDLL(None), "malloc_trim", None):
+                trim(0)
 
 
 class Pieces:
