@@ -35,7 +35,7 @@ LARGEST = 4 << 30
 """The most bytes of a file in it; a larger one was made to fill the memory."""
 
 
-LARGE = 1 << 17
+LARGE = 1 << 22
 """Documents; packing more of them takes as long as judging them, so a thread does it meanwhile."""
 
 

@@ -28,7 +28,7 @@ from pytest_ireval.gate.inputs import (
     queries_of_suite,
     refuse_missing_needs,
 )
-from pytest_ireval.gate.last_run import LARGE, KeptRankings, kept_rankings, packing_of
+from pytest_ireval.gate.last_run import KeptRankings, kept_rankings, packing_of
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
 from pytest_ireval.gate.report_data import broken_result, result_of
@@ -54,6 +54,9 @@ from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_f
 from pytest_ireval.sources.asking import described_source
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
+
+MANY = 1 << 17
+"""Documents; reading more of them leaves memory behind that is worth returning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +161,7 @@ def material_of(
         answered, theirs = asked_together(suite, suite.source, registry, base, progress)
     rankings = answered.rankings
     judged_by, (stored, error) = printing.result(), reading.result()
-    if len(rankings[0].documents) > LARGE:
+    if len(rankings[0].documents) > MANY:
         return_freed_memory()
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
     source = described_source(suite.source, suite.path.parent)

@@ -86,7 +86,7 @@ def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, mon
     red.run()
     plain = (red.path / "ireval-report/rankings.zip").read_bytes()
     monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", 0)
-    monkeypatch.setattr("pytest_ireval.gate.run.LARGE", 0)
+    monkeypatch.setattr("pytest_ireval.gate.run.MANY", 0)
     monkeypatch.setitem(sys.modules, "ctypes", without)
     red.run()
     monkeypatch.delenv("SHOP_RANKINGS")
@@ -95,7 +95,7 @@ def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, mon
     assert explained(ireval)[1].startswith(OF_THE_RUN)
 
 
-@pytest.mark.parametrize("large", [0, 1 << 17])
+@pytest.mark.parametrize("large", [0, 1 << 22])
 def test_rankings_that_cannot_be_packed_make_their_suite_an_error(accepted, monkeypatch, large):
     def no_memory(*_, **__):
         raise MemoryError
