@@ -66,7 +66,7 @@ class Gated:
     result: SuiteResult
     material: Material | None
     rankings: KeptRankings | None = None
-    """They are there if they were to be kept."""
+    """Those to keep for ``ireval why``; None where the run writes no files."""
 
 
 def run_gate(
@@ -121,7 +121,7 @@ def gate(
 ) -> Gated:
     """Judge a suite, or its ``selected`` ids only, with the material for accepting the current rankings.
 
-    With ``keep`` its rankings are kept, too.
+    With ``keep`` the result has its rankings, too.
     """
     chosen = [check for check in plan.checks if selected is None or check.id in selected]
     try:
