@@ -21,6 +21,7 @@ from pytest_ireval.retrieval.scan.tokens import (
     Words,
     joined,
     keys_of,
+    keys_of_equal_lengths,
     same_bytes,
 )
 
@@ -92,11 +93,20 @@ class Ids:
 
     def keys(self, seed: int = 0) -> Words:
         """A 64-bit key for each id."""
+        length = int(self._lengths[0]) if self._width else 0
+        if length and (self._lengths == length).all():
+            return keys_of_equal_lengths(self.chunk, self._width, length, len(self), seed)
         return keys_of(self.chunk, self.span, seed)
 
     def at(self, rows: Offsets) -> Ids:
-        """Some ids, in the same text."""
-        return Ids(self.chunk, self._edges(rows))
+        """Some ids; neighbours that were copied by words, and ids with spans, are not copied again."""
+        if not self._width:
+            return Ids(self.chunk, self._edges(rows))
+        if not _are_neighbours(rows):
+            return self.take(rows)
+        begins, size = int(rows[0]) * self._width, rows.size * self._width
+        text = self.chunk.buffer[begins : begins + size + 2 * ROOM]
+        return Ids(Chunk(text, size), lengths=self._lengths[_indices(rows)])
 
     def take(self, rows: Offsets) -> Ids:
         """Some ids, copied next to each other, so that the rest of the text can be freed.
@@ -106,8 +116,9 @@ class Ids:
         if self._width:
             words, size = self._width // 8, self._width * rows.size
             buffer = np.zeros(size + 2 * ROOM, np.uint8)
-            _table(buffer, words, rows.size)[:] = _table(self.chunk.buffer, words, len(self))[rows]
-            return Ids(Chunk(buffer, size), lengths=self._lengths[rows])
+            here = _indices(rows)
+            _table(buffer, words, rows.size)[:] = _table(self.chunk.buffer, words, len(self))[here]
+            return Ids(Chunk(buffer, size), lengths=self._lengths[here].copy())
         start, end = self._edges(rows)
         length = end - start
         words = -(-int(length.max()) // 8) if length.size else 0
@@ -138,12 +149,47 @@ class Ids:
 
     def some(self, rows: Offsets) -> Ids:
         """Some ids; all of them in their order are not copied. Only for ids whose text stays in memory."""
-        return self if _are_all(rows, len(self)) else self.take(rows)
+        return self if rows.size == len(self) and _are_neighbours(rows) else self.take(rows)
 
     def same(self, rows: Offsets, others: Ids, their_rows: Offsets) -> NDArray[np.bool_]:
         """Tell whether ``self[rows[i]] == others[their_rows[i]]``."""
-        ours, theirs = self._edges(rows), others._edges(their_rows)
-        return same_bytes(self.chunk, *ours, others.chunk, *theirs)
+        if self._width and self._width == others._width:
+            here, there, words = _indices(rows), _indices(their_rows), self._width // 8
+            same: NDArray[np.bool_] = self._lengths[here] == others._lengths[there]
+            ours, theirs = (_table(ids.chunk.buffer, words, len(ids)) for ids in (self, others))
+            for j in range(words):  # zeros fill up the last word
+                same &= ours[here, j] == theirs[there, j]
+            return same
+        return same_bytes(self.chunk, *self._edges(rows), others.chunk, *others._edges(their_rows))
+
+    def followed_by(self, after: Bytes) -> bytes:
+        """The text of all ids, with one byte after each of them."""
+        count = len(self)
+        if self._width:
+            longest = int(self._lengths.max())
+            table = np.empty((count, longest + 1), np.uint8)
+            table[:, :longest] = self.chunk.text.reshape(count, -1)[:, :longest]
+            if (self._lengths == longest).all():
+                table[:, longest] = after
+                return table.tobytes()
+            table[np.arange(count), self._lengths] = after
+            return table[np.arange(longest + 1) <= self._lengths[:, None]].tobytes()
+        start, end = self.span
+        length = end - start
+        words = int(length.max(initial=0)) // 8 + 1
+        if words <= WIDE and 8 * words * length.size <= 2 * FULL * int(length.sum()):
+            table = self.chunk.windows_after(words)[start].view(np.uint8).reshape(-1, 8 * words)
+            table[np.arange(count), length] = after
+            return table[np.arange(8 * words) <= length[:, None]].tobytes()
+        last = np.cumsum(length + 1) - 1
+        text = np.empty(int(last[-1]) + 1 if count else 0, np.uint8)
+        text[last] = after
+        before = np.cumsum(length) - length
+        byte = np.arange(int(length.sum()))
+        text[np.repeat(last - length - before, length) + byte] = self.chunk.text[
+            np.repeat(start - before, length) + byte
+        ]
+        return text.tobytes()
 
 
 def _table(buffer: Bytes, words: int, rows: int) -> NDArray[np.uint64]:
@@ -200,11 +246,16 @@ def mapped(make: Callable[[Piece], Made], pieces: Iterable[Piece]) -> Iterator[M
             yield waiting.popleft().result()
 
 
-def _are_all(rows: Offsets, count: int) -> bool:
-    """Tell whether these are all rows in their order, so that nothing needs to be copied."""
-    if rows.size != count or not count or rows[0] != 0 or rows[-1] != count - 1:
+def _are_neighbours(rows: Offsets) -> bool:
+    """Tell whether each of some rows is the one after the one before."""
+    if not rows.size or rows[-1] - rows[0] != rows.size - 1:
         return False
     return bool((rows[1:] - rows[:-1] == 1).all())
+
+
+def _indices(rows: Offsets) -> Offsets | slice:
+    """The same rows; neighbours as a slice, which copies nothing."""
+    return slice(int(rows[0]), int(rows[-1]) + 1) if _are_neighbours(rows) else rows
 
 
 def concatenated(parts: Sequence[Ids]) -> Ids:

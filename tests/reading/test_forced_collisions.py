@@ -13,12 +13,18 @@ from pytest_ireval.errors import InputError
 from pytest_ireval.retrieval import ids
 from pytest_ireval.retrieval.join import judge, judged_hits
 from pytest_ireval.retrieval.scan import kept
-from pytest_ireval.retrieval.scan.tokens import keys_of
+from pytest_ireval.retrieval.scan.tokens import Span, keys_of
 
 
 def hashed_by(patch, function):
     """Replace the hash function everywhere."""
+
+    def of_equal_lengths(chunk, width, length, count, seed=0):
+        start = np.arange(count) * width
+        return function(chunk, Span(start, start + length), seed)
+
     patch.setattr(ids, "keys_of", function)
+    patch.setattr(ids, "keys_of_equal_lengths", of_equal_lengths)
     patch.setattr(kept, "keys_of", function)
 
 

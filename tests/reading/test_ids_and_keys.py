@@ -158,6 +158,45 @@ def test_copied_ids_are_those_that_were_copied(one, other, data):
     assert together.take(np.arange(len(rows))).texts() == copied.texts()
     assert copied.same(np.arange(len(rows)), whole, np.array(rows, np.int64)).all()
     assert copied.keys(3).tolist() == Ids.of(copied.texts()).keys(3).tolist()
+    begin = data.draw(st.integers(0, len(rows)))
+    some = np.arange(begin, data.draw(st.integers(begin, len(rows))))
+    assert copied.at(some).texts() == copied.take(some).texts() == [both[rows[row]] for row in some]
+    assert copied.at(some).keys(3).tolist() == copied.keys(3)[some].tolist()
+    assert copied.at(some).at(np.arange(some.size)).texts() == copied.at(some).texts()
+    assert concatenated([copied.at(some), copied]).texts() == copied.texts(some) + copied.texts()
+    assert copied.same(some, copied, some[::-1]).tolist() == [
+        both[rows[a]] == both[rows[b]] for a, b in zip(some, some[::-1], strict=True)
+    ]
+
+
+@given(columns_of_ids, st.data())
+def test_ids_are_written_one_after_another_with_a_byte_after_each(texts, data):
+    after = data.draw(st.lists(st.sampled_from(b"\t\n,"), min_size=len(texts), max_size=len(texts)))
+    column = Ids.of(texts)
+
+    for each in (column, column.take(np.arange(len(texts)))):
+        assert each.followed_by(np.array(after, np.uint8)) == b"".join(
+            text.encode() + bytes([byte]) for text, byte in zip(texts, after, strict=True)
+        )
+
+
+@given(st.integers(4, 32), st.integers(0, 15), st.data())
+def test_ids_of_one_length_have_the_keys_of_any_ids(length, seed, data):
+    texts = data.draw(st.lists(st.text("abc", min_size=length, max_size=length), min_size=1, max_size=9))
+    copied = Ids.of(texts).take(np.arange(len(texts)))
+
+    assert copied._span is None
+    assert copied.keys(seed).tolist() == [key(text, seed=seed) for text in texts]
+
+
+def test_a_bucket_with_several_judged_pairs_is_searched_whole():
+    """Keys that begin alike share a bucket, and a key that ends alike is not found for that."""
+    judged = np.array([(1 << 63) + byte for byte in (0, 1, 7, 255)] + [(1 << 62) + 9], np.uint64)
+    others = np.array([(1 << 63) + 256, (1 << 62) + 9 + 256, (1 << 61) + 9, 0], np.uint64)
+
+    at, row = JudgedPairs(judged).find(np.concatenate((others, judged)))
+
+    assert sorted(zip(at.tolist(), row.tolist(), strict=True)) == [(4 + row, row) for row in range(5)]
 
 
 def test_ids_of_about_one_length_take_their_bytes_and_one_more_in_memory():

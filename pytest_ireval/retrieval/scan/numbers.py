@@ -109,6 +109,8 @@ def _take_out_differing_points(words: list[Words], digits: Offsets, odd: NDArray
     for j, word in enumerate(words):
         x = word ^ _POINTS
         found = ~(((x & _LOW_BITS) + _LOW_BITS) | x | _LOW_BITS) >> U(7)  # bit 0 of each byte that is a point
+        if not found.any():
+            continue
         points += ((found * U(0x0101010101010101)) >> U(56)).astype(np.int64)
         byte = ((found * _PLACE_OF_BYTE) >> U(56)).astype(np.int64)
         np.copyto(places, 7 - byte + 8 * j, where=found != 0)

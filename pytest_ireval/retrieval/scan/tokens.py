@@ -133,19 +133,18 @@ def _regular_columns(text: Bytes, width: int, wanted: Sequence[int]) -> list[Spa
     separator = np.flatnonzero(blank)
     if separator.size % width or not separator.size:
         return None
-    line_end = separator[width - 1 :: width]
-    newlines = int(np.count_nonzero(text == NEWLINE))
-    if newlines != line_end.size or not (text[line_end] == NEWLINE).all():
-        return None
-    if blank[0] or np.logical_and(blank[1:], blank[:-1]).any():
-        return None
-    controls = int(np.count_nonzero(text < SPACE))
-    if controls != newlines and controls != newlines + int(np.count_nonzero(text == TAB)):
+    line_end = np.ascontiguousarray(separator[width - 1 :: width])
+    controls, lines = int(np.count_nonzero(text < SPACE)), line_end.size
+    if controls != lines:
+        newlines = int(np.count_nonzero(text == NEWLINE))
+        if newlines != lines or controls != lines + int(np.count_nonzero(text == TAB)):
+            return None
+    if not (text.take(line_end) == NEWLINE).all() or blank[0] or np.logical_and(blank[1:], blank[:-1]).any():
         return None
     line_start = np.empty(line_end.size, np.int64)
     line_start[0] = 0
     np.add(line_end[:-1], 1, out=line_start[1:])
-    if (text[line_start] == HASH).any():
+    if (text.take(line_start) == HASH).any():
         return None
     return [
         Span(separator[c - 1 :: width] + 1 if c else line_start, np.ascontiguousarray(separator[c::width]))
@@ -241,11 +240,33 @@ def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
     """A 64-bit key for every token; equal tokens have equal keys, others almost surely not."""
     length = span.end - span.start
     longest = int(length.max()) if length.size else 0
-    words = _last_words(chunk, span.end, length, min(WIDE, max(1, -(-longest // 8))))
+    key = _mixed_words(_last_words(chunk, span.end, length, min(WIDE, max(1, -(-longest // 8)))), seed)
+    _add_words_of_long_tokens(chunk, span, longest, key, seed)
+    return _finished(key, length, seed)
+
+
+def keys_of_equal_lengths(chunk: Chunk, width: int, length: int, count: int, seed: int = 0) -> Words:
+    """The same for ``count`` tokens of ``length`` bytes, at most ``8 * WIDE``; one begins every ``width`` bytes."""
+
+    def word(j: int) -> Words:
+        before = ROOM + length - 8 * (j + 1)
+        loaded = np.ndarray(count, "<u8", buffer=chunk.buffer.data, offset=before, strides=(width,))
+        kept: Words = loaded & KEEP[min(8, max(0, length - 8 * j))]
+        return kept
+
+    key = _mixed_words([word(j) for j in range(max(1, -(-length // 8)))], seed)
+    return _finished(key, np.array([length]), seed)
+
+
+def _mixed_words(words: list[Words], seed: int) -> Words:
     key: Words = words[0] * (_FACTORS[0] + U(2 * seed))
     for j, word in enumerate(words[1:], 1):
         key += _spread(word, j, seed)
-    _add_words_of_long_tokens(chunk, span, longest, key, seed)
+    return key
+
+
+def _finished(key: Words, length: Offsets, seed: int) -> Words:
+    """The key of all words, with the length of the token."""
     key ^= key >> U(32)
     key += length.astype("<u8") * _FACTORS[7] + U(seed)
     key *= _FACTORS[3]
@@ -309,6 +330,8 @@ def same_bytes(
 
 SMALLEST_TABLE = 17
 """Bits of the smallest table: one byte for each of 131,072 buckets stays in the cache."""
+_SEVERAL = 255
+"""The mark of a bucket with several keys; a bucket with one has a byte of it, and an empty one has 0."""
 
 
 class JudgedPairs:
@@ -319,7 +342,7 @@ class JudgedPairs:
         self._key = keys[self._row]
         bits = max(SMALLEST_TABLE, int(max(1, keys.size) - 1).bit_length() + 2)
         self._shift = U(64 - bits)
-        self._occupied = np.zeros(1 << bits, bool)
+        self._mark = np.zeros(1 << bits, np.uint8)
         self._first = np.zeros(1 << bits, np.int32)
         self._deepest = 0
         if keys.size:
@@ -328,9 +351,10 @@ class JudgedPairs:
     def _fill(self) -> None:
         bucket = (self._key >> self._shift).view(np.int64)
         first = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(bucket[1:] != bucket[:-1]) + 1))
-        self._occupied[bucket[first]] = True
+        count = np.diff(np.append(first, bucket.size))
+        self._mark[bucket[first]] = np.where(count == 1, _marks(self._key[first]), _SEVERAL)
         self._first[bucket[first]] = first
-        self._deepest = int(np.diff(np.append(first, bucket.size)).max())
+        self._deepest = int(count.max())
 
     def suspects(self) -> Offsets:
         """Rows that share their key with another: a pair judged twice, or two pairs whose keys collide."""
@@ -339,7 +363,8 @@ class JudgedPairs:
     def find(self, keys: Words) -> tuple[Offsets, Offsets]:
         """Positions in ``keys`` that hold a judged pair's key, in no order, and the row of each pair."""
         bucket = (keys >> self._shift).view(np.int64)
-        position = np.flatnonzero(self._occupied.take(bucket))
+        mark = self._mark.take(bucket)
+        position = np.flatnonzero((mark == _marks(keys)) | (mark == _SEVERAL))
         wanted, at = keys[position], self._first[bucket[position]]
         found: list[tuple[Offsets, Offsets]] = []
         for _ in range(self._deepest):  # the keys of a bucket are neighbours, and buckets are small
@@ -350,6 +375,12 @@ class JudgedPairs:
         positions = np.concatenate([np.zeros(0, np.int64), *(position for position, _ in found)])
         rows = np.concatenate([np.zeros(0, np.int64), *(row for _, row in found)])
         return positions, self._row[rows]
+
+
+def _marks(keys: Words) -> Bytes:
+    """From 1 to 254, by bits that do not choose the bucket."""
+    marks: Bytes = keys.astype(np.uint8).clip(1, _SEVERAL - 1)
+    return marks
 
 
 def not_unique(sorted_keys: Words, rows: Offsets) -> Offsets:
