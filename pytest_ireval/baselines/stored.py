@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import shown
-from pytest_ireval.retrieval.ids import BLOCK, FULL, Ids, concatenated, mapped, parts_of
+from pytest_ireval.retrieval.ids import BLOCK, Ids, concatenated, mapped, parts_of
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.kept import Lines, repeated_documents
@@ -22,7 +22,6 @@ from pytest_ireval.retrieval.scan.tokens import (
     KEEP,
     NEWLINE,
     TAB,
-    WIDE,
     BadLines,
     Chunk,
     Offsets,
@@ -379,28 +378,17 @@ def _some(ids: Ids, begin: int, end: int) -> Ids:
 
 
 def _lines(queries: Ids, first: Offsets, cells: Ids) -> bytes:
-    count, together = len(queries), concatenated([_escaped(queries), _escaped(cells)])
-    order = np.empty(count + len(cells), np.int64)
-    order[first[:-1] + np.arange(count)] = np.arange(count)
-    order[np.arange(len(cells)) + np.repeat(np.arange(count), np.diff(first)) + 1] = count + np.arange(len(cells))
-    start = together.span.start[order]
-    length = together.span.end[order] - start
-    after = np.full(length.size, TAB, np.uint8)
-    after[first[1:] + np.arange(count)] = NEWLINE
-    words = int(length.max(initial=0)) // 8 + 1
-    if words <= WIDE and 8 * words * length.size <= 2 * FULL * int(length.sum()):
-        table = together.chunk.windows_after(words)[start].view(np.uint8).reshape(-1, 8 * words)
-        table[np.arange(length.size), length] = after
-        return table[np.arange(8 * words) <= length[:, None]].tobytes()
-    end = np.cumsum(length + 1)
-    text = np.empty(int(end[-1]) if end.size else 0, np.uint8)
-    text[end - 1] = after
-    before = np.cumsum(length) - length
-    byte = np.arange(int(length.sum()))
-    text[np.repeat(end - 1 - length - before, length) + byte] = together.chunk.text[
-        np.repeat(start - before, length) + byte
-    ]
-    return text.tobytes()
+    """A line for each query: its id, then its cells, with tabs between them."""
+    filled = np.diff(first) > 0
+    after = np.full(len(cells), TAB, np.uint8)
+    after[first[1:][filled] - 1] = NEWLINE
+    rest = iter(_escaped(cells).followed_by(after).split(b"\n"))
+    heads = _escaped(queries)
+    names = heads.chunk.tokens(*heads.span)
+    return b"".join(
+        b"%b\t%b\n" % (name, next(rest)) if full else name + b"\n"
+        for name, full in zip(names, filled.tolist(), strict=True)
+    )
 
 
 PIECE = 1 << 22
