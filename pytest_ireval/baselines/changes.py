@@ -13,11 +13,10 @@ from pytest_ireval.baselines.files import Grades, JudgmentPrints, fingerprints_o
 from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_change
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
-from pytest_ireval.retrieval.ids import BLOCK, mapped, parts_of
+from pytest_ireval.retrieval.join import begin_alike
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import begins_of
 from pytest_ireval.text_table import counted
 
 NAMED = 100
@@ -120,6 +119,12 @@ def changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], depth: 
     return tuple(query for query, differs in zip(both, changed.tolist(), strict=True) if differs)
 
 
+def _same(ours: Rankings, theirs: Rankings, queries: Sequence[str], depth: int) -> NDArray[np.bool_]:
+    """Tell whether each of some queries has the same first documents in both."""
+    same = {query for query, each in zip(ours.queries, begin_alike(ours, theirs, depth).tolist(), strict=True) if each}
+    return np.array([query in same for query in queries], bool)
+
+
 def _edited_judgments(before: Grades, now: Grades, queries: Iterable[str]) -> Iterator[JudgmentEdit]:
     for query in queries:
         old, new = before.get(query, {}), now.get(query, {})
@@ -130,35 +135,6 @@ def _edited_judgments(before: Grades, now: Grades, queries: Iterable[str]) -> It
 
 def _ranked(askings: Sequence[Rankings]) -> set[str]:
     return {query for rankings in askings for query in rankings.queries}
-
-
-def _same(ours: Rankings, theirs: Rankings, queries: Sequence[str], depth: int) -> NDArray[np.bool_]:
-    """Tell whether each of some queries has the same first documents in both."""
-    mine, my_length = _begins(ours, queries, depth)
-    yours, your_length = _begins(theirs, queries, depth)
-    same: NDArray[np.bool_] = (my_length == your_length) & (mine >= 0) & (yours >= 0)
-    first = begins_of(np.where(same, my_length, 0))
-
-    def differing(part: tuple[int, int]) -> NDArray[np.int64]:
-        begin, end = part
-        length = np.diff(first[begin : end + 1])
-        rank = np.arange(int(length.sum())) - np.repeat(first[begin:end] - first[begin], length)
-        my_rows, your_rows = (np.repeat(each[begin:end], length) + rank for each in (mine, yours))
-        return np.repeat(np.arange(begin, end), length)[~ours.documents.same(my_rows, theirs.documents, your_rows)]
-
-    for differ in mapped(differing, parts_of(first, BLOCK)):
-        same[differ] = False
-    return same
-
-
-def _begins(rankings: Rankings, queries: Sequence[str], depth: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first row of each query (-1: it has no ranking), and how many documents count."""
-    position = {query: i for i, query in enumerate(rankings.queries)}
-    at = np.array([position.get(query, -1) for query in queries], np.int64)
-    length = np.minimum(np.diff(rankings.first), depth)
-    if not length.size:
-        return at, np.zeros(at.size, np.int64)
-    return np.where(at >= 0, rankings.first[:-1][at], -1), np.where(at >= 0, length[at], 0)
 
 
 def _added_and_removed(

@@ -32,6 +32,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import Cause, Outcome, Restated
 from pytest_ireval.retrieval.doors import some
+from pytest_ireval.retrieval.join import begin_alike
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.asking import described_source
@@ -230,6 +231,8 @@ def compared(
     stored = replace(stored, rankings=tuple(map(gathered.names.in_rankings, stored.rankings)))
     unknown = _unknown_to(gathered, stored)
     origin = f"the {kept.noun} of {stored.accepted.date}"
+    for rankings in stored.rankings:
+        begin_alike(rankings, now.rankings[0], stored.depth)  # so that lists that did not change are not judged again
     side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown, curves=True).side
     side = over_the_same(suite, gathered, now, side, unknown)
     cause = cause_of(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +49,7 @@ def judge(
     Without ``documents``, only the judged ones among them become part of the result.
     """
     if not documents:
-        return judged_hits(judgments, [*_hits_of(judgments, rankings)], highest_grade)
+        return judged_hits(judgments, [_hits_of(judgments, rankings)], highest_grade)
     code = _codes(judgments, [query.encode() for query in rankings.queries])
     rows, query, first = _rows_by_query(len(judgments.queries), rankings, code)
     listed = _documents(rankings, rows, query, first)
@@ -59,34 +61,134 @@ def judge(
     return _assembled(judgments, code, np.diff(rankings.first), hits, listed, highest_grade)
 
 
-def _hits_of(judgments: Judgments, rankings: Rankings) -> Iterator[KeptRows]:
-    """The judged documents of all rankings, some queries at a time."""
-    names, length = [query.encode() for query in rankings.queries], np.diff(rankings.first)
-    code, keys, none = _codes(judgments, names), _query_keys(judgments), np.zeros(0, np.int64)
+def _hits_of(judgments: Judgments, rankings: Rankings) -> KeptRows:
+    """The judged documents of all rankings."""
+    row, judgment = _found_in(judgments, rankings)
+    length = np.diff(rankings.first)
+    query = np.searchsorted(rankings.first, row, side="right") - 1
+    return KeptRows(
+        query_id=[query.encode() for query in rankings.queries],
+        count=length,
+        query=query,
+        rank=row - rankings.first[query] + 1,
+        score=rankings.score[row],
+        tied_from=rankings.tied_from[row],
+        tied_to=np.minimum(rankings.tied_to[row], length[query]),
+        judgment=judgment,
+    )
 
-    def found(part: tuple[int, int]) -> KeptRows:
+
+class _Found(NamedTuple):
+    """The rows of the judged documents of some rankings, ascending, and the rows of their judgments."""
+
+    row: Integers
+    judgment: Integers
+
+
+_found: WeakKeyDictionary[Rankings, tuple[ref[Judgments], _Found]] = WeakKeyDictionary()
+"""The judged documents that were found last, by rankings; only of rankings that are still in use."""
+
+
+def _found_in(judgments: Judgments, rankings: Rankings) -> _Found:
+    """The judged documents; lists that are the same in other rankings, and were searched there, are not searched."""
+    known = _known(judgments, rankings)
+    if known is not None:
+        return known
+    code = _codes(judgments, [query.encode() for query in rankings.queries])
+    carried, left = _Found(*np.zeros((2, 0), np.int64)), code >= 0
+    for other, lists in _alike.get(rankings, {}).items():
+        known = _known(judgments, other)
+        if known is not None:
+            carried = _carried_over(known, other, rankings, lists.place)
+            left &= lists.place < 0
+            break
+    queries, keys = np.flatnonzero(left), _query_keys(judgments)
+    begins = begins_of(np.diff(rankings.first)[queries])
+
+    def found(part: tuple[int, int]) -> _Found:
         begin, end = part
-        rows = np.arange(rankings.first[begin], rankings.first[end])
-        query = np.repeat(np.arange(end - begin), length[begin:end])
-        known = code[begin:end][query] >= 0
-        rows, query = rows[known], query[known]
-        judgment = (
-            _judgment_of(judgments, code[begin:end][query], rankings.documents.at(rows), keys) if rows.size else none
-        )
+        row = _rows_of(rankings.first[:-1][queries[begin:end]], np.diff(begins[begin : end + 1]))
+        query = np.repeat(code[queries[begin:end]], np.diff(begins[begin : end + 1]))
+        judgment = _judgment_of(judgments, query, rankings.documents.at(row), keys)
         hit = np.flatnonzero(judgment >= 0)
-        rows, query = rows[hit], query[hit]
-        return KeptRows(
-            query_id=names[begin:end],
-            count=length[begin:end],
-            query=query,
-            rank=rows - rankings.first[begin:end][query] + 1,
-            score=rankings.score[rows],
-            tied_from=rankings.tied_from[rows],
-            tied_to=np.minimum(rankings.tied_to[rows], length[begin:end][query]),
-            judgment=judgment[hit],
-        )
+        return _Found(row[hit], judgment[hit])
 
-    return mapped(found, parts_of(rankings.first, BLOCK))
+    parts = [carried, *mapped(found, parts_of(begins, BLOCK))]
+    row, judgment = (np.concatenate(column) for column in zip(*parts, strict=True))
+    if carried.row.size:
+        order = np.argsort(row, kind="stable")
+        row, judgment = row[order], judgment[order]
+    _found[rankings] = ref(judgments), _Found(row, judgment)
+    return _Found(row, judgment)
+
+
+def _known(judgments: Judgments, rankings: Rankings) -> _Found | None:
+    of, found = _found.get(rankings, (None, None))
+    return found if of is not None and of() is judgments else None
+
+
+def _carried_over(known: _Found, other: Rankings, rankings: Rankings, place: Integers) -> _Found:
+    """The judged documents of the queries that have a ``place`` in the ``other`` rankings, where they are ``known``."""
+    here = np.full(len(other), -1, np.int64)
+    here[place[place >= 0]] = np.flatnonzero(place >= 0)
+    query = np.searchsorted(other.first, known.row, side="right") - 1
+    rank = known.row - other.first[query]
+    query = here[query]
+    kept = np.flatnonzero((query >= 0) & (rank < np.diff(rankings.first)[query]))
+    return _Found(rankings.first[query[kept]] + rank[kept], known.judgment[kept])
+
+
+def _rows_of(first: Integers, length: Integers) -> Integers:
+    """The rows of some queries, given the first of each and how many."""
+    return np.repeat(first - begins_of(length)[:-1], length) + np.arange(int(length.sum()))
+
+
+class _Alike(NamedTuple):
+    """Queries of some rankings that have the same first ``depth`` documents in others.
+
+    ``place`` is the place there of each query whose list is no longer than that and the same, else -1.
+    """
+
+    depth: int
+    same: NDArray[np.bool_]
+    place: Integers
+
+
+_alike: WeakKeyDictionary[Rankings, WeakKeyDictionary[Rankings, _Alike]] = WeakKeyDictionary()
+"""The last comparison of each pair of rankings that are still in use."""
+
+
+def begin_alike(ours: Rankings, theirs: Rankings, depth: int) -> NDArray[np.bool_]:
+    """Tell which queries of ours have the same first ``depth`` documents in theirs.
+
+    Such lists are judged once: what is found in theirs is then taken over for ours.
+    """
+    compared = _alike.setdefault(ours, WeakKeyDictionary())
+    if theirs not in compared or compared[theirs].depth != depth:
+        compared[theirs] = _compared(ours, theirs, depth)
+    return compared[theirs].same
+
+
+def _compared(ours: Rankings, theirs: Rankings, depth: int) -> _Alike:
+    position = {query: i for i, query in enumerate(theirs.queries)}
+    place = np.array([position.get(query, -1) for query in ours.queries], np.int64)
+    length, others = (np.minimum(np.diff(rankings.first), depth) for rankings in (ours, theirs))
+    both = np.flatnonzero(place >= 0)
+    both = both[length[both] == others[place[both]]]
+    begins = begins_of(length[both])
+
+    def differing(part: tuple[int, int]) -> Integers:
+        mine = both[slice(*part)]
+        count = length[mine]
+        my_rows, their_rows = _rows_of(ours.first[mine], count), _rows_of(theirs.first[place[mine]], count)
+        return np.repeat(mine, count)[~ours.documents.same(my_rows, theirs.documents, their_rows)]
+
+    same = np.zeros(len(ours), bool)
+    same[both] = True
+    for differ in mapped(differing, parts_of(begins, BLOCK)):
+        same[differ] = False
+    whole = same & (np.diff(ours.first) <= depth)
+    return _Alike(depth, same, np.where(whole, place, -1))
 
 
 def _documents(rankings: Rankings, rows: Integers, query: Integers, first: Integers) -> Documents:

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_ireval.baselines import changes, stored
+from pytest_ireval.baselines import stored
 from pytest_ireval.baselines.changes import changed_queries
 from pytest_ireval.baselines.stored import Damage, decoded_rankings, encoded_rankings, packed_rankings
-from pytest_ireval.retrieval.from_objects import rankings_from
+from pytest_ireval.retrieval import join
+from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
+from pytest_ireval.retrieval.join import begin_alike, judge
 
 documents = st.lists(st.sampled_from(["a", "b\t", "c\\", "document7", "ü", "x" * 40]), unique=True, max_size=6)
 LISTS = st.dictionaries(st.sampled_from(["q1", "q\n2", "query 3", "4"]), documents, min_size=1)
@@ -20,7 +22,7 @@ def size(request, monkeypatch):
     """A number of rows or bytes that are taken at a time."""
     monkeypatch.setattr(stored, "BLOCK", request.param)
     monkeypatch.setattr(stored, "PIECE", request.param)
-    monkeypatch.setattr(changes, "BLOCK", request.param)
+    monkeypatch.setattr(join, "BLOCK", request.param)
     return request.param
 
 
@@ -79,3 +81,39 @@ def test_changed_queries_are_those_with_other_first_documents(before, now, depth
     changed = changed_queries([rankings_from(before)], [rankings_from(now)], depth)
 
     assert changed == tuple(sorted(q for q in before if q in now and before[q][:depth] != now[q][:depth]))
+
+
+GRADES = st.dictionaries(
+    st.sampled_from(["q1", "q\n2", "query 3", "nobody"]),
+    st.dictionaries(
+        st.sampled_from(["a", "b\t", "c\\", "document7", "ü", "never ranked"]), st.integers(-1, 3), min_size=1
+    ),
+    min_size=1,
+)
+
+
+def found(judged):
+    """What judging finds, as plain values."""
+    columns = [column.tolist() for column in judged.hits]
+    return judged.retrieved.tolist(), judged.present.tolist(), columns
+
+
+@pytest.mark.usefixtures("size")
+@given(LISTS, LISTS, GRADES, GRADES, st.integers(1, 6), st.booleans())
+def test_lists_that_did_not_change_are_judged_once_and_alike(before, now, grades, others, depth, ordered):
+    """In every order: with other judgments, longer lists, other queries and other scores."""
+    before = {**before, **{query: now[query][: depth + 1] for query in list(now)[::2]}}
+    judgments, unlike = judgments_from(grades), judgments_from(others)
+    scored = {q: {document: float(9 - place // 2) for place, document in enumerate(ids)} for q, ids in before.items()}
+    ours, theirs = rankings_from(scored, by_id=False), rankings_from(now)
+    if ordered:
+        judge(judgments, theirs, documents=False)
+
+    same = begin_alike(ours, theirs, depth)
+
+    assert same.tolist() == [q in now and now[q][:depth] == before[q][:depth] for q in ours.queries]
+    for each in (judgments, unlike, judgments, judgments):
+        for rankings, source in ((theirs, now), (ours, scored)):
+            plain = rankings_from(source, by_id=False)
+            assert found(judge(each, rankings, documents=False)) == found(judge(each, plain, documents=False))
+            assert found(judge(each, rankings)) == found(judge(each, plain, documents=False))
