@@ -153,9 +153,9 @@ def material_of(
     """
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
-    base = gathered(suite, registry, today, progress, queries)
     with ThreadPoolExecutor(1) as aside:  # while the source is asked, there is time
         reading = aside.submit(_stored, suite)
+        base = gathered(suite, registry, today, progress, queries)
         printing = aside.submit(judgment_prints, base)
         beginning = None if branch is None else aside.submit(lambda: beginning_of(suite, branch, reading.result()[0]))
         answered, theirs = asked_together(suite, suite.source, registry, base, progress)
