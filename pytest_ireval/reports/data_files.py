@@ -177,20 +177,39 @@ def _better(one: Verdict, other: Verdict) -> bool:
     return VERDICTS.index(one) < VERDICTS.index(other)
 
 
+FLAT = 6
+"""The level whose values have a line each: the queries of an outcome, and the documents of a query."""
+
+
 def _laid_out(value: Any, depth: int = 0) -> Iterator[str]:
     """A line for each entry, but for what lies deep or holds nothing but plain values."""
-    within = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    # the queries of an outcome are six levels deep: a line each
-    if depth >= 6 or not any(isinstance(each, dict | list) and each for each in within):
+    within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    # suites are not looked into: each would be made plain once more
+    nested = (
+        bool(value) if isinstance(value, _Suites) else any(isinstance(each, dict | list) and each for each in within)
+    )
+    if depth >= FLAT or not nested:
         yield _flat(value)
+        return
+    before = f"\n{' ' * (depth + 1)}"
+    if lines := _lines_of(value, before) if depth == FLAT - 1 else "":
+        yield f"[{before}{lines}{before[:-1]}]"
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     keys = [f"{_flat(key)}: " for key in value] if isinstance(value, dict) else itertools.repeat("", len(within))
     yield opening
     for number, (key, each) in enumerate(zip(keys, within, strict=True)):
-        yield f"{',' if number else ''}\n{' ' * (depth + 1)}{key}"
+        yield f"{',' if number else ''}{before}{key}"
         yield from _laid_out(each, depth + 1)
-    yield f"\n{' ' * depth}{closing}"
+    yield f"{before[:-1]}{closing}"
+
+
+def _lines_of(value: Any, before: str) -> str:
+    """The entries of a list of objects, encoded all at once; empty where it is not certain where each begins."""
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        return ""
+    text = _flat(value)[1:-1]
+    return text.replace("}, {", f"}},{before}{{") if text.count("}, {") == len(value) - 1 else ""
 
 
 Labels = tuple[tuple[str, str], ...]

@@ -125,6 +125,18 @@ def test_numbers_of_any_kind_are_written_as_their_field_says():
     assert (figures["queries"], figures["now"], figures["baseline"]) == (2, 0.30000000000000004, 1.0)
 
 
+@pytest.mark.parametrize("title", ["plain", "a }, { in a title", '"}, {"', "{"])
+def test_each_document_has_a_line_whatever_its_title_says(title):
+    documents = tuple(Placed(f"d{rank}", None, rank, None, title=title) for rank in range(1, 4))
+    run = replace(RUN, suites=(replace(SUITE, documents=(QueryDocuments("q1", documents),)),))
+
+    text = results_text(run)
+
+    lines = [json.loads(line.rstrip(",")) for line in text.splitlines() if line.startswith('      {"document"')]
+    assert [(line["document"], line["title"]) for line in lines] == [(f"d{rank}", title) for rank in (1, 2, 3)]
+    assert run_of(text) == run
+
+
 def test_no_nan_is_written():
     broken = replace(SUITE, metrics=(replace(SUITE.metrics[0], now=float("nan")),))
 
