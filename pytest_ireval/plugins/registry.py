@@ -462,7 +462,8 @@ def _name_and_version(folder: Path) -> tuple[str, str]:
     file = folder / ("METADATA" if folder.suffix == ".dist-info" else "PKG-INFO")
     try:
         with open(file, encoding="utf-8", errors="replace") as metadata:
-            fields = dict(FIELD.findall(metadata.read(4096)))  # name and version come first
+            head = metadata.read(4096).partition("\n\n")[0]  # name and version come first, a description last
+        fields = dict(FIELD.findall(head))
     except OSError:
         fields = {}  # a damaged installation still has the name of its folder
     return fields.get("Name", folder.stem), fields.get("Version", "")

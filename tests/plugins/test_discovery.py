@@ -14,7 +14,9 @@ def distribution(folder, name, entry_points_text, kind="dist-info", version="1.2
     info = folder / f"{name.replace('-', '_')}-{version}.{kind}"
     info.mkdir(parents=True)
     file = "METADATA" if kind == "dist-info" else "PKG-INFO"
-    info.joinpath(file).write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\nSome words.\n")
+    info.joinpath(file).write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\nSome words:\nName: other\nVersion: 9\n"
+    )
     info.joinpath("entry_points.txt").write_text(entry_points_text)
 
 
