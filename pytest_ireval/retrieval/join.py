@@ -79,13 +79,13 @@ def _hits_of(judgments: Judgments, rankings: Rankings) -> KeptRows:
 
 
 class _Found(NamedTuple):
-    """The rows of the judged documents of some rankings, ascending, and the rows of their judgments."""
+    """The rows of the judged documents of some rankings, those of a query ascending, and of their judgments."""
 
     row: Integers
     judgment: Integers
 
 
-_found: WeakKeyDictionary[Rankings, tuple[ref[Judgments], _Found]] = WeakKeyDictionary()
+_found_last: WeakKeyDictionary[Rankings, tuple[ref[Judgments], _Found]] = WeakKeyDictionary()
 """The judged documents that were found last, by rankings; only of rankings that are still in use."""
 
 
@@ -96,7 +96,7 @@ def _found_in(judgments: Judgments, rankings: Rankings) -> _Found:
         return known
     code = _codes(judgments, [query.encode() for query in rankings.queries])
     carried, left = _Found(*np.zeros((2, 0), np.int64)), code >= 0
-    for other, lists in _alike.get(rankings, {}).items():
+    for other, lists in _comparisons.get(rankings, {}).items():
         known = _known(judgments, other)
         if known is not None:
             carried = _carried_over(known, other, rankings, lists.place)
@@ -115,15 +115,12 @@ def _found_in(judgments: Judgments, rankings: Rankings) -> _Found:
 
     parts = [carried, *mapped(found, parts_of(begins, BLOCK))]
     row, judgment = (np.concatenate(column) for column in zip(*parts, strict=True))
-    if carried.row.size:
-        order = np.argsort(row, kind="stable")
-        row, judgment = row[order], judgment[order]
-    _found[rankings] = ref(judgments), _Found(row, judgment)
+    _found_last[rankings] = ref(judgments), _Found(row, judgment)
     return _Found(row, judgment)
 
 
 def _known(judgments: Judgments, rankings: Rankings) -> _Found | None:
-    of, found = _found.get(rankings, (None, None))
+    of, found = _found_last.get(rankings, (None, None))
     return found if of is not None and of() is judgments else None
 
 
@@ -154,7 +151,7 @@ class _Alike(NamedTuple):
     place: Integers
 
 
-_alike: WeakKeyDictionary[Rankings, WeakKeyDictionary[Rankings, _Alike]] = WeakKeyDictionary()
+_comparisons: WeakKeyDictionary[Rankings, WeakKeyDictionary[Rankings, _Alike]] = WeakKeyDictionary()
 """The last comparison of each pair of rankings that are still in use."""
 
 
@@ -163,7 +160,7 @@ def begin_alike(ours: Rankings, theirs: Rankings, depth: int) -> NDArray[np.bool
 
     Such lists are judged once: what is found in theirs is then taken over for ours.
     """
-    compared = _alike.setdefault(ours, WeakKeyDictionary())
+    compared = _comparisons.setdefault(ours, WeakKeyDictionary())
     if theirs not in compared or compared[theirs].depth != depth:
         compared[theirs] = _compared(ours, theirs, depth)
     return compared[theirs].same

@@ -13,8 +13,11 @@ from pytest_ireval.retrieval import join
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import begin_alike, judge
 
-documents = st.lists(st.sampled_from(["a", "b\t", "c\\", "document7", "ü", "x" * 40]), unique=True, max_size=6)
-LISTS = st.dictionaries(st.sampled_from(["q1", "q\n2", "query 3", "4"]), documents, min_size=1)
+DOCUMENTS = ("a", "b\t", "c\\", "document7", "ü", "x" * 40)
+QUERIES = ("q1", "q\n2", "query 3", "4")
+LISTS = st.dictionaries(
+    st.sampled_from(QUERIES), st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=6), min_size=1
+)
 
 
 @pytest.fixture(params=[1, 7, 1 << 16])
@@ -84,10 +87,8 @@ def test_changed_queries_are_those_with_other_first_documents(before, now, depth
 
 
 GRADES = st.dictionaries(
-    st.sampled_from(["q1", "q\n2", "query 3", "nobody"]),
-    st.dictionaries(
-        st.sampled_from(["a", "b\t", "c\\", "document7", "ü", "never ranked"]), st.integers(-1, 3), min_size=1
-    ),
+    st.sampled_from([*QUERIES[:3], "never asked"]),
+    st.dictionaries(st.sampled_from([*DOCUMENTS[:5], "never ranked"]), st.integers(-1, 3), min_size=1),
     min_size=1,
 )
 
@@ -99,16 +100,18 @@ def found(judged):
 
 
 @pytest.mark.usefixtures("size")
-@given(LISTS, LISTS, GRADES, GRADES, st.integers(1, 6), st.booleans())
-def test_lists_that_did_not_change_are_judged_once_and_alike(before, now, grades, others, depth, ordered):
+@given(LISTS, LISTS, GRADES, GRADES, st.integers(1, 6), st.integers(0, 2), st.booleans())
+def test_lists_that_did_not_change_are_judged_once_and_alike(before, now, grades, others, depth, which, ordered):
     """In every order: with other judgments, longer lists, other queries and other scores."""
-    before = {**before, **{query: now[query][: depth + 1] for query in list(now)[::2]}}
+    cuts = (lambda ids: ids[:depth], lambda ids: ids[: depth + 1], lambda ids: [*ids[:depth], *ids[: depth - 1 : -1]])
+    before |= {query: cuts[(number + which) % 3](now[query]) for number, query in enumerate(now) if number < 3}
     judgments, unlike = judgments_from(grades), judgments_from(others)
     scored = {q: {document: float(9 - place // 2) for place, document in enumerate(ids)} for q, ids in before.items()}
     ours, theirs = rankings_from(scored, by_id=False), rankings_from(now)
     if ordered:
         judge(judgments, theirs, documents=False)
 
+    begin_alike(ours, theirs, depth + 1)
     same = begin_alike(ours, theirs, depth)
 
     assert same.tolist() == [q in now and now[q][:depth] == before[q][:depth] for q in ours.queries]

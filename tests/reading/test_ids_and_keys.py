@@ -189,6 +189,20 @@ def test_ids_of_one_length_have_the_keys_of_any_ids(length, seed, data):
     assert copied.keys(seed).tolist() == [key(text, seed=seed) for text in texts]
 
 
+def test_rows_that_begin_and_end_like_neighbours_are_not_taken_for_them():
+    copied = Ids.of([f"document{number}" for number in range(4)]).take(np.arange(4))
+    rows = np.array([0, 2, 1, 3])
+
+    assert copied.at(rows).texts() == copied.take(rows).texts() == copied.some(rows).texts() == copied.texts(rows)
+    assert copied.same(rows, copied, np.arange(4)).tolist() == [True, False, False, True]
+
+
+def test_an_id_that_ends_in_a_zero_byte_is_another_one():
+    copied = Ids.of(["document", "document\0", "document\0"]).take(np.arange(3))
+
+    assert copied.same(np.array([0, 1]), copied, np.array([1, 2])).tolist() == [False, True]
+
+
 def test_a_bucket_with_several_judged_pairs_is_searched_whole():
     """Keys that begin alike share a bucket, and a key that ends alike is not found for that."""
     judged = np.array([(1 << 63) + byte for byte in (0, 1, 7, 255)] + [(1 << 62) + 9], np.uint64)

@@ -246,16 +246,13 @@ def keys_of(chunk: Chunk, span: Span, seed: int = 0) -> Words:
 
 
 def keys_of_equal_lengths(chunk: Chunk, width: int, length: int, count: int, seed: int = 0) -> Words:
-    """The same for ``count`` tokens of ``length`` bytes, at most ``8 * WIDE``; one begins every ``width`` bytes."""
+    """The same for ``count`` tokens of ``length`` bytes, at most ``8 * WIDE``.
 
-    def word(j: int) -> Words:
-        before = ROOM + length - 8 * (j + 1)
-        loaded = np.ndarray(count, "<u8", buffer=chunk.buffer.data, offset=before, strides=(width,))
-        kept: Words = loaded & KEEP[min(8, max(0, length - 8 * j))]
-        return kept
-
-    key = _mixed_words([word(j) for j in range(max(1, -(-length // 8)))], seed)
-    return _finished(key, np.array([length]), seed)
+    One begins every ``width`` bytes, which are whole words; only zeros are between them.
+    """
+    begins = range(ROOM + length - 8, ROOM - 8, -8)
+    words = [np.ndarray(count, "<u8", buffer=chunk.buffer.data, offset=at, strides=(width,)) for at in begins]
+    return _finished(_mixed_words(words, seed), np.array([length]), seed)
 
 
 def _mixed_words(words: list[Words], seed: int) -> Words:
