@@ -13,9 +13,10 @@
     at("status").classList.toggle("wrong", Boolean(wrong));
   };
 
-  const ask = async (place, sent) => {
+  const ask = async (place, sent, done = "") => {
     const how = sent && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(sent) };
-    const failed = sent ? "Not saved" : "This document cannot be shown";
+    const unseen = done ? `${done} The next document cannot be shown` : "This document cannot be shown";
+    const failed = sent ? "Not saved" : unseen;
     let response;
     try {
       response = await fetch(`items/${place}`, { cache: "no-store", ...how });
@@ -80,12 +81,13 @@
 
   const go = async (place, text, remember) => {
     if (place === null) {
-      draw(await ask(item.place), true);
+      draw(await ask(item.place, null, text), true);
       say(`${text} All ${item.total} documents are judged.`.trim());
       return;
     }
+    const found = await ask(place, null, text);
     if (remember && item) seen.push(item.place);
-    draw(await ask(place), true);
+    draw(found, true);
     say(`${text} ${item.judged} of ${item.total} judged.`.trim());
   };
 
@@ -102,6 +104,7 @@
       return;
     }
     given.push({ place: found.place, before, value });
+    draw(found, false); // if the next one does not come, this one is shown as it was saved
     await go(found.next, `Grade ${value} saved.`, true);
   });
 
@@ -125,7 +128,10 @@
   });
 
   const back = one_at_a_time(async () => {
-    if (seen.length) await go(seen.pop(), "", false);
+    if (!seen.length) return;
+    await go(seen.at(-1), "", false);
+    seen.pop();
+    at("back").disabled = !seen.length;
   });
 
   for (const each of buttons) each.addEventListener("click", () => grade(each.dataset.grade));

@@ -145,15 +145,59 @@ def test_hostile_texts_are_shown_as_they_are(rating, opened_at):
     assert page.locator("#fields a").get_attribute("rel") == "noopener noreferrer"
 
 
-def test_a_server_that_has_ended_is_told(rating, opened_at, browser):
-    page = browser.new_page()
+@pytest.fixture
+def losing(rating, browser):
+    """A page, shown, and the set of methods whose requests are lost from now on.
+
+    Requests are caught from the beginning: catching begins some time after it is asked for.
+    """
+    page, lost = browser.new_page(), set()
+    page.route("**/items/*", lambda route: route.abort() if route.request.method in lost else route.continue_())
     page.goto(rating[0])
-    expect(page.locator("#item")).to_be_visible()
-    page.route("**/items/*", lambda route: route.abort())
+    status(page, "0 of 3 judged.")
+    yield page, lost
+    page.close()
+
+
+def test_a_server_that_has_ended_is_told(rating, losing):
+    page, lost = losing
+    lost |= {"GET", "POST"}
     page.keyboard.press("1")
     expect(page.locator("#status")).to_contain_text("Not saved: ")
     expect(page.locator("#status")).to_have_class("status wrong")
-    page.close()
+    assert rating[1]() == []
+
+    lost.clear()
+    page.keyboard.press("1")
+    status(page, "Grade 1 saved. 1 of 3 judged.")
+
+
+def test_a_grade_is_told_as_saved_though_the_next_document_does_not_come(rating, losing):
+    page, lost = losing
+    lost.add("GET")
+    page.keyboard.press("1")
+    expect(page.locator("#status")).to_contain_text("Grade 1 saved. The next document cannot be shown: ")
+    expect(page.locator("[data-grade='1']")).to_have_attribute("aria-pressed", "true")
+    assert rating[1]() == ["1"]
+
+    lost.clear()
+    page.keyboard.press("2")  # the page knows the grade it has saved: nobody else judged here
+    status(page, "Grade 2 saved. 1 of 3 judged.")
+    assert rating[1]() == ["2"]
+
+
+def test_a_way_back_that_is_lost_can_be_taken_again(losing):
+    page, lost = losing
+    page.keyboard.press("1")
+    status(page, "Grade 1 saved. 1 of 3 judged.")
+    lost.add("GET")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#status")).to_contain_text("This document cannot be shown: ")
+
+    lost.clear()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[data-grade='1']")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#back")).to_be_disabled()
 
 
 def test_a_screen_reader_hears_each_document_and_each_result(rating, opened_at):
