@@ -15,8 +15,11 @@ from pytest_ireval.retrieval.join import begin_alike, judge
 
 DOCUMENTS = ("a", "b\t", "c\\", "document7", "ü", "x" * 40)
 QUERIES = ("q1", "q\n2", "query 3", "4")
+OF_ONE_LENGTH = [["doc 1", "doc 2", "doc 3"], ["doc 10", "doc 11", "doc 12"], ["doc 1000", "doc 1001"]]
 LISTS = st.dictionaries(
-    st.sampled_from(QUERIES), st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=6), min_size=1
+    st.sampled_from(QUERIES),
+    st.one_of(st.lists(st.sampled_from(ids), unique=True, max_size=6) for ids in [DOCUMENTS, *OF_ONE_LENGTH]),
+    min_size=1,
 )
 
 
@@ -88,7 +91,11 @@ def test_changed_queries_are_those_with_other_first_documents(before, now, depth
 
 GRADES = st.dictionaries(
     st.sampled_from([*QUERIES[:3], "never asked"]),
-    st.dictionaries(st.sampled_from([*DOCUMENTS[:5], "never ranked"]), st.integers(-1, 3), min_size=1),
+    st.dictionaries(
+        st.sampled_from([*DOCUMENTS[:5], *(ids[0] for ids in OF_ONE_LENGTH), "never ranked"]),
+        st.integers(-1, 3),
+        min_size=1,
+    ),
     min_size=1,
 )
 

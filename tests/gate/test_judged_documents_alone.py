@@ -94,3 +94,28 @@ def test_hits_are_the_same_however_many_queries_are_joined_at_a_time(monkeypatch
         assert np.array_equal(one, other)
     assert np.array_equal(with_all.retrieved, alone.retrieved)
     assert np.array_equal(with_all.present, alone.present)
+
+
+IDS_OF_TWO_LENGTHS = """\
+ireval: 1
+suite: shop
+source: {run: now.txt}
+depth: 10
+judgments: judgments.txt
+metrics: [RR@10]
+rules:
+  - no_regression: {metric: RR@10, tolerance: 1%}
+"""
+
+
+def test_a_loss_is_seen_where_ids_of_neighbouring_queries_differ_in_length(pytester):
+    """All other lists are those of the baseline, and are not judged again: the list that lost stands alone."""
+    first = {q: [f"doc{q}{letter}" + "x" * (q % 2) for letter in "ABC"] for q in range(8)}
+    pytester.path.joinpath("judgments.txt").write_text("".join(f"q{q} 0 {ids[0]} 1\n" for q, ids in first.items()))
+    pytester.path.joinpath("shop.ireval.yaml").write_text(IDS_OF_TWO_LENGTHS)
+    for worse in ((), (2,)):
+        now = [ids[1:] + ids[:1] if q in worse else ids for q, ids in first.items()]
+        text = "".join(f"q{q} Q0 {d} 1 {9 - place} x\n" for q, ids in enumerate(now) for place, d in enumerate(ids))
+        pytester.path.joinpath("now.txt").write_text(text)
+        result = pytester.runpytest_subprocess("--ireval", ".", *([] if worse else ["--ireval-update-new"]))
+        assert result.ret == (pytest.ExitCode.TESTS_FAILED if worse else pytest.ExitCode.OK), worse

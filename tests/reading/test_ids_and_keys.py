@@ -189,6 +189,19 @@ def test_ids_of_one_length_have_the_keys_of_any_ids(length, seed, data):
     assert copied.keys(seed).tolist() == [key(text, seed=seed) for text in texts]
 
 
+@given(st.lists(st.integers(1, 32), min_size=2, max_size=5), st.integers(0, 15), st.data())
+def test_ids_of_one_length_behind_longer_ones_have_the_keys_of_any_ids(lengths, seed, data):
+    groups = [data.draw(st.lists(st.text("abc", min_size=n, max_size=n), min_size=1, max_size=3)) for n in lengths]
+    texts = [text for group in groups for text in group]
+    copied = Ids.of(texts).take(np.arange(len(texts)))
+
+    at = 0
+    for group in groups:
+        part = copied.at(np.arange(at, at + len(group)))
+        at += len(group)
+        assert part.keys(seed).tolist() == [key(text, seed=seed) for text in group]
+
+
 def test_rows_that_begin_and_end_like_neighbours_are_not_taken_for_them():
     copied = Ids.of([f"document{number}" for number in range(4)]).take(np.arange(4))
     rows = np.array([0, 2, 1, 3])
