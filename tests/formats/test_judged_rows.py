@@ -375,3 +375,35 @@ def test_two_columns_of_one_name_are_an_error_in_parquet_too(tmp_path):
     for read in (lambda path: evaluate({"q1": {"d1": 1}}, path, ["AP"]), read_rankings):
         with pytest.raises(InputError, match="score"):
             read(tmp_path / "run")
+
+
+@pytest.mark.parametrize("coded", [False, True])
+@pytest.mark.parametrize("size", [1, 3, 4, 9, 30])
+def test_columns_are_sorted_only_if_rows_of_a_query_are_apart(size, coded, monkeypatch):
+    """Batches end anywhere, and each may have a dictionary of its own."""
+    pyarrow = pytest.importorskip("pyarrow")
+    kind = pyarrow.dictionary(pyarrow.int32(), pyarrow.string()) if coded else pyarrow.string()
+    sorted_whole, scattered = [], columnar._Scan.scattered
+    monkeypatch.setattr(columnar._Scan, "scattered", lambda scan: sorted_whole.append(scan) or scattered(scan))
+
+    def batch(rows):
+        ids = [pyarrow.array(column, kind) for column in ([row[0] for row in rows], [row[1] for row in rows])]
+        scores = pyarrow.array([row[2] for row in rows], pyarrow.float64())
+        return pyarrow.RecordBatch.from_arrays([*ids, scores], ["query", "document", "score"])
+
+    def ranks(rows):
+        table = pyarrow.Table.from_batches([batch(rows[at : at + size]) for at in range(0, len(rows), size)])
+        return evaluate({f"q{query}": {f"d{query % 3}": 1} for query in range(9) if query != 4}, table, ["RR"])["RR"]
+
+    lengths = [3, 1, 4, 9, 2, 5, 1, 8, 6]
+    rows = [(f"q{query}", f"d{rank}", -rank) for query, length in enumerate(lengths) for rank in range(length)]
+    expected = {
+        f"q{query}": 1 / (1 + query % 3) if query % 3 < length else 0
+        for query, length in enumerate(lengths)
+        if query != 4
+    }
+    assert ranks(rows).values == expected
+    assert not sorted_whole
+
+    assert ranks([*rows[1:], rows[0]]).values == expected
+    assert len(sorted_whole) == 1

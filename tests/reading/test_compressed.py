@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from threading import Thread
+from threading import enumerate as enumerate_threads
 
 import pytest
 import zstandard
@@ -155,3 +156,44 @@ def test_a_bad_line_of_a_compressed_file_is_named_by_its_number_in_the_text(refu
     for compress in (gzip.compress, zstd):
         text = refusal(read_rankings, compress(TEXT + b"q9 Q0 d 1 x t\n"))
         assert text == "FILE:3001\n  score 'x' is not a number"
+
+
+@pytest.fixture
+def unpacking(tmp_path, monkeypatch):
+    """A compressed file of many pieces, and the sizes of those that were unpacked."""
+    monkeypatch.setattr(input_file, "PIECE", 1000)
+    monkeypatch.setattr(input_file, "COMPRESSED_PIECE", 500)
+    unpacked, unpack = [], input_file.ByteFile._decompressed
+
+    def watched(self, file):
+        for piece in unpack(self, file):
+            unpacked.append(len(piece))
+            yield piece
+
+    monkeypatch.setattr(input_file.ByteFile, "_decompressed", watched)
+    path = tmp_path / "text.gz"
+    path.write_bytes(gzip.compress(TEXT, 0))
+    return input_file.ByteFile(path, "text.gz"), unpacked
+
+
+def test_text_is_not_unpacked_far_ahead_and_no_thread_outlives_the_file(unpacking):
+    file, unpacked = unpacking
+    before, view = set(enumerate_threads()), memoryview(bytearray(10))
+    with file.open() as stream:
+        assert stream.readinto(view) == 10
+        assert bytes(view) == TEXT[:10]
+    assert sum(unpacked) < len(TEXT) / 4
+    assert set(enumerate_threads()) <= before
+
+
+def test_what_nobody_foresaw_while_unpacking_is_raised(unpacking, monkeypatch):
+    def broken(_file, _name):
+        yield TEXT[:2000]
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(input_file, "_from_gzip", broken)
+    view = memoryview(bytearray(2000))
+    with unpacking[0].open() as stream:
+        assert stream.readinto(view) == 2000
+        with pytest.raises(MemoryError, match="no room"):
+            stream.readinto(view)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from messy_files import ids, long_ids
 
 from pytest_ireval.retrieval.ids import Ids, concatenated, mapped
-from pytest_ireval.retrieval.scan.kept import repeated_documents, whole_queries, words_of_rankings
+from pytest_ireval.retrieval.scan.kept import repeated_documents, words_of_rankings
 from pytest_ireval.retrieval.scan.tokens import Chunk, JudgedPairs, Span, joined, keys_of, same_bytes, starts_of_groups
 
 keys = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.integers(2**64 - 40, 2**64 - 1))
@@ -117,7 +117,7 @@ def test_keys_that_are_not_unique_are_suspects(values):
 def test_repeated_documents_are_those_that_a_dictionary_finds(rows):
     rows = sorted(rows, key=lambda row: row[0])
     text = "".join(f"{query} Q0 {document} 1 1 t\n" for query, document in rows)
-    lines, _ = whole_queries(words_of_rankings(Chunk.of(text.encode())), len(text), 0, final=True)
+    lines = words_of_rankings(Chunk.of(text.encode())).lines(0)
 
     first, later = repeated_documents(lines, lines.pair_key)
     assert list(zip(first.tolist(), later.tolist(), strict=True)) == [

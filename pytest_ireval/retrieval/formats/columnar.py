@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -20,10 +19,10 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.pieces import Apart, refuse_apart
 from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.ids import Ids
+from pytest_ireval.retrieval.ids import Ids, mapped
 from pytest_ireval.retrieval.judgments import Judgments, numbered
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
-from pytest_ireval.retrieval.scan.kept import KeptRows, Lines, Rows, gathered_rows, judged_rows, whole_queries
+from pytest_ireval.retrieval.scan.kept import KeptRows, Lines, Rows, gathered_rows, judged_rows
 from pytest_ireval.retrieval.scan.numbers import Numbers
 from pytest_ireval.retrieval.scan.tokens import ROOM, BadLines, Chunk, Span
 from pytest_ireval.retrieval.tables import RankingColumns, Table, named, ranking_columns
@@ -155,34 +154,41 @@ class _Scan(NamedTuple):
 
     def parts(self) -> list[KeptRows]:
         """The judged rows of each query, in order; Apart if its rows do not follow each other."""
-        keep = partial(judged_rows, judgments=self.judgments, by_id=self.how.by_id)
-        found, held, seen = [], list[Any](), set[bytes]()
-        for batch in chain(self._batches("reading rankings"), [None]):
-            if batch is not None:
-                held.append(batch)
-                if held[0].column(0)[0].equals(batch.column(0)[-1]):  # one query so far, most likely
-                    continue
-            if held:
-                table = _table_of(held)
-                lines, used = self._lines(table, final=batch is None)
-                held = table.slice(used).to_batches()
-                if lines is not None:
-                    refuse_apart(seen, lines.query_id)
-                    found.append(keep(lines))
+        found, seen = [], set[bytes]()
+        for part in mapped(self._kept, self._pieces()):  # the next ones are read while some are searched
+            refuse_apart(seen, part.query_id)
+            found.append(part)
         return found
 
     def scattered(self) -> list[KeptRows]:
         """The same for a file with the rows of a query in several places: one sort over all of it."""
-        parts = (self._lines(_table_of([batch]), final=True)[0] for batch in self._batches("sorting rankings"))
-        whole = gathered_rows([gathered_rows([part]) for part in parts if part is not None])
+        pieces = (_table_of([batch]) for batch in self._batches("sorting rankings"))
+        whole = gathered_rows(list(mapped(lambda piece: gathered_rows([self._lines(piece)]), pieces)))
         return [judged_rows(whole, self.judgments, by_id=self.how.by_id)]
 
-    def _lines(self, table: Any, *, final: bool) -> tuple[Lines | None, int]:
+    def _pieces(self) -> Iterator[Any]:
+        """All rows, cut between queries."""
+        held = list[Any]()
+        for batch in self._batches("reading rankings"):
+            held.append(batch)
+            if held[0].column(0)[0].as_py() == batch.column(0)[-1].as_py():  # one query so far, most likely
+                continue
+            table = _table_of(held)
+            if at := _last_query(table.column(0)):
+                yield table.slice(0, at)
+                held = table.slice(at).to_batches()
+        if held:
+            yield _table_of(held)
+
+    def _kept(self, table: Any) -> KeptRows:
+        return judged_rows(self._lines(table), self.judgments, by_id=self.how.by_id)
+
+    def _lines(self, table: Any) -> Lines:
         queries, documents = (_ids(_texts(table, name, self.source.origin)) for name in self.wanted[:2])
         score = _numbers(table, self.wanted.number, self.source.origin)
         exact = Numbers(-score if self.wanted.by_rank else score, np.zeros(score.size, bool))
         rows = Rows(queries, documents, documents.span, exact, np.arange(score.size))
-        return whole_queries(rows, score.size, self.judgments.table.seed, final=final)
+        return rows.lines(self.judgments.table.seed)
 
     def _batches(self, what: str) -> Iterator[Any]:
         size, rows = self.source.size, self.source.rows
@@ -192,6 +198,19 @@ class _Scan(NamedTuple):
                 if batch.num_rows:
                     yield batch
                     self.how.progress.advance(size * batch.num_rows // rows if rows else batch.nbytes)
+
+
+def _last_query(queries: Any) -> int:
+    """The first row of the last query, or of one shortly before; 0 if no row with another one is found."""
+    last, low, high = queries[-1].as_py(), len(queries) - 1, len(queries)
+    while low > 0 and queries[low].as_py() == last:
+        low, high = max(0, 3 * low - 2 * len(queries)), low
+    if queries[low].as_py() == last:
+        return 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if queries[middle].as_py() == last else (middle, high)
+    return high
 
 
 def _table_of(batches: list[Any]) -> Any:

@@ -9,12 +9,11 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
-from queue import Empty, Full, Queue
-from threading import Event, Thread
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
 import numpy as np
@@ -84,7 +83,7 @@ class ByteFile:
             if self.plain:
                 yield file
             else:
-                with closing(_PiecesAhead(_gathered(self._decompressed(file)))) as stream:
+                with closing(_Joined(_gathered(self._decompressed(file)))) as stream:
                     yield stream
 
     def head(self, size: int) -> bytes:
@@ -275,53 +274,36 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(held)
 
 
-class _PiecesAhead:
-    """Pieces that another thread prepares while this one works on earlier pieces."""
+def _ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """The same pieces up to an empty one; another thread prepares the next few. Closing it ends what has begun."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(1)
+    try:
+        waiting = deque(pool.submit(next, pieces, b"") for _ in range(4))
+        while piece := waiting.popleft().result():
+            waiting.append(pool.submit(next, pieces, b""))
+            yield piece
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+class _Joined:
+    """Pieces as one stream."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._queue: Queue[bytes | Exception | None] = Queue(4)
-        self._stopped = Event()
-        self._rest = memoryview(b"")
-        self._ended = False
-        self._thread = Thread(target=self._prepare, args=(pieces,), daemon=True)
-        self._thread.start()
-
-    def _prepare(self, pieces: Iterator[bytes]) -> None:
-        try:
-            for piece in pieces:
-                if not self._hand_over(piece):
-                    return
-            self._hand_over(None)
-        except (InputError, OSError) as error:
-            self._hand_over(error)
-
-    def _hand_over(self, piece: bytes | Exception | None) -> bool:
-        while not self._stopped.is_set():
-            try:
-                self._queue.put(piece, timeout=0.1)
-            except Full:
-                continue
-            return True
-        return False
+        self._pieces, self._rest = _ahead(pieces), memoryview(b"")
 
     def readinto(self, view: memoryview, /) -> int:
-        if not self._rest and not self._ended:
-            piece = self._queue.get()
-            if isinstance(piece, Exception):
-                raise piece
-            self._ended = piece is None
-            self._rest = memoryview(piece or b"")
+        if not self._rest:
+            self._rest = memoryview(next(self._pieces, b""))
         count = min(len(view), len(self._rest))
         view[:count] = self._rest[:count]
         self._rest = self._rest[count:]
         return count
 
     def close(self) -> None:
-        self._stopped.set()
-        with suppress(Empty):
-            while True:
-                self._queue.get_nowait()
-        self._thread.join()
+        self._pieces.close()
 
 
 FilePath: TypeAlias = str | os.PathLike[str]

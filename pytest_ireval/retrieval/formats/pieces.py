@@ -15,7 +15,7 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.progress import Progress
 from pytest_ireval.retrieval.formats.input_file import AS_UTF8, LONGEST_LINE, ByteFile, ByteStream, too_long
 from pytest_ireval.retrieval.ids import threads
-from pytest_ireval.retrieval.scan.kept import FirstRows, KeptRows, Lines, Rows, gathered_rows, whole_queries
+from pytest_ireval.retrieval.scan.kept import FirstRows, KeptRows, Lines, Rows, gathered_rows
 from pytest_ireval.retrieval.scan.tokens import NEWLINE, ROOM, BadLines, Bytes, Chunk, refuse_zero_bytes
 
 CHUNK = 1 << 21
@@ -175,7 +175,8 @@ class _Scan(Generic[Kept]):
     progress: Progress
 
     def lines(self, chunk: Chunk, at: int, *, final: bool) -> tuple[Lines | None, int]:
-        return whole_queries(self.layout.rows(chunk, at), chunk.size, self.seed, final=final)
+        rows = self.layout.rows(chunk, at)
+        return (rows.lines(self.seed), chunk.size) if final else rows.whole_queries(self.seed)
 
 
 def kept_rows(

@@ -19,7 +19,7 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, judgments_of
 from pytest_ireval.retrieval.rankings import Rankings, rankings_of
-from pytest_ireval.retrieval.scan.kept import WIDTH, KeptRows, Rows, first_rows, judged_rows, words_of_rankings
+from pytest_ireval.retrieval.scan.kept import KeptRows, Rows, first_rows, judged_rows, words_of_rankings
 from pytest_ireval.retrieval.scan.numbers import Numbers, exactly, numbers, whole_numbers_only
 from pytest_ireval.retrieval.scan.tokens import (
     SHOWN_LINES,
@@ -167,7 +167,7 @@ def _rows(chunk: Chunk, at: int) -> Rows:  # noqa: ARG001 - every line stands al
     try:
         return words_of_rankings(chunk)
     except WrongWidth as bad:
-        bad.suggestion = f"a rankings file has {WIDTH} columns or more, separated by spaces or tabs: {RANKING_COLUMNS}"
+        bad.suggestion = f"a rankings file has 6 columns or more, separated by spaces or tabs: {RANKING_COLUMNS}"
         raise
 
 

@@ -149,8 +149,7 @@ def _refuse_repetitions(lines: Lines, key: Words) -> None:
     raise BadLines(complaints, max(0, later.size - SHOWN_LINES))
 
 
-WIDTH = 6
-QUERY, DOCUMENT, SCORE = 0, 2, 4
+WIDTH, QUERY, DOCUMENT, SCORE = 6, 0, 2, 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,27 +196,24 @@ class Rows(NamedTuple):
     begin: Offsets
     """The offset of each row in the text that was read."""
 
+    def lines(self, seed: int) -> Lines:
+        """The lines of all queries."""
+        return _lines(self, starts_of_groups(self.queries.chunk, self.queries.span), len(self.queries), seed)
+
+    def whole_queries(self, seed: int) -> tuple[Lines | None, int]:
+        """The lines of all but the last query, which may continue in the next chunk, and how many bytes they take."""
+        heads = starts_of_groups(self.queries.chunk, self.queries.span)
+        if heads.size < 2:
+            return None, 0
+        end = int(heads[-1])
+        return _lines(self, heads[:-1], end, seed), int(self.begin[end])
+
 
 def words_of_rankings(chunk: Chunk) -> Rows:
     """The rows of TREC's columns of words."""
     query, document, number = columns(chunk, WIDTH, (QUERY, DOCUMENT, SCORE), exact=False)
     _refuse_misplaced(chunk, document)
     return Rows(Ids(chunk, query), Ids(chunk, document), number, numbers(chunk, number, "score"), query.start)
-
-
-def whole_queries(rows: Rows, size: int, seed: int, *, final: bool) -> tuple[Lines | None, int]:
-    """The lines of rows from ``size`` bytes of text, and how many bytes they take.
-
-    The last query may continue in the next chunk: it is left out unless ``final``. Without another one, the answer is
-    None and 0.
-    """
-    heads = starts_of_groups(rows.queries.chunk, rows.queries.span)
-    if final:
-        return _lines(rows, heads, len(rows.queries), seed), size
-    if heads.size < 2:
-        return None, 0
-    end = int(heads[-1])
-    return _lines(rows, heads[:-1], end, seed), int(rows.begin[end])
 
 
 def _lines(rows: Rows, heads: Offsets, size: int, seed: int) -> Lines:

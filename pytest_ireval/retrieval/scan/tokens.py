@@ -251,9 +251,7 @@ def keys_of_equal_lengths(chunk: Chunk, width: int, length: int, count: int, see
     One begins every ``width`` bytes, which are whole words. What is between them does not matter.
     """
     begins = range(ROOM + length - 8, ROOM - 8, -8)
-    words: list[Words] = [
-        np.ndarray(count, "<u8", buffer=chunk.buffer.data, offset=at, strides=(width,)) for at in begins
-    ]
+    words = [np.ndarray(count, "<u8", buffer=chunk.buffer.data, offset=at, strides=(width,)) for at in begins]
     if length % 8:
         words[-1] = words[-1] & KEEP[length % 8]  # it begins before the token: a longer one may end there
     return _finished(_mixed_words(words, seed), np.array([length]), seed)
