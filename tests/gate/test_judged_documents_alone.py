@@ -117,5 +117,7 @@ def test_a_loss_is_seen_where_ids_of_neighbouring_queries_differ_in_length(pytes
         now = [ids[1:] + ids[:1] if q in worse else ids for q, ids in first.items()]
         text = "".join(f"q{q} Q0 {d} 1 {9 - place} x\n" for q, ids in enumerate(now) for place, d in enumerate(ids))
         pytester.path.joinpath("now.txt").write_text(text)
-        result = pytester.runpytest_subprocess("--ireval", ".", *([] if worse else ["--ireval-update-new"]))
+        result = pytester.runpytest_subprocess(
+            "--ireval", ".", *([] if worse else ["--ireval-update-new", "--ireval-allow-ci"])
+        )
         assert result.ret == (pytest.ExitCode.TESTS_FAILED if worse else pytest.ExitCode.OK), worse
