@@ -181,7 +181,7 @@ def test_a_grade_is_told_as_saved_though_the_next_document_does_not_come(rating,
     assert rating[1]() == ["1"]
 
     lost.clear()
-    page.keyboard.press("2")  # the page knows the grade it has saved: nobody else judged here
+    page.keyboard.press("2")  # no clash: the page remembers the grade that it saved
     status(page, "Grade 2 saved. 1 of 3 judged.")
     assert rating[1]() == ["2"]
 

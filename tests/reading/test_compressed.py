@@ -186,7 +186,7 @@ def test_text_is_not_unpacked_far_ahead_and_no_thread_outlives_the_file(unpackin
     assert set(enumerate_threads()) <= before
 
 
-def test_what_nobody_foresaw_while_unpacking_is_raised(unpacking, monkeypatch):
+def test_an_unexpected_error_while_unpacking_is_raised(unpacking, monkeypatch):
     def broken(_file, _name):
         yield TEXT[:2000]
         raise MemoryError("no room")

@@ -203,7 +203,7 @@ class _Scan(NamedTuple):
 def _last_query(queries: Any) -> int:
     """The first row of the last query, or of one shortly before; 0 if no row with another one is found."""
     last, low, high = queries[-1].as_py(), len(queries) - 1, len(queries)
-    while low > 0 and queries[low].as_py() == last:
+    while low > 0 and queries[low].as_py() == last:  # three times as far from the end each time
         low, high = max(0, 3 * low - 2 * len(queries)), low
     if queries[low].as_py() == last:
         return 0
