@@ -110,7 +110,7 @@ COUNTS = {"num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
 GEOMETRIC = {"gm_map", "gm_bpref"}
 OF_ALL_ALONE = {"runid", "num_q", *GEOMETRIC}
 NEGATIVE_IS_UNJUDGED = {"unj", "rbp_resid"}
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 LEADING_POINT = re.compile(r"(?<![0-9])\.(?=[0-9])")
 TAIL = 1 << 16
 """The bytes at the end of a file that have its last line."""

@@ -296,7 +296,9 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-_COMMAND = re.compile(r"((?:^|[\r\v\f\x1c-\x1e\x85\u2028\u2029])\s*):(?=:)", re.MULTILINE)
+_COMMAND = re.compile(
+    r"((?:^|[\r\v\f\x1c-\x1e\x85\u2028\u2029])[^\S\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*):(?=:)", re.MULTILINE
+)
 
 
 def without_commands(text: str) -> str:

@@ -45,8 +45,8 @@ QueriesLike: TypeAlias = Any
 
 PLAINLY = Reading()
 SHOWN_QUERIES = 5
-BEFORE_NUMBER = re.compile(r"^\D*0*(?=\d+$)")
-"""The part of an id before its number."""
+NUMBER_AT_END = re.compile(r"\D*(\d+)")
+"""An id that ends with its only number."""
 
 
 class Brought(NamedTuple):
@@ -187,7 +187,8 @@ def how_ids_differ(one: Sequence[str], other: Sequence[str]) -> str:
         return "; ids differ only in the form of their accents (Unicode NFC and NFD)"
     if {each.casefold() for each in ones} & {each.casefold() for each in others}:
         return "; ids differ only in upper and lower case"
-    numbers, known = ({BEFORE_NUMBER.sub("", each): each for each in ids} for ids in (ones, others))
+    found = ({each: NUMBER_AT_END.fullmatch(each) for each in ids} for ids in (ones, others))
+    numbers, known = ({at[1].lstrip("0") or "0" if at else each: each for each, at in ids.items()} for ids in found)
     both = sorted(numbers.keys() & known.keys())
     if not both or len(both) < min(len(ones), len(others)):
         return ""

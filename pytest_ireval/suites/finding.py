@@ -101,7 +101,7 @@ WILD = re.compile(r"[*?\[]")
 ANY = "**"
 """Any number of folders, or none."""
 DRIVE = re.compile(r"[A-Za-z]:[/\\]")
-BRACES = re.compile(r"\{[^}]*,[^}]*\}")
+BRACES = re.compile(r"\{[^{},]*,[^{}]*\}")
 EXAMPLES = "write search/**, ../search/*.py, or /libs/analysis/** from the top of the repository"
 
 

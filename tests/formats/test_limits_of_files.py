@@ -9,7 +9,8 @@ import pytest
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.formats import input_file, pieces
+from pytest_ireval.retrieval.doors import how_ids_differ
+from pytest_ireval.retrieval.formats import input_file, pieces, recognised
 
 LINE = b"q1 Q0 d1 1 2.5 x\n"
 
@@ -142,3 +143,28 @@ def test_a_pipe_is_read_and_one_that_never_ends_is_refused(tmp_path, monkeypatch
     with pytest.raises(InputError, match=r"more than 0 GiB were read from the pipe\n  write the data to a file"):
         read_rankings(path)
     writer.join()
+
+
+@pytest.mark.parametrize("pattern", [recognised.ID_TEXT, recognised.ID_PRIORITY_TEXT], ids=["text", "priority"])
+@pytest.mark.parametrize("begin", ["0", "0-", "a1", "1a"])
+def test_a_long_line_is_searched_for_an_id_once(pattern, begin):
+    assert not pattern.match(begin * 2_000_000)  # hours, if each digit were tried with each end
+    assert not pattern.match(begin * 2_000_000 + ": 1:")
+
+
+def test_topics_with_many_comments_and_texts_that_nothing_closes_are_read_soon(tmp_path):
+    path = tmp_path / "topics.xml"
+    attributes, texts = "a" * 1_000_000, "<![CDATA[" * 200_000
+    topic = f'<topics><!-- a --><topic number="1" {attributes}>mug <![CDATA[<b>]]> {texts}</topic></topics>'
+    path.write_text(topic + "<!--" * 500_000)
+
+    (text,) = read_queries(path).text
+
+    assert text.startswith("mug <b> <![CDATA[")
+
+
+def test_long_ids_are_compared_soon():
+    zeros = "0" * 1_000_000
+
+    assert how_ids_differ([zeros + "7"], ["7"]).startswith("; ids differ only in letters or zeros before a number")
+    assert how_ids_differ([zeros + "x"], ["7"]) == ""

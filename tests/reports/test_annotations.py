@@ -111,3 +111,6 @@ def test_texts_without_commands_stay_as_they_are():
 
     assert without_commands(text) == text
     assert without_commands("  ::set-output name=a::b ##[error]c") == "  : :set-output name=a::b ## [error]c"
+    assert without_commands("\n\r \n" * 500_000 + " ::error::a").endswith(
+        "\n : :error::a"
+    )  # and each blank is seen once

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
@@ -117,7 +117,7 @@ TAG = re.compile(
 )
 """A tag; any other ``<`` is text: ``price < 1000``."""
 
-ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 QUOTED = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 INLINE = {"a", "b", "br", "code", "em", "font", "i", "p", "small", "span", "strong", "sub", "sup", "tt", "u"}
@@ -169,11 +169,11 @@ def topic_queries(file: InputFile) -> Table:
 
 def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
     """The line on which each topic begins, its attributes, and its content."""
-    text = COMMENT.sub(_blanks, file.text())
+    text = _replaced(COMMENT, "-->", _blanks, file.text())
     ends = [match.start() for match in re.finditer("\n", text)]
     opened: re.Match[str] | None = None
     block = next((each for each in (TOPIC, QUERY) if each.search(text)), DOC)
-    for tag in block.finditer(QUOTED.sub(_blanks, text)):
+    for tag in block.finditer(_replaced(QUOTED, "]]>", _blanks, text)):
         line = bisect_left(ends, (opened or tag).start()) + 1
         if tag["empty"] and not opened:
             yield line, tag["attributes"], ""
@@ -197,6 +197,12 @@ def _unclosed(file: InputFile, line: int, opened: re.Match[str], before: str = "
     return InputError(Problem("this topic is not closed", place=f"{file.name}:{line}", suggestion=remedy))
 
 
+def _replaced(pattern: re.Pattern[str], end: str, change: Callable[[re.Match[str]], str], text: str) -> str:
+    """The text with each part that the pattern matches, up to ``end``, changed; a part without end is text."""
+    before, found, after = text.rpartition(end)  # no search for an end behind the last one, which takes long
+    return pattern.sub(change, before + found) + after
+
+
 def _blanks(match: re.Match[str]) -> str:
     """The same number of spaces, and all line ends: the following text stays on its line."""
     return re.sub(r"[^\n]", " ", match.group())
@@ -213,7 +219,7 @@ def _fields(attributes: str, body: str) -> dict[str, list[str]]:
 
 def _parts(body: str) -> Iterator[tuple[str, str]]:
     """Each field of a topic with its text; the part before the first tag is the field ``text``."""
-    body = QUOTED.sub(lambda match: html.escape(match[1]), body)
+    body = _replaced(QUOTED, "]]>", lambda match: html.escape(match[1]), body)
     tags = [tag for tag in TAG.finditer(body) if tag["name"].lower() not in INLINE]
     name, start = "text", 0
     for tag in [*tags, None]:

@@ -172,8 +172,8 @@ def _either(names: Iterable[str]) -> str:
 JSON = re.compile(r"\s*[{\[]\s*[\"{}\[\]]")
 """The beginning of JSON; the id of a query may be ``[q1]``, which is not JSON."""
 TOPIC = re.compile(r"<(top|topic|queries)\b|^\s*<query\b", re.IGNORECASE)
-ID_TEXT = re.compile(r"[\w.-]*\d[\w.-]*:(?=\S)")
-ID_PRIORITY_TEXT = re.compile(r"[\w.-]*\d[\w.-]*:\d+:(?=\S)")
+ID_TEXT = re.compile(r"(?:[^\W\d]|[.-])*\d[\w.-]*:(?=\S)")
+ID_PRIORITY_TEXT = re.compile(r"(?:[^\W\d]|[.-])*\d[\w.-]*:\d+:(?=\S)")
 RANK = re.compile(r"[1-9][0-9]{0,6}", re.ASCII)
 GRADE = re.compile(r"-?[0-9]", re.ASCII)
 PRELS = re.compile(r"-?[0-9] [0-9] (0?\.[0-9]+|1(\.0*)?|[0-9](\.[0-9]+)?[eE]-[0-9]+)", re.ASCII)
@@ -425,7 +425,7 @@ def is_workbench_queries(file: InputFile) -> bool:
 _ANSWER = re.compile(
     r'"hits"\s*:\s*\{(?:[^{}\[\]]|\{[^{}]*\})*"hits"\s*:\s*\['
     r'|"response"\s*:\s*\{[^{}\[\]]*"docs"\s*:\s*\['
-    r'|"root"\s*:\s*\{[^\[\]]*"(?:coverage|fields)"\s*:\s*\{'
+    r'|"root"\s*:\s*\{(?:(?!"root")[^\[\]])*"(?:coverage|fields)"\s*:\s*\{'
 )
 """Parts that no ranking in plain JSON has: hits of Elasticsearch and OpenSearch, of Solr, of Vespa."""
 

@@ -146,7 +146,7 @@ class _Delimited(NamedTuple):
         """The rows of a chunk; the first line of the file is not one."""
         skipped = 0
         if not at:
-            header = re.match(rb"\s*[^\n]*\n", chunk.token(0, min(chunk.size, GLANCE)))
+            header = re.match(rb"(?:[^\S\n]*\n)*[^\n]*\n", chunk.token(0, min(chunk.size, GLANCE)))
             skipped = header.end() if header else chunk.size
         rest = _after(chunk, skipped)
         try:
