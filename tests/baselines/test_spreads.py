@@ -6,7 +6,7 @@ import pickle
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from made_baselines import FIRST, SECOND, baseline_of
 
@@ -25,6 +25,7 @@ from pytest_ireval.baselines.record import (
     steps_said,
 )
 from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.retrieval.queries import composed
 
 
 def test_all_queries_are_named_by_the_metric_alone():
@@ -77,7 +78,8 @@ def test_one_without_any_is_the_text_that_earlier_versions_wrote():
     assert decoded_record(text).baseline.accepted.spreads == NO_SPREADS
 
 
-@given(st.dictionaries(st.text(max_size=8), st.floats(1e-9, 1e9)))
+@given(st.dictionaries(st.text(max_size=8).map(composed), st.floats(1e-9, 1e9)))
+@example({composed("\U0002f800"): 1.0})  # a sign that Unicode writes in another way
 def test_what_was_written_is_read(said):
     spreads = spreads_of(said.items())
 
