@@ -296,9 +296,8 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-_COMMAND = re.compile(
-    r"((?:^|[\r\v\f\x1c-\x1e\x85\u2028\u2029])[^\S\n\r\v\f\x1c-\x1e\x85\u2028\u2029]*):(?=:)", re.MULTILINE
-)
+_BREAK = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+_COMMAND = re.compile(rf"((?:^|[{_BREAK}])[^\S{_BREAK}]*):(?=:)")
 
 
 def without_commands(text: str) -> str:

@@ -101,7 +101,6 @@ WILD = re.compile(r"[*?\[]")
 ANY = "**"
 """Any number of folders, or none."""
 DRIVE = re.compile(r"[A-Za-z]:[/\\]")
-BRACES = re.compile(r"\{[^{},]*,[^{}]*\}")
 EXAMPLES = "write search/**, ../search/*.py, or /libs/analysis/** from the top of the repository"
 
 
@@ -142,7 +141,7 @@ def _mistakes(glob: str) -> Iterator[tuple[str, str]]:
         yield "is an absolute path of one machine", EXAMPLES
     if "\\" in glob:
         yield "has a backslash: folders are separated by /", "write " + glob.replace("\\", "/")
-    if BRACES.search(glob):
+    if any("," in part.partition("{")[2] for part in glob.split("}")[:-1]):
         yield "has braces, which are not wildcards here", "write a glob for each alternative"
     if any(ANY in part and part != ANY for part in parts):
         yield "has ** inside of a name, but ** means whole folders", "write search/**/*.py, or * within a name"

@@ -111,6 +111,5 @@ def test_texts_without_commands_stay_as_they_are():
 
     assert without_commands(text) == text
     assert without_commands("  ::set-output name=a::b ##[error]c") == "  : :set-output name=a::b ## [error]c"
-    assert without_commands("\n\r \n" * 500_000 + " ::error::a").endswith(
-        "\n : :error::a"
-    )  # and each blank is seen once
+    blanks = "\n\r \n" * 500_000  # each is looked at once, or this would take hours
+    assert without_commands(f"{blanks} ::error::a") == f"{blanks} : :error::a"

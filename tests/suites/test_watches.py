@@ -140,6 +140,7 @@ def test_a_suite_without_watches_has_none(suites):
             "'search/*.{py,json}'",
             "'search/*.{py,json}' has braces, which are not wildcards here\n  write a glob for each alternative",
         ),
+        ("'{a,{b}'", "'{a,{b}' has braces, which are not wildcards here\n  write a glob for each alternative"),
         ("'{a{b,c}}'", "'{a{b,c}}' has braces, which are not wildcards here\n  write a glob for each alternative"),
         (
             "search/**.py",
