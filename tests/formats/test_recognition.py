@@ -275,7 +275,8 @@ def test_queries_may_be_about_products(file):
     ("content", "hint"),
     [
         ("to be or not\nto be\n", "split at spaces and tabs, its lines have 2 or 4 columns"),
-        ("one\n", "its first 1 line contain one word each"),
+        ("one\n", "its first line is one word"),
+        ("one\ntwo\n", "its first 2 lines contain one word each"),
         ("q|d|1\n".encode("utf-16"), "it contains zero bytes: is it UTF-16, or not a text file?"),
     ],
 )

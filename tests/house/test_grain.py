@@ -16,7 +16,7 @@ import pytest_ireval_metrics
 
 PACKAGES = (Path(pytest_ireval.__file__).parent, Path(pytest_ireval_metrics.__file__).parent)
 MOST = {
-    "lines": 71_989,
+    "lines": 71_990,
     "modules": 276,
     "modules with one importer": 42,
     "names with one caller, in percent": 50,

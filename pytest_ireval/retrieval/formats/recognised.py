@@ -158,7 +158,8 @@ def _layout(file: InputFile, content: Content) -> str:
         return f"as a table it must name its columns in the first line; these columns are not enough: {columns}"
     widths = sorted({len(words) for words in file.first_words})
     if not widths or widths == [1]:
-        return f"its first {counted(len(file.first_lines), 'line')} contain one word each"
+        lines = len(file.first_lines)
+        return "its first line is one word" if lines == 1 else f"its first {lines} lines contain one word each"
     needed = ", and judgments need a query, a document and a grade"
     ungraded = needed if content == "judgments" and widths == [2] else ""
     return f"split at spaces and tabs, its lines have {' or '.join(map(str, widths[:3]))} columns{ungraded}"
