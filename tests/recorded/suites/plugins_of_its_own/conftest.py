@@ -1,0 +1,78 @@
+"""A metric, a rule, a source and a diagnosis of the shop's own."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pytest_ireval import Ruling as Result
+from pytest_ireval import Symptom, diagnosis, hookimpl, per_query_metric, rule, source
+from pytest_ireval.options import AmountText, ComparingOptions, MetricText, SourceOptions, Text
+
+
+@per_query_metric(name="TopGrade", range=(0, 1))
+def top_grade(ranking, *, cutoff: int) -> float:
+    """The share of the first `cutoff` documents that carry the top grade."""
+    return float((ranking.grades[:cutoff] == ranking.top_grade).sum() / cutoff)
+
+
+class GainedOptions(ComparingOptions):
+    """The options below the key gained."""
+
+    metric: MetricText
+    at_least: AmountText
+
+
+@rule(name="gained", options=GainedOptions, compares=True)
+def gained(options, seen):
+    """At least this number of queries gets better."""
+    values = seen.paired()
+    better = int(np.count_nonzero(seen.sign * values.gain > 1e-12))
+    wanted = options.at_least.of(values.gain.size)
+    lowest = np.argsort(seen.sign * values.gain, kind="stable")[:3]
+    return Result(
+        "pass" if better >= wanted else "fail",
+        f"{better} of {values.gain.size} queries gained {seen.metric} on {seen.slice} (at least {options.at_least})",
+        queries=seen.changes(values, lowest.tolist()),
+        numbers={"better": better},
+    )
+
+
+class ListedOptions(SourceOptions):
+    """The options below the key listed."""
+
+    listed: Text
+
+
+@source(name="listed", options=ListedOptions)
+def listed(options, request):
+    """The rankings of one of the files of the shop."""
+    return Path(request.folder).parent / "data" / f"{options.listed}.trec"
+
+
+@diagnosis(name="best_last")
+def best_last(change):
+    """Queries whose first document went to the end of the list."""
+    last = [query for query in change.moved if change.now(query)[-1:] == change.before(query)[:1]]
+    return (
+        Symptom(f"{len(last)} queries have their first document last", last, "turn the list round.") if last else None
+    )
+
+
+@hookimpl
+def ireval_metrics():
+    return [top_grade]
+
+
+@hookimpl
+def ireval_rules():
+    return [gained]
+
+
+@hookimpl
+def ireval_sources():
+    return [listed]
+
+
+@hookimpl
+def ireval_diagnoses():
+    return [best_last]
