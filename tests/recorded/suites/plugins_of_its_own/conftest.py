@@ -52,7 +52,7 @@ def listed(options, request):
 @diagnosis(name="best_last")
 def best_last(change):
     """Queries whose first document went to the end of the list."""
-    last = [query for query in change.moved if change.now(query)[-1:] == change.before(query)[:1]]
+    last = [query for query in change.moved if change.baseline(query)[0] in change.now(query)[-4:]]
     return (
         Symptom(f"{len(last)} queries have their first document last", last, "turn the list round.") if last else None
     )
