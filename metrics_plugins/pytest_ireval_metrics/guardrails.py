@@ -295,6 +295,10 @@ def _chosen(settings: Settings) -> Mapping[str, Any]:
     return {"direction": settings["better"]}
 
 
+def _chosen_age(settings: Settings) -> Mapping[str, Any]:
+    return {**_chosen(settings), "repeatable": settings["on"] != "today"}
+
+
 _ANY = {"range": (-np.inf, np.inf)}
 
 
@@ -363,7 +367,7 @@ def mean(
     """
 
 
-@_of_fields("Age", _ages, direction="lower", by_arguments=_chosen, **_ANY)
+@_of_fields("Age", _ages, direction="lower", by_arguments=_chosen_age, repeatable=False, **_ANY)
 def age(
     judged: JudgedRankings,
     *,

@@ -150,6 +150,8 @@ class StoredMetric(NamedTuple):
     """Its figure over all queries."""
     values: Mapping[str, float]
     """By query (or session)."""
+    definition: str = ""
+    """What decides which values are better, in words; empty in a baseline of a version that did not keep it."""
 
 
 class Fingerprints(NamedTuple):
@@ -161,6 +163,8 @@ class Fingerprints(NamedTuple):
     policies: str = ""
     documents: str = ""
     """The keys that define which documents count, as they are written: spans and budget."""
+    side_files: str = ""
+    """Other files that values depend on: aliases, groups of variants, preferences."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +189,8 @@ class Baseline:
     """By document, the fields that metrics of the suite use."""
     timings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     """By query, the seconds of each asking, if a metric of the suite uses them; None without an answer."""
+    waived: tuple[str, ...] = ()
+    """Queries that were waived: their rankings and values are those of an earlier acceptance."""
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     source: str = ""
     """The name of the source; empty in a baseline of a version that did not keep it."""
@@ -225,6 +231,10 @@ def encoded_record(baseline: Baseline, files: Mapping[str, str]) -> bytes:
     return OWN_LINE.sub(f' "json": "{fingerprint(text)}"'.encode(), text, count=1)
 
 
+_ALWAYS = ("queries", "judgments", "source", "policies")
+"""Fingerprints that are written even if they are empty."""
+
+
 def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     """Piece by piece; the fingerprints of files come before everything that users name."""
     yield f'{{\n"format": {_FORMAT},\n"depth": {int(baseline.depth)},\n'
@@ -232,7 +242,7 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     yield from _block("files", files)
     yield f',\n"suite": {_text(baseline.suite)},\n'
     prints = baseline.fingerprints._asdict().items()
-    yield from _block("fingerprints", {name: text for name, text in prints if text or name != "documents"})
+    yield from _block("fingerprints", {name: text for name, text in prints if text or name in _ALWAYS})
     if baseline.source:
         yield f',\n"source": {_text(baseline.source)}'
     if baseline.index.known:
@@ -241,6 +251,10 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     if baseline.judges:
         yield ",\n"
         yield from _block("judges", baseline.judges)
+    if baseline.waived:
+        yield ',\n"waived": ['
+        yield from _joined(map(_text, baseline.waived))
+        yield "]"
     yield ',\n"plugins": ['
     yield from _joined(_text(plugin) for plugin in baseline.plugins)
     yield "],\n"
@@ -261,7 +275,8 @@ def _accepted(acceptance: Acceptance) -> dict[str, Any]:
 
 
 def _metric(name: str, metric: StoredMetric) -> dict[str, Any]:
-    return {"origin": metric.origin, "value": _number(name, metric.value), "version": metric.version}
+    said = {"origin": metric.origin, "value": _number(name, metric.value), "version": metric.version}
+    return {"definition": metric.definition, **said} if metric.definition else said
 
 
 def _queries(baseline: Baseline, names: Iterable[str]) -> dict[str, Any]:
@@ -366,6 +381,7 @@ def _record(said: Mapping[str, Any]) -> Record:
         source=_str(said.get("source", "")),
         index=index_facts(said.get("index", {})),
         judges={_str(name): _whole(number) for name, number in said.get("judges", {}).items()},
+        waived=tuple(map(_str, said.get("waived", ()))),
         plugins=tuple(map(_str, said["plugins"])),
         acceptances=tuple(_acceptance(each) for each in said["acceptances"]),
     )
@@ -380,8 +396,9 @@ def _record(said: Mapping[str, Any]) -> Record:
 
 
 def _stored(said: Mapping[str, Any], values: dict[str, float]) -> StoredMetric:
-    value = said["value"]
-    return StoredMetric(int(said["version"]), _str(said["origin"]), None if value is None else float(value), values)
+    value = None if said["value"] is None else float(said["value"])
+    definition = _str(said.get("definition", ""))
+    return StoredMetric(int(said["version"]), _str(said["origin"]), value, values, definition)
 
 
 def _acceptance(said: Mapping[str, Any]) -> Acceptance:

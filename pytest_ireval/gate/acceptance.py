@@ -16,7 +16,8 @@ from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.answers import field_user
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
 from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by
-from pytest_ireval.gate.reference import bring_back, definitions, needs_scores, too_little
+from pytest_ireval.gate.redefinition import definitions, describe_definition
+from pytest_ireval.gate.reference import bring_back, needs_scores, too_little
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.retrieval.document_texts import kept_titles
@@ -138,6 +139,7 @@ def _measured(material: Material) -> Baseline | None:
         source=material.source,
         index=material.index,
         judges={} if prints is None else prints.judges,
+        waived=tuple(sorted(material.population.waived)),
         plugins=material.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
     )
@@ -227,7 +229,8 @@ def _rankings(material: Material) -> tuple[Rankings, ...]:
 def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
     counts = ~np.isnan(scored.values)
     values = dict(zip(np.array(scored.names, object)[counts].tolist(), scored.values[counts].tolist(), strict=True))
-    return StoredMetric(version, origin, aggregated(scored.values[counts], scored.metric.aggregate), values)
+    value = aggregated(scored.values[counts], scored.metric.aggregate)
+    return StoredMetric(version, origin, value, values, describe_definition(scored.metric))
 
 
 def _says_the_same(made: Baseline, stored: Baseline) -> bool:

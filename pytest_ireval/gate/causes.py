@@ -300,7 +300,7 @@ def diagnoses_of(
         material.population,
         now,
         baseline,
-        next((metrics[name] for name in names if name in metrics and name in baseline.scored), None),
+        next((metrics[name] for name in names if name in metrics and baseline.has_values(name)), None),
         source_changed=material.cause is not None and material.cause.source,
         ranked_lines=lambda: orders_by_rank(source.options, material.suite.path.parent),
         titles=lambda wanted: titles_of(wanted, *material.document_texts),

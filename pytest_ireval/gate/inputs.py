@@ -14,6 +14,7 @@ import numpy as np
 
 from pytest_ireval.baselines.files import (
     JudgmentPrints,
+    fingerprint,
     fingerprint_of_policies,
     fingerprint_of_queries,
     fingerprint_of_text,
@@ -331,7 +332,18 @@ def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPri
         source=fingerprint_of_text(source),
         policies=policies if lowest is None else fingerprint_of_text(f"{policies} relevant from {lowest:g}"),
         documents=", ".join(filter(None, (suite.documents.definition(), "times: engine" if engine else ""))),
+        side_files=_fingerprint_side_files(suite),
     )
+
+
+def _fingerprint_side_files(suite: Suite) -> str:
+    """Of the files that name documents anew and of preferences; empty for a suite without them."""
+    named = [suite.documents.aliases, suite.documents.collapse, suite.judgments and suite.judgments.preferences]
+    paths = [near(each.path) if each else None for each in named]
+    # the line ends of a checkout on Windows change nothing; a pipe was read already, and is empty now
+    contents = [path.read_bytes().replace(b"\r\n", b"\n") if path and path.is_file() else b"" for path in paths]
+    parts = [*map(fingerprint, contents), suite.documents.pattern]
+    return fingerprint_of_text("\n".join(parts)) if any(paths) or suite.documents.pattern else ""
 
 
 def judgment_prints(gathered: Gathered) -> JudgmentPrints | None:

@@ -68,6 +68,8 @@ class Material:
     """The stored baseline, scored like the current rankings; None if it does not exist or cannot be scored."""
     baseline_error: IrevalError | None = None
     """The reason why the stored baseline cannot be compared with."""
+    redefined: Mapping[str, IrevalError] = field(default_factory=dict)
+    """Metrics whose definition is not that of the stored baseline, although their version is."""
     anchor: Baseline | None = None
     """The pinned release; None where no rule asks for it."""
     deleted: tuple[Path, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,10 +27,10 @@ from pytest_ireval.errors import (
 )
 from pytest_ireval.gate.answers import Answered, Others, refuse_missing_queries
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered
+from pytest_ireval.gate.redefinition import NEW_VERSION, ScoredAgain, definitions, find_redefined_metrics, find_restated
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import aggregated
-from pytest_ireval.results.outcome import Cause, Outcome, Restated
+from pytest_ireval.results.outcome import Cause, Outcome
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.join import begin_alike
 from pytest_ireval.rules.planning import by_stored
@@ -192,8 +192,8 @@ def _lost(gathered: Gathered, stored: Baseline, now: Side, cause: Cause, kept: _
     counting = {session for session, query in sessions if query not in waived}
     out = {"query": waived | set(cause.removed), "session": {session for session, _ in sessions} - counting}
     for name, scored in now.scored.items():
-        if name not in stored.metrics or (unit := scored.metric.unit) not in out:
-            continue
+        if name not in stored.metrics or (unit := scored.metric.unit) not in out or name in cause.metrics:
+            continue  # another definition may give no value where the old one did
         valued = {each for each, lacks in zip(scored.names, np.isnan(scored.values).tolist(), strict=True) if not lacks}
         had = stored.metrics[name].values
         lost = [each for each in had if each not in valued and each not in out[unit]]
@@ -213,6 +213,8 @@ class Compared:
     side: Side | None = None
     cause: Cause | None = None
     error: IrevalError | None = None
+    redefined: Mapping[str, IrevalError] = field(default_factory=dict)
+    """Metrics whose definition changed and whose version did not."""
     notes: tuple[str, ...] = ()
 
 
@@ -234,6 +236,12 @@ def compared(
     for rankings in stored.rankings:
         begin_alike(rankings, now.rankings[0], stored.depth)  # so that lists that did not change are not judged again
     side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown, curves=True).side
+    hint = f"{kept.first}; {kept.remedy}" if kept.first else kept.remedy
+    complaints = find_redefined_metrics(ScoredAgain(stored, gathered, prints, judged_by), side, kept.noun)
+    redefined: dict[str, IrevalError] = {
+        name: BaselineMisfitError(Problem(complaint, suggestion=hint, allowed=NEW_VERSION))
+        for name, complaint in complaints.items()
+    }
     side = over_the_same(suite, gathered, now, side, unknown)
     cause = cause_of(
         stored,
@@ -251,16 +259,18 @@ def compared(
     cause = replace(
         cause,
         rankings=cause.rankings + len(moved),
-        restated=_restated(stored, side),
+        restated=find_restated(stored, side),
         added=tuple(query for query in cause.added if query in ranked and query not in waived),
+        metrics=tuple(sorted({*cause.metrics, *redefined})),
     )
     lacking = {name: BaselineMisfitError(problem) for name, problem in _lacking(suite, stored, kept).items()}
-    side = replace(side, errors={**side.errors, **_redefined(stored, definitions(now), kept), **lacking})
+    redefined = {name: error for name, error in redefined.items() if name not in lacking}
+    side = replace(side, errors={**side.errors, **redefined, **_redefined(stored, definitions(now), kept), **lacking})
     error = _misfit(suite, gathered, stored, now, cause, prints, kept)
     notes = [*_notes_of(cause, len(gathered.population.queries), kept)]
     if not cause.index:
         notes += count_note(stored.index, index, f"when the {kept.noun} was accepted")
-    return Compared(side, cause, error, tuple(notes))
+    return Compared(side, cause, error, redefined, tuple(notes))
 
 
 def _unknown_to(gathered: Gathered, stored: Baseline) -> frozenset[str]:
@@ -282,31 +292,6 @@ def over_the_same(suite: Suite, gathered: Gathered, now: Side, side: Side, unkno
     )
     errors = {**side.errors, **ours.side.errors, **theirs.side.errors}
     return replace(side, scored={**side.scored, **theirs.side.scored}, errors=errors, counterpart=ours.side.scored)
-
-
-def definitions(side: Side) -> dict[str, tuple[int, str]]:
-    """Version and origin of each metric; an origin without the version of its distribution."""
-    return {name: (scored.metric.version, _origin_of(scored.metric.origin)) for name, scored in side.scored.items()}
-
-
-def _origin_of(text: str) -> str:
-    """``acme-metrics 1.2`` is ``acme-metrics``; a file is named without its folder, which differs by machine."""
-    return text.replace("\\", "/").rpartition("/")[2].partition(" ")[0]
-
-
-def _restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
-    """Metrics that give the baseline another figure, beyond rounding, than when it was accepted."""
-    restated = {}
-    for name, scored in side.scored.items():
-        if name not in stored.metrics:
-            continue
-        known = stored.metrics[name].values
-        before = np.array([known.get(unit, np.nan) for unit in scored.names], np.float64)
-        both = ~np.isnan(before) & ~np.isnan(scored.values)
-        then, now = (aggregated(values[both], scored.metric.aggregate) for values in (before, scored.values))
-        if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > 1e-9):
-            restated[name] = Restated(then, now)
-    return restated
 
 
 def others_of(suite: Suite, gathered: Gathered, now: Side, answered: Others) -> dict[int, Side | IrevalError]:

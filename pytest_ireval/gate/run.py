@@ -210,6 +210,7 @@ def material_of(
         stored=stored,
         baseline=against.side,
         baseline_error=against.error,
+        redefined=against.redefined,
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
         anchor=anchored.anchor,

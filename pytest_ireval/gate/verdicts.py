@@ -115,9 +115,11 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     plain = replace(plain, compares=asked.kind.compares)
     reference = reference_of(check, material) if asked.kind.compares else None
     metrics = (str(check.part.metric), str(check.part.beside))
-    broken = next((material.now.errors[name] for name in metrics if name in material.now.errors), None)
+    redefined = {} if asked.kind.compares else material.redefined  # a bound was meant for the values of then
+    errors = {**redefined, **material.now.errors}
+    broken = next((errors[name] for name in metrics if name in errors), None)
     if broken is not None and reference is None:  # a first baseline without this metric must not be accepted
-        return _with(plain, _error_ruling(broken))
+        return replace(_with(plain, _error_ruling(broken)), acceptable=broken in redefined.values())
     if asked.kind.compares and reference is None:
         return _lenient(_without_baseline(plain, material), warns=asked.options.on_fail == "warn")
     if isinstance(reference, MissingAnchorError):

@@ -181,8 +181,7 @@ AGGREGATES = re.compile(r"mean|geometric|sum|none|p\d{1,2}(\.\d+)?")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SECTIONS = ("Formula", "Reference", "Example")
 
-_WRITTEN = "_text"
-"""The attribute that keeps a metric's canonical name after the first use."""
+_WRITTEN = "_text"  # the attribute that keeps a metric's canonical name after the first use
 
 
 class NotANumberError(TypeError):
@@ -256,6 +255,8 @@ class Metric:
     """``notes(judged, **arguments)``: sentences for reports about what it left out."""
     version: int = 1
     """Goes up when the definition changes: values of two versions are not comparable."""
+    repeatable: bool = True
+    """False: equal rankings may get other values on another day. Then only ``version`` tells of another definition."""
     steps: StepsOf | None = None
     """``steps(judged, **arguments)``: its arithmetic on the one query of ``judged``, for ``ireval why``."""
     not_promised: Mapping[str, str] = field(default_factory=dict)
@@ -386,6 +387,7 @@ class About(TypedDict, total=False):
     uses: Callable[[Mapping[str, Any]], tuple[str, ...]] | None
     notes: Callable[..., Iterable[str]] | None
     version: int
+    repeatable: bool
     steps: StepsOf | None
     not_promised: Mapping[str, str]
     formula: str

@@ -81,6 +81,10 @@ class Side:
         found: T = self._memory[key]
         return found
 
+    def has_values(self, metric: str) -> bool:
+        """Tell whether a metric was computed here, and can be compared."""
+        return metric in self.scored and metric not in self.errors
+
     def documents(self, query: str, asking: int = 0) -> list[str]:
         """The first ``depth`` documents of a query's ranking, of one asking; none if it has no ranking."""
         rankings = self.rankings[asking]
