@@ -306,7 +306,7 @@ def _all_orders(judged: JudgedRankings, *, most: int, depth: int | None, one_by_
     new_group = np.ones(moving.size, bool)
     new_group[1:] = (key[1:] != key[:-1]).any(axis=1)
     begin = np.flatnonzero(new_group)
-    groups = [moving[a:b] for a, b in zip(begin.tolist(), [*begin[1:].tolist(), moving.size], strict=True)]
+    groups = [rows for rows in np.split(moving, begin[1:]) if rows.size]  # one empty group where nothing can move
     kinds = [_kinds(grade[rows], int(tied_to[rows[0]] - tied_from[rows[0]]) + 1, one_by_one) for rows in groups]
     count = np.ones(judged.count)
     for rows, kind in zip(groups, kinds, strict=True):
