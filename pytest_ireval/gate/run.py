@@ -192,7 +192,7 @@ def material_of(
         *_gone(answered.gone),
         *([": ".join(filter(None, differing))] if differing[1] else []),
         *_unranked(base, found),
-        *notes_on_shares(counts),
+        *notes_on_shares(suite, counts),
         *found.notes,
     )
     return Material(

@@ -295,13 +295,14 @@ def _share(judgedness: Judgedness | None, wanted: Mask) -> float | None:
     return None if judgedness is None or not listed else float(judgedness.judged[wanted].sum()) / listed
 
 
-def notes_on_shares(counts: Counts) -> Iterator[str]:
+def notes_on_shares(suite: Suite, counts: Counts) -> Iterator[str]:
     """Warn if so little is judged that figures say little of what people see, or so much less that they mislead."""
     now, before = counts.judged_share, counts.judged_share_before
     if now is None or (now >= 0.8 and (before is None or before - now <= 0.05)):
         return
     then = "" if before is None else f" (baseline: {before:.0%})"
-    yield f"{now:.0%} of the first {counts.judged_depth} documents are judged{then}; the others count as irrelevant"
+    others = "are removed" if suite.policies.unjudged == "removed" else "count as irrelevant"
+    yield f"{now:.0%} of the first {counts.judged_depth} documents are judged{then}; the others {others}"
 
 
 def seen_by_metrics(found: Brought, policies: Policies) -> JudgedRankings:

@@ -60,6 +60,11 @@ def with_what_to_judge(
 def _with_facts(outcome: Outcome, found: Open | None) -> Outcome:
     if found is None:
         return outcome
+    if found.unjudged.error:
+        error = f"the effect of unjudged documents cannot be computed: {found.unjudged.error}"
+        return replace(outcome, facts=(*outcome.facts, error))
+    if found.seen.metric.aggregate != "mean":  # changes of queries do not add up to that of a sum or a percentile
+        return outcome
     even = tuple(_break_even(found))
     fall, allowed = _fall(found)
     before, after = (even, ()) if fall > allowed else ((), even)
@@ -139,7 +144,7 @@ def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float
     what = f"{metric} to {verb} by no more than the tolerance" if fall > allowed > 0 else f"{metric} not to {verb}"
     if len(new) == 1:
         return f"the new unjudged document would have to {be} for {what}"
-    of = f"{count} of {len(new)} new unjudged documents ({count / len(new):.0%})"
+    of = f"about {count} of {len(new)} new unjudged documents ({count / len(new):.0%})"
     return f"{of} would have to {be} for {what}"
 
 
@@ -166,8 +171,6 @@ def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
 
 def _facts(found: Open) -> Iterator[str]:
     """The part of a fall that depends on unjudged documents."""
-    if found.unjudged.error:
-        yield f"the effect of unjudged documents cannot be computed: {found.unjudged.error}"
     seen, values = found.seen, found.seen.paired()
     helping = sum(seen.sign * each.effect > 0 for each in found.documents)
     weights = weights_of(seen, values, weighted=found.weighted)

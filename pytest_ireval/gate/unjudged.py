@@ -14,11 +14,9 @@ from pytest_ireval.evaluating.policy_views import BY_JUDGMENTS, as_told, worth_o
 from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.reference import SCORES
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import bounds_of, score
+from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.suite_result import ToJudge
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.join import judge
 from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
@@ -29,7 +27,6 @@ from pytest_ireval.retrieval.views import (
     OpenDocuments,
     Template,
     condensed,
-    cut_to_depth,
     labelled,
     labelled_rows,
     listed_rows,
@@ -40,19 +37,16 @@ from pytest_ireval.retrieval.views import (
 from pytest_ireval.rules.context import JudgedThere, Unjudged
 from pytest_ireval.rules.side import Population, Side
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.statistics.joint_bounds import Alone, Asked, Bounds, Shape, affordable, heeds_labels, joint_bounds
+from pytest_ireval.statistics.joint_bounds import ROWS, Asked, Bounds, heeds_labels, joint_bounds, rows_to_try
 from pytest_ireval.suites.suite import Suite
-from pytest_ireval.text_table import counted
 
 T = TypeVar("T")
 WITH_DOCUMENTS = {"documents", "fields"}
 """Needs of metrics that look at ids."""
-TRIED_QUERIES, TRIED_LABELLINGS = 200, 32
-"""Enough to learn what a metric is about."""
+DEPTHS = (1000, 500, 200, 100, 50, 20, 10, 5, 1)
+"""Where labels of all documents would take too long to try, those to the first of these ranks that do not are tried."""
 WHOLE_GRADES = 20
 """Up to this top of a scale of whole numbers, each of them is a grade, whether or not a document has it."""
-COMPARED_GRADES = 12
-"""Of this many grades all are tried as the one that a third document has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,23 +72,21 @@ class _Pair(NamedTuple):
     metric: Metric
     now: Template
     before: Template
+    below: int | None
+    """Unjudged documents below this rank on both sides stay as they are; None where there are none."""
     scale: Floats
     """The grades that a judge could give, ascending; of grades that are the same to the metric, one."""
     policies: Policies
-    thinned: Mask
-    """Queries that have more open documents than labels can be tried for."""
 
     @property
     def open(self) -> OpenDocuments:
         return self.now.open
 
-    def values(self, labels: Labellings, depth: int | None = None) -> tuple[Floats, Floats]:
-        """The metric's values of both sides under these labels; of the first ``depth`` documents, if it is given."""
+    def values(self, labels: Labellings) -> tuple[Floats, Floats]:
+        """The metric's values of both sides under these labels."""
         documents = bool(self.metric.needs & WITH_DOCUMENTS)
         now, before = (labelled(side, labels, self.scale, documents=documents) for side in (self.now, self.before))
         before = replace(before, ideal=now.ideal, _memory_of_ideal=now._memory_of_ideal)
-        if depth is not None:
-            now, before = cut_to_depth(now, depth), cut_to_depth(before, depth)
         return self._said(now), self._said(before)
 
     def as_it_is(self) -> tuple[Floats, Floats]:
@@ -130,57 +122,39 @@ class _Pair(NamedTuple):
         """True if labels decide the order of equal scores."""
         return self.policies.ties in BY_JUDGMENTS
 
-    @property
-    def unknown(self) -> Mask:
-        """Queries that labels cannot be tried for."""
-        if self.ordered and worth_of(self.metric, self.now.judged) is None:
-            return self.open.counts > 0
-        return self.thinned
-
-    def steps(self) -> tuple[int, ...]:
-        """Labels of different worth, ascending; for metrics that add up the worth of documents.
-
-        Two grades are compared on a list of one of two judged documents: a third one keeps the divisor away from 0.
-        """
-        grades = [float(grade) for grade in self.scale]
-        third = grades if len(grades) <= COMPARED_GRADES else grades[-1:]
-        pairs = [(a, b, c) for a in grades for b in grades for c in third]
-        judged = judge(
-            judgments_from({f"q{i}": {"a": a, "b": b, "c": c} for i, (a, b, c) in enumerate(pairs)}, grades="float"),
-            rankings_from({f"q{i}": ["a"] for i in range(len(pairs))}),
-            self.now.judged.highest_grade,
-        )
-        judged = replace(judged, collection=self.now.judged.collection)
-        values = score(self.metric, judged).values.reshape(len(grades), len(grades), len(third))
-        more = np.sign(values - values.transpose(1, 0, 2)).sum(axis=2)
-        wins = (more > 0).sum(axis=1) - (more < 0).sum(axis=1)
-        return tuple(int(np.flatnonzero(wins == each)[-1]) + 1 for each in np.unique(wins))
-
 
 def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankings], valued: frozenset[str]) -> _Pair:
-    """Both sides with their open documents, of queries that are ``valued``; as many as labels can be tried for."""
+    """Both sides with their open documents, of queries that are ``valued``, down to the metric's cutoff.
+
+    An unjudged document below it on both sides can change the number of relevant documents alone: it counts as judged,
+    so bounds of a figure at 5 are about the documents that can come among the first 5.
+    """
     ours, theirs = (_told(looking, each, valued) for each in rankings)
     policies = looking.suite.policies
     by_judgments = policies.ties in BY_JUDGMENTS
+    if by_judgments and worth_of(metric, ours) is None:
+        raise MetricError(f"ties: {policies.ties} tries all orders of equal scores, which is too slow for all grades")
     scores = bool(metric.needs & SCORES) or by_judgments
     judgments = looking.base.population.judgments
-    grades = _told_apart(metric, _scale_of(judgments, ours.highest_grade))
+    scale = _told_apart(metric, _scale_of(judgments, ours.highest_grade))
 
-    def sides(cutoff: int | None) -> tuple[Template, Template, Mask]:
-        found = open_documents(ours, theirs, cutoff, scores=scores)
-        rows = labelled_rows(template(ours, found, found.now)) + labelled_rows(template(theirs, found, found.before))
-        few = found.first_of_each(affordable(found.counts, rows))
-        return template(ours, few, few.now), template(theirs, few, few.before), few.counts < found.counts
-
-    def pair(cutoff: int | None) -> _Pair:
-        left, right, thinned = looking.once(("sides", id(ours), id(theirs), cutoff, scores), lambda: sides(cutoff))
-        return _Pair(metric, left, right, grades, policies, thinned)
+    def sides() -> tuple[Template, Template, int | None]:
+        found = open_documents(ours, theirs, scores=scores)
+        deepest = int(found.best.max(initial=1))
+        limit = min(cutoff or deepest, deepest)
+        for depth in (limit, *(each for each in DEPTHS if each < limit)):
+            few = found.down_to(depth)
+            now, before = template(ours, few, few.now), template(theirs, few, few.before)
+            if rows_to_try(few.counts, labelled_rows(now) + labelled_rows(before)) <= ROWS:
+                break
+        return now, before, depth if depth < deepest else None
 
     cutoff = metric.settings.get("cutoff")
     moves_up = policies.unjudged == "removed" or metric.settings.get("judged_only") or by_judgments
     if not isinstance(cutoff, int) or moves_up:  # a document from below the cutoff may move above it
-        return pair(None)
-    return pair(cutoff if metric.adds_up or _stops_at(cutoff, pair(None)) else None)
+        cutoff = None
+    key = ("sides", id(ours), id(theirs), cutoff, scores)
+    return _Pair(metric, *looking.once(key, sides), scale, policies)
 
 
 def _scale_of(judgments: Judgments | None, top: float) -> Floats:
@@ -198,19 +172,6 @@ def _told_apart(metric: Metric, scale: Floats) -> Floats:
         return scale
     kind: Integers = np.where(scale >= rel, 2, np.where(scale >= 0, 1, 0))
     return np.array([scale[kind == each].max() for each in np.unique(kind)])
-
-
-def _stops_at(cutoff: int, pair: _Pair) -> bool:
-    """Tell whether documents below the cutoff are worth nothing: lists that are cut there have the same values.
-
-    They have others for a metric that makes an ideal of all that was retrieved. Tried under random labels.
-    """
-    query = np.repeat(np.flatnonzero(pair.open.counts)[:TRIED_QUERIES], TRIED_LABELLINGS)
-    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(pair.open.counts[query])))
-    label = np.random.default_rng(0).integers(1, pair.scale.size + 1, int(first[-1]))
-    labels = Labellings(query, first, label)
-    whole, shortened = pair.values(labels), pair.values(labels, cutoff)
-    return all(bool(np.array_equal(*both)) for both in zip(whole, shortened, strict=True))
 
 
 def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> JudgedRankings:
@@ -299,11 +260,8 @@ def _heeds_labels(pair: _Pair) -> bool:
 def _part(pair: _Pair) -> _Part:
     now, before = pair.as_it_is()
     asked = _asked(pair, lambda ours, theirs: ours - theirs)
-    bounds = joint_bounds(asked, now - before, _shape(pair), unknown=pair.unknown)
-    endless = np.isinf(bounds.low) | np.isinf(bounds.high)
-    if endless.any():
-        queries = counted(int(np.count_nonzero(endless)), "query")
-        raise MetricError(f"too many unjudged documents to try all of their grades, in {queries}")
+    adds_up = pair.metric.adds_up and not pair.removed and not pair.ordered
+    bounds = joint_bounds(asked, now - before, adds_up=adds_up)
     return _Part(pair, *pair.without_unjudged(), bounds, _with_new_at_the_top(pair, now - before))
 
 
@@ -321,24 +279,6 @@ def _new(pair: _Pair) -> Mask:
     """The open documents that the baseline does not list."""
     new: Mask = (pair.open.now > 0) & (pair.open.before == 0)
     return new
-
-
-def _shape(pair: _Pair) -> Shape:
-    """The properties of the metric's values."""
-    metric = pair.metric
-    low, high = bounds_of(metric)
-    ends = (low - high, high - low)
-    if pair.removed or pair.ordered:
-        return Shape(range=ends)
-    if metric.adds_up:
-        return Shape(plain=True) if math.isinf(high) else Shape(steps=pair.steps(), range=ends)
-    if not metric.binary or pair.scale.size != 2 or "promotion_never_harms" in metric.not_promised:
-        return Shape(range=ends)
-
-    def alone(value: Callable[[Floats, Floats], Floats], ranks: Integers) -> Alone:
-        return Alone(lambda labels: value(*pair.values(labels)), ranks)
-
-    return Shape(alone=(alone(_now, pair.open.now), alone(_before, pair.open.before)), range=ends)
 
 
 def _asked(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> Asked:
@@ -377,6 +317,7 @@ def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> Unju
         all_new=placed([part.all_new for part in parts]),
         there=_judged_there(parts[0].pair, place),
         top_grade=_top_grade(population, parts[0].pair),
+        below=min((part.pair.below for part in parts if part.pair.below is not None), default=None),
     )
 
 

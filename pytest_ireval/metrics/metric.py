@@ -228,8 +228,8 @@ class Metric:
     """True if a query's value is a sum over its documents: the worth of the rank times the worth of the grade.
 
     The sum may be divided by something that depends only on the grades of the judged documents. Or a function of the
-    arguments. A metric whose range has no upper end is such a sum, divided by nothing. Documents of the same worth are
-    then the same to it, and the bounds under labels of unjudged documents are exact.
+    arguments. Where it knows two grades alone, the bounds under labels of unjudged documents are exact, however many
+    documents there are.
     """
     binary: bool = False
     """True if a grade matters only by being ``rel`` or above, or below 0: all others are the same to it."""

@@ -262,19 +262,25 @@ class OpenDocuments(NamedTuple):
         """The number of documents of each query."""
         return np.diff(self.first)
 
+    @property
+    def best(self) -> Integers:
+        """The better of the two ranks of each document."""
+        now, before = (np.where(rank > 0, rank, np.iinfo(np.int64).max) for rank in (self.now, self.before))
+        return np.minimum(now, before)
+
     def some(self, rows: Mask) -> OpenDocuments:
         """The marked documents alone."""
         query = self.query[rows]
         first = np.searchsorted(query, np.arange(self.first.size)).astype(np.int64)
         return OpenDocuments(first, query, self.now[rows], self.before[rows])
 
-    def first_of_each(self, most: int) -> OpenDocuments:
-        """The first documents of each query, up to ``most``, by their best rank on either side."""
-        return self.some(np.arange(self.query.size) - self.first[self.query] < most)
+    def down_to(self, rank: int) -> OpenDocuments:
+        """The documents down to this rank on at least one side."""
+        return self.some(self.best <= rank)
 
 
-def open_documents(now: JudgedRankings, before: JudgedRankings, cutoff: int | None, *, scores: bool) -> OpenDocuments:
-    """Unjudged documents of queries whose two lists differ, down to the ``cutoff`` on at least one side.
+def open_documents(now: JudgedRankings, before: JudgedRankings, *, scores: bool) -> OpenDocuments:
+    """Unjudged documents of queries whose two lists differ.
 
     With equal lists no label changes the difference, unless ``scores`` count, too: they may differ.
     """
@@ -295,10 +301,7 @@ def open_documents(now: JudgedRankings, before: JudgedRankings, cutoff: int | No
         rank_now[order],
         rank_before[order],
     )
-    wanted = np.ones(order.size, bool) if cutoff is None else best[order] <= cutoff
-    if not scores:
-        wanted &= _changed(ours, theirs, there)[found.query]
-    return found.some(wanted)
+    return found if scores else found.some(_changed(ours, theirs, there)[found.query])
 
 
 def listed_rows(judged: JudgedRankings) -> Documents:

@@ -46,7 +46,7 @@ class Unjudged:
     best: Floats
     """``now - before`` with the best labels for the change."""
     exact: bool
-    """True if no labels give more or less than ``worst`` and ``best``."""
+    """True if no labels give more or less than ``worst`` and ``best``; else these are approximate."""
     error: str = ""
     """The error of a metric that cannot be computed under other labels; the arrays are NaN then."""
     documents: tuple[ToJudge, ...] = ()
@@ -56,6 +56,8 @@ class Unjudged:
     there: JudgedThere | None = None
     top_grade: float | None = None
     """The top label; None where relevant documents are all alike to the metric, or to the judges."""
+    below: int | None = None
+    """Unjudged documents below this rank in both lists count as judged; None where there are none."""
 
 
 class Values(NamedTuple):

@@ -85,6 +85,8 @@ class LeftOpen:
     """True if no labels lead farther than ``worst`` and ``best``."""
     documents: int
     """The number of them that matter."""
+    below: int | None = None
+    """Unjudged documents below this rank in both lists count as judged; None where there are none."""
 
     def confirmed(self, fewest: int, fails: Callable[[Question], bool]) -> bool:
         """Tell whether a failure remains without those documents, of enough queries, or under the best labels."""
@@ -111,11 +113,13 @@ class Robustness:
     """True if a failure by the present judgments is one under any labels."""
     falling: bool
     """True if it fell by more than is allowed under any labels."""
+    below: int | None = None
+    """Unjudged documents below this rank in both lists count as judged; None where there are none."""
 
 
 def robustness_of(question: Question, factor: float, fewest: int = 1) -> Robustness | None:
-    """The same verdict under other labels; None where no unjudged document matters."""
-    left_open = left_open_of(question)
+    """The same verdict under other labels; None where no unjudged document matters, or the figure is no mean."""
+    left_open = left_open_of(question) if question.seen.metric.aggregate == "mean" else None
     if left_open is None:
         return None
     condensed, worst, best = (each.evidence for each in (left_open.condensed, left_open.worst, left_open.best))
@@ -133,6 +137,7 @@ def robustness_of(question: Question, factor: float, fewest: int = 1) -> Robustn
             fewest, lambda other: decided(other.evidence, factor, question.alpha).verdict == "fail"
         ),
         falling=left_open.confirmed(fewest, lambda other: other.evidence.mean < -(question.allowed or 0.0)),
+        below=left_open.below,
     )
 
 
@@ -146,7 +151,7 @@ def left_open_of(question: Question) -> LeftOpen | None:
         return None
     ends = (np.where(np.isnan(end), question.values.gain, end) for end in (unjudged.worst[place], unjudged.best[place]))
     worst, best = (replace(question, told=seen.sign * end) for end in ends)  # observed, where labels do not matter
-    return LeftOpen(_condensed(question, unjudged), worst, best, unjudged.exact, documents)
+    return LeftOpen(_condensed(question, unjudged), worst, best, unjudged.exact, documents, unjudged.below)
 
 
 def _condensed(question: Question, unjudged: Unjudged) -> Question:

@@ -104,8 +104,7 @@ def looked_at(name, scale, seed):
     """Bounds of some queries beside the lowest and the highest difference of all labellings."""
     chance = np.random.default_rng([seed, len(name), len(scale)])
     metric = REGISTRY.parse_metrics([name])[0]
-    moves_up = metric.settings.get("judged_only") or metric.settings.get("ideal") == "retrieved"
-    cutoff = None if moves_up else metric.settings.get("cutoff")
+    cutoff = None if metric.settings.get("judged_only") else metric.settings.get("cutoff")
     top = TOPS.get(scale, float(max(SCALES[scale].values())))
     for _ in range(4):
         judged, now, before = drawn(chance, SCALES[scale], 2 if len(GRADES[scale]) > 4 else 3)
@@ -129,26 +128,21 @@ def test_bounds_are_the_lowest_and_the_highest_difference_of_all_grades(name, sc
 
 
 @on_every_scale(NAMES)
-def test_bounds_of_more_grades_than_can_be_tried_are_wide_enough(name, scale, monkeypatch):
+def test_bounds_of_more_grades_than_can_be_tried_are_changes_under_some_of_them(name, scale, monkeypatch):
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
-    monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.STEPPED", 1)
     for found, metric, low, high in looked_at(name, scale, 2):
-        if found is None or found.error:
+        if found is None:
             continue
         ends = (found.worst[0], found.best[0])[:: -1 if metric.direction == "lower" else 1]
-        assert ends[0] <= low + 1e-12
-        assert ends[1] >= high - 1e-12
+        assert low - 1e-12 <= ends[0] <= ends[1] <= high + 1e-12
         tight = ends == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
         assert tight or not found.exact
 
 
-@on_every_scale(name for name in NAMES if REGISTRY.parse_metrics([name])[0].adds_up)
-def test_in_the_order_of_effects_the_bounds_of_sums_are_exact(name, scale, monkeypatch):
+@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY.parse_metrics([name])[0].adds_up])
+def test_in_the_order_of_effects_the_bounds_of_sums_with_two_grades_are_exact(name, monkeypatch):
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
-    monkeypatch.setattr(
-        "pytest_ireval.statistics.joint_bounds._labellings_of", lambda _, count: np.full(count.shape, 10**6)
-    )
-    for found, _, low, high in looked_at(name, scale, 3):
+    for found, _, low, high in looked_at(name, "0 and 1", 3):
         if found is not None:
             ends = (found.worst[0], found.best[0])
             assert found.exact
@@ -187,8 +181,8 @@ def test_grades_that_order_equal_scores_are_followed(name, ties):
     values = [*TwoSides(queries, *sides, [name], policies={"ties": ties}).difference(name), *found.difference(name)]
 
     bounds = found.left_open(name)
-    if bounds is None:
-        assert np.ptp(values) == 0
+    if bounds is None or bounds.error:  # of PMeasure all orders would have to be tried, for all grades
+        assert np.ptp(values) == 0 or name == "PMeasure"
         return
     assert bounds.worst[0] <= min(values) + 1e-12
     assert bounds.best[0] >= max(values) - 1e-12
@@ -219,10 +213,3 @@ def test_documents_that_count_only_together_are_listed():
 
     assert (found.worst[0], found.best[0]) == (0, 1)
     assert {each.document for each in found.documents} == {"u0", "u1"}
-
-
-def test_a_query_with_too_many_documents_for_a_metric_without_ends_is_not_bounded(monkeypatch):
-    monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
-    found = TwoSides({"q": {"j": 1, "n": -1}}, {"q": ["u0", "j"]}, {"q": ["j"]}, ["YAAP"])
-
-    assert found.left_open("YAAP").error == "too many unjudged documents to try all of their grades, in 1 query"

@@ -52,7 +52,7 @@ def test_bounds_and_interval_of_a_rise_have_one_sign(found):
     assert mean.verdict == "inconclusive"
     assert mean.headline.startswith("Wasted@1 rose by 0.4000 (90% interval +0.318 to +0.482): ")
     said = "40 unjudged documents affect this figure: the change is between +0.000 and +0.400, whatever grades they get"
-    assert f"{said}; without them the change is +0.000" in mean.facts
+    assert f"{said}; without unjudged documents the change is +0.000" in mean.facts
 
 
 def test_a_tail_of_costs_gains(found):
