@@ -191,6 +191,7 @@ def _most_influential(documents: Sequence[ToJudge]) -> tuple[ToJudge, ...]:
     largest: dict[str, float] = {}
     for each in documents:
         largest[each.metric] = max(largest.get(each.metric, 0.0), abs(each.effect))
+    largest = {metric: effect or 1.0 for metric, effect in largest.items()}  # 0: documents that count only together
     order = sorted(documents, key=lambda each: (-abs(each.effect) / largest[each.metric], -abs(each.effect)))
     once: dict[tuple[str, str], ToJudge] = {}
     for each in order:

@@ -52,7 +52,7 @@ class Asked:
 
 
 class Bounds(NamedTuple):
-    """Per query the lowest and the highest difference; per open document the effect of the top label alone.
+    """Per query the lowest and the highest difference; per open document its effect alone.
 
     ``exact``: no labels give more or less.
     """
@@ -83,20 +83,25 @@ def joint_bounds(asked: Asked, as_it_is: Floats, *, adds_up: bool, tried_rows: i
 
 
 def effects(asked: Asked, as_it_is: Floats) -> Floats:
-    """The effect of the top label of each open document alone on the difference of its query; 0 within rounding."""
-    number, query = _numbered(asked.count, asked.count > 0)
-    found = _values(asked, query, number, _one_alone(asked.labels)) - as_it_is[query]
-    found[np.abs(found) <= TIE] = 0.0
-    return found
+    """The effect of each open document alone on the difference of its query; 0 within rounding.
+
+    It is that of the top label. If that is 0, it is that of the label with the largest effect: to bpref, a document
+    that is judged not relevant counts.
+    """
+    number, query = _numbered(asked.count * asked.labels, asked.count > 0)
+    moved = _values(asked, query, number, _one_alone(asked.labels)) - as_it_is[query]
+    found = np.where(np.abs(moved) <= TIE, 0.0, moved).reshape(-1, asked.labels)
+    most = found[np.arange(found.shape[0]), np.abs(found).argmax(axis=1)]
+    return np.where(found[:, -1] != 0, found[:, -1], most)
 
 
 def heeds_labels(asked: Asked) -> bool:
-    """True if values differ among labels: one for all documents, the top for one alone, or some of all labellings."""
+    """True if values differ among labels: one for all documents, one document alone, or some of all labellings."""
     wanted = asked.count > 0
     number, query = _numbered(asked.labels * wanted, wanted)
     if _differ(query, _values(asked, query, number, lambda number, place, _: number + 1 + 0 * place)):
         return True
-    number, query = _numbered(asked.count + 1, wanted)
+    number, query = _numbered((asked.labels * asked.count + 1) * wanted, wanted)
     if _differ(query, _values(asked, query, number, _one_alone(asked.labels, others=1))):
         return True
     labellings = _labellings_of(asked.labels, asked.count)
@@ -183,8 +188,8 @@ def _numbered(count: Integers, wanted: Mask) -> tuple[Integers, Integers]:
 
 
 def _one_alone(labels: int, others: int = LEFT) -> _Labels:
-    """The top label for one document: the first one, then the second, at last none; ``others`` have another label."""
-    return lambda number, place, _: np.where(number == place, labels, others)
+    """One document with one label: all labels of the first document, then of the second; ``others`` have another."""
+    return lambda number, place, _: np.where(number // labels == place, number % labels + 1, others)
 
 
 def _leading(labels: int) -> _Labels:
