@@ -30,6 +30,7 @@ from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Setting
 from pytest_ireval.gate.reference import HeldAgainst
+from pytest_ireval.gate.waived_queries import WaivedLoss
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
@@ -56,6 +57,8 @@ class Material:
     """The metrics that look at no judgments, over all queries; None without such metrics."""
     now: Side
     counts: Counts
+    losses_of_waived: Mapping[str, WaivedLoss]
+    """By waived query, if it got worse."""
     fingerprints: Fingerprints
     judged_by: JudgmentPrints | None
     judgment_ages: JudgmentAges | None

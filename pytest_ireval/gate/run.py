@@ -42,6 +42,7 @@ from pytest_ireval.gate.scoring import (
 )
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, broken_outcome, judged_all
+from pytest_ireval.gate.waived_queries import find_losses_of_waived_queries
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Cause
@@ -51,6 +52,7 @@ from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.formats.pieces import return_freed_memory
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_failing, planned
+from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.asking import described_source
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
@@ -179,6 +181,8 @@ def material_of(
         against = compared(suite, base, found.side, stored, prints, judged_by, answered.facts)
     anchored = anchored_by(suite, base, found.side, prints, judged_by, answered.facts)
     counts = with_judged_shares(_counts_of(base, found, missing), suite, base.population, found.side, against.side)
+    others = {**others_of(suite, base, found.side, theirs), **anchored.sides}
+    references = (each for each in (against.side, *others.values()) if isinstance(each, Side))
     failed = tuple(_failed(answered.failed))
     notes = (
         *against.notes,
@@ -203,6 +207,7 @@ def material_of(
         plain=base.plain,
         now=found.side,
         counts=counts,
+        losses_of_waived=find_losses_of_waived_queries(suite, base, found.side, next(references, None)),
         fingerprints=prints,
         judged_by=judged_by,
         judgment_ages=None if base.written is None else judgment_ages(base.written, today),
@@ -214,7 +219,7 @@ def material_of(
         deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
         cause=against.cause,
         anchor=anchored.anchor,
-        others={**others_of(suite, base, found.side, theirs), **anchored.sides},
+        others=others,
         notes=(*notes, *noise_notes(base.population, found.side, against.side), *endings(suite, today)),
         beside=beside(suite, base, found.side),
         strange=strange,

@@ -138,7 +138,7 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
 def _lenient(outcome: Outcome, *, warns: bool) -> Outcome:
     """Turn a failure of a rule that only warns into a warning, whatever the failure is."""
     if outcome.verdict == "fail" and warns:
-        return replace(outcome, verdict="pass", warning=True)
+        return replace(outcome, verdict="pass", warning=True, broken=True)
     return outcome
 
 
@@ -218,7 +218,18 @@ def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
         )
     left = time_left(waiver, today)
     facts = (f"it ends {left}",) if left else ()
-    return Ruling("pass", f"{waiver.query} is waived until {waiver.until}: {waiver.reason}", facts=facts)
+    headline = f"{waiver.query} is waived until {waiver.until}: {waiver.reason}"
+    loss = material.losses_of_waived.get(waiver.query)
+    if loss is None:
+        return Ruling("pass", headline, facts=facts)
+    numbers = {"value": loss.now, "baseline": loss.baseline, "change": loss.now - loss.baseline}
+    return Ruling(
+        "pass",
+        f"the waived query {waiver.query} got worse: {loss}",
+        facts=(headline, *facts),
+        warning=True,
+        numbers=numbers,
+    )
 
 
 def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Ruling:

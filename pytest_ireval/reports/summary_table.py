@@ -17,6 +17,7 @@ from pytest_ireval.reports.wording import (
     is_explained,
     moved_figures,
     percent,
+    reservations,
 )
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SinceBase, SuiteResult
@@ -343,7 +344,8 @@ def _verdict_lines(run: RunResult, limit: int) -> list[str]:
             said.append(f"{counted(len(names), 'suite')} {_DONE[verdict]}{named}")
     if run.failed_tests:
         said.append(f"{counted(len(run.failed_tests), 'Python test')} failed")
-    text = f"ireval: {run.verdict}: {', '.join(said)}; {verdicts_in_words(run.suites)}"
+    whole = [", ".join(said), verdicts_in_words(run.suites), *reservations(run)]
+    text = f"ireval: {run.verdict}: {'; '.join(map(printable, whole))}"
     return wrapped(text, limit, then="  ")
 
 

@@ -314,11 +314,13 @@ def _good(run: RunResult) -> Iterator[str]:
     every = [each for suite in run.suites for each in suite.outcomes]
     doubtful = sum(each.verdict == "inconclusive" for each in every)
     accepted = sum(each.accepted and not each.missing_baseline for each in every)
-    warnings = sum(each.warning and not lowers(each) for each in every)
-    passed = len(every) - doubtful - accepted
+    warnings = sum(each.warning and not (each.broken or lowers(each) or _hides_a_loss(each)) for each in every)
+    broken = sum(each.broken for each in every)
+    passed = len(every) - doubtful - accepted - broken
     if passed or doubtful:
         whole = f"all {passed:,}" if passed > 1 else f"{passed}"
         yield f"{whole if passed == len(every) else f'{passed:,} of {len(every):,}'} {_checks(len(every))} passed"
+    yield from reservations(run)
     if unasked := _unasked(run):
         yield f"{unasked:,} {_checks(unasked)} not selected"
     if doubtful:
@@ -340,6 +342,27 @@ def _good(run: RunResult) -> Iterator[str]:
         yield f"accepted as the new baseline: {_some(run.accepted)}"
     if run.unaffected:
         yield f"{counted(len(run.unaffected), 'suite')} not affected by the change"
+
+
+def reservations(run: RunResult) -> Iterator[str]:
+    """What a reader of a green run must know: rules that are broken and only warn, and queries that do not count."""
+    every = [each for suite in run.suites for each in suite.outcomes]
+    if broken := sum(each.broken for each in every):
+        are, warn = ("are", "they only warn") if broken > 1 else ("is", "it only warns")
+        yield f"{broken:,} of {len(every):,} {'rules' if len(every) > 1 else 'rule'} {are} broken, {warn}"
+    counts = [suite.counts for suite in run.suites if suite.counts.waived]
+    if waived := sum(len(each.waived) for each in counts):
+        are = "is" if waived == 1 else "are"
+        yield f"{waived:,} of {counted(sum(each.queries for each in counts), 'query')} {are} waived"
+        worse = [each.headline for each in every if _hides_a_loss(each)]
+        yield from worse[:NAMED]
+        if len(worse) > NAMED:
+            yield f"and {len(worse) - NAMED:,} more waived queries got worse"
+
+
+def _hides_a_loss(outcome: Outcome) -> bool:
+    """Tell whether it is about a waiver whose query got worse."""
+    return outcome.kind == "waive" and outcome.verdict == "pass" and outcome.warning
 
 
 def _unasked(run: RunResult) -> int:

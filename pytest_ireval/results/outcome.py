@@ -155,6 +155,8 @@ class Outcome:
     """True if a reader should look although the verdict is pass: it would have failed, but the rule says ``on_fail:
     warn``; or it is a known failure, or one that holds again.
     """
+    broken: bool = False
+    """True if the rule does not hold although the verdict is pass: it only warns, as a known failure does."""
     acceptable: bool = False
     """True if it was against the change, and accepting what was measured settles that."""
     accepted: bool = False

@@ -236,6 +236,8 @@ class Ruling:
     facts: tuple[str, ...] = ()
     warning: bool = False
     """True if a reader should look although the verdict is pass."""
+    broken: bool = False
+    """True if the rule does not hold although the verdict is pass, as of a known failure."""
     numbers: Mapping[str, float] = field(default_factory=dict)
     statistics: tuple[str, ...] = ()
     """Facts for readers who know statistics; reports fold them."""
