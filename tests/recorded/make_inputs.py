@@ -110,7 +110,7 @@ def run_pytest(folder, names, *options):
     subprocess.run([sys.executable, "-m", "pytest", *common, *options, *names], cwd=folder, check=False)
 
 
-def record_answers():
+def record_answers(*_):
     """Ask the engine before and after its change, in a copy without baselines: it is asked twice, for the first one."""
     os.environ.pop("IREVAL_OFFLINE", None)
     with tempfile.TemporaryDirectory() as folder:
@@ -129,7 +129,7 @@ def record_answers():
                 second.unlink()
 
 
-def accept_baselines():
+def accept_baselines(*names):
     """Accept ``before.trec`` in a copy outside of git, where every list is this one; then bring the files back."""
     os.environ |= {"RANKINGS": "before", "IREVAL_OFFLINE": "1", "SOURCE_DATE_EPOCH": "1764547200"}  # 2025-12-01
     os.environ.pop("CI", None)
@@ -140,6 +140,7 @@ def accept_baselines():
         for name in OF_A_MATRIX:
             shutil.copy(SUITES / "data/before.trec", copy / f"data/{name}.trec")
         compare = [each.parent.name for each in sorted(SUITES.glob("*/baselines"))]
+        compare = [name for name in compare if name in names or not names]
         os.environ["RANKINGS"] = "better"
         run_pytest(copy, ["anchor"], "--ireval-update-new")
         pin = ["baseline", "anchor", "anchor", "--reason", "release 1"]
@@ -151,9 +152,11 @@ def accept_baselines():
             shutil.rmtree(SUITES / name / "baselines")
             kept = shutil.ignore_patterns(".*")
             shutil.copytree(copy / name / "baselines", SUITES / name / "baselines", ignore=kept)
+    if "damaged_baseline" not in compare:
+        return
     damaged = SUITES / "damaged_baseline/baselines/damaged_baseline.json"
     damaged.write_text(damaged.read_text()[:400])
 
 
 if __name__ == "__main__":
-    {"answers": record_answers, "baselines": accept_baselines}[sys.argv[1]]()
+    {"answers": record_answers, "baselines": accept_baselines}[sys.argv[1]](*sys.argv[2:])
