@@ -161,10 +161,8 @@ def test_the_package_on_the_page_about_plugins_is_the_example():
     assert blocks(ROOT / "docs" / "plugins.md", "toml") == [example.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("name", ["metrics", "coming_from", "architecture", "plugins"])
+@pytest.mark.parametrize("name", ["metrics", "coming_from", "plugins"])
 def test_a_page_that_is_written_from_the_code_is_what_the_code_says(name):
-    if name == "architecture" and not (ROOT / "pytest_ireval").is_dir():
-        pytest.skip("this page is drawn from the sources, which are not here")
     text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
 
     assert text == module_of(f"{name}_page").page(), f"run docs/{name}_page.py"
