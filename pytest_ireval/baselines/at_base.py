@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pytest_ireval.baselines.files import ENDING, RECORD, checked_name, path_of
+from pytest_ireval.baselines.files import ENDING, RECORD, checked_name, near, path_of
 from pytest_ireval.baselines.reading import baseline_from, plain_line_ends, record_from
 from pytest_ireval.baselines.record import Baseline
 from pytest_ireval.baselines.writing import is_anchor
@@ -65,6 +66,7 @@ class AtBase:
 
 def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, suite: NamedBaseline) -> AtBase:
     """Return the baseline that a suite had; ``stored`` is the current one. Raises BaselineError if git cannot tell."""
+    _refuse_links(folder, base.of(folder.parent).base.top)
     tree = base.of(folder)
     home = _from_top(folder, tree.base)
     record = _record_in(home, checked_name(name))
@@ -89,6 +91,23 @@ def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | Non
 
 def _record_in(home: str, name: str) -> str:
     return f"{home}/{name}.{RECORD}".removeprefix("./")
+
+
+def _refuse_links(folder: Path, top: Path) -> None:
+    """Refuse a way to the baselines that leads through a link: it could lead to those of another folder."""
+    way = Path(os.path.abspath(folder))
+    for each in (way, *way.parents):
+        if not Path(os.path.realpath(each.parent)).is_relative_to(top):
+            return  # a link above the repository is not part of any branch
+        if each.is_symlink():
+            complaint = "is a link, so the baseline of another folder may take the place of this suite's own"
+            raise BaselineError(
+                Problem(
+                    complaint,
+                    place=str(near(each)),
+                    suggestion="put a folder in its place, or name the folder that it leads to",
+                )
+            )
 
 
 def _from_top(folder: Path, base: MergeBase) -> str:
@@ -128,7 +147,7 @@ def _name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: NamedBa
     Returns its .json file, empty if there is none, and other baselines of the base that the branch has no more.
     """
     gone = [each for each in dict.fromkeys(_gone(tree)) if not _pinned(each)]
-    then = b"".join(_contents(tree, [path_from_top(tree, suite.files[0])]).values())
+    then = b"".join(contents_then(tree, [path_from_top(tree, suite.files[0])]).values())
     before = _said_in(then)
     record = _record_in(home, before + suite.ending)
     if not before or record not in tree.files_in(home):
@@ -184,10 +203,11 @@ def _said_in(content: bytes) -> str:
 
 def called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
     """The names in the files of suites at the base, by path; a missing file, or one without a name, is left out."""
-    return {path: name for path, content in _contents(tree, paths).items() if (name := _said_in(content))}
+    return {path: name for path, content in contents_then(tree, paths).items() if (name := _said_in(content))}
 
 
-def _contents(tree: Tree, paths: Sequence[str]) -> dict[str, bytes]:
+def contents_then(tree: Tree, paths: Sequence[str]) -> dict[str, bytes]:
+    """The contents of files at the base, by their paths from the top; missing ones are left out."""
     return tree.contents({path: content for path in paths if (content := tree.files_in(_folder(path)).get(path))})
 
 

@@ -35,7 +35,7 @@ from pytest_ireval.baselines.stored import (
     decoded_timings,
     decoded_titles,
 )
-from pytest_ireval.errors import BaselineError, Problem
+from pytest_ireval.errors import BaselineError, Problem, shown
 from pytest_ireval.repositories.git import blob, content_at, git, is_pointer, standing
 
 LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
@@ -61,15 +61,37 @@ Found = TypeVar("Found")
 
 def read_baseline(folder: Path, name: str) -> Baseline | None:
     """Return the baseline of a suite, or None. While another process writes it, this is the old or the new one."""
-    return _steady(baseline_from, folder, name)
+    found = _steady(baseline_from, folder, name)
+    if found is not None:
+        _refuse_another_suite(found, folder, name)
+    return found
 
 
 def read_record(folder: Path, name: str, ref: str = "") -> Record | None:
     """Return the .json file alone, from the disk or from a git ref; None if there is none."""
     if not ref:
-        return _steady(record_from, folder, name)
+        found = _steady(record_from, folder, name)
+        if found is not None:
+            _refuse_another_suite(found.baseline, folder, name)
+        return found
     checked_name(name)
     return record_from(_at_ref(ref, folder, name), _places(folder, name, ref), ref)
+
+
+def _refuse_another_suite(baseline: Baseline, folder: Path, name: str) -> None:
+    """Refuse a baseline that was accepted for another suite, and whose files were copied or renamed."""
+    if baseline.suite == name:
+        return
+    place = _places(folder, name)(RECORD)
+    suggestion = f"git checkout -- {place} restores what was committed; if the suite was renamed, {_again(place)}"
+    raise BaselineError(Problem(f"is the baseline of suite {shown(baseline.suite)}", place, suggestion=suggestion))
+
+
+def _again(place: str) -> str:
+    """The command that makes a baseline or an anchor again."""
+    if of_anchor(place):
+        return 'pin again: ireval baseline anchor SUITE --reason "…"'
+    return 'accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
 
 
 def _steady(read: Callable[[Load, Place], Found | None], folder: Path, name: str) -> Found | None:
@@ -150,9 +172,7 @@ def _error_of(damage: Damage, place: str, at: str) -> BaselineError:
     elif at:
         suggestion = "another ref may have a sound one"
     else:
-        accept = 'accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
-        again = 'pin again: ireval baseline anchor SUITE --reason "…"' if of_anchor(place) else accept
-        suggestion = f"git checkout -- {place} restores what was committed; or {again}"
+        suggestion = f"git checkout -- {place} restores what was committed; or {_again(place)}"
     where = f"{place}:{damage.line}" if damage.line else place
     return BaselineError(Problem(damage.complaint, place=where, suggestion=suggestion))
 

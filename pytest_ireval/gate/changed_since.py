@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pytest_ireval.baselines.files import is_file_of
 from pytest_ireval.baselines.writing import anchor_name
 from pytest_ireval.errors import IrevalError, Problem, within
-from pytest_ireval.repositories.branches import Changes, Files, changes_since, known_files
+from pytest_ireval.repositories.branches import Changes, Files, changes_since, ignored_files, known_files
 from pytest_ireval.repositories.git import places_of, root_of
 from pytest_ireval.sources.command import CommandOptions
 from pytest_ireval.sources.python import PythonOptions
@@ -34,6 +34,7 @@ class Repositories:
     changes: dict[Path, Changes] = field(default_factory=dict)
     """By the top of the repository, like the next fields."""
     known: dict[Path, Files] = field(default_factory=dict)
+    ignored: dict[Path, Files] = field(default_factory=dict)
     alive: dict[tuple[Path, tuple[Pattern, ...]], bool] = field(default_factory=dict)
     """True if a glob fits any of them that its exceptions leave; many suites may inherit one."""
 
@@ -45,6 +46,12 @@ class Repositories:
         changes = changes_since(ref, folder)
         self.changes[root or changes.root] = changes
         return changes
+
+    def ignored_by(self, pattern: Pattern, root: Path) -> str:
+        """The first file that fits and that git ignores, so that its changes are unknown; empty if there is none."""
+        if root not in self.ignored:
+            self.ignored[root] = ignored_files(root)
+        return next(fitting(pattern, self.ignored[root], root), "")
 
     def fits_something(self, watch: Watch, exceptions: Sequence[Watch], root: Path) -> bool:
         """Tell whether git knows a file that is watched because of one glob."""
@@ -71,7 +78,26 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Itera
     if found is not None:
         return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
     dead = next(_dead_watches(suite, changes.root, repositories), None)
-    return f"{IN_ANY_CASE}it watches {dead.text}, which matches no file that git knows" if dead is not None else ""
+    if dead is not None:
+        return f"{IN_ANY_CASE}it watches {dead.text}, which matches no file that git knows"
+    return next(_unknown_to_git(suite, changes, repositories), "")
+
+
+def _unknown_to_git(suite: Suite, changes: Changes, repositories: Repositories) -> Iterator[str]:
+    """Reasons why the changes of a named file are unknown: git ignores it, or it is outside of the repository."""
+    for named in _named_files(suite):
+        base = named.pattern.base
+        if not base.exists() or any((each / "pyvenv.cfg").is_file() for each in base.parents):
+            continue  # what a virtual environment holds is said by the file of requirements, which git knows
+        file = repositories.ignored_by(named.pattern, changes.root)
+        pointer = f"{file}.dvc"
+        if file and (changes.root / pointer).is_file():  # it is git's part of a file that DVC keeps
+            if pointer in changes.files.names:
+                yield f"{_shown(pointer, changes)} changed ({named.what})"
+        elif file:
+            yield f"{IN_ANY_CASE}git ignores {_shown(file, changes)} ({named.what}), so its changes are unknown"
+        elif named.data and not places_of(base, changes.root):
+            yield f"{IN_ANY_CASE}{base} is outside of the repository ({named.what}), so its changes are unknown"
 
 
 def _dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Iterator[Watch]:
@@ -114,6 +140,8 @@ class _Named(NamedTuple):
 
     what: str
     pattern: Pattern
+    data: bool = False
+    """True if a key names it as a file to read; other paths may be programs of the machine."""
 
 
 def _named_files(suite: Suite) -> Iterator[_Named]:
@@ -131,14 +159,13 @@ def _named_files(suite: Suite) -> Iterator[_Named]:
         if suite.documents.budget or any("fields" in metric.needs for metric in suite.metrics)
         else None,
     }
-    yield from (_Named(what, _exactly(file.path)) for what, file in asked.items() if file is not None)
-    folder = suite.path.parent
+    yield from (_Named(what, _exactly(file.path), True) for what, file in asked.items() if file is not None)
     if suite.source is not None:
-        yield from (_Named("its source", pattern) for pattern in _named_by(suite.source, folder))
+        yield from _named_by(suite.source, suite.path.parent, "its source")
     for rule in suite.rules:
         compared = rule.options.facts.reference.source
         if compared is not None:
-            yield from (_Named("what it is compared with", pattern) for pattern in _named_by(compared, folder))
+            yield from _named_by(compared, suite.path.parent, "what it is compared with")
     yield from (_Named("a conftest.py that serves it", _exactly(above / "conftest.py")) for above in suite.path.parents)
 
 
@@ -147,19 +174,19 @@ def files_of_suite(suite: Suite) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(each.pattern.base for each in _named_files(suite) if each.pattern.base.is_file()))
 
 
-def _named_by(source: SourceAsked, folder: Path) -> Iterator[Pattern]:
+def _named_by(source: SourceAsked, folder: Path, what: str) -> Iterator[_Named]:
     """Files, patterns and folders of its options; the module of a function; every word of a command that may be a path.
 
     Imports of that module, and other files that the command reads, cannot be seen from outside.
     """
     options = source.options
     if isinstance(options, PythonOptions):
-        yield from map(_exactly, _modules(options, folder))
+        yield from (_Named(what, _exactly(path)) for path in _modules(options, folder))
     elif isinstance(options, CommandOptions):
-        yield from map(_exactly, _words(options, folder))
+        yield from (_Named(what, _exactly(path)) for path in _words(options, folder))
     else:
         for name in type(options).model_fields:
-            yield from _in_option(getattr(options, name), folder)
+            yield from (_Named(what, pattern, True) for pattern in _in_option(getattr(options, name), folder))
 
 
 def _exactly(path: Path) -> Pattern:

@@ -143,6 +143,10 @@ def accepting_of(config: pytest.Config) -> Accepting:
         raise IrevalError("--ireval-update accepts every suite, --ireval-update-new only new ones: choose one")
     if (asked.force or asked.reason) and not asked.asked:
         raise IrevalError("--ireval-force and --ireval-reason need --ireval-update or --ireval-update-new")
-    if asked.asked and os.environ.get("CI", "") not in ("", "0", "false") and not config.getoption("ireval_allow_ci"):
-        raise IrevalError("refusing to update baselines in CI; --ireval-allow-ci allows it")
+    if asked.asked and os.environ.get("CI", "") not in ("", "0", "false"):
+        if not config.getoption("ireval_allow_ci"):
+            raise IrevalError("refusing to update baselines in CI; --ireval-allow-ci allows it")
+        # addopts belongs to the branch, which could accept its own changes; a worker has another command line
+        if not hasattr(config, "workerinput") and "--ireval-allow-ci" not in config.invocation_params.args:
+            raise IrevalError("--ireval-allow-ci counts only on the command line: addopts would accept every change")
     return asked

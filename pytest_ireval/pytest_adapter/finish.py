@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -23,18 +24,25 @@ from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.files import RunFiles, only_looks, with_problem, with_sections
 from pytest_ireval.pytest_adapter.history import history_of
+from pytest_ireval.pytest_adapter.left_out import (
+    NamedPlaces,
+    PlacesSeen,
+    absent,
+    look_at,
+    named_places,
+    refused_selection,
+)
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.pytest_adapter.selection import (
     BASE,
     REPORTED,
+    VERDICTS_OF_GATES,
     Affected,
-    absent,
     branch_of,
     claim,
-    folders_named_whole,
     nobody,
-    unclaimed,
+    relaxed_setting,
     with_unaffected,
 )
 from pytest_ireval.pytest_adapter.terminal import (
@@ -80,6 +88,8 @@ class RunEnd:
     """The text of what could not be collected, by node."""
     claimed: set[str] = field(default_factory=set)
     """Baselines of suites that Python tests have gated."""
+    red_gates: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By Python test, the suites that it has gated with a red verdict."""
     unwritten: str = ""
     unsaid: str = ""
     misused: str = ""
@@ -109,6 +119,9 @@ class RunEnd:
         """Count a verdict once its report is here, before it is shown."""
         self.reported.take(report)
         self.claimed.update(getattr(report, REPORTED, ()))
+        red = {name: verdict for name, verdict in getattr(report, VERDICTS_OF_GATES, ()) if verdict in AGAINST}
+        if red:
+            self.red_gates[report.nodeid] = red
         colour(report)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -128,11 +141,21 @@ class RunEnd:
             self.misused = str(sys.exc_info()[1] or "a wrong option")
         if self.accepting.asked:
             self.accepting.accept(self.collected.suites, self._ending, self.moment)
-        gone, fails = tuple(self._vanished(session)), branch_of(self.config).lowering_fails
-        missing = dict(each for folder in self._whole(session) for each in absent(folder))
-        self.lost = (*self._lost(), *self._unclaimed(session), *(said for said, ours in missing.items() if ours))
+        places = named_places(self.config) if self._is_collected(session, exitstatus) else NamedPlaces()
+        seen = look_at(places, {suite.path for suite in self.collected.suites}, self._claims())
+        gone, (base, fails) = (*self._vanished(places.folders, seen), *self._narrower()), branch_of(self.config)
+        missing = dict(each for folder in places.folders for each in absent(folder))
+        self.lost = (*self._lost(), *seen.unclaimed, *(said for said, ours in missing.items() if ours))
         self.lost += gone if fails else ()
-        warnings = (*(said for said, ours in missing.items() if not ours), *(() if fails else gone))
+        if base and fails:
+            self.lost += tuple(filter(None, [refused_selection(self.config, self.collected.suites, seen.hidden)]))
+        unasserted = tuple(self._unasserted())
+        warnings = (
+            *(said for said, ours in missing.items() if not ours),
+            *(() if fails else gone),
+            *unasserted,
+            *self._relaxed(places),
+        )
         ended = {suite: self._ended(suite) for suite in self.collected.suites if suite.selected}
         self.lost += tuple(dict.fromkeys(self._observed(ended)))
         problems = (*self.uncollected.values(), *self.lost, *self.accepting.problems)
@@ -156,7 +179,9 @@ class RunEnd:
             accepted=accepted,
             reason=self.accepting.reason.strip() if accepted else "",
             warnings=warnings,
-            base=short_name(branch_of(self.config).base),
+            base=short_name(base),
+            not_selected=self._not_selected(seen),
+            unasserted=unasserted,
         )
         self.result = self.history.with_trends(with_unaffected(result, self.affected.since, self.collected.suites))
         if self.files.folder is not None:
@@ -265,28 +290,68 @@ class RunEnd:
                 count = counted(len(missing), "verdict")
                 yield f"{suite.name}: {count} neither run nor deselected, although the command line names all of it"
 
-    def _whole(self, session: pytest.Session) -> list[Path]:
-        """Folders of which everything was asked for and collected."""
-        if self.uncollected or session.shouldstop or session.shouldfail:
-            return []
-        return folders_named_whole(self.config)
+    def _is_collected(self, session: pytest.Session, exitstatus: int) -> bool:
+        """Tell whether everything that was asked for was collected, so that what is missing was left out."""
+        ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+        return ended and not (self.uncollected or session.shouldstop or session.shouldfail)
 
-    def _unclaimed(self, session: pytest.Session) -> Iterator[str]:
-        """Baselines that no suite claims, in folders that were run whole."""
-        if self.affected.since:
+    def _claims(self) -> set[str]:
+        """The baselines of suites that were collected or gated by Python tests."""
+        return self.claimed | {claim(suite.baselines, suite.name) for suite in self.collected.suites}
+
+    def _not_selected(self, seen: PlacesSeen) -> tuple[str, ...]:
+        """The suites of the named places that no check was selected of."""
+        suites = self.collected.suites
+        begun = any(suite.selected for suite in suites)  # a run that ended early has selected nothing
+        names = [
+            suite.name
+            for suite in suites
+            if suite.affected_by is not None and not suite.selected and (begun or suite.deselected)
+        ]
+        return tuple(dict.fromkeys((*names, *(name for each in seen.hidden for name in each.names))))
+
+    def _unasserted(self) -> Iterator[str]:
+        """The red gates of Python tests that did not fail."""
+        for node, gates in sorted(self.red_gates.items()):
+            if node not in self.reported.failed:
+                for name, verdict in gates.items():
+                    yield (
+                        f"suite {name} is {verdict} in {node}, and this test did not fail: it does not assert the "
+                        "verdict"
+                    )
+
+    def _relaxed(self, places: NamedPlaces) -> Iterator[str]:
+        """Say what an ini file at the merge base refuses, and this run does not."""
+        if branch_of(self.config).base:
+            folders = (*places.folders, *places.beside)
+            yield from filter(None, [relaxed_setting(self.config, self._base(), folders)])
+
+    def _base(self) -> Base:
+        """The answers of git about the base so far; with ``-n`` only workers have asked."""
+        return self.config.stash.get(BASE, None) or Base(branch_of(self.config).base or self.affected.since or "")
+
+    def _narrower(self) -> Iterator[str]:
+        """Say that --ireval-changed-since begins elsewhere than --ireval-base: it may be set to miss what changed."""
+        ref, since = branch_of(self.config).base, self.affected.since
+        if not ref or since is None:
             return
-        claimed = self.claimed | {claim(suite.baselines, suite.name) for suite in self.collected.suites}
-        folders = self._whole(session)
-        yield from dict.fromkeys(said for folder in folders for said in unclaimed(self.config, folder, claimed))
+        for root, changes in self.affected.repositories.changes.items():
+            with suppress(BaselineError):  # each suite says that there is no base
+                base = self._base().of(root).base
+                if base.commit != changes.base.commit:
+                    yield (
+                        f"--ireval-changed-since {since} begins at {changes.base.short}, and --ireval-base {ref} at "
+                        f"{base.short}: suites that the branch concerns may be left out; give both the same ref"
+                    )
 
-    def _vanished(self, session: pytest.Session) -> Iterator[str]:
+    def _vanished(self, folders: Sequence[Path], seen: PlacesSeen) -> Iterator[str]:
         """The suites and checks of the base that are gone, in folders that were run whole."""
-        ref = branch_of(self.config).base or self.affected.since
-        folders = self._whole(session) if ref else []
-        names: dict[Path, set[str]] = {}
+        if not (branch_of(self.config).base or self.affected.since):
+            return
+        names: dict[Path, set[str]] = {each.path: set(each.names) for each in seen.hidden}
         for suite in self.collected.suites:
             names.setdefault(suite.path, set()).add(suite.name)
-        base, told = self.config.stash.get(BASE, None) or Base(ref or ""), dict[str, None]()
+        base, told = self._base(), dict[str, None]()
         for folder in folders:
             try:
                 told |= dict.fromkeys(vanished(base.of(folder), folders, names, self.plugins.registry_for))

@@ -18,7 +18,7 @@ from pytest_ireval.gate.run import run_gate
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, RunPlugins, plugins_of
-from pytest_ireval.pytest_adapter.selection import CLAIMS, Branch, branch_of, claim
+from pytest_ireval.pytest_adapter.selection import CLAIMS, GATED, Branch, branch_of, claim
 from pytest_ireval.pytest_adapter.terminal import as_printed, width_of
 from pytest_ireval.reports.failure_text import failure_text
 from pytest_ireval.results.evaluation import Evaluation
@@ -36,6 +36,7 @@ class Gatekeeper:
     width: int
     branch: Branch
     claimed: list[str]
+    gated: list[tuple[str, str]]
 
     def evaluate(
         self, judgments: Any, rankings: Any, metrics: str | Metric | Iterable[str | Metric], **more: Any
@@ -69,7 +70,9 @@ class Gatekeeper:
 
     def _gated(self, suite: Suite, registry: Registry) -> SuiteResult:
         self.claimed.append(claim(suite.baselines, suite.name))
-        return run_gate(suite, registry=registry, **self.branch._asdict())
+        result = run_gate(suite, registry=registry, **self.branch._asdict())
+        self.gated.append((result.name, result.verdict))  # the report of the run says what no test asserts
+        return result
 
     def _failures(self, result: SuiteResult) -> Iterator[str]:
         if result.error:
@@ -103,5 +106,5 @@ def gatekeeper(request: pytest.FixtureRequest) -> Gatekeeper:
     with _told():
         plugins: RunPlugins = adopting.plugins if adopting is not None else plugins_of(request.config)
         branch = branch_of(request.config)
-    claimed = request.node.stash.setdefault(CLAIMS, [])
-    return Gatekeeper(request.path, plugins, width_of(request.config), branch, claimed)
+    claimed, gated = request.node.stash.setdefault(CLAIMS, []), request.node.stash.setdefault(GATED, [])
+    return Gatekeeper(request.path, plugins, width_of(request.config), branch, claimed, gated)

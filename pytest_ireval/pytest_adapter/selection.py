@@ -1,28 +1,25 @@
-"""The suites of a run: those that take part where only affected ones are asked for, and signs that one is missing."""
+"""The suites of a run: which take part where only affected ones are asked for, and what is compared with a base."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.baselines.files import RECORD, names_in, near, path_of
-from pytest_ireval.baselines.record import is_record
-from pytest_ireval.baselines.writing import suite_of
-from pytest_ireval.errors import IrevalError, Problem, did_you_mean
+from pytest_ireval.baselines.at_base import Base, contents_then, path_from_top
+from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.changed_since import IN_ANY_CASE, Repositories, reason_of
 from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
-from pytest_ireval.repositories.branches import Changes, absent_submodules
-from pytest_ireval.repositories.git import root_of, short_name
+from pytest_ireval.repositories.branches import Changes
+from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
@@ -129,14 +126,37 @@ def circumstances_of(config: pytest.Config, today: date) -> Circumstances:
     return Circumstances(today, config.stash.get(BASE, None), fails)
 
 
+INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+STRICT = re.compile(rf"^[^#;\n]*{INI}[\"']?\s*=\s*[\"']?fail".encode(), re.MULTILINE)
+
+
+def relaxed_setting(config: pytest.Config, base: Base, folders: Iterable[Path]) -> str:
+    """Say that a lowered baseline only warns, although an ini file at the merge base lets it fail; else empty."""
+    if branch_of(config).lowering_fails or any(INI in word for word in config.invocation_params.args):
+        return ""
+    for folder in folders:
+        with suppress(BaselineError):  # each suite says that there is no base
+            tree = base.of(folder)
+            real = folder.resolve()
+            for home in (each for each in (real, *real.parents) if each.is_relative_to(tree.base.top)):
+                names = [path_from_top(tree, home / name) for name in INI_FILES]
+                for path, content in contents_then(tree, names).items():
+                    if STRICT.search(content):
+                        return (
+                            f"{INI} is {config.getini(INI)} here, but fail in {path} at {tree.base}, so a lowered "
+                            "baseline only warns"
+                        )
+    return ""
+
+
 CLAIMS = pytest.StashKey[list[str]]()
 """Of a test: the baselines of the suites that it has gated itself, as :func:`claim` names them."""
 REPORTED = "ireval_claims"
 """The same of the report of a test, which also comes from a worker."""
-NARROWING = ("ignore", "ignore_glob", "deselect", "lf", "stepwise")
-"""Options that leave tests out on purpose: then a suite may be missing."""
-CHOOSING = re.compile("-[A-Za-z]*[km]")
-"""-k and -m on the command line do so, too."""
+GATED = pytest.StashKey[list[tuple[str, str]]]()
+"""Of a test: the suites that it has gated itself, each with its verdict."""
+VERDICTS_OF_GATES = "ireval_gates"
+"""The same of the report of a test."""
 
 
 def claim(folder: Path, name: str) -> str:
@@ -146,65 +166,11 @@ def claim(folder: Path, name: str) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the test's claims to its report, so that a worker's report has them, too."""
+    """Add what the test has gated to its report, so that a worker's report has it, too."""
     report = yield
-    claimed = item.stash.get(CLAIMS, [])
+    claimed, gated = item.stash.get(CLAIMS, []), item.stash.get(GATED, [])
     if claimed:
         setattr(report, REPORTED, claimed)
+    if gated:
+        setattr(report, VERDICTS_OF_GATES, gated)
     return report
-
-
-def folders_named_whole(config: pytest.Config) -> list[Path]:
-    """The folders that the command line asks for, if it asks for folders alone and for all that is in them."""
-    option = config.option
-    asked = config.invocation_params.args  # -m of a project's addopts leaves out slow tests, and no suite
-    if any(CHOOSING.match(each) for each in asked) or any(getattr(option, each, None) for each in NARROWING):
-        return []
-    if any("::" in each for each in config.args):
-        return []
-    named = [Path(os.path.abspath(config.invocation_params.dir / each)) for each in config.args]
-    return named if all(each.is_dir() for each in named) else []
-
-
-def unclaimed(config: pytest.Config, folder: Path, claimed: Collection[str]) -> Iterator[str]:
-    """A message for each baseline below the folder that no suite claims, in folders where pytest looks for suites."""
-    passed_by = config.getini("norecursedirs")
-    for place, folders, _ in os.walk(folder):
-        folders[:] = sorted(
-            each
-            for each in folders
-            if not any(fnmatch(each, pattern) for pattern in passed_by)
-            and not os.path.isfile(os.path.join(place, each, "pyvenv.cfg"))
-        )
-        if os.path.basename(place) != "baselines":
-            continue
-        here = Path(place)
-        names = {suite_of(name) for name in names_in(here) if _is_ours(path_of(here, name, RECORD))}
-        for name in sorted(names):
-            if claim(here, name) not in claimed:
-                stem = near(here / name)
-                yield (
-                    f"{stem}.json: no suite uses this baseline; was its suite renamed, moved or deleted? Bring the "
-                    f"suite back; or `ireval baseline prune {near(here)} --yes` deletes the baseline"
-                )
-
-
-def absent(folder: Path) -> Iterator[tuple[str, bool]]:
-    """A message for each missing submodule below the folder, and whether it is expected to contain suites."""
-    # a run of the whole repository may leave out submodules on purpose; a run of a folder inside means the suites there
-    try:
-        paths = absent_submodules(folder)
-    except IrevalError:  # git does not say
-        return
-    for path in paths:
-        ours = root_of(folder) != Path(os.path.realpath(folder))
-        said = f"{near(path)}: this submodule is not checked out, and it may contain suites"
-        yield f"{said}: git submodule update --init {near(path)}", ours
-
-
-def _is_ours(path: Path) -> bool:
-    """Tell whether it is the record of a baseline and not other JSON; an unreadable file counts as one."""
-    try:
-        return is_record(path)
-    except OSError:
-        return path.is_file()

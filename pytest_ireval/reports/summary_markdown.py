@@ -214,11 +214,11 @@ def _notes(run: RunResult) -> str:
 
 def _last(run: RunResult) -> str:
     lines = []
+    if run.not_selected:
+        lines.append(f"Not selected: {_named(run.not_selected)}")
     if run.unaffected:
-        named = ", ".join(literal(name, 80) for name in run.unaffected[:LISTED])
-        more = f" and {len(run.unaffected) - LISTED:,} more" if len(run.unaffected) > LISTED else ""
         since = f" since {literal(run.changed_since)}" if run.changed_since else ""
-        lines.append(f"Not affected by what changed{since}: {named}{more}")
+        lines.append(f"Not affected by what changed{since}: {_named(run.unaffected)}")
     if run.base:
         lines.append(f"Baselines were compared with those of the merge base with {literal(run.base)}")
     counts = f"{counted(len(run.suites), 'suite')}, {verdicts_in_words(run.suites)}" if run.suites else ""
@@ -227,6 +227,11 @@ def _last(run: RunResult) -> str:
     dirty = " with uncommitted changes" if commit and run.dirty else ""
     lines.append(" · ".join(filter(None, (counts, f"{commit}{branch}{dirty}", f"pytest-ireval {inert(run.version)}"))))
     return "\n\n".join(lines)
+
+
+def _named(suites: Sequence[str]) -> str:
+    more = f" and {len(suites) - LISTED:,} more" if len(suites) > LISTED else ""
+    return ", ".join(literal(name, 80) for name in suites[:LISTED]) + more
 
 
 def _notice(fit: Fit, rest: str) -> str:

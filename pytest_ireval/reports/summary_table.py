@@ -45,6 +45,7 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = (), *,
         [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
         [f"written: {printable(file)}" for file in files],
         _affected_lines(run, limit),
+        _not_selected_lines(run, limit),
         [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
         [line for warning in run.warnings for line in wrapped(f"warning: {printable(warning)}", limit, then="  ")],
         [line for suite in run.suites for line in _cause_lines(suite, limit)],
@@ -311,7 +312,8 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
     lines = [line for suite in red for line in (cut(_red(suite), limit), *_cause_lines(suite, limit))]
     warned = ((each, [o.headline for o in each.outcomes if o.warning and o.verdict == "pass"]) for each in run.suites)
     lines += [cut(_first_of(found, "warning", suite), limit) for suite, found in warned if found]
-    return lines if run.verdict == "pass" else [*lines, *_verdict_lines(run, limit)]
+    whole = run.verdict == "pass" and not run.not_selected
+    return lines if whole else [*lines, *_verdict_lines(run, limit)]
 
 
 def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
@@ -342,6 +344,8 @@ def _verdict_lines(run: RunResult, limit: int) -> list[str]:
         if names:
             named = f" ({_some(names)})" if verdict != "pass" else ""
             said.append(f"{counted(len(names), 'suite')} {_DONE[verdict]}{named}")
+    if run.not_selected:
+        said.append(f"{counted(len(run.not_selected), 'suite')} not selected ({_some(run.not_selected)})")
     if run.failed_tests:
         said.append(f"{counted(len(run.failed_tests), 'Python test')} failed")
     whole = [", ".join(said), verdicts_in_words(run.suites), *reservations(run)]
@@ -372,11 +376,18 @@ def _affected_lines(run: RunResult, limit: int) -> list[str]:
     """The suites that took no part, by name, so that they are not taken for suites that passed."""
     if not run.unaffected:
         return []
-    count = counted(len(run.unaffected), "suite")
-    more = ", …" if len(run.unaffected) > LISTED_FILES else ""
-    names = ", ".join(run.unaffected[:LISTED_FILES]) + more
-    text = f"not affected by what changed since {run.changed_since}: {names} ({count})"
+    text = f"not affected by what changed since {run.changed_since}: {_names_and_count(run.unaffected)}"
     return wrapped(text, limit, then="  ")
+
+
+def _not_selected_lines(run: RunResult, limit: int) -> list[str]:
+    text = f"not selected: {_names_and_count(run.not_selected)}"
+    return wrapped(printable(text), limit, then="  ") if run.not_selected else []
+
+
+def _names_and_count(suites: Sequence[str]) -> str:
+    more = ", …" if len(suites) > LISTED_FILES else ""
+    return f"{', '.join(suites[:LISTED_FILES])}{more} ({counted(len(suites), 'suite')})"
 
 
 def reason_lines(run: RunResult, limit: int = 80) -> list[str]:

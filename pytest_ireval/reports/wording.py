@@ -174,7 +174,9 @@ def _words_of(run: RunResult) -> _Words:
     reason = "; ".join(_good(run))
     if not run.suites:
         return _Words("Nothing was checked", reason)
-    if _unasked(run):
+    if run.unasserted:
+        return _Words("Passed, but a gate in a Python test is red", reason, MEND_ASSERTION)
+    if _unasked(run) or run.not_selected:
         return _Words("Passed, but not everything was checked", reason)
     warnings = len(run.warnings) + sum(each.warning for suite in run.suites for each in suite.outcomes)
     return _Words(f"Safe to land, with {counted(warnings, 'warning')}" if warnings else "Safe to land", reason)
@@ -190,6 +192,7 @@ def _more(run: RunResult, doubtful: Sequence[_Finding]) -> str:
 
 
 MEND_TESTS = "fix the failing tests; the output of pytest shows why."
+MEND_ASSERTION = 'let the test fail: ireval.check(…), or assert ireval.gate(…).verdict == "pass".'
 MEND = "fix the problems named here and run again; until then the effect of the change is unknown."
 
 
@@ -311,6 +314,9 @@ def _complaint(text: str) -> str:
 
 
 def _good(run: RunResult) -> Iterator[str]:
+    if run.not_selected:
+        suites = len(run.suites) + len(run.not_selected)
+        yield f"{len(run.suites):,} of {suites:,} suites were checked; not selected: {_some(run.not_selected)}"
     every = [each for suite in run.suites for each in suite.outcomes]
     doubtful = sum(each.verdict == "inconclusive" for each in every)
     accepted = sum(each.accepted and not each.missing_baseline for each in every)

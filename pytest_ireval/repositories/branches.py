@@ -294,6 +294,11 @@ def known_files(root: Path) -> Files:
     return _files({*(name for _, name in entries), *untracked}, folders)
 
 
+def ignored_files(root: Path) -> Files:
+    """Files of a repository that git ignores, and folders of which it ignores everything."""
+    return _files(_listed(root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory"), ())
+
+
 def absent_submodules(folder: Path) -> list[Path]:
     """Submodules below a folder that are not checked out, so that their files are unknown."""
     root = root_of(folder)

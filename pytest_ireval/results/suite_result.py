@@ -419,6 +419,11 @@ class RunResult:
     """The git ref since which a watched file had to change for a suite to take part; empty: all take part."""
     unaffected: tuple[str, ...] = ()
     """Suites that took no part, because nothing they watch has changed since then."""
+    not_selected: tuple[str, ...] = ()
+    """Suites in the places that the run names of which no check was selected: by -k, -m, --deselect, --ignore, a
+    conftest.py, or because another file was named. One that cannot be read is named by its file."""
+    unasserted: tuple[str, ...] = ()
+    """The red gates of Python tests that did not fail, a sentence each; they are among the warnings."""
     reason: str = ""
     """Why they were accepted."""
     sections: tuple[Section, ...] = ()

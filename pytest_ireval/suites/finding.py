@@ -74,7 +74,12 @@ def suites_at(paths: Iterable[Path]) -> list[Path]:
 def files_below(folder: Path) -> Iterator[Path]:
     """List all files of a folder, without those of folders that pytest does not enter."""
     for home, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not any(fnmatch(name, each) for each in NOT_ENTERED))
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not any(fnmatch(name, each) for each in NOT_ENTERED)
+            and not os.path.isfile(os.path.join(home, name, "pyvenv.cfg"))  # a virtual environment
+        )
         yield from (Path(home, name) for name in sorted(files))
 
 

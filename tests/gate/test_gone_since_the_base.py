@@ -128,11 +128,15 @@ def test_nothing_is_gone(repo, way, option):
 def test_outside_of_what_was_asked_for_nothing_is_missed(repo):
     removed(repo)
 
-    assert repo.run("--ireval-base=main", "-k", "shop", since=None).ret == 0
-    assert repo.results()["warnings"] == []
     result = repo.pytester.runpytest("--ireval", "suites/shop.ireval.yaml", "--ireval-base=main")
     assert result.ret == 0
     assert repo.results()["warnings"] == []
+
+
+def test_a_selection_does_not_hide_what_is_gone(repo):
+    removed(repo)
+
+    assert warnings(repo, "--ireval-base=main", "-k", "shop") == [gone(repo, "suite ads (suites/ads.ireval.yaml)")]
 
 
 @pytest.fixture

@@ -153,5 +153,5 @@ def test_a_link_in_the_place_of_the_folder_of_baselines_is_no_way_around(branch)
 
     found = branch.outcome(*FAILS)
 
-    assert found["verdict"] == "fail"
-    assert "the baseline was called baselines/shop.json then" in found["facts"]
+    assert found["verdict"] == "error"
+    assert found["headline"].startswith("baselines: is a link")

@@ -121,20 +121,10 @@ def test_the_suite_of_a_python_gate_is_claimed(two, named):
 @pytest.mark.ci
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("suites/two",),
-        ("suites/two/blog.ireval.yaml",),
-        ("suites/two/blog.ireval.yaml::inputs",),
-        ("suites", "suites/two/blog.ireval.yaml"),
-        ("suites", "-k", "blog"),
-        ("suites", "-m", "products"),
-        ("suites", "--ignore", "suites/one"),
-        ("suites", "--ignore-glob", "*/one"),
-        ("suites", "--deselect", "suites/two/blog.ireval.yaml::inputs"),
-    ],
+    [("suites/two",), ("suites/two/blog.ireval.yaml",), ("suites/two/blog.ireval.yaml::inputs",)],
     ids=" ".join,
 )
-def test_a_run_that_was_asked_for_less_misses_nothing(two, arguments):
+def test_a_run_of_other_places_misses_nothing(two, arguments):
     (two.path / "suites/one/shop.ireval.yaml").unlink()
 
     result = two.run(*arguments)
