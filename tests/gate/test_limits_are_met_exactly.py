@@ -1,0 +1,81 @@
+"""What stands at a limit, beyond one of two limits, in a later answer, or is waived: the verdict of each."""
+
+import pytest
+
+from pytest_ireval import load_suite, run_gate
+
+ALL_RULES = """\
+  - threshold: {nDCG@10: ">= 0.5"}
+  - no_regression: {metric: nDCG@10, tolerance: 5%}
+  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}
+  - worsened: {metric: nDCG@10, by_more_than: 0.9, at_most: 2}
+  - expect:
+      - {query: q01, document: q01-d0, top: 3}
+"""
+SOURCE = """\
+import itertools
+
+asked = itertools.count()
+
+def search(text, *, query_id):
+    ids = [f"{query_id}-d{place}" for place in range(4)]
+    return ids if next(asked) < 10 else ids[::-1]
+"""
+
+
+@pytest.fixture
+def verdict_of(shop):
+    """The verdict of one rule in place of all; ``more`` is text before the rules."""
+
+    def gate(rule, more=""):
+        shop.change((ALL_RULES, f"  - {rule}\n"), ("rules:\n", f"{more}rules:\n"))
+        outcomes = {each.id: each for each in run_gate(load_suite(shop.path / "shop.ireval.yaml")).outcomes}
+        (other,) = [each for each in outcomes.values() if each.kind in rule]
+        return outcomes["inputs"].verdict, other.verdict
+
+    return gate
+
+
+@pytest.mark.parametrize(
+    ("limits", "verdict"),
+    [("min: 0.1, max: 0.9", "fail"), ("min: 0.9, max: 1", "pass"), ("min: 1.0, max: 1.0", "pass")],
+)
+def test_a_threshold_with_two_limits_needs_both(verdict_of, limits, verdict):
+    assert verdict_of(f"threshold: {{metric: nDCG@10, {limits}}}") == ("pass", verdict)
+
+
+@pytest.mark.parametrize(("at_most", "verdict"), [(2, "pass"), (1, "fail")])
+def test_as_many_queries_as_allowed_may_get_worse_and_not_one_more(shop, verdict_of, at_most, verdict):
+    before = "".join((shop.path / "rankings.txt").read_text())
+    (shop.path / "before.txt").write_text(before)
+    for query in ("q01", "q02"):
+        shop.rankings[query] = [f"{query}-x"]
+    shop.write()
+    rule = f"worsened: {{metric: nDCG@10, by_more_than: 0.9, at_most: {at_most}, decide_by: observed, "
+    assert verdict_of(f"{rule}against: {{run: before.txt}}}}") == ("pass", verdict)
+
+
+@pytest.mark.parametrize(("top", "verdict"), [(4, "pass"), (1, "fail")])
+def test_an_expectation_holds_in_every_answer_of_a_source(shop, verdict_of, top, verdict):
+    (shop.path / "search_twice.py").write_text(SOURCE)
+    shop.change(("source: {run: rankings.txt}", "source: {python: search_twice:search, repeat: 2}"))
+    assert verdict_of(f"expect: [{{query: q01, document: q01-d0, top: {top}}}]") == ("pass", verdict)
+
+
+@pytest.mark.parametrize(("waived", "verdict"), [("q07", "pass"), ("q06", "fail")])
+def test_a_waived_query_does_not_count_in_its_slice(shop, verdict_of, waived, verdict):
+    shop.rankings["q07"] = ["q07-x"]
+    shop.write()
+    waivers = f"waive: [{{query: {waived}, until: 2099-01-01, reason: a sale}}]\nlongest_waiver: 40000\n"
+    rule = 'threshold: {nDCG@10: ">= 1", where: {segment: tail}}'
+    assert verdict_of(rule, waivers) == ("pass", verdict)
+
+
+def test_rankings_without_any_judged_document_are_an_error_beside_any_reference(shop, verdict_of):
+    """Their ids are other ones, so every metric says 0, and a reference of the same ids says so, too."""
+    shop.rankings = {query: [f"{query}-other{place}" for place in range(4)] for query in shop.rankings}
+    shop.write()
+    (shop.path / "before.txt").write_text((shop.path / "rankings.txt").read_text())
+    (shop.path / "rankings.txt").write_text((shop.path / "rankings.txt").read_text().replace(" x\n", " y\n"))
+    rule = "no_regression: {metric: nDCG@10, tolerance: {absolute: 0.01}, against: {run: before.txt}}"
+    assert verdict_of(rule)[0] == "error"
