@@ -144,20 +144,23 @@ def test_the_report_of_an_earlier_run_is_not_taken_for_this_one(repository, ends
     assert list(report.iterdir()) == []
 
 
+STRICT = ["-o", "ireval_baseline_lowering=fail"]
+
+
 @pytest.mark.parametrize(
     ("inputs", "event", "options"),
     [
         ({}, {}, []),
-        ({}, {"github.base_ref": "main"}, ["--ireval-base=refs/remotes/origin/main"]),
-        ({}, {"github.base_ref": "release/2"}, ["--ireval-base=refs/remotes/origin/release/2"]),
-        ({}, {"github.event.merge_group.base_sha": "5d1c0a7"}, ["--ireval-base=5d1c0a7"]),
-        ({"base": "v2"}, {"github.base_ref": "main"}, ["--ireval-base=v2"]),
+        ({}, {"github.base_ref": "main"}, ["--ireval-base=refs/remotes/origin/main", *STRICT]),
+        ({}, {"github.base_ref": "release/2"}, ["--ireval-base=refs/remotes/origin/release/2", *STRICT]),
+        ({}, {"github.event.merge_group.base_sha": "5d1c0a7"}, ["--ireval-base=5d1c0a7", *STRICT]),
+        ({"base": "v2"}, {"github.base_ref": "main"}, ["--ireval-base=v2", *STRICT]),
         ({"base": "none"}, {"github.base_ref": "main"}, []),
         ({"changed-since": "v2"}, {}, ["--ireval-changed-since=v2"]),
         (
             {"changed-since": "base"},
             {"github.base_ref": "main"},
-            ["--ireval-base=refs/remotes/origin/main", "--ireval-changed-since=refs/remotes/origin/main"],
+            ["--ireval-base=refs/remotes/origin/main", *STRICT, "--ireval-changed-since=refs/remotes/origin/main"],
         ),
         ({"changed-since": "base"}, {}, []),
         ({"changed-since": "base", "base": "none"}, {"github.base_ref": "main"}, []),
@@ -205,6 +208,7 @@ def test_a_quote_without_an_end_is_an_error_and_no_gate_without_arguments(reposi
 def test_the_name_of_a_branch_is_never_code_and_never_an_option(repository, name):
     assert called(repository, event={"github.base_ref": name}) == [
         f"--ireval-base=refs/remotes/origin/{name}",
+        *STRICT,
         "suites/",
     ]
     assert not (repository.folder / "seen").exists()
@@ -255,20 +259,26 @@ def test_the_action_installs_what_it_needs_into_a_fresh_environment(repository, 
     assert outputs["verdict"] == "pass"
 
 
-def test_a_pull_request_that_lowers_its_baseline_is_told_so(repository):
+@pytest.mark.parametrize(
+    ("arguments", "code", "verdict"), [("", 1, "fail"), ("-o ireval_baseline_lowering=report", 0, "pass")]
+)
+def test_a_pull_request_that_lowers_its_baseline_is_red_unless_the_job_only_reports_it(
+    repository, arguments, code, verdict
+):
     repository.branch("lower")
+    (repository.folder / "pytest.ini").write_text("[pytest]\nireval_baseline_lowering = report\n")
     accept = ["--ireval-update", "--ireval-reason=tails matter less", "--ireval-allow-ci"]
     machine = repository.machine()
     assert machine.bash("python -m pytest -q --ireval suites/ " + " ".join(f"'{word}'" for word in accept)).code == 0
     repository.commit("accepted")
 
-    code, text, outputs = act(repository, event={"github.base_ref": "main"})
+    ended, text, outputs = act(repository, {"arguments": arguments}, {"github.base_ref": "main"})
     results = json.loads(Path(outputs["results"]).read_bytes())
     (lowering,) = [each for each in results["suites"][0]["outcomes"] if each["kind"] == "lowering"]
 
-    assert code == 0, text
+    assert ended == code, text
     assert results["base"] == "origin/main"
-    assert (lowering["verdict"], lowering["warning"]) == ("pass", True)
+    assert lowering["verdict"] == verdict
 
 
 def test_without_the_base_branch_at_hand_the_gate_is_an_error(repository):

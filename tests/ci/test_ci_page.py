@@ -12,11 +12,14 @@ def test_the_commands_of_the_page_work_one_after_the_other(repository):
 
     red = machine.bash(gate, environment)
     accepted = machine.bash(accept, environment)
-    green = machine.bash(gate, environment)
+    lowered = machine.bash(gate, environment)
+    green = machine.bash(gate.replace("lowering=fail", "lowering=report"), environment)
 
     assert red.code == 1
     assert "fell 34.8% on segment=tail" in red.text
     assert accepted.code == 0, accepted.text
+    assert lowered.code == 1
+    assert "1 fail, 14 pass" in lowered.text  # the lowered baseline, which a person decides on
     assert green.code == 0, green.text
     assert repository.git("log", "-1", "--format=%s", "origin/synonyms") == "Accept synonyms v2"
 

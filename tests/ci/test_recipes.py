@@ -205,6 +205,9 @@ def test_a_run_that_judges_nothing_is_no_pass(repository, job, way):
     assert job(repository).code == 2
 
 
+STRICT = ["-o", "ireval_baseline_lowering=fail"]
+
+
 def test_gitlab_keeps_the_files_that_the_gate_writes():
     artifacts = load(RECIPES / "gitlab-ci.yml")["search gate"]["artifacts"]
 
@@ -228,7 +231,7 @@ def test_gitlab_calls_pytest_once_with(repository, environment, options):
     assert ran.code == 2, ran.text  # it ended with 0, and there is no verdict
     assert repository.python_calls() == [
         ["-m", "pip", "install", "-r", "requirements.txt"],
-        ["-m", "pytest", "--ireval", "suites/", "--junit-xml=ireval-report/junit.xml", *options],
+        ["-m", "pytest", "--ireval", "suites/", "--junit-xml=ireval-report/junit.xml", *options, *STRICT],
         ["-m", "pytest_ireval", "verdict"],
     ]
     assert not (repository.folder / "seen").exists()
@@ -272,6 +275,7 @@ def test_jenkins_installs_into_an_environment_of_its_own(repository):
         [
             *("-m", "pytest", "--ireval", "suites/", "--junit-xml=ireval-report/junit.xml"),
             "--ireval-base=refs/remotes/origin/a$(touch${IFS}seen)",
+            *STRICT,
         ],
         ["-m", "pytest_ireval", "verdict"],
     ]
