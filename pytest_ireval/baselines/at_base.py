@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pytest_ireval.baselines.files import ENDING, RECORD, checked_name, near, path_of
+from pytest_ireval.baselines.files import ANCHOR, ENDING, RECORD, checked_name, near, path_of
 from pytest_ireval.baselines.reading import baseline_from, plain_line_ends, record_from
 from pytest_ireval.baselines.record import Baseline
-from pytest_ireval.baselines.writing import is_anchor
+from pytest_ireval.baselines.writing import anchor_name, is_anchor
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.branches import MergeBase, Tree, merge_base, top_of
 from pytest_ireval.repositories.git import standing
@@ -73,7 +73,25 @@ def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | Non
     then, gone = (record, ()) if record in tree.files_in(home) else _name_at_base(tree, home, stored, suite)
     if not then:
         return AtBase(tree.base, gone=gone)
-    prefix, renamed = then.removesuffix(RECORD), then != record
+    renamed = then != record
+    found = _read_at_base(tree, then, None if renamed else stored, path_of(folder, name, RECORD))
+    return replace(found, renamed=renamed, gone=gone)
+
+
+def anchor_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, beginning: AtBase | None) -> AtBase:
+    """Return the anchor that a suite had; ``stored`` is the current one, ``beginning`` the suite's baseline there."""
+    tree = base.of(folder)
+    now = _record_in(_from_top(folder, tree.base), anchor_name(name))
+    then = f"{beginning.files[0].removesuffix(RECORD)[:-1]}{ANCHOR}.{RECORD}" if beginning and beginning.files else now
+    if then not in tree.files_in(_folder(then)):
+        return AtBase(tree.base)
+    found = _read_at_base(tree, then, stored if then == now else None, path_of(folder, anchor_name(name), RECORD))
+    return replace(found, renamed=then != now)
+
+
+def _read_at_base(tree: Tree, then: str, stored: Baseline | None, path: Path) -> AtBase:
+    """The baseline whose .json file is ``then``; the ``stored`` one at ``path`` if that is the same file."""
+    prefix = then.removesuffix(RECORD)
     files = {  # without those of its anchor, or of a suite whose name begins so
         path: content
         for path, content in tree.files_in(_folder(then)).items()
@@ -81,12 +99,12 @@ def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | Non
     }
     content = tree.contents({then: files.pop(then)})
     paths = (then, *files)
-    if stored is not None and not renamed and _is_same(content[record], path_of(folder, name, RECORD)):
+    if stored is not None and _is_same(content[then], path):
         return AtBase(tree.base, stored, same=True, files=paths)
     content |= tree.contents(files)
     at = tree.base.short
     found = baseline_from(lambda ending: content.get(prefix + ending), lambda ending: f"{at}:{prefix}{ending}", at=at)
-    return AtBase(tree.base, found, False, paths, renamed, gone)
+    return AtBase(tree.base, found, False, paths)
 
 
 def _record_in(home: str, name: str) -> str:

@@ -37,6 +37,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.planning import drawing_of, drawing_problems
 from pytest_ireval.rules.side import Floats, Population
+from pytest_ireval.sources.run import reads_files_of
 from pytest_ireval.suites.suite import RuleAsked, SourceAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
@@ -189,12 +190,30 @@ def refuse_missing_needs(suite: Suite, judgments: Judgments | None, queries: Que
             if lacks is not None:
                 problems.append(Problem(f"{metric} needs {need}, {lacks[0]}", place, (), lacks[1], lacks[2]))
     problems += (problem for asked in suite.rules for problem in _other_times(asked, suite))
+    problems += _compared_with_itself(suite)
     budget, kind = suite.documents.budget, suite.source.kind.name if suite.source else ""
     if budget is not None and kind in FROM_FILES and suite.documents.fields is None:
         complaint = f"the budget needs the field {budget.field!r}, and the source {kind} returns only rankings"
         problems.append(Problem(complaint, str(suite.place), suggestion="write documents: {fields: FILE}"))
     if problems:
         raise SuiteError(*problems)
+
+
+def _compared_with_itself(suite: Suite) -> Iterator[Problem]:
+    """Rules whose reference is the suite's own source."""
+    own = suite.source
+    for asked in suite.rules:
+        reference = asked.options.facts.reference.source
+        if own is None or reference is None:
+            continue
+        timed = any(part.timed for part in asked.parts)  # the same rankings may have other times
+        same = reference.kind.name == own.kind.name and reference.options == own.options
+        if same or (not timed and reads_files_of(own.options, reference.options, suite.path.parent)):
+            yield Problem(
+                "against names the rankings of this suite itself: a comparison with itself cannot fail",
+                str(reference.place),
+                suggestion="name rankings of another version of the search, or compare with the baseline",
+            )
 
 
 def _other_times(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:

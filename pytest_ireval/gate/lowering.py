@@ -31,7 +31,7 @@ from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
 
 
-class _Compared(NamedTuple):
+class ComparedFigure(NamedTuple):
     """A metric on a slice in both baselines."""
 
     held: Held
@@ -45,6 +45,17 @@ class _Compared(NamedTuple):
     def lowered(self) -> bool:
         """True if it is worse by more than rounding."""
         return self.drop > 1e-9 * max(1.0, abs(self.figures.baseline or 0.0))
+
+    @property
+    def drop_as_share(self) -> float:
+        """The loss as a share of the base's figure."""
+        return self.drop / abs(self.figures.baseline or 1.0)
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """For programs."""
+        before, now = self.figures.baseline or 0.0, self.figures.now or 0.0
+        return {"value": now, "baseline": before, "change": now - before}
 
     def __str__(self) -> str:
         before, now = (f"{value or 0.0:.4f}" for value in (self.figures.baseline, self.figures.now))
@@ -70,11 +81,9 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     if stored is None:
         return _deleted(at, fails=fails)
     found = list(_compared(held, material, at, stored))
-    lowered = sorted(
-        (each for each in found if each.lowered), key=lambda each: -each.drop / abs(each.figures.baseline or 1.0)
-    )
+    lowered = sorted((each for each in found if each.lowered), key=lambda each: -each.drop_as_share)
     lost = tuple(_lost_queries(material.population, at, against))
-    fails = fails and any(_decides(each.held.metric, material.suite) for each in lowered)
+    fails = fails and any(decides(each.held.metric, material.suite) for each in lowered)
     said = _lowered(lowered, found, at, fails=fails) if lowered else _not_lowered(held, found, at, stored)
     facts = (*lost, *_since(at, stored)) if not lowered else (*_since(at, stored), *lost)
     facts += tuple(_plugins_gone(at, material.registry.distributions))
@@ -87,7 +96,7 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     return replace(said, facts=(*facts, *unpaired, *at.base.notes), warning=warning)
 
 
-def _decides(metric: Metric, suite: Suite) -> bool:
+def decides(metric: Metric, suite: Suite) -> bool:
     """Tell whether a lower figure may fail: times only warn, unless a rule says ``on_fail: fail``."""
     rules = (asked for asked in suite.rules if any(part.metric == metric for part in asked.parts))
     return "timings" not in metric.needs or any(not asked.only_warns(metric) for asked in rules)
@@ -128,7 +137,7 @@ def _deleted(at: AtBase, *, fails: bool) -> Ruling:
     return Ruling("fail" if fails else "pass", headline, facts=facts, warning=not fails)
 
 
-def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Baseline) -> Iterator[_Compared]:
+def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Baseline) -> Iterator[ComparedFigure]:
     """Each figure that both baselines have, over the queries that both have."""
     against = material.held
     if against is None or against.ours is None:
@@ -136,38 +145,66 @@ def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Base
     for each in held:
         refuse_too_little(material.suite, each.metric, at, stored)
         seen = Seen(material.population, against.ours, against.theirs, Part(metric=each.metric), each.slice)
-        values = seen.paired()
-        figures = replace(figures_compared(seen, values), resolution=None)
-        if figures.now is not None and figures.baseline is not None:
-            yield _Compared(each, seen, values, figures, -seen.sign * (figures.now - figures.baseline))
+        if (found := compare_figure(seen, each)) is not None:
+            yield found
 
 
-def _lowered(lowered: Sequence[_Compared], found: Sequence[_Compared], at: AtBase, *, fails: bool) -> Ruling:
+def compare_figure(seen: Seen, held: Held) -> ComparedFigure | None:
+    """A figure of two references; None where no query has a value in both."""
+    values = seen.paired()
+    figures = replace(figures_compared(seen, values), resolution=None)
+    if figures.now is None or figures.baseline is None:
+        return None
+    return ComparedFigure(held, seen, values, figures, -seen.sign * (figures.now - figures.baseline))
+
+
+def add_finding(ruling: Ruling, found: Ruling, *, fails: bool) -> Ruling:
+    """The ruling with one more way in which the branch lowers what later changes are compared with."""
+    if ruling.verdict == "pass" and not ruling.warning:
+        return replace(
+            found,
+            verdict="fail" if fails else "pass",
+            warning=not fails,
+            facts=(*found.facts, ruling.headline, *ruling.facts),
+        )
+    verdict = ruling.verdict if ruling.verdict != "pass" else "fail" if fails else "pass"
+    return replace(
+        ruling,
+        verdict=verdict,
+        warning=verdict == "pass",
+        headline=f"{ruling.headline}; {found.headline}",
+        facts=(*found.facts, *ruling.facts),
+        figures=(*ruling.figures, *found.figures),
+        numbers=ruling.numbers or found.numbers,
+    )
+
+
+def _lowered(lowered: Sequence[ComparedFigure], found: Sequence[ComparedFigure], at: AtBase, *, fails: bool) -> Ruling:
     worst = lowered[0]
     more = f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
     beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
     several = len({str(each.held.metric) for each in (*lowered, *beside)}) > 1
     queries = worst_changes(worst.seen, worst.values, failed=True)
-    before, now = worst.figures.baseline or 0.0, worst.figures.now or 0.0
     return Ruling(
         "fail" if fails else "pass",
         f"the branch lowers its baseline: {worst}{more}",
         f"Baseline is what was accepted at {at.base}; now is what this branch has accepted.",
-        figures=tuple(_line(each, several=several) for each in (*lowered, *beside)),
+        figures=tuple(figure_line(each, several=several) for each in (*lowered, *beside)),
         queries=queries.queries,
         more_queries=queries.more,
         worst=f"worst by {worst.held.metric}",
         warning=not fails,
-        numbers={"value": now, "baseline": before, "change": now - before},
+        numbers=worst.numbers,
     )
 
 
-def _line(each: _Compared, *, several: bool) -> SliceFigures:
+def figure_line(each: ComparedFigure, *, several: bool) -> SliceFigures:
+    """Its line in a table, with the name of the metric where there are several."""
     named = f"{each.held.metric} {each.held.slice}" if several else each.figures.slice
     return replace(each.figures, slice=named, over=each.lowered)
 
 
-def _not_lowered(held: Sequence[Held], found: Sequence[_Compared], at: AtBase, stored: Baseline) -> Ruling:
+def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBase, stored: Baseline) -> Ruling:
     if at.same:
         headline = f"the baseline is the one of {at.base}"
     elif found:
@@ -181,7 +218,7 @@ def _not_lowered(held: Sequence[Held], found: Sequence[_Compared], at: AtBase, s
     whole = [each for each in found if each.held.slice == WHOLE]
     said = f": {', '.join(map(str, whole))}" if whole else ""
     several = len(whole) > 1
-    return Ruling("pass", headline + said, figures=tuple(_line(each, several=several) for each in whole))
+    return Ruling("pass", headline + said, figures=tuple(figure_line(each, several=several) for each in whole))
 
 
 NAMED = 10

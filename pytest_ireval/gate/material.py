@@ -29,6 +29,7 @@ from pytest_ireval.baselines.record import (
 from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Setting
+from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.reference import HeldAgainst
 from pytest_ireval.gate.waived_queries import WaivedLoss
 from pytest_ireval.metrics.metric import Metric
@@ -50,6 +51,7 @@ class Material:
 
     suite: Suite
     registry: Registry
+    inputs: Gathered
     population: Population
     setting: Setting | None
     """Judgments and the metrics that need them; None for a suite without judgments."""
@@ -144,16 +146,17 @@ def written(moment: datetime) -> str:
 
 def by_stored_baseline(check: Check, material: Material) -> bool:
     """Tell whether it compares with the stored baseline, and not with what a rule names instead."""
-    return check.asked is not None and check.asked.kind.compares and _number(check, material) not in material.others
+    return check.asked is not None and check.asked.kind.compares and rule_number(check, material) not in material.others
 
 
-def _number(check: Check, material: Material) -> int:
+def rule_number(check: Check, material: Material) -> int:
+    """The place of the check's rule in the suite."""
     return next(i for i, asked in enumerate(material.suite.rules) if asked is check.asked)
 
 
 def reference_of(check: Check, material: Material) -> Side | IrevalError | None:
     """The reference of the check's rule; None if it does not exist yet."""
-    number = _number(check, material)
+    number = rule_number(check, material)
     if number in material.others:
         return material.others[number]
     return material.baseline_error or material.baseline

@@ -444,15 +444,16 @@ def held_against(suite: Suite, gathered: Gathered, beginning: Beginning, stored:
     at = beginning.at
     if at is None or at.baseline is None or stored is None or not metrics:
         return HeldAgainst(beginning)
-    ours = _side(suite, gathered, stored, "the baseline of this branch", metrics)
+    ours = score_baseline(suite, gathered, stored, "the baseline of this branch", metrics)
     if at.same:
         return HeldAgainst(beginning, ours, ours)
-    theirs = _side(suite, gathered, at.baseline, f"the baseline at {at.base}", metrics)
+    theirs = score_baseline(suite, gathered, at.baseline, f"the baseline at {at.base}", metrics)
     unknown = _unknown_to(gathered, stored) | _unknown_to(gathered, at.baseline)
     return HeldAgainst(beginning, over_the_same(suite, gathered, ours, theirs, unknown), ours)
 
 
-def _side(suite: Suite, gathered: Gathered, baseline: Baseline, origin: str, metrics: list[Metric]) -> Side:
+def score_baseline(suite: Suite, gathered: Gathered, baseline: Baseline, origin: str, metrics: list[Metric]) -> Side:
+    """Score a stored baseline under the judgments of ``gathered``."""
     rankings = [gathered.names.in_rankings(each) for each in baseline.rankings]
     return side_of(suite, gathered, rankings, origin, unknown=_unknown_to(gathered, baseline), metrics=metrics).side
 

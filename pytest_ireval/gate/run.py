@@ -202,6 +202,7 @@ def material_of(
     return Material(
         suite=suite,
         registry=registry,
+        inputs=base,
         population=base.population,
         setting=base.setting,
         plain=base.plain,

@@ -24,6 +24,7 @@ from pytest_ireval.errors import (
 from pytest_ireval.gate.inputs import time_left
 from pytest_ireval.gate.lowering import lowering, with_weaker
 from pytest_ireval.gate.material import Material, by_stored_baseline, reference_of, seen_of
+from pytest_ireval.gate.moved_references import find_moved_references, with_moved_references
 from pytest_ireval.gate.reference import bring_back, without_anchor
 from pytest_ireval.gate.scoring import time_noise
 from pytest_ireval.gate.to_judge import changed_ids
@@ -241,6 +242,8 @@ def _lowering(check: Check, material: Material, circumstances: Circumstances) ->
         tree = circumstances.base.of(material.suite.path.parent)
         at = None if material.held is None else material.held.beginning.at
         ranked = () if at is None or at.baseline is None else at.baseline.rankings[0].queries
+        moved = find_moved_references(material, circumstances.base)
+        ruling = with_moved_references(ruling, moved, material.suite, tree.base, fails=fails)
         found = weakened(material.suite, material.registry, tree, material.population.queries, ranked)
         return with_weaker(ruling, found, tree.base, fails=fails)
     except IrevalError as error:

@@ -31,8 +31,8 @@ from pytest_ireval.text_table import counted
 
 NAMED = 10
 """The most verdicts to name among those that are gone."""
-SELECTING = ("name", "where", "per")
-"""Options that select the verdicts: a change of them shows in the list of verdicts."""
+ELSEWHERE = ("name", "where", "per", "against")
+"""Options whose change shows elsewhere: in the list of verdicts, and in the comparison of references."""
 POLICIES = {
     "missing_queries": ("error", "zero", "ignore"),
     "no_relevant": ("error", "zero", "ignore"),
@@ -73,10 +73,19 @@ def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ran
         )
 
 
+def suite_at_base(suite: Suite, registry: Registry, tree: Tree) -> Suite | None:
+    """The suite as it was at the merge base; the same one if its files did not change, None if it is new."""
+    own = _path_then(suite, tree)
+    files = [path_from_top(tree, path) for path in suite.files or (suite.path,)]
+    if own and own == files[0] and not any(path in tree.changes for path in files):
+        return suite
+    return _suite_then(suite, own, registry, tree) if own else None
+
+
 def _compared(
     then: Suite, suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str]
 ) -> Weakened:
-    asked = _queries_then(then, registry, tree, queries)
+    asked = queries_at_base(then, registry, tree, queries)
     before, now = planned(then, asked), planned(suite, queries)
     found = [*_of_checks(before, now), *_of_suite(then, suite)]
     weaker = [*_dropped(before, now), *(line for line, looser in found if looser)]
@@ -87,7 +96,7 @@ def _compared(
 
 def _suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
     """The suites that a file held; ``path`` is its place today."""
-    return load_suites(path, registry, contents=lambda file: _content_then(tree, path_from_top(tree, file)))
+    return load_suites(path, registry, contents=lambda file: content_at_base(tree, path_from_top(tree, file)))
 
 
 def _read_by(suite: Suite) -> Iterator[Path]:
@@ -99,7 +108,7 @@ def _read_by(suite: Suite) -> Iterator[Path]:
             yield asked.path
 
 
-def _content_then(tree: Tree, path: str) -> bytes | None:
+def content_at_base(tree: Tree, path: str) -> bytes | None:
     """The content of a file at the base; None if it did not exist."""
     name = tree.files_in(path.rpartition("/")[0] or ".").get(path) if path else None
     return None if name is None else tree.contents({path: name})[path]
@@ -118,7 +127,7 @@ def _path_then(suite: Suite, tree: Tree) -> str:
 
 def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite | None:
     """The one of its file that has its name, or its values of the matrix; None if there was none."""
-    content = _content_then(tree, own) or b""
+    content = content_at_base(tree, own) or b""
     if b"ireval" not in content:
         return None
     found = _suites_then(tree.base.top / own, registry, tree)
@@ -128,17 +137,18 @@ def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite
     return next((each for each in found if each.values == suite.values), None)
 
 
-def _queries_then(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
+def queries_at_base(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
     """Those of its file, as it was, or else those that were judged."""
     if then.queries is not None:
         return _as_it_was(then.queries, tree, lambda path: queries_of_suite(then, registry, path)) or queries
     if then.judgments is None or path_from_top(tree, then.judgments.file.path) not in tree.changes:
         return queries
-    judgments = _judgments_then(then, registry, tree)
+    judgments = judgments_at_base(then, registry, tree)
     return queries if judgments is None else Queries(judgments.queries, ("",) * len(judgments.queries))
 
 
-def _judgments_then(then: Suite, registry: Registry, tree: Tree) -> Judgments | None:
+def judgments_at_base(then: Suite, registry: Registry, tree: Tree) -> Judgments | None:
+    """The judgments as they were; the current ones, where git does not have the file."""
     if then.judgments is None:
         return None
     return _as_it_was(then.judgments.file, tree, lambda path: judgments_of_suite(then, registry, path=path))
@@ -147,7 +157,7 @@ def _judgments_then(then: Suite, registry: Registry, tree: Tree) -> Judgments | 
 def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Read:
     """Read a file's content at the base, under the file's own name; the current one, where git has none."""
     path = path_from_top(tree, asked.path)
-    content = _content_then(tree, path) if path in tree.changes else None
+    content = content_at_base(tree, path) if path in tree.changes else None
     if content is None:
         return read(asked.path)
     with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
@@ -166,7 +176,7 @@ def _matching(check: Check) -> tuple[object, ...]:
     return kind, str(check.part.metric), check.part.label, check.slice
 
 
-def _pairs(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[Check, Check | None]]:
+def pair_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[Check, Check | None]]:
     """Each check of a rule, with the current check that continues it, if there is one."""
     by_id = {check.id: check for check in now}
     known = {check.id for check in before}
@@ -177,7 +187,7 @@ def _pairs(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[Chec
 
 
 def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
-    gone = [check.id for check, other in _pairs(before, now) if other is None]
+    gone = [check.id for check, other in pair_checks(before, now) if other is None]
     yield from (f"check removed: {each}" for each in gone[:NAMED])
     if len(gone) > NAMED:
         yield f"{counted(len(gone) - NAMED, 'more check')} removed"
@@ -186,7 +196,7 @@ def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
 def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
     """Changed options, each with a flag: it lets more pass. Verdicts with the same change share a line."""
     found: dict[tuple[str, ChangedOption], list[str]] = {}
-    for check, other in _pairs(before, now):
+    for check, other in pair_checks(before, now):
         if check.asked is None or other is None or other.asked is None:
             continue
         values = check.slice.value, other.slice.value
@@ -197,7 +207,7 @@ def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[
             changes.append(ChangedOption("on_fail", "fail", "warn", looser=True))
         changes += looser_part(check.part.asked, other.part.asked)
         for each in changes:
-            if each.name not in SELECTING:
+            if each.name not in ELSEWHERE:
                 found.setdefault((check.family, each), []).append(other.id)
     for (_, change), ids in found.items():
         named = ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more"
@@ -288,7 +298,7 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
     same_file = then.judgments.file.path == now.judgments.file.path
     if same_file and path_from_top(tree, then.judgments.file.path) not in tree.changes:
         return
-    before = _pairs_of(_judgments_then(then, registry, tree))
+    before = _pairs_of(judgments_at_base(then, registry, tree))
     after = _pairs_of(judgments_of_suite(now, registry))
     gone = [pair for pair in before if pair not in after]
     if gone:
@@ -331,7 +341,7 @@ def _suites(
 
 def _names_then(tree: Tree, path: str, registry_for: Callable[[Path], Registry]) -> list[str]:
     """The names of the suites of a file at the base; the file's own name for them, if it is unreadable today."""
-    content = _content_then(tree, path)
+    content = content_at_base(tree, path)
     if content is None or not says_suite(Path(path).stem, content):
         return []
     file = tree.base.top / path
@@ -344,7 +354,7 @@ def _names_then(tree: Tree, path: str, registry_for: Callable[[Path], Registry])
 def _tests(tree: Tree, changed: Iterable[str], folders: Iterable[Path]) -> Iterator[str]:
     gates_now: dict[Path, set[str]] | None = None
     for path in changed:
-        then = _gates_in(_content_then(tree, path) or b"") if path.endswith(".py") else set()
+        then = _gates_in(content_at_base(tree, path) or b"") if path.endswith(".py") else set()
         here = _gates_in(_on_disk(tree.base.top / path))
         gone = sorted(then - here)
         if not gone or len(here) >= len(then):  # with as many as then, some have another name

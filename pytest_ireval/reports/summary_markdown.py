@@ -143,7 +143,11 @@ def _lowered(run: RunResult, links: SourceLinks) -> str:
         lines.append(f"{_told_in_a_line(each, suite, links)}{f': {shown}{more_facts}' if shown else ''}")
     more = [f"* … and {len(lowered) - LISTED:,} more"] if len(lowered) > LISTED else []
     lower = any(each.numbers for _, each in lowered)
-    title = "### This branch lowers its own baseline" if lower else "### This branch makes its suite weaker"
+    title = (
+        "### This branch lowers what later changes are compared with"
+        if lower
+        else "### This branch makes its suite weaker"
+    )
     return "\n".join([title, "", *lines, *more])
 
 

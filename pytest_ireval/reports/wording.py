@@ -334,8 +334,16 @@ def _good(run: RunResult) -> Iterator[str]:
     if accepted:
         verb = "was" if accepted == 1 else "were"
         yield f"{accepted:,} failed and {verb} accepted"
-    if lowered := [suite.name for suite in run.suites if any(lowers(each) and each.numbers for each in suite.outcomes)]:
-        yield f"but this branch lowers its own baseline of {_some(lowered)}"
+    several = len(run.suites) > 1
+    lowered = [
+        f"but {each.headline}{f' in {suite.name}' if several else ''}"
+        for suite in run.suites
+        for each in suite.outcomes
+        if lowers(each) and each.numbers
+    ]
+    yield from lowered[:NAMED]
+    if len(lowered) > NAMED:
+        yield f"and {len(lowered) - NAMED:,} more suites are compared with something lower than before"
     if weaker := [suite.name for suite in run.suites if any(lowers(e) and not e.numbers for e in suite.outcomes)]:
         yield f"but this branch makes the suite weaker: {_some(weaker)}"
     if warnings:

@@ -58,6 +58,22 @@ def missing_files(options: SourceOptions, folder: Path) -> list[str] | None:
     return missing
 
 
+def reads_files_of(one: SourceOptions, other: SourceOptions, folder: Path) -> bool:
+    """Tell whether every file of one of two sources of files is a file of the other one; links are followed."""
+    ours, theirs = ({os.path.realpath(file) for file in files_of(each, folder)} for each in (one, other))
+    return bool(ours and theirs) and (ours <= theirs or theirs <= ours)
+
+
+def files_of(options: SourceOptions, folder: Path) -> list[Path]:
+    """The files of a source of files; none for another source, and where one is missing, an error when it is read."""
+    try:
+        return (
+            [file for path in options.run for file in _files(path, folder)] if isinstance(options, RunOptions) else []
+        )
+    except SourceError:
+        return []
+
+
 def orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]:
     """By query the documents in the order of their rank column, of TREC files whose scores ascend with the rank."""
     found: dict[str, list[tuple[int, float, str]]] = {}

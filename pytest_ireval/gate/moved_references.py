@@ -1,0 +1,252 @@
+"""Finds rules that compare with another reference than at the merge base: an anchor or a file that a branch moved."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+from pytest_ireval.baselines.at_base import AtBase, Base, anchor_at_base, path_from_top
+from pytest_ireval.errors import BaselineError, IrevalError, Problem
+from pytest_ireval.gate.answers import rankings_of_suite
+from pytest_ireval.gate.lowering import ComparedFigure, add_finding, compare_figure, decides, figure_line
+from pytest_ireval.gate.material import Material, rule_number
+from pytest_ireval.gate.reference import over_the_same, refuse_too_little, score_baseline
+from pytest_ireval.gate.scoring import side_of
+from pytest_ireval.gate.weakened import pair_checks, queries_at_base, suite_at_base
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.repositories.branches import MergeBase, Tree
+from pytest_ireval.results.outcome import SliceFigures
+from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.planning import Check, Held, planned
+from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.wording import worst_changes
+from pytest_ireval.sources.asking import described_source
+from pytest_ireval.sources.run import RunOptions, files_of
+from pytest_ireval.suites.reading import Reference
+from pytest_ireval.suites.suite import SourceAsked, Suite
+
+
+@dataclass(frozen=True, eq=False)
+class MovedReference:
+    """What a check compares with now, beside what it compared with at the merge base."""
+
+    check: str
+    """Its id."""
+    words: str
+    """The reference now and, if it is called otherwise, then."""
+    figure: ComparedFigure | None = None
+    why: str = ""
+    """The reason why the two cannot be compared; empty too for a rule that compares lists alone."""
+
+
+def find_moved_references(material: Material, base: Base) -> tuple[MovedReference, ...]:
+    """Every check whose reference is not that of the merge base; a rule about the stored baseline is not looked at."""
+    suite, tree = material.suite, base.of(material.suite.path.parent)
+    try:
+        then = suite_at_base(suite, material.registry, tree)
+        if then is None or not any(map(_names_a_reference, (then, suite))):
+            return ()
+        queries = material.population.queries
+        before = planned(then, queries_at_base(then, material.registry, tree, queries))
+    except IrevalError:  # the comparison of the suites says so
+        return ()
+    looking = _Looking(material, base, tree, then)
+    return tuple(
+        looking.compare(check, other)
+        for check, other in pair_checks(before, planned(suite, queries))
+        if other is not None and looking.is_moved(check, other)
+    )
+
+
+def _names_a_reference(suite: Suite) -> bool:
+    return any(not asked.options.facts.reference.stored for asked in suite.rules)
+
+
+def _reference_of(check: Check) -> Reference | None:
+    """The reference of a check that compares, or that a threshold about two lists names."""
+    return None if check.asked is None else check.asked.options.facts.reference
+
+
+@dataclass(frozen=True, eq=False)
+class _Looking:
+    """The suite now and at the merge base."""
+
+    material: Material
+    base: Base
+    tree: Tree
+    then: Suite
+
+    def is_moved(self, check: Check, other: Check) -> bool:
+        """Tell whether the reference of a check is another one now."""
+        before, now = _reference_of(check), _reference_of(other)
+        if before is None or now is None or (before.stored and now.stored):
+            return False
+        if before.anchored and now.anchored:
+            at = self._anchor()
+            return at.baseline is not None and not at.same
+        if before.source is None or now.source is None:
+            return True
+        if (before.source.kind.name, before.source.options) != (now.source.kind.name, now.source.options):
+            return True
+        paths = find_files_at_base(before.source, self.tree)
+        here = [
+            path_from_top(self.tree, file) for file in files_of(now.source.options, self.material.suite.path.parent)
+        ]
+        return bool(paths) and (paths != here or any(path in self.tree.changes for path in paths))
+
+    def compare(self, check: Check, other: Check) -> MovedReference:
+        """Score both references by the metric of the check, on its slice."""
+        before, now = _reference_of(check), _reference_of(other)
+        assert before is not None  # noqa: S101 - it is moved
+        assert now is not None  # noqa: S101
+        words, was = self._words(now, self.material.suite), self._words(before, self.then)
+        moved = MovedReference(other.id, words if words == was else f"{words}; at the base: {was}")
+        metric = other.part.metric
+        if metric is None or "reference" in metric.needs:
+            return moved
+        try:
+            return replace(moved, figure=self._figure(before, other, metric))
+        except IrevalError as error:
+            return replace(moved, why=" ".join(str(error).split()))
+
+    def _figure(self, before: Reference, other: Check, metric: Metric) -> ComparedFigure | None:
+        material = self.material
+        reference = _reference_of(other)
+        if reference is not None and reference.stored:
+            if material.stored is None:
+                raise BaselineError("there is no baseline now")
+            ours = score_baseline(material.suite, material.inputs, material.stored, "the baseline now", [metric])
+        else:
+            found = material.others.get(rule_number(other, material))
+            if not isinstance(found, Side):
+                return None  # the rule itself is an error
+            ours = found
+        theirs = self._side_then(before, metric)
+        unknown = frozenset(query for query in material.population.queries.ids if query not in theirs.position)
+        theirs = over_the_same(material.suite, material.inputs, ours, theirs, unknown)
+        seen = Seen(material.population, ours, theirs, other.part, other.slice)
+        return compare_figure(seen, Held(metric, other.slice))
+
+    def _side_then(self, reference: Reference, metric: Metric) -> Side:
+        """The reference of the base, scored; IrevalError if it is not known."""
+        if reference.source is not None:
+            return self._source_then(reference.source, metric)
+        held = self.material.held
+        at = self._anchor() if reference.anchored else held.beginning.at if held is not None else None
+        if at is None or at.baseline is None:
+            raise BaselineError(f"there was none at {self.tree.base}")
+        stored = self.material.anchor if reference.anchored else self.material.stored
+        if stored is not None:
+            refuse_too_little(self.material.suite, metric, at, stored)
+        return score_baseline(self.material.suite, self.material.inputs, at.baseline, f"that of {at.base}", [metric])
+
+    def _anchor(self) -> AtBase:
+        material = self.material
+        beginning = material.held.beginning.at if material.held is not None else None
+        return anchor_at_base(self.base, material.suite.baselines, material.suite.name, material.anchor, beginning)
+
+    def _source_then(self, source: SourceAsked, metric: Metric) -> Side:
+        """Rankings in files that git has; the answer of another source of then cannot be had any more."""
+        material, options = self.material, source.options
+        if not isinstance(options, RunOptions):
+            raise BaselineError(f"what {source.kind.name} answered then is not known")
+        paths = find_files_at_base(source, self.tree)
+        with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
+            files = [*_written(paths, self.tree, Path(folder))]
+            if not files:
+                raise BaselineError(
+                    Problem("git has no such file", place=described_source(source, self.then.path.parent))
+                )
+            asked = replace(source, options=options.model_copy(update={"run": tuple(files), "timings": None}))
+            answered = rankings_of_suite(asked, material.suite, material.registry, material.inputs, reference=-1)
+        ranked = set(answered.rankings[0].queries)
+        unknown = frozenset(query for query in material.population.queries.ids if query not in ranked)
+        words = f"that of {self.tree.base}"
+        return side_of(
+            material.suite, material.inputs, answered.rankings, words, unknown=unknown, metrics=[metric]
+        ).side
+
+    def _words(self, reference: Reference, suite: Suite) -> str:
+        if reference.source is not None:
+            return described_source(reference.source, suite.path.parent)
+        return "the anchor" if reference.anchored else "the baseline"
+
+
+def find_files_at_base(source: SourceAsked, tree: Tree) -> list[str]:
+    """The files of a source of files that git has at the base, by their paths from the top of the repository."""
+    found: dict[str, None] = {}
+    for path in source.options.run if isinstance(source.options, RunOptions) else ():
+        named = path_from_top(tree, path)
+        there = tree.files_in(named.rpartition("/")[0] or ".") if named else {}
+        found |= dict.fromkeys([named] if named in there else [each for each in sorted(there) if fnmatch(each, named)])
+    return list(found)
+
+
+def _written(paths: Sequence[str], tree: Tree, folder: Path) -> Iterator[Path]:
+    """The files as they were at the base, each under its own name, by which its format is recognised."""
+    entries = {path: tree.files_in(path.rpartition("/")[0] or ".")[path] for path in paths}
+    for number, (path, content) in enumerate(tree.contents(entries).items()):
+        file = folder / str(number) / Path(path).name
+        file.parent.mkdir()
+        file.write_bytes(content)
+        yield file
+
+
+NAMED = 10
+"""The most checks that are named."""
+
+
+def with_moved_references(
+    ruling: Ruling, moved: Sequence[MovedReference], suite: Suite, base: MergeBase, *, fails: bool
+) -> Ruling:
+    """Add the rules that compare with another reference than at the base.
+
+    A lower one, and one that nobody can compare, is as a lowered baseline; any other is only named.
+    """
+    figures = [(each, each.figure) for each in moved if each.figure is not None]
+    lowered = sorted(((each, it) for each, it in figures if it.lowered), key=lambda pair: -pair[1].drop_as_share)
+    unknown = [each for each in moved if each.why]
+    named = {
+        f"also changed: what {each.check} compares with ({each.words}): {it}" for each, it in figures if not it.lowered
+    }
+    named |= {
+        f"also changed: what {each.check} compares with ({each.words})"
+        for each in moved
+        if not each.why and each.figure is None
+    }
+    facts = [f"{each.check} compares with {each.words}: {it}" for each, it in lowered[1:]]
+    facts += [f"{each.check} compares with {each.words}, which cannot be compared: {each.why}" for each in unknown]
+    facts = [*facts[:NAMED], *sorted(named)[:NAMED]]
+    if not lowered and not unknown:
+        return replace(ruling, facts=(*ruling.facts, *facts))
+    first = lowered[0][0] if lowered else unknown[0]
+    others = len(lowered) + len(unknown) - 1
+    more = f", and {others} more" if others else ""
+    sentence = f"Baseline is the reference at {base}; now is that of this branch."
+    if not lowered:
+        headline = f"{first.check} compares with another reference than at {base}: {first.words}{more}"
+        return add_finding(ruling, Ruling("pass", headline, facts=tuple(facts)), fails=fails)
+    worst = lowered[0][1]
+    queries = worst_changes(worst.seen, worst.values, failed=True)
+    found = Ruling(
+        "pass",
+        f"the branch lowers what {first.check} compares with ({first.words}): {worst}{more}",
+        sentence,
+        figures=tuple(_reference_line(each) for _, each in lowered),
+        queries=queries.queries,
+        more_queries=queries.more,
+        worst=f"worst by {worst.held.metric}",
+        facts=tuple(facts),
+        numbers=worst.numbers,
+    )
+    return add_finding(
+        ruling, found, fails=fails and (bool(unknown) or any(decides(each.held.metric, suite) for _, each in lowered))
+    )
+
+
+def _reference_line(each: ComparedFigure) -> SliceFigures:
+    line = figure_line(each, several=True)
+    return replace(line, slice=f"{line.slice}, reference")
