@@ -9,7 +9,7 @@ from typing import NamedTuple, cast, get_args
 
 import numpy as np
 
-from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
+from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem, did_you_mean, raised
 from pytest_ireval.evaluating.policy_views import BY_JUDGMENTS, any_ties, as_told, extreme, shortened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
@@ -325,8 +325,19 @@ def _notes(scores: Scores, judged: JudgedRankings) -> Iterator[str]:
     metric, without = scores.metric, int(np.isnan(scores.values).sum())
     if without:
         yield f"{metric} has no value for {without:,} of {counted(len(scores.units), metric.unit)}: {metric.undefined}"
-    for note in metric.notes(judged, **metric.settings) if metric.notes else ():
+    for note in _notes_of_metric(metric, judged):
         yield f"{metric}: {note}"
+
+
+def _notes_of_metric(metric: Metric, judged: JudgedRankings) -> list[str]:
+    """What the metric itself notes; whatever its code raises is an error of this metric alone."""
+    try:
+        return [] if metric.notes is None else [*metric.notes(judged, **metric.settings)]
+    except MetricError:
+        raise
+    except Exception as error:  # the code of a plugin may raise anything; the message names it
+        problem = raised("its notes", error, f"the metric comes from {metric.source}")
+        raise MetricError(replace(problem, place=str(metric))) from error
 
 
 def _spread(told: Scores, judged: JudgedRankings, policies: Policies) -> TieSpread | None:

@@ -209,7 +209,11 @@ def _rankings(material: Material) -> tuple[Rankings, ...]:
         return now
     before = material.baseline.rankings if material.baseline is not None else ()  # under the current names
     kept = [query for query in before[0].queries if query in waived] if before else []
-    if stored is not None and kept and (problem := next(too_little(material.suite, stored), None)):
+    if (
+        stored is not None
+        and kept
+        and (problem := next(too_little(material.suite, stored, material.fingerprints), None))
+    ):
         complaint = f"waived queries keep what is stored ({some(kept)}), but {problem.complaint}"
         raise BaselineError(Problem(complaint, suggestion="accept without their waivers, then waive them again"))
     made = []

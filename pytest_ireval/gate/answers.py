@@ -96,7 +96,7 @@ def rankings_of_suite(
             refuse_without_span(each.documents, each.origin)
     cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
     described = cut[0].fields or {}
-    cut = _with_fields(suite, cut)
+    cut = _with_fields(suite, names, answered, cut)
     not_asked = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))
     about = {name: text for answer in reversed(found) for name, text in answer.about.items()}
     failed = {query: why for answer in reversed(found) for query, why in answer.failed.items()}
@@ -177,12 +177,20 @@ def _fields_returned(source: SourceAsked, suite: Suite, rankings: Iterable[Ranki
     return merged
 
 
-def _with_fields(suite: Suite, rankings: list[Rankings]) -> list[Rankings]:
-    """The rankings with the fields of their documents: those that the source returned, then those of the file."""
+def _with_fields(suite: Suite, names: Names, answered: list[Rankings], rankings: list[Rankings]) -> list[Rankings]:
+    """The rankings with the fields of their documents: those that the source returned, then those of the file.
+
+    A document that has another name in the answer has the fields of either; the file may have old ids, or variants.
+    """
     file = suite.documents.fields
     if file is None or not any("fields" in metric.needs for metric in suite.metrics):
         return rankings
-    known = read_fields(near(file.path), {document for each in rankings for document in each.documents.texts()})
+    renamed_too = answered if names.aliases or names.groups else []
+    wanted = {document for each in (*rankings, *renamed_too) for document in each.documents.texts()}
+    found_there = read_fields(near(file.path), wanted)
+    known: dict[str, Mapping[str, Any]] = {}
+    for document in sorted(found_there, key=lambda each: names.called(each) != each):  # current names first
+        known.setdefault(names.called(document), found_there[document])
     found = []
     for each in rankings:
         returned = each.fields or {}

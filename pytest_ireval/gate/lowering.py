@@ -15,7 +15,7 @@ from pytest_ireval.baselines.files import near
 from pytest_ireval.baselines.record import Acceptance, Baseline
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.reference import HeldAgainst, refuse_too_little
+from pytest_ireval.gate.reference import HeldAgainst, find_lack_of_one, refuse_too_little
 from pytest_ireval.gate.weakened import Weakened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
@@ -80,6 +80,9 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
         return _new(at, stored)
     if stored is None:
         return _deleted(at, fails=fails)
+    lacks = {each: find_lack_of_one(each.metric, against, at, stored) for each in held}
+    lacks = {each: lack for each, lack in lacks.items() if lack}
+    held = [each for each in held if each not in lacks]
     found = list(_compared(held, material, at, stored))
     lowered = sorted((each for each in found if each.lowered), key=lambda each: -each.drop_as_share)
     lost = tuple(_lost_queries(material.population, at, against))
@@ -93,7 +96,8 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     unpaired = [
         f"{each.metric} on {each.slice} has no figure over queries that both baselines have" for each in lacking
     ]
-    return replace(said, facts=(*facts, *unpaired, *at.base.notes), warning=warning)
+    notes = (*dict.fromkeys(lacks.values()), *unpaired, *at.base.notes)
+    return replace(said, facts=(*facts, *notes), warning=warning)
 
 
 def decides(metric: Metric, suite: Suite) -> bool:

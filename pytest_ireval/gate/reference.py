@@ -24,9 +24,11 @@ from pytest_ireval.errors import (
     MissingAnchorError,
     Problem,
     SourceError,
+    one_line,
 )
 from pytest_ireval.gate.answers import Answered, Others, refuse_missing_queries
 from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered
+from pytest_ireval.gate.lacks import PLAIN, SCORES, find_lacks, split_times
 from pytest_ireval.gate.redefinition import NEW_VERSION, ScoredAgain, definitions, find_redefined_metrics, find_restated
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
@@ -40,10 +42,6 @@ from pytest_ireval.suites.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
 MOST_REMOVED = 0.05
-PLAIN = "no spans, no budget and times: client"
-"""The meaning of an empty definition of what counts."""
-SCORES = {"scores", "ties"}
-"""Needs of metrics for which the scores of documents are kept."""
 
 
 class _Kept(NamedTuple):
@@ -89,20 +87,6 @@ def needs_scores(suite: Suite) -> bool:
     return by_judgments or any(metric.needs & SCORES for metric in suite.metrics)
 
 
-def lacking_data(metrics: Iterable[Metric], stored: Baseline) -> Iterator[tuple[Metric, str]]:
-    """Timings and fields of documents that metrics need and a stored reference lacks."""
-    documents = any(len(rankings.documents) for rankings in stored.rankings)
-    names = {name for fields in stored.fields.values() for name in fields}
-    for metric in metrics if documents else ():
-        if "timings" in metric.needs and not stored.timings:
-            yield metric, "timings"
-        if "fields" in metric.needs:
-            wanted = metric.uses(metric.settings) if metric.uses else ()
-            missing = [repr(name) for name in wanted if name not in names]
-            if missing or not names:
-                yield metric, f"field {', '.join(missing)} of documents" if missing else "fields of documents"
-
-
 def _redefined(stored: Baseline, now: Mapping[str, tuple[int, str]], kept: _Kept) -> dict[str, IrevalError]:
     """Metrics that changed since this was accepted; ``now`` has version and origin."""
     errors: dict[str, IrevalError] = {}
@@ -145,9 +129,9 @@ def _grade(grade: float | None) -> str:
 
 
 def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints, kept: _Kept) -> Iterator[Problem]:
-    """Documents or scores that were not kept; other passages, budget or times; queries that the suite no longer has."""
+    """Documents or scores that were not kept; other passages or budget; queries that the suite no longer has."""
     yield from _too_few(suite, stored, kept)
-    then, now = (each.documents or PLAIN for each in (stored.fingerprints, prints))
+    then, now = (split_times(each.documents)[0] or PLAIN for each in (stored.fingerprints, prints))
     if then != now:
         complaint = f"the {kept.noun} was accepted with {then}, and the suite has {now}"
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
@@ -157,31 +141,27 @@ def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints,
         yield Problem(gone, suggestion=kept.remedy, allowed=kept.first)
 
 
-def too_little(suite: Suite, stored: Baseline) -> Iterator[Problem]:
+def too_little(suite: Suite, stored: Baseline, prints: Fingerprints) -> Iterator[Problem]:
     """Documents, scores, timings or fields that count now and that the baseline does not keep."""
     kept = _the_baseline(suite)
     yield from _too_few(suite, stored, kept)
-    yield from _lacking(suite, stored, kept).values()
+    yield from _lacking(suite.metrics, stored, prints, kept).values()
 
 
 def _too_few(suite: Suite, stored: Baseline, kept: _Kept) -> Iterator[Problem]:
     if stored.depth < suite.depth:
         complaint = f"the {kept.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
-    if needs_scores(suite) and not stored.scored:
-        what = f"ties: {suite.policies.ties}" if suite.policies.ties in ORDERS_BY_JUDGMENTS else "a metric"
-        yield Problem(
-            f"the {kept.noun} holds no scores, which {what} needs", suggestion=kept.remedy, allowed=kept.first
-        )
+    if suite.policies.ties in ORDERS_BY_JUDGMENTS and not stored.scored:
+        complaint = f"the {kept.noun} holds no scores, which ties: {suite.policies.ties} needs"
+        yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
 
 
-def _lacking(suite: Suite, stored: Baseline, kept: _Kept) -> dict[str, Problem]:
-    """By metric, the data that it alone needs and that were not kept; other metrics can be compared."""
+def _lacking(metrics: Iterable[Metric], stored: Baseline, prints: Fingerprints, kept: _Kept) -> dict[str, Problem]:
+    """By metric, the data that it alone needs and that were not kept."""
     return {
-        str(metric): Problem(
-            f"the {kept.noun} holds no {what}, which {metric} needs", suggestion=kept.remedy, allowed=kept.first
-        )
-        for metric, what in lacking_data(suite.metrics, stored)
+        str(metric): Problem(f"the {kept.noun} {lack}", suggestion=kept.remedy, allowed=kept.first)
+        for metric, lack in find_lacks(metrics, stored, prints.documents)
     }
 
 
@@ -263,7 +243,11 @@ def compared(
         added=tuple(query for query in cause.added if query in ranked and query not in waived),
         metrics=tuple(sorted({*cause.metrics, *redefined})),
     )
-    lacking = {name: BaselineMisfitError(problem) for name, problem in _lacking(suite, stored, kept).items()}
+    sound = [metric for metric in suite.metrics if str(metric) not in now.errors]  # accepting mends no other error
+    lacking = {
+        **_failing_on_new_ground(sound, stored, side, kept),
+        **{name: BaselineMisfitError(each) for name, each in _lacking(sound, stored, prints, kept).items()},
+    }
     redefined = {name: error for name, error in redefined.items() if name not in lacking}
     side = replace(side, errors={**side.errors, **redefined, **_redefined(stored, definitions(now), kept), **lacking})
     error = _misfit(suite, gathered, stored, now, cause, prints, kept)
@@ -271,6 +255,19 @@ def compared(
     if not cause.index:
         notes += count_note(stored.index, index, f"when the {kept.noun} was accepted")
     return Compared(side, cause, error, redefined, tuple(notes))
+
+
+def _failing_on_new_ground(
+    metrics: Iterable[Metric], stored: Baseline, side: Side, kept: _Kept
+) -> dict[str, BaselineMisfitError]:
+    """Metrics that the reference was accepted without, and that fail on it: it may lack what only they look at."""
+    errors = {}
+    for name in map(str, metrics):
+        if name in side.errors and name not in stored.metrics:
+            reason = one_line(side.errors[name])
+            complaint = f"the {kept.noun} was accepted without {name}, which fails on it: {reason}"
+            errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kept.remedy, allowed=kept.first))
+    return errors
 
 
 def _unknown_to(gathered: Gathered, stored: Baseline) -> frozenset[str]:
@@ -459,23 +456,39 @@ def score_baseline(suite: Suite, gathered: Gathered, baseline: Baseline, origin:
 
 
 def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline) -> None:
-    """Raise BaselineMisfitError where one of two different baselines keeps less than the metric looks at."""
+    """Raise BaselineMisfitError where one of two different baselines keeps less than the suite looks at."""
     if at.same or at.baseline is None:
         return
     cutoff = metric.settings.get("cutoff")
     wanted = min(cutoff, suite.depth) if isinstance(cutoff, int) else suite.depth
+    documents = split_times(stored.fingerprints.documents)[0]
     for baseline, where in ((at.baseline, f"at {at.base}"), (stored, "of this branch")):
+        then = split_times(baseline.fingerprints.documents)[0]
         if baseline.depth < wanted:
             complaint = (
                 f"the baseline {where} holds {baseline.depth} documents of each query, and {metric} looks at {wanted}"
             )
-        elif baseline.fingerprints.documents != stored.fingerprints.documents:
-            then = baseline.fingerprints.documents or PLAIN
-            complaint = f"the baseline {where} was accepted with {then}, and that of this branch otherwise"
-        elif needs_scores(suite) and not baseline.scored:
+        elif then != documents:
+            complaint = f"the baseline {where} was accepted with {then or PLAIN}, and that of this branch otherwise"
+        elif suite.policies.ties in ORDERS_BY_JUDGMENTS and not baseline.scored:
             complaint = f"the baseline {where} holds no scores, which are needed now"
-        elif lacks := next(lacking_data([metric], baseline), None):
-            complaint = f"the baseline {where} holds no {lacks[1]}, which {metric} needs"
         else:
             continue
         raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))
+
+
+def find_lack_of_one(metric: Metric, held: HeldAgainst, at: AtBase, stored: Baseline) -> str:
+    """Why a metric cannot be compared in two baselines: one of them was accepted before a rule asked for it.
+
+    Its rule is an error until it is accepted, and there was nothing yet that could be lowered.
+    """
+    name = str(metric)
+    for baseline, side, where in ((at.baseline, held.theirs, f"at {at.base}"), (stored, held.ours, "of this branch")):
+        if baseline is None or name in baseline.metrics:
+            continue
+        lack = next((lack for _, lack in find_lacks([metric], baseline, stored.fingerprints.documents)), "")
+        if not lack and side is not None and name in side.errors:
+            lack = f"was accepted without {name}, which fails on it: {one_line(side.errors[name])}"
+        if lack:
+            return f"{name} is not compared: the baseline {where} {lack}"
+    return ""

@@ -12,7 +12,7 @@ import numpy as np
 from pytest_ireval.errors import MetricError, error_lines
 from pytest_ireval.evaluating.policy_views import BY_JUDGMENTS, as_told, worth_of
 from pytest_ireval.gate.inputs import Gathered
-from pytest_ireval.gate.reference import SCORES
+from pytest_ireval.gate.lacks import SCORES
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies

@@ -137,6 +137,7 @@ def _check_needs(metric: Metric, judged: JudgedRankings) -> None:
     for need in sorted(metric.needs):
         there = {"scores": True, "ties": True, "unjudged": judged.documents is not None}
         there["queries"] = judged.columns is not None
+        there["fields"] = bool(judged.fields) or (judged.fields is not None and not judged.retrieved.any())
         if not there.get(need, getattr(judged, need, None) is not None):
             raise MetricError(Problem(f"needs {need}", place=str(metric), suggestion=SOURCES[need]))
         if need == "fields" and judged.fields and metric.uses is not None:

@@ -139,8 +139,8 @@ class Seen:
     def paired(self) -> Values:
         """Values of units that have one on both sides."""
         baseline = self._compared
-        before = self.scored(baseline)
         now = baseline.counterpart.get(str(self.metric)) or self.scored(self.now)
+        before = self.scored(baseline)
         their = before.values if now.names == before.names else _by_name(before, now.names)
         both = self._inside(now) & ~np.isnan(now.values) & ~np.isnan(their)
         place = np.flatnonzero(both)

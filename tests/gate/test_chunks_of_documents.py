@@ -109,7 +109,7 @@ def test_a_suite_that_judged_chunks_can_move_to_passages(handbook):
     handbook.run(PASSAGES, "{spans: 50%}", *accept)
     accepted = handbook.run(OVERLAPPING, "{spans: 50%}")
 
-    assert changed["no_regression"]["headline"].startswith("the baseline was accepted with no spans, no budget and")
+    assert changed["no_regression"]["headline"].startswith("the baseline was accepted with no spans and no budget, ")
     assert accepted["no_regression"]["verdict"] == "pass"
 
 

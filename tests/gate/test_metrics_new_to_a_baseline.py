@@ -1,0 +1,236 @@
+"""A rule that needs what the stored baseline lacks is an error of this rule alone, and accepting settles it."""
+
+import pytest
+from branches import FAILS, WORSE
+
+COMPARED = '  - no_regression: {{metric: "{}", tolerance: 5%}}\n'
+PLUGIN = '''
+import numpy as np
+
+from pytest_ireval import hookimpl, metric, per_query_metric
+
+
+@per_query_metric(name="Sellers", needs=("fields",), range=(0, 9), no_relevant=None)
+def sellers(ranking, *, cutoff: int) -> float:
+    """Different sellers among the first documents."""
+    return float(len({fields["seller"] for fields in ranking.fields[:cutoff]}))
+
+
+def seller_notes(judged):
+    return [judged.fields[document]["seller"] for document in judged.documents.ids.texts()][:1]
+
+
+@metric(name="Noted", needs=("documents", "fields"), notes=seller_notes)
+def noted(judged):
+    """Half, and a note that looks at fields."""
+    return np.full(judged.count, 0.5)
+
+
+@per_query_metric(name="Lead", needs=("scores",), range=(0, 1000), no_relevant=None)
+def lead(ranking) -> float:
+    """Between the first two scores."""
+    return float(ranking.scores[0] - ranking.scores[1])
+
+
+@per_query_metric(name="Wait", needs=("timings",), range=(0, 9), direction="lower", no_relevant=None, empty=0)
+def wait(ranking) -> float:
+    """Seconds."""
+    return ranking.seconds
+
+
+@metric(name="Sold", needs=("documents", "fields"), unit="run", range=(0, 99))
+def sold(judged):
+    """Different sellers of all documents."""
+    return np.array([float(len({judged.fields[each]["seller"] for each in judged.documents.ids.texts()}))])
+
+
+@hookimpl
+def ireval_metrics():
+    return [sellers, noted, lead, wait, sold]
+'''
+NEW = {
+    "fields of a function of one ranking": ("Sellers@3", "holds no fields of documents, which Sellers@3 needs"),
+    "fields of all queries at once": ("Noted", "holds no fields of documents, which Noted needs"),
+    "fields of the whole run": ("Sold", "holds no fields of documents, which Sold needs"),
+    "fields of a guardrail": (
+        "Mean(better='higher', field='price')@3",
+        "holds no field 'price' of documents, which Mean(better='higher', field='price')@3 needs",
+    ),
+    "scores": ("Lead", "holds no scores, which Lead needs"),
+    "timings of a plugin": ("Wait", "holds no timings, which Wait needs"),
+    "timings of a guardrail": ("Latency", "holds no timings, which Latency needs"),
+    "timings of the whole run": ("Throughput", "holds no timings, which Throughput needs"),
+}
+each_new_metric = pytest.mark.parametrize(("metric", "lack"), NEW.values(), ids=NEW)
+
+
+def prepare(shop):
+    """The shop with products, times and metrics of its own; nothing of it is asked for yet."""
+    (shop.path / "conftest.py").write_text(PLUGIN)
+    documents = sorted(
+        f"{query}-{end}" for query in shop.rankings for end in ("d0", "d1", "d2", "d3", "n1", "n2", "n3")
+    )
+    rows = "".join(f"{each},{number % 3},{number % 7 + 1}\n" for number, each in enumerate(documents))
+    (shop.path / "products.csv").write_text(f"id,seller,price\n{rows}")
+    (shop.path / "times.tsv").write_text("query\tms\n" + "".join(f"{query}\t10\n" for query in shop.rankings))
+    shop.change(
+        ("source: {run: rankings.txt}", "source: {run: rankings.txt, timings: times.tsv}"),
+        ("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {fields: products.csv}"),
+    )
+
+
+@pytest.fixture
+def prepared(shop):
+    prepare(shop)
+    shop.accept()
+    return shop
+
+
+def add(shop, *metrics):
+    shop.suite += "".join(map(COMPARED.format, metrics))
+    shop.write()
+
+
+def others_of(shop, metric):
+    """The verdicts of all other checks, each once."""
+    (suite,) = shop.results()["suites"]
+    return {each["verdict"] for each in suite["outcomes"] if each["metric"] != metric}
+
+
+@each_new_metric
+def test_the_new_rule_alone_is_an_error_and_accepting_settles_it(prepared, metric, lack):
+    add(prepared, metric)
+
+    run = prepared.run()
+    (error,) = [each for each in prepared.results()["suites"][0]["outcomes"] if each["metric"] == metric]
+    others = others_of(prepared, metric)
+    accepting = prepared.run("--ireval-update", "--ireval-reason", f"{metric} is new")
+    again = prepared.run()
+
+    assert (run.ret, error["verdict"], others) == (1, "error", {"pass"})
+    assert error["headline"] == f"the baseline {lack}"
+    assert "accept the baseline again: pytest --ireval shop.ireval.yaml --ireval-update" in " ".join(error["facts"])
+    assert (accepting.ret, again.ret) == (0, 0), accepting.stdout.str()
+    assert "accepted: shop" in accepting.stdout.str()
+    assert set(prepared.verdicts().values()) == {"pass"}
+
+
+@pytest.mark.parametrize("metric", ["P@5", "RBP(p=0.8)", "sDCG@5", "StRecall@5"])
+def test_a_metric_that_needs_nothing_that_is_kept_can_be_compared_at_once(shop, metric):
+    rows = "".join(f"{query}\ttext\ts{number // 2}\t{number % 2 + 1}\n" for number, query in enumerate(shop.rankings))
+    judged = [(q, d, grade) for q, grades in shop.judgments.items() for d, grade in grades.items()]
+    shop.suite = (
+        shop.suite.partition("rules:")[0].replace("weight: searches\n", "") + "rules:\n" + COMPARED.format("nDCG@10")
+    ).replace("judgments.txt", "judgments.csv")
+    shop.write()
+    (shop.path / "queries.tsv").write_text(f"id\ttext\tsession\tposition\n{rows}")
+    (shop.path / "judgments.csv").write_text(
+        "query,document,subtopic,grade\n" + "".join(f"{q},{d},{d[-1]},{grade}\n" for q, d, grade in judged)
+    )
+    assert shop.run("--ireval-update-new").ret == 0
+    with open(shop.path / "shop.ireval.yaml", "a") as suite:
+        suite.write(COMPARED.format(metric))
+
+    run = shop.run()
+
+    assert run.ret == 0, run.stdout.str()
+    assert set(shop.verdicts().values()) == {"pass"}
+
+
+def test_a_source_that_is_asked_more_often_than_the_baseline_was_is_compared(prepared):
+    prepared.change(("timings: times.tsv}", "timings: times.tsv, repeat: 3}"))
+
+    assert prepared.run().ret == 0
+
+
+def test_a_field_that_only_the_new_metric_reads_is_an_error_of_its_rule(shop):
+    prepare(shop)
+    add(shop, "Mean(better='higher', field='price')@3")
+    shop.accept()
+    add(shop, "Sellers@3")
+
+    run = shop.run()
+    (error,) = [each for each in shop.results()["suites"][0]["outcomes"] if each["metric"] == "Sellers@3"]
+
+    assert (run.ret, error["verdict"], others_of(shop, "Sellers@3")) == (1, "error", {"pass"})
+    assert error["headline"].startswith(
+        "the baseline was accepted without Sellers@3, which fails on it: Sellers@3 raised KeyError: 'seller'"
+    )
+    assert shop.run("--ireval-update", "--ireval-reason", "new").ret == 0
+    assert shop.run().ret == 0
+
+
+def test_a_metric_that_fails_on_the_current_rankings_too_is_not_accepted(prepared):
+    (prepared.path / "products.csv").write_text("id,price\nq01-d0,3\n")
+    add(prepared, "Sellers@3")
+
+    run = prepared.run()
+    (error,) = [each for each in prepared.results()["suites"][0]["outcomes"] if each["metric"] == "Sellers@3"]
+    accepting = prepared.run("--ireval-update", "--ireval-reason", "new")
+
+    assert (run.ret, accepting.ret) == (1, 1)
+    assert "Sellers@3: raised KeyError: 'seller'" in error["headline"]
+    assert "accept" not in " ".join(error["facts"])
+    assert others_of(prepared, "Sellers@3") == {"pass"}
+
+
+def test_fields_of_variants_are_those_of_the_document_that_they_are(prepared):
+    prepared.change(
+        ("documents: {fields: products.csv}", "documents: {fields: products.csv, collapse: {pattern: '(.*-)d'}}"),
+        ("  - expect:\n      - {query: q01, document: q01-d0, top: 3}\n", ""),
+    )
+    prepared.run("--ireval-update", "--ireval-reason", "groups", "--ireval-force")
+    add(prepared, "Sellers@3")
+
+    assert prepared.run().ret == 1
+    assert prepared.run("--ireval-update", "--ireval-reason", "new").ret == 0
+    assert prepared.run().ret == 0
+
+
+def test_an_anchor_that_lacks_data_is_pinned_again_after_a_forced_acceptance(prepared, ireval, monkeypatch):
+    monkeypatch.chdir(prepared.path)
+    pin = ("baseline", "anchor", "shop.ireval.yaml", "--reason", "release")
+    assert ireval(*pin).code == 0
+    prepared.suite += '  - no_regression: {metric: "Sellers@3", tolerance: 5%, against: anchor}\n'
+    prepared.write()
+
+    assert prepared.run().ret == 1
+    (error,) = [each for each in prepared.results()["suites"][0]["outcomes"] if each["verdict"] == "error"]
+    assert error["headline"] == "the anchor holds no fields of documents, which Sellers@3 needs"
+    assert "first accept the baseline with --ireval-force" in " ".join(error["facts"])
+    prepared.run("--ireval-update", "--ireval-force", "--ireval-reason", "new")
+    assert ireval(*pin).code == 0
+    assert prepared.run().ret == 0
+
+
+@each_new_metric
+@pytest.mark.parametrize("accepts", [False, True], ids=["not accepted", "accepted"])
+def test_a_branch_that_brings_such_a_metric_lowers_nothing(branch, metric, lack, accepts):
+    prepare(branch.shop)
+    branch.git("checkout", "--quiet", "main")
+    branch.accept()
+    branch.git("checkout", "--quiet", "-B", "change")
+    add(branch.shop, metric)
+    if accepts:
+        branch.accept()
+
+    found = branch.outcome(*FAILS)
+
+    assert found["verdict"] == "pass"
+    said = " ".join(found["facts"])
+    assert f"{metric} is not compared: the baseline at " in said
+    assert lack in said
+
+
+def test_a_branch_that_brings_such_a_metric_and_lowers_another_is_red(branch):
+    prepare(branch.shop)
+    branch.git("checkout", "--quiet", "main")
+    branch.accept()
+    branch.git("checkout", "--quiet", "-B", "change")
+    add(branch.shop, "Sellers@3")
+    branch.accept(**WORSE)
+
+    found = branch.outcome(*FAILS)
+
+    assert found["verdict"] == "fail"
+    assert found["headline"].startswith("the branch lowers its baseline: nDCG@10")
