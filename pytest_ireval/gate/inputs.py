@@ -124,6 +124,7 @@ def gathered(
     elif judgments is not None:
         _refuse_unknown(judgments, queries)
     refuse_missing_needs(suite, written, queries)
+    refuse_wrong_requests(suite, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = weights_of_suite(suite, queries)
     if problems := list(drawing_problems(suite, queries)):
@@ -172,6 +173,30 @@ FROM_FILES = ("run", "command")
 def needs_columns(suite: Suite) -> bool:
     """Tell whether a metric of the suite looks at columns of the queries."""
     return any(metric.needs & {"queries", "sessions"} or metric.unit == "session" for metric in suite.metrics)
+
+
+def needs_columns_of_requests(suite: Suite) -> bool:
+    """Tell whether a request of a source names a column of the queries, or something that is none."""
+    return any(source.options.columns_used() for source in _sources(suite))
+
+
+def refuse_wrong_requests(suite: Suite, queries: Queries | None) -> None:
+    """Raise SuiteError for requests whose mistakes show without asking; ``queries`` are None if they were not read."""
+    if suite.queries is None:
+        queries = queries or Queries((), (), origin="the suite names none")
+    problems = [
+        replace(problem, place=str(source.place), path=("source", source.kind.name))
+        for source in _sources(suite)
+        for problem in source.options.find_request_mistakes(queries, suite.depth)
+    ]
+    if problems:
+        raise SuiteError(*dict.fromkeys(problems))
+
+
+def _sources(suite: Suite) -> Iterator[SourceAsked]:
+    """The source of the suite, and those that rules compare with."""
+    references = (rule.options.facts.reference.source for rule in suite.rules)
+    yield from (each for each in (suite.source, *references) if each is not None)
 
 
 def refuse_missing_needs(suite: Suite, judgments: Judgments | None, queries: Queries | None) -> None:

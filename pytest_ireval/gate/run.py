@@ -24,9 +24,11 @@ from pytest_ireval.gate.inputs import (
     judgment_prints,
     judgments_of_suite,
     needs_columns,
+    needs_columns_of_requests,
     prints_of,
     queries_of_suite,
     refuse_missing_needs,
+    refuse_wrong_requests,
 )
 from pytest_ireval.gate.last_run import KeptRankings, kept_rankings, packing_of
 from pytest_ireval.gate.material import Material, today_of
@@ -102,12 +104,14 @@ class Plan(NamedTuple):
 def plan_of(suite: Suite, registry: Registry, *, lowering: bool = False) -> Plan:
     """Make the plan, with ``lowering`` where a base is given.
 
-    Queries are read only if slices are made of them or metrics need them, judgments only if a metric needs their
-    subtopics.
+    Queries are read only if slices are made of them, or metrics or requests need them, judgments only if a metric needs
+    their subtopics.
     """
-    queries = queries_of_suite(suite, registry) if needs_queries(suite) or needs_columns(suite) else None
+    wanted = needs_queries(suite) or needs_columns(suite) or needs_columns_of_requests(suite)
+    queries = queries_of_suite(suite, registry) if wanted else None
     subtopics = any("subtopics" in metric.needs for metric in suite.metrics)
     refuse_missing_needs(suite, judgments_of_suite(suite, registry) if subtopics else None, queries)
+    refuse_wrong_requests(suite, queries)
     return Plan(planned(suite, queries, lowering=lowering), queries)
 
 

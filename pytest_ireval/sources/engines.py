@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, ClassVar
@@ -16,9 +17,10 @@ from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
-from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Exchange, JsonTree, holes, json_path
-from pytest_ireval.sources.http import Batch, LiveOptions, asked_once, asked_over_http
+from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Exchange, JsonTree, holes, json_path, sizes_in
+from pytest_ireval.sources.http import Batch, asked_once, asked_over_http
 from pytest_ireval.sources.index import INDEX, IndexRequests, Look, checked_index, configured, with_index
+from pytest_ireval.sources.live_options import LiveOptions
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import Flag, Text, Texts, Whole
 from pytest_ireval.suites.scalars import UnfitError
@@ -62,6 +64,18 @@ class _LuceneOptions(_CheckingOptions):
     explain: Flag = Field(
         False, repr=False, description="Show in the report why documents that moved have their scores."
     )
+
+    def request_parts(self) -> Any:
+        """Parameters, and the query, body or template."""
+        return [self.params, self.query, self.body, self.template]
+
+    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+        """``size``, and ``k`` of a search by vectors alone."""
+        for tree in (self.params, self.body, self.template and self.template.get("params")):
+            yield from sizes_in(tree, "size")
+        knn = self.body.get("knn") if isinstance(self.body, Mapping) and "query" not in self.body else None
+        if isinstance(knn, Mapping):  # of several searches by vectors the numbers add up
+            yield from sizes_in(knn, "k")
 
     @model_validator(mode="after")
     def _one_request(self) -> _LuceneOptions:
@@ -213,6 +227,17 @@ class SolrOptions(_CheckingOptions):
         False, repr=False, description="Show in the report why documents that moved have their scores."
     )
 
+    def request_parts(self) -> Any:
+        """Parameters, query and body; the query's text is a parameter of its own."""
+        parts = [self.params, self.query, self.body]
+        return [*parts, "{text}"] if "$ireval_text" in json.dumps(parts) else parts
+
+    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+        """``limit``, and ``rows`` among the parameters."""
+        yield from sizes_in(self.body, "limit")
+        for tree in (self.params, self.body.get("params") if isinstance(self.body, Mapping) else None):
+            yield from sizes_in(tree, "rows")
+
 
 def _why_in_solr(options: SolrOptions, request: Request, query: str, document: str) -> list[str]:
     """The tree of ``explainOther``; nothing unless the suite wants it."""
@@ -274,6 +299,10 @@ _VESPA_HITS = "root.fields.totalCount && (root.children || `[]`)"
 """The path to the hits; without any hit, the answer has no children."""
 
 
+_VESPA_TEXT = re.compile(r"userQuery|@query\b")
+_VESPA_LIMIT = re.compile(r"\blimit\s+(\d+)", re.IGNORECASE)
+
+
 class VespaOptions(_EngineOptions):
     """The options of Vespa."""
 
@@ -284,6 +313,18 @@ class VespaOptions(_EngineOptions):
     body: JsonTree = Field(None, description="More parameters of the request, as input.query(q).")
     key: Text = Field("id", description="A JMESPath to the document's id in a hit, as fields.product_id.")
     index: dict[Text, Text] = Field(default_factory=dict, repr=False, description=INDEX)
+
+    def request_parts(self) -> Any:
+        """Parameters, YQL and body; YQL refers to the query's text, which is a parameter of its own."""
+        parts = [self.params, self.yql, self.body]
+        return [*parts, "{text}"] if _VESPA_TEXT.search(json.dumps(parts)) else parts
+
+    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+        """``hits``, and the limit of YQL."""
+        for tree in (self.params, self.body):
+            yield from sizes_in(tree, "hits")
+        if limit := _VESPA_LIMIT.search(self.yql):
+            yield "limit", limit[1]
 
     @model_validator(mode="after")
     def _index_is_sound(self) -> VespaOptions:

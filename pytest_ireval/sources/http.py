@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 import sys
 import time
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
 from statistics import fmean
 from threading import Lock, local
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
-from urllib.parse import quote, urlencode, urlsplit
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -28,7 +27,6 @@ from pytest_ireval.retrieval.formats.other_tools import incomplete
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.rankings import rankings_of_columns
 from pytest_ireval.retrieval.scan.tokens import Span
-from pytest_ireval.secrets import keep
 from pytest_ireval.sources.asking import LOGIN, in_threads
 from pytest_ireval.sources.callables import out_of_order
 from pytest_ireval.sources.exchange import (
@@ -43,21 +41,12 @@ from pytest_ireval.sources.exchange import (
     holes,
     json_path,
     refuse_unknown,
+    sizes_in,
 )
 from pytest_ireval.sources.index import INDEX, checked_index, configured, with_index
+from pytest_ireval.sources.live_options import LiveOptions
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.options import (
-    AmountText,
-    Count,
-    DurationText,
-    Flag,
-    Number,
-    PathText,
-    SourceOptions,
-    Text,
-    Whole,
-)
-from pytest_ireval.suites.quantities import Amount
+from pytest_ireval.suites.options import Text, Whole
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.text_table import counted
 
@@ -65,46 +54,21 @@ if TYPE_CHECKING:
     from pytest_ireval.sources.connections import Connections
 
 _NOT_DESCRIBED = (sys.maxsize, None)
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
 
-
-class LiveOptions(SourceOptions):
-    """The options of every source that asks a live system."""
-
-    keeps_order: ClassVar[bool] = True
-    headers: dict[Text, Text] = Field(default_factory=dict, repr=False, description="Headers of each request.")
-    concurrency: Whole = Field(4, repr=False, description="The number of requests at a time.")
-    rate: Number | None = Field(None, gt=0, repr=False, description="The most requests a second; by default no limit.")
-    timeout: DurationText = Field(30.0, repr=False, description="Time limit of one request.")
-    attempts: Whole = Field(
-        4, repr=False, description="How often a request is made that fails for a reason that may pass."
-    )
-    error_budget: AmountText = Field(
-        Amount(0), description="The number of queries, or their share, that may fail; each counts as an empty ranking."
-    )
-    redirects: Flag = Field(False, description="Follow redirects on the same host.")
-    times: Literal["client", "engine"] = Field(
-        "client", description="The times that metrics use: measured here, or those that the engine says it took."
-    )
-    warm_up: Count = Field(
-        1,
-        repr=False,
-        description="Requests of each connection before its first timed one, if a metric of the suite uses times.",
-    )
-    record: PathText | None = Field(None, repr=False, description="A folder that keeps all answers, to replay them.")
-
-    @model_validator(mode="after")
-    def _without_secrets(self) -> LiveOptions:
-        for name, value in self.headers.items():
-            if not _HEADER.fullmatch(name):
-                raise UnfitError(f"headers: {shown(name)} cannot be the name of a header", "write it as X-Name")
-            if name.lower() in ("content-length", "transfer-encoding"):
-                raise UnfitError(f"headers: {name} follows from the body of each request", "leave it out")
-            if SECRET_HEADERS.search(name):
-                keep(name, value)
-                keep(name, value.rpartition(" ")[2])  # the token without the word Bearer
-        return self
+SIZES = (
+    "size",
+    "limit",
+    "rows",
+    "hits",
+    "per_page",
+    "perPage",
+    "hitsPerPage",
+    "page_size",
+    "pageSize",
+    "top_k",
+    "topK",
+)
+"""Names that most systems give to the number of documents."""
 
 
 class HttpOptions(LiveOptions):
@@ -123,6 +87,19 @@ class HttpOptions(LiveOptions):
     page_size: Whole | None = Field(None, description="Ask in pages of that size, by {from} or {page} (from 0).")
     index: dict[Text, Text] = Field(default_factory=dict, repr=False, description=INDEX)
 
+    def request_parts(self) -> Any:
+        """Address, parameters and body."""
+        return [self.http, self.params, self.body]
+
+    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+        """By the names that most systems give this number."""
+        for tree in (dict(parse_qsl(urlsplit(self.http).query)), self.params, self.body):
+            yield from sizes_in(tree, *SIZES)
+
+    def documents_wanted(self, depth: int) -> int:
+        """Those of a page, or all."""
+        return min(depth, self.page_size or depth)
+
     @model_validator(mode="after")
     def _sound(self) -> HttpOptions:
         address = urlsplit(self.http)
@@ -130,7 +107,7 @@ class HttpOptions(LiveOptions):
             raise UnfitError(f"{shown(self.http)} is not an address", "write https://host/path")
         if "{" in address.netloc:
             raise UnfitError("the host must not depend on the query", "use placeholders behind the host only")
-        used = set(holes([self.http, self.params, self.body]))
+        used = set(holes(self.request_parts()))
         if self.page_size and not used & {"from", "page"}:
             raise UnfitError("page_size needs {from} or {page} in the request", "write for example from: '{from}'")
         if not self.hits:

@@ -20,7 +20,7 @@ from pytest_ireval.suites.scalars import UnfitError
 
 if TYPE_CHECKING:
     from pytest_ireval.sources.connections import Connections
-    from pytest_ireval.sources.http import LiveOptions
+    from pytest_ireval.sources.live_options import LiveOptions
 
 INDEX = "Facts of the index: the url of a GET request, and JMESPaths of name, build, mapping and documents."
 BATCH, MOST = 1000, 20_000

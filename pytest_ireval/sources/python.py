@@ -228,14 +228,28 @@ class _Search:
         answer = returned if isinstance(returned, Answer) else Answer(returned)
         described: Described = dict(answer.fields or {})
         if self.options.mode == "all":
-            return _Returned(rankings_of_all(answer.rankings, described, self.options.id), described, answer)
+            lists = rankings_of_all(answer.rankings, described, self.options.id)
+            if not isinstance(lists, Unfit):
+                lists = {
+                    str(query): self._refuse_rising(each, lists[str(query)]) for query, each in answer.rankings.items()
+                }
+            return _Returned(lists, described, answer)
         ranked = ranking_of(answer.rankings, self.request.queries.ids[number], described, self.options.id)
-        if self.is_retriever and not isinstance(ranked, Unfit) and (wrong := out_of_order(ranked)):
-            ranked = Unfit(
-                f"returned documents that are not in the order of their scores: {wrong}",
-                "name a function: it returns the ids in the order that counts, or distances with a minus sign",
-            )
+        ranked = self._refuse_rising(answer.rankings, ranked)
         return _Returned(ranked, described, answer, time.perf_counter() - began)
+
+    def _refuse_rising(self, returned: Any, ranked: Pairs | Unfit) -> Pairs | Unfit:
+        """Refuse scores that contradict the order of a list: one of the two is wrong, and nobody knows which."""
+        has_no_order = isinstance(returned, Mapping) and not isinstance(returned.get("documents"), list)
+        if isinstance(ranked, Unfit) or has_no_order or not (wrong := out_of_order(ranked)):
+            return ranked
+        way_out = (
+            "name a function: it returns the ids in the order that counts, or distances with a minus sign"
+            if self.is_retriever
+            else "return ids without scores if their order counts, distances with a minus sign, "
+            "or a dictionary {id: score}, which has no order"
+        )
+        return Unfit(f"returned documents that are not in the order of their scores: {wrong}", way_out)
 
 
 async def _awaited(returned: Any) -> Any:

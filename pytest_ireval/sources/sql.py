@@ -15,7 +15,7 @@ from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.sources.asking import in_threads
 from pytest_ireval.sources.callables import IDS, Described, out_of_order, ranking_of
-from pytest_ireval.sources.exchange import refuse_unknown
+from pytest_ireval.sources.exchange import OF_ANY_QUERY, find_mistakes, refuse_unknown
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import DurationText, SourceOptions, Text, Whole
 from pytest_ireval.suites.scalars import UnfitError
@@ -23,7 +23,16 @@ from pytest_ireval.suites.scalars import UnfitError
 if TYPE_CHECKING:
     from sqlalchemy import Engine, TextClause
 
+    from pytest_ireval.retrieval.queries import Queries
+
 PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
+LIMIT = re.compile(
+    r"\blimit\s+(\d+)(?:\s+offset\s+\S+)?\s*;?\s*$"
+    r"|\bfetch\s+(?:first|next)\s+(\d+)\s+rows?\s+(?:only|with\s+ties)\s*;?\s*$"
+    r"|^\s*select\s+top\s*\(?\s*(\d+)",
+    re.IGNORECASE,
+)
+"""The number of rows of the whole statement; an inner one may be a step."""
 
 
 class SqlOptions(SourceOptions):
@@ -39,6 +48,15 @@ class SqlOptions(SourceOptions):
     index: Text = Field(
         "", repr=False, description="SQL for facts of the index: a row with name, build, mapping or documents."
     )
+
+    def columns_used(self) -> frozenset[str]:
+        """The columns of the queries that the SQL names, without id and text."""
+        return frozenset(PARAMETER.findall(self.sql)) - OF_ANY_QUERY
+
+    def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:
+        """Mistakes of the SQL that show without asking."""
+        sizes = [("limit", number) for found in LIMIT.finditer(self.sql) for number in found.groups() if number]
+        yield from find_mistakes(PARAMETER.findall(self.sql), sizes, queries, depth, ":%s")
 
     @model_validator(mode="after")
     def _sound(self) -> SqlOptions:

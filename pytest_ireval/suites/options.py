@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import (
     AfterValidator,
@@ -26,6 +26,10 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.suites import editor_types, finding, quantities, reading
 from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
 from pytest_ireval.suites.reading import STORED, Reference
+
+if TYPE_CHECKING:
+    from pytest_ireval.errors import Problem
+    from pytest_ireval.retrieval.queries import Queries
 
 
 def typed(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
@@ -418,3 +422,11 @@ class SourceOptions(OptionsOfKinds):
     def takes_turns(self) -> bool:
         """True if it is asked query by query, and so in turns with another source."""
         return self.keeps_order
+
+    def columns_used(self) -> frozenset[str]:
+        """The columns of the queries that a request names, without id and text."""
+        return frozenset()
+
+    def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:  # noqa: ARG002
+        """Mistakes of the request that show without asking; ``queries`` are None if they have not been read."""
+        yield from ()

@@ -25,7 +25,7 @@ from pytest_ireval.intake.linting import CHECKS
 from pytest_ireval.metrics.metric import NEEDS, Metric
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.reports.templates import template_folder
-from pytest_ireval.sources.http import LiveOptions
+from pytest_ireval.sources.live_options import LiveOptions
 from pytest_ireval.testing import promises, seen_from
 
 ROOT = Path(__file__).parents[2]

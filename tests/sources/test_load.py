@@ -158,7 +158,11 @@ def test_functions_are_measured_too(load, tmp_path, kind):
     [
         ("run: queries.tsv", (), "run has no option concurrency"),
         ("python: 'math:sqrt'", ("--concurrency", "16"), "30 queries are too few for 16 requests at a time"),
-        ("http: 'http://localhost:1/', hits: hits, rate: 5", ("--concurrency", "1"), "limits requests to 5 a second"),
+        (
+            "http: 'http://localhost:1/?q={text}', hits: hits, rate: 5",
+            ("--concurrency", "1"),
+            "limits requests to 5 a second",
+        ),
         ("python: 'math:sqrt'", ("--concurrency", "0,2"), "'0,2' is not a list of numbers above 0"),
         ("python: 'math:sqrt'", ("--rate", "fast"), "'fast' is not a list of numbers above 0"),
     ],

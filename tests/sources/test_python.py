@@ -60,20 +60,20 @@ def test_a_query_that_all_at_once_leaves_out_is_missing_and_not_empty(search):
     [
         "['b', 'a']",
         "('b', 'a')",
-        "[('a', 1), ('b', 2.5)]",
-        "[['a', 1], ['b', 2.5]]",
+        "[('b', 2.5), ('a', 1)]",
+        "[['b', 2.5], ['a', 1]]",
         "{'a': 1, 'b': 2}",
         "(each for each in ['b', 'a'])",
-        "[{'id': 'a', 'score': 1}, {'id': 'b', 'score': 2}]",
-        "[{'_id': 'a', '_score': 1}, {'_id': 'b', '_score': 2}]",
+        "[{'id': 'b', 'score': 2}, {'id': 'a', 'score': 1}]",
+        "[{'_id': 'b', '_score': 2}, {'_id': 'a', '_score': 1}]",
         "[{'doc_id': 'b', 'title': 'x'}, {'document': 'a'}]",
-        "[SimpleNamespace(document='a', score=1), SimpleNamespace(document='b', score=2)]",
+        "[SimpleNamespace(document='b', score=2), SimpleNamespace(document='a', score=1)]",
         "[SimpleNamespace(docid='b'), SimpleNamespace(docid='a')]",
-        "[ScoredDoc('q', 'a', 1), ScoredDoc('q', 'b', 2)]",
+        "[ScoredDoc('q', 'b', 2), ScoredDoc('q', 'a', 1)]",
         "numpy.array(['b', 'a'])",
-        "zip(numpy.array(['a', 'b']), numpy.array([0.5, 0.75], 'f4'))",
-        "pandas.DataFrame({'docno': ['a', 'b'], 'score': [1, 2], 'rank': [2, 1]})",
-        "{'a': 1, 'b': 2}.items()",
+        "zip(numpy.array(['b', 'a']), numpy.array([0.75, 0.5], 'f4'))",
+        "pandas.DataFrame({'docno': ['b', 'a'], 'score': [2, 1], 'rank': [1, 2]})",
+        "{'b': 2, 'a': 1}.items()",
         "rows_of_a_database()",
     ],
 )
@@ -110,7 +110,7 @@ from uuid import UUID
 import numpy
 
 def search(text):
-    return [(UUID(int=1), Decimal("0.5")), (numpy.int64(2), numpy.array(0.75)), (numpy.str_("3"), numpy.float32(0.25))]
+    return [(numpy.int64(2), numpy.array(0.75)), (UUID(int=1), Decimal("0.5")), (numpy.str_("3"), numpy.float32(0.25))]
 """
     assert search(code)["q1"] == ["2", "00000000-0000-0000-0000-000000000001", "3"]
 

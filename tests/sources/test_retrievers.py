@@ -250,10 +250,10 @@ def test_documents_with_scores_beside_them(search):
     """As LangChain's similarity_search_with_relevance_scores returns them."""
     code = """
 def search(text):
-    return [(Document(id=each, page_content=each, metadata={}), n) for n, each in enumerate(text.split())]
+    return [(Document(id=each, page_content=each, metadata={}), -n) for n, each in enumerate(text.split())]
 """
 
-    assert search("langchain_core", code).ranking("q1") == ["mug", "red"]
+    assert search("langchain_core", code).ranking("q1") == ["red", "mug"]
 
 
 def test_nodes_of_llama_index(search):

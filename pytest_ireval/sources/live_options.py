@@ -1,0 +1,91 @@
+"""The options of every source that asks a live system, and the mistakes of requests that show without asking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from pytest_ireval.errors import Problem, shown
+from pytest_ireval.secrets import keep
+from pytest_ireval.sources.exchange import OF_ANY_QUERY, find_mistakes, holes
+from pytest_ireval.suites.options import (
+    AmountText,
+    Count,
+    DurationText,
+    Flag,
+    Number,
+    PathText,
+    SourceOptions,
+    Text,
+    Whole,
+)
+from pytest_ireval.suites.quantities import Amount
+from pytest_ireval.suites.scalars import UnfitError
+
+if TYPE_CHECKING:
+    from pytest_ireval.retrieval.queries import Queries
+
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)
+
+
+class LiveOptions(SourceOptions):
+    """The options of every source that asks a live system."""
+
+    keeps_order: ClassVar[bool] = True
+    headers: dict[Text, Text] = Field(default_factory=dict, repr=False, description="Headers of each request.")
+    concurrency: Whole = Field(4, repr=False, description="The number of requests at a time.")
+    rate: Number | None = Field(None, gt=0, repr=False, description="The most requests a second; by default no limit.")
+    timeout: DurationText = Field(30.0, repr=False, description="Time limit of one request.")
+    attempts: Whole = Field(
+        4, repr=False, description="How often a request is made that fails for a reason that may pass."
+    )
+    error_budget: AmountText = Field(
+        Amount(0), description="The number of queries, or their share, that may fail; each counts as an empty ranking."
+    )
+    redirects: Flag = Field(False, description="Follow redirects on the same host.")
+    times: Literal["client", "engine"] = Field(
+        "client", description="The times that metrics use: measured here, or those that the engine says it took."
+    )
+    warm_up: Count = Field(
+        1,
+        repr=False,
+        description="Requests of each connection before its first timed one, if a metric of the suite uses times.",
+    )
+    record: PathText | None = Field(None, repr=False, description="A folder that keeps all answers, to replay them.")
+
+    def request_parts(self) -> Any:
+        """Everything of a request that may have placeholders, but headers."""
+        return []
+
+    def sizes_asked(self) -> Iterator[tuple[str, Any]]:
+        """The numbers of documents that a request asks for, by the names of its parameters."""
+        yield from ()
+
+    def documents_wanted(self, depth: int) -> int:
+        """The number of documents that one request has to ask for."""
+        return depth
+
+    def columns_used(self) -> frozenset[str]:
+        """The columns of the queries that a request names, without id and text."""
+        return frozenset(holes([self.request_parts(), self.headers])) - OF_ANY_QUERY
+
+    def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:
+        """Mistakes of the request that show without asking."""
+        used = set(holes([self.request_parts(), self.headers]))
+        yield from find_mistakes(used, self.sizes_asked(), queries, self.documents_wanted(depth), "{%s}")
+
+    @model_validator(mode="after")
+    def _without_secrets(self) -> LiveOptions:
+        for name, value in self.headers.items():
+            if not _HEADER.fullmatch(name):
+                raise UnfitError(f"headers: {shown(name)} cannot be the name of a header", "write it as X-Name")
+            if name.lower() in ("content-length", "transfer-encoding"):
+                raise UnfitError(f"headers: {name} follows from the body of each request", "leave it out")
+            if SECRET_HEADERS.search(name):
+                keep(name, value)
+                keep(name, value.rpartition(" ")[2])  # the token without the word Bearer
+        return self
