@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, Names, rele
 from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, side_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.retrieval.aliases import renamed
 from pytest_ireval.retrieval.companions import Fields, read_fields
 from pytest_ireval.retrieval.doors import some
@@ -52,6 +53,8 @@ class Answered(NamedTuple):
     """The facts of the index, if the source reports some."""
     gone: tuple[str, ...]
     """Relevant documents that the index does not have, if the source looks them up."""
+    recorded: RecordedAnswers | None
+    """The answers that are recordings, of all times that it was asked; None where all are from the system."""
 
 
 def request_of(suite: Suite, registry: Registry, queries: Queries) -> Request:
@@ -104,7 +107,17 @@ def rankings_of_suite(
     notes += tuple(_counts_of_names(names, answered[0], rankings[0]))
     (index,) = found[0].facts
     about |= {"index": str(index)} if index.known else {}
-    return Answered(tuple(cut), not_asked, described, about, failed, notes, index, found[0].gone)
+    recorded = _recorded_answers([answer.recorded for answer in found], len(request.queries))
+    return Answered(tuple(cut), not_asked, described, about, failed, notes, index, found[0].gone, recorded)
+
+
+def _recorded_answers(askings: Sequence[RecordedAnswers | None], queries: int) -> RecordedAnswers | None:
+    """Those of all askings together."""
+    recorded = [each for each in askings if each is not None]
+    if not recorded:
+        return None
+    every = sum(queries if each is None else each.of for each in askings)
+    return RecordedAnswers(sum(each.count for each in recorded), every, min(each.date for each in recorded))
 
 
 def _relevant(suite: Suite, material: Gathered) -> list[str]:

@@ -31,7 +31,7 @@ from pytest_ireval.retrieval.judged import Integers, JudgedRankings
 from pytest_ireval.retrieval.views import cut_to_depth, of_queries, only
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagnosed
-from pytest_ireval.rules.planning import Check
+from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.side import Scored, Side
 from pytest_ireval.sources.run import orders_by_rank
 
@@ -285,7 +285,8 @@ def diagnoses_of(
     material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome], last_run: Path | None
 ) -> Diagnosed:
     """Plain causes of red or doubtful outcomes; without any, only causes that are a defect in any case."""
-    doubtful = [each for each in outcomes if each.verdict != "pass" or each.warning]
+    # a warning about the inputs, such as answers that are recordings, is no doubt about the rankings
+    doubtful = [each for each in outcomes if each.verdict != "pass" or (each.warning and each.id != INPUTS)]
     by_id, source = {check.id: check for check in checks}, material.suite.source
     ordered = sorted(doubtful, key=lambda each: each.verdict != "fail")
     compared = (by_id[each.id] for each in ordered if by_id[each.id].asked and each.compares)

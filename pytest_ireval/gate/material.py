@@ -36,7 +36,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Cause
-from pytest_ireval.results.suite_result import Counts, JudgmentAges
+from pytest_ireval.results.suite_result import Counts, JudgmentAges, RecordedAnswers
 from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
 from pytest_ireval.rules.planning import Check, Held, anchored_figures, by_anchor, held_figures, needs_queries, planned
 from pytest_ireval.rules.question import Question
@@ -86,6 +86,8 @@ class Material:
     """Fields of documents that the source returned."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Facts on the system that the source returned."""
+    recorded: RecordedAnswers | None = None
+    """Answers of the source that are recordings."""
     index: IndexFacts = NO_INDEX
     """The facts of the searched index, if the source reports some."""
     gone: tuple[str, ...] = ()

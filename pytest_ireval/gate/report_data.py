@@ -74,6 +74,7 @@ def result_of(
         chance_of_red=_chance(material, checks),
         source=material.source,
         about=material.about,
+        recorded=material.recorded,
         judgments=_shown_path(suite),
         judgment_ages=material.judgment_ages,
         fingerprints={name: value for name, value in material.fingerprints._asdict().items() if value},

@@ -230,6 +230,7 @@ def material_of(
         strange=strange,
         described=answered.described,
         about=answered.about,
+        recorded=answered.recorded,
         index=answered.facts,
         gone=answered.gone,
         failed=failed,
@@ -300,7 +301,9 @@ def _of_references(suite: Suite, answered: Answered, theirs: Others) -> Iterator
         if isinstance(each, Answered) and known[id(each)] == number:  # several rules may compare with one
             other = index_change(each.facts, answered.facts) if each.facts.name == answered.facts.name else ""
             differs = [f"it searched another index than the source: {other}"] if other else []
-            yield from (f"against, line {suite.rules[number].place.line}: {note}" for note in (*each.notes, *differs))
+            recorded = [] if each.recorded is None else [str(each.recorded)]
+            notes = (*recorded, *each.notes, *differs)
+            yield from (f"against, line {suite.rules[number].place.line}: {note}" for note in notes)
 
 
 def _gone(documents: tuple[str, ...]) -> Iterator[str]:

@@ -263,7 +263,10 @@ def _inputs(material: Material) -> Ruling:
     headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
     unheld = locked and material.stored is None
     facts = ["judgments are locked, but the suite has no baseline yet to compare them with"] if unheld else []
-    ruling = Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=unheld)
+    if material.recorded is not None:
+        facts, headline = [headline, *facts], str(material.recorded)
+    warning = unheld or material.recorded is not None
+    ruling = Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=warning)
     return _with_new_documents(material, ruling)
 
 

@@ -148,7 +148,7 @@ def _findings(run: RunResult, verdict: str) -> list[_Finding]:
 
 def words_of(run: RunResult) -> _Words:
     """The whole run in a few sentences; the advice of a plain cause comes before any other."""
-    words = _words_of(run)
+    words = _with_recordings(_words_of(run), run)
     found = [(suite, suite.diagnoses[0]) for suite in run.suites if suite.diagnoses]
     if not found:
         return words
@@ -180,6 +180,22 @@ def _words_of(run: RunResult) -> _Words:
         return _Words("Passed, but not everything was checked", reason)
     warnings = len(run.warnings) + sum(each.warning for suite in run.suites for each in suite.outcomes)
     return _Words(f"Safe to land, with {counted(warnings, 'warning')}" if warnings else "Safe to land", reason)
+
+
+def _with_recordings(words: _Words, run: RunResult) -> _Words:
+    """The words of a run that replayed answers: what passes on recordings says nothing of the system of today."""
+    recorded = [suite for suite in run.suites if suite.recorded is not None]
+    if not recorded:
+        return words
+    several = len(run.suites) > 1
+    said = [f"{suite.name}: {suite.recorded}" if several else str(suite.recorded) for suite in recorded[:NAMED]]
+    said += [f"{len(recorded) - NAMED:,} more suites with recordings"] if len(recorded) > NAMED else []
+    if run.verdict != "pass":
+        return words._replace(reason="; ".join((words.reason, *said)))
+    verdict = words.verdict
+    if any(suite.recorded and suite.recorded.are_all for suite in recorded):
+        verdict = verdict.replace("Safe to land", "Passed on recordings")
+    return words._replace(verdict=verdict, reason="; ".join((*said, words.reason)))
 
 
 def _more(run: RunResult, doubtful: Sequence[_Finding]) -> str:

@@ -292,6 +292,28 @@ class BaselineInfo:
 
 
 @dataclass(frozen=True)
+class RecordedAnswers:
+    """Answers to queries that were replayed from recordings, so that the system was not asked."""
+
+    count: int
+    of: int
+    """The number of answers, recorded or not; a query that is asked three times has three."""
+    date: str
+    """The day of the oldest recording."""
+
+    def __str__(self) -> str:
+        are = "answer is a recording" if self.of == 1 else "answers are recordings"
+        if self.are_all:
+            return f"{self.count:,} {are} of {self.date}; no system was asked"
+        return f"{self.count:,} of {self.of:,} {are} of {self.date}"
+
+    @property
+    def are_all(self) -> bool:
+        """True if no system was asked at all."""
+        return self.count == self.of
+
+
+@dataclass(frozen=True)
 class ChanceOfRed:
     """The chance that a harmless change of the usual spread would turn a suite red."""
 
@@ -341,6 +363,8 @@ class SuiteResult(InNotebook):
     """Where the rankings come from, in words."""
     about: Mapping[str, str] = field(default_factory=dict)
     """Facts on the system that the source returned, such as the version of its engine."""
+    recorded: RecordedAnswers | None = None
+    """None where the source replayed no recording."""
     judgments: str = ""
     judgment_ages: JudgmentAges | None = None
     """None where no judgment has a date."""

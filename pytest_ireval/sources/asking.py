@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from pytest_ireval.baselines.index_facts import IndexFacts, index_facts, one_index
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
 from pytest_ireval.progress import SILENT, Progress, Stopwatch
+from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.retrieval.companions import flat_fields, plain_field
 from pytest_ireval.retrieval.doors import as_rankings, some
 from pytest_ireval.retrieval.formats.reader import Reading
@@ -49,6 +50,8 @@ class _Answer(NamedTuple):
     """Facts of the index, in the order of the time."""
     gone: tuple[str, ...]
     """Relevant documents that the index does not have."""
+    recorded: RecordedAnswers | None
+    """The answers that are recordings."""
 
 
 def answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
@@ -75,7 +78,7 @@ def _answer(source: SourceAsked, request: Request) -> _Answer:
         failed = {query: _one_line(why) for query, why in _entries(answer.failed, "failed")}
         index = tuple(map(index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
         notes, gone = tuple(map(_one_line, answer.notes)), tuple(map(str, answer.gone))
-        return _Answer(rankings, others, _facts(answer.about), failed, notes, index, gone)
+        return _Answer(rankings, others, _facts(answer.about), failed, notes, index, gone, answer.recorded)
 
 
 def _with_data(rankings: Rankings, answer: Answer) -> Rankings:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import hashlib
 import io
 import json
 import os
 import re
+import secrets
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime, timezone
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, NamedTuple
@@ -17,6 +21,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, WithJsonSchema
 
 from pytest_ireval.errors import InputError, Problem, SourceError, did_you_mean, shown, within
+from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.retrieval.formats.input_file import input_file
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.secrets import hidden_in
@@ -207,7 +212,12 @@ class Reply(NamedTuple):
 
 
 class Recording:
-    """The answers to the requests of one source. They are lines of JSON, without secrets, in query order."""
+    """The answers to the requests of one source. They are lines of JSON, without secrets, in query order.
+
+    Several processes may record one source at the same time: each writes files of its own, and the last one that
+    finishes replaces the recording. In CI each answer is also kept at once, so that a second attempt of an interrupted
+    run finds it.
+    """
 
     def __init__(self, folder: Path, request: Request, source: object) -> None:
         self.folder, self.request = folder, request
@@ -216,9 +226,15 @@ class Recording:
         number = f".against-{request.reference}" if request.reference else ""
         number += f"-{request.repetition}" if request.repetition > 1 else ""
         self.path = folder / f"{request.suite}.{digest}{number}.jsonl.gz"
-        self._begun = self.path.with_suffix(".part")
+        self._run = next((f"{name}={os.environ[name]}" for name in RUN_KEYS if os.environ.get(name)), "")
+        self._own = f"{self.path.stem}.{secrets.token_hex(8)}"
+        """The beginning of the names of files that no other process writes."""
+        self._date = _day_of_today()
+        """Of the oldest answer."""
         self._known: dict[str, Reply] = {}
         self._lines: dict[tuple[int, int], str] = {}
+        self._asked: set[int] = set()
+        self._replayed: set[int] = set()
         self._lock = Lock()
         self._writes: io.TextIOWrapper | None = None
 
@@ -230,31 +246,41 @@ class Recording:
                 raise SourceError(Problem(f"there is no recording {self._shown}", suggestion=again))
             self._known = {key: answered for key, answered, _ in self._read(self.path)}
             return self
-        run = next((f"{name}={os.environ[name]}" for name in RUN_KEYS if os.environ.get(name)), "")
-        head = _line({"ireval_recording": FORMAT, "run": run})
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            kept = list(self._read(self._begun, head)) if run and self._begun.is_file() else []
-            self._known = {key: answered for key, answered, _ in kept}
-            self._writes = open(self._begun, "w", encoding="utf-8", newline="\n")
-            self._writes.writelines(f"{line}\n" for line in (head, *(line for _, _, line in kept)))
-            self._writes.flush()
+            if self._run:
+                kept = {key: (answered, line) for path in self._parts() for key, answered, line in self._read(path)}
+                self._known = {key: answered for key, (answered, _) in kept.items()}
+                self._writes = open(self.folder / f"{self._own}.part", "w", encoding="utf-8", newline="\n")
+                head = _line(self._head() | {"run": self._run})
+                self._writes.writelines(f"{line}\n" for line in (head, *(line for _, line in kept.values())))
+                self._writes.flush()
         except OSError as error:
-            raise SourceError(f"the recording cannot be written to {self._shown}: {error.strerror}") from None
+            raise self._unwritable(error) from None
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
         """A whole run becomes the recording; what an interrupted one got stays for its next attempt."""
-        if self._writes is None:
+        if self._writes is not None:
+            self._writes.close()
+        if self.offline or kind is not None:
             return
-        self._writes.close()
-        if kind is None:
-            lines = [_line({"ireval_recording": FORMAT}), *(self._lines[place] for place in sorted(self._lines))]
-            data = gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0)
-            made = self.path.with_suffix(".new")
-            made.write_bytes(data)
+        lines = [_line(self._head()), *(self._lines[place] for place in sorted(self._lines))]
+        made = self.folder / f"{self._own}.new"
+        try:
+            made.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0))
             os.replace(made, self.path)
-            self._begun.unlink()
+        except OSError as error:
+            made.unlink(missing_ok=True)
+            raise self._unwritable(error) from None
+        for part in self._parts():  # those of interrupted runs, too, for nobody else would remove them
+            with suppress(OSError):  # another process has removed it, or writes it on Windows
+                part.unlink()
+
+    def recorded(self) -> RecordedAnswers | None:
+        """The queries that were answered by recordings alone; None if there is none."""
+        replayed = len(self._replayed - self._asked)
+        return RecordedAnswers(replayed, len(self._replayed | self._asked), self._date) if replayed else None
 
     def has(self, sent: Mapping[str, Any]) -> bool:
         """True if the answer to what is ``sent`` is recorded, or must be because there is no network."""
@@ -264,9 +290,10 @@ class Recording:
         """The recorded answer to what is ``sent``, or the one that ``ask`` gets; ``place`` is its query and page."""
         key = _line(hidden_in(sent))
         found = self._known.get(key)
+        if found is None and self.offline:
+            raise LookupError(f"the recording {self._shown} has no answer to this request")
+        (self._asked if found is None else self._replayed).add(place[0])
         if found is None:
-            if self.offline:
-                raise LookupError(f"the recording {self._shown} has no answer to this request")
             found = ask()
         seconds = None if found.seconds is None else round(found.seconds, 6)
         line = _line({"request": json.loads(key), "seconds": seconds, "answer": hidden_in(found.answer)})
@@ -281,24 +308,41 @@ class Recording:
     def _shown(self) -> str:
         return within(self.path, self.request.folder)
 
-    def _read(self, path: Path, head: str = "") -> Iterator[tuple[str, Reply, str]]:
-        """The answers in a file; those after another ``head`` are not of this run, and a last line may be cut off."""
+    def _head(self) -> dict[str, Any]:
+        return {"ireval_recording": FORMAT, "date": self._date}
+
+    def _parts(self) -> list[Path]:
+        """What interrupted runs got, and what others get at this moment."""
+        return sorted(self.folder.glob(f"{glob.escape(self.path.stem)}.*.part"))
+
+    def _unwritable(self, error: OSError) -> SourceError:
+        return SourceError(f"the recording cannot be written to {self._shown}: {error.strerror}")
+
+    def _read(self, path: Path) -> Iterator[tuple[str, Reply, str]]:
+        """The answers in a file. A part of another run has none for this one, and its last line may be cut off."""
         try:
             with input_file(path) as file:
                 for number, line in enumerate(file.lines()):
-                    if not number:
-                        if head and line.rstrip("\n") != head:
-                            return
-                        continue
                     found = json.loads(line)
+                    if not number:
+                        if not self.offline and found["run"] != self._run:
+                            return
+                        self._date = min(self._date, str(found["date"])) if not self.offline else str(found["date"])
+                        continue
                     seconds = found["seconds"]
                     answered = Reply(found["answer"], None if seconds is None else float(seconds))
                     yield _line(found["request"]), answered, line.rstrip("\n")
-        except (InputError, ValueError, KeyError, TypeError) as error:
-            if head:  # an interruption cuts its last line anywhere
+        except (InputError, OSError, ValueError, KeyError, TypeError) as error:
+            if not self.offline:  # an interruption cuts its last line anywhere, and another process may remove it
                 return
             said = f"the recording {self._shown} is damaged: {error}"
             raise SourceError(Problem(said, suggestion="record it again")) from None
+
+
+def _day_of_today() -> str:
+    """``2026-11-20``, in UTC."""
+    moment = float(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
+    return datetime.fromtimestamp(moment, timezone.utc).date().isoformat()
 
 
 def _line(value: object) -> str:

@@ -230,7 +230,15 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
     fields = {document: more for document, (_, more) in asker.described.items()}
     took = [ranked.took for ranked in found.values() if isinstance(ranked.took, int | float)]
     about = {"the system's own time": f"{fmean(took):.4g} ms for a query, as it says"} if took else {}
-    return Answer(rankings, timings if timed else None, fields or None, about, asker.tally.failed, asker.tally.notes())
+    return Answer(
+        rankings,
+        timings if timed else None,
+        fields or None,
+        about,
+        asker.tally.failed,
+        asker.tally.notes(),
+        recorded=None if recording is None else recording.recorded(),
+    )
 
 
 def asked_once(exchange: Exchange, options: LiveOptions, request: Request, query: str, **more: str) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.retrieval.formats.reader import Reader
 from pytest_ireval.retrieval.queries import Queries
 
@@ -60,3 +61,5 @@ class Answer:
     """Facts of the searched index by name (name, build, mapping, documents), or several, in the order of the time."""
     gone: Sequence[str] = ()
     """Relevant documents of the request that the index does not have."""
+    recorded: RecordedAnswers | None = None
+    """The answers that are recordings: the system was not asked for them, and every report says so."""

@@ -113,6 +113,7 @@ def run_pytest(folder, names, *options):
 def record_answers(*_):
     """Ask the engine before and after its change, in a copy without baselines: it is asked twice, for the first one."""
     os.environ.pop("IREVAL_OFFLINE", None)
+    os.environ["SOURCE_DATE_EPOCH"] = "1764547200"  # 2025-12-01
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "suites"
         shutil.copytree(SUITES, copy, ignore=shutil.ignore_patterns("baselines", "recordings"))

@@ -1,0 +1,190 @@
+"""Answers from recordings are said everywhere; processes that record at the same time leave others alone."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+from live_server import Server
+
+QUERIES = [f"q{number}" for number in range(1, 7)]
+SUITE = """\
+ireval: 1
+suite: shop
+source:
+  http: {url}/search
+  params: {{q: "{{text}}"}}
+  hits: hits
+  record: answers
+{more}depth: 3
+queries: queries.tsv
+judgments: judgments.jsonl
+rules:
+  - threshold: {{"{metric}": ">= {least}"}}
+"""
+ALL = "6 answers are recordings of 2026-11-18; no system was asked"
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    server.respond = lambda request: {"hits": [{"id": f"{request.text} mug"}, {"id": f"{request.text} pan"}]}
+    yield server
+    server.close()
+
+
+class Shop:
+    """A suite over HTTP that records its answers."""
+
+    def __init__(self, pytester, server):
+        self.path, self.pytester, self.server = pytester.path, pytester, server
+        (self.path / "queries.tsv").write_text("id\ttext\n" + "".join(f"{each}\tred {each}\n" for each in QUERIES))
+        (self.path / "judgments.jsonl").write_text(
+            "".join(json.dumps({"query": q, "document": f"red {q} mug", "grade": 1}) + "\n" for q in QUERIES)
+        )
+        self.write()
+
+    def write(self, least="0.5", more="", metric="nDCG@3"):
+        text = SUITE.format(url=self.server.url, least=least, more=more, metric=metric)
+        (self.path / "shop.ireval.yaml").write_text(text)
+
+    def run(self, *options):
+        return self.pytester.runpytest("--ireval", "-p", "no:cacheprovider", *options)
+
+    def suite(self):
+        (found,) = json.loads((self.path / "ireval-report/results.json").read_text())["suites"]
+        return found
+
+    def read(self, name):
+        return (self.path / "ireval-report" / name).read_text()
+
+
+@pytest.fixture
+def shop(pytester, monkeypatch, server):
+    for name in ("CI", "IREVAL_OFFLINE", "IREVAL_RUN_KEY", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILD_TAG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")  # 2026-11-18
+    monkeypatch.setenv("COLUMNS", "200")
+    return Shop(pytester, server)
+
+
+def test_answers_that_are_all_recordings_are_said_on_every_face(shop, server, monkeypatch):
+    assert shop.run().ret == 0
+    server.close()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1799000000")  # the date is that of the recording
+
+    result = shop.run("--ireval-offline")
+
+    assert result.ret == 0
+    assert f"warning: shop.ireval.yaml:1: {ALL}" in result.stdout.str()
+    assert f"**Passed on recordings, with 1 warning**: {ALL}; all 2 checks passed" in shop.read("summary.md")
+    assert "Passed on recordings, with 1 warning" in shop.read("index.html")
+    assert ALL in shop.read("index.html")
+    assert "Safe to land" not in shop.read("summary.md") + shop.read("index.html")
+    assert shop.suite()["recorded"] == {"count": 6, "of": 6, "date": "2026-11-18"}
+    (inputs,) = [each for each in shop.suite()["outcomes"] if each["id"] == "inputs"]
+    assert (inputs["verdict"], inputs["warning"], inputs["headline"]) == ("pass", True, ALL)
+
+
+def test_a_quiet_run_in_github_says_it_too(shop, monkeypatch):
+    shop.run()
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+
+    said = shop.run("-q").stdout.str()
+
+    assert f"warning: shop: {ALL}" in said
+    assert "::warning file=shop.ireval.yaml" in said
+
+
+def test_a_red_run_on_recordings_says_it_after_the_cause(shop, monkeypatch):
+    shop.run()
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    shop.write(least="0.9", metric="P@3")
+
+    assert shop.run().ret == 1
+    assert f"failed; {ALL}." in shop.read("summary.md")
+
+
+def test_a_run_that_asked_the_system_says_nothing_of_it(shop):
+    shop.run()
+
+    result = shop.run()
+
+    assert result.ret == 0
+    assert "recording" not in result.stdout.str() + shop.read("summary.md") + shop.read("index.html")
+    assert "**Safe to land**" in shop.read("summary.md")
+    assert shop.suite().get("recorded") is None
+
+
+def test_answers_of_an_interrupted_attempt_are_counted(shop, server, monkeypatch):
+    monkeypatch.setenv("GITHUB_RUN_ID", "77")
+    good = server.respond
+    server.respond = lambda request: good(request) if int(request.text[-1]) <= 2 else (400, {}, {})
+    shop.write(more="  concurrency: 1\n")
+    assert shop.run().ret == 1
+    server.respond = good
+    server.requests.clear()
+
+    result = shop.run()
+
+    assert (result.ret, len(server.requests)) == (0, 4)
+    assert "warning: shop.ireval.yaml:1: 2 of 6 answers are recordings of 2026-11-18" in result.stdout.str()
+    assert "no system was asked" not in result.stdout.str()
+    assert "**Safe to land, with 1 warning**: 2 of 6 answers are recordings" in shop.read("summary.md")
+
+
+def test_a_source_that_is_asked_several_times_has_as_many_answers(shop, monkeypatch):
+    shop.write(more="  repeat: 2\n")
+    shop.run()
+    monkeypatch.setenv("IREVAL_OFFLINE", "1")
+    shop.run()
+
+    assert shop.suite()["recorded"] == {"count": 12, "of": 12, "date": "2026-11-18"}
+
+
+def test_three_runs_that_record_at_once_all_pass_and_leave_one_recording(shop, server):
+    every_run_has_asked = threading.Barrier(3)
+    good = server.respond
+
+    def respond(request):
+        if request.text == "red q6":
+            every_run_has_asked.wait(timeout=100)  # none is done before the others have begun
+        return good(request)
+
+    server.respond = respond
+    shop.write(more="  concurrency: 1\n  timeout: 2m\n")
+    command = [sys.executable, "-m", "pytest", "--ireval", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    runs = [
+        subprocess.Popen(
+            [*command, f"--ireval-report=report-{number}"], cwd=shop.path, stdout=subprocess.PIPE, text=True, env=env
+        )
+        for number, env in enumerate([os.environ, os.environ | {"GITHUB_RUN_ID": "7"}, os.environ | {"BUILD_TAG": "7"}])
+    ]
+    said = [run.communicate(timeout=200)[0] for run in runs]
+
+    assert [run.returncode for run in runs] == [0, 0, 0], said
+    assert [path.suffix for path in (shop.path / "answers").iterdir()] == [".gz"]
+    assert shop.run("--ireval-offline").ret == 0
+    assert shop.suite()["recorded"]["count"] == 6
+
+
+def test_three_attempts_of_one_run_at_once_all_pass(shop, server, monkeypatch):
+    monkeypatch.setenv("GITHUB_RUN_ID", "7")
+    good, all_are_here = server.respond, threading.Barrier(3)
+
+    def respond(request):
+        if request.text == "red q6":
+            all_are_here.wait(timeout=100)
+        return good(request)
+
+    server.respond = respond
+    shop.write(more="  concurrency: 1\n  timeout: 2m\n")
+    command = [sys.executable, "-m", "pytest", "--ireval", "--ireval-report=none", "-p", "no:cacheprovider"]
+    runs = [subprocess.Popen(command, cwd=shop.path, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    said = [run.communicate(timeout=200)[0] for run in runs]
+
+    assert [run.returncode for run in runs] == [0, 0, 0], said
+    assert [path.suffix for path in (shop.path / "answers").iterdir()] == [".gz"]
