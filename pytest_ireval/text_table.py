@@ -139,6 +139,16 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word if number == 1 else plural(word)}"
 
 
+MOST_CHANGES = 3
+"""The changes that one sentence names."""
+
+
+def list_changes(changes: Sequence[str]) -> str:
+    """The first changes, and the number of the others."""
+    more = [f"and {len(changes) - MOST_CHANGES} more"] if len(changes) > MOST_CHANGES else []
+    return ", ".join([*changes[:MOST_CHANGES], *more])
+
+
 def plural(word: str) -> str:
     """The plural of a noun that this project uses."""
     if word.endswith("y") and word[-2] not in "aeiou":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.baselines.files import Grades, JudgmentPrints, fingerprints_of_judgments
-from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_change
+from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_change, rebuild_note
 from pytest_ireval.baselines.record import Baseline, Fingerprints
+from pytest_ireval.baselines.trees import name_changes
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.retrieval.join import begin_alike
 from pytest_ireval.retrieval.judgments import Judgments
@@ -23,6 +25,22 @@ NAMED = 100
 """Edited judgments named in a cause; all are counted."""
 
 
+@dataclass(frozen=True)
+class Search:
+    """How the rankings were made, as far as a baseline keeps it."""
+
+    source: str = ""
+    """The name of the source."""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    """Its options; that of its name is the first."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprints of its own files."""
+    index: IndexFacts = NO_INDEX
+
+
+NO_SEARCH = Search()
+
+
 def cause_of(
     baseline: Baseline,
     *,
@@ -31,13 +49,12 @@ def cause_of(
     queries: Queries | None,
     metrics: Mapping[str, tuple[int, str]],
     fingerprints: Fingerprints,
-    index: IndexFacts = NO_INDEX,
-    source: str = "",
+    search: Search = NO_SEARCH,
 ) -> Cause:
     """Everything that differs now; ``restated`` is left to the caller, who can score.
 
     ``metrics`` are version and origin by canonical name. Of a source that is asked several times, ``rankings`` are all
-    answers. Fingerprints can be given in place of judgments. ``source`` is what the source is called.
+    answers. Fingerprints can be given in place of judgments.
     """
     prints = fingerprints_of_judgments(judgments) if isinstance(judgments, Judgments) else judgments
     askings = [rankings] if isinstance(rankings, Rankings) else list(rankings)
@@ -47,6 +64,7 @@ def cause_of(
     stayed = (before.keys() | after.keys()) - {*added, *removed}
     judged = sorted(query for query in stayed if before.get(query) != after.get(query))
     edits, edited = _edits(baseline.grades, prints, judged)
+    request, system = _changes_of_request(baseline, search)
     return Cause(
         rankings=len(changed),
         compared=len(_ranked(baseline.rankings) & _ranked(askings)),
@@ -61,10 +79,52 @@ def cause_of(
         policies=baseline.fingerprints.policies != fingerprints.policies,
         timings=_other_timings(*([each.timings or {} for each in side] for side in (baseline.rankings, askings))),
         fields=_other_fields(baseline.rankings[0].fields or {}, askings),
-        index=index_change(baseline.index, index),
+        request=request,
+        system=system,
+        files=tuple(_changed_files(baseline.source_files, search.files)),
+        index=index_change(baseline.index, search.index),
+        rebuilt=rebuild_note(baseline.index, search.index),
         judges=_judges_change(baseline.judges, prints.judges if prints else {}),
-        sources=(baseline.source, source) if baseline.source and source and baseline.source != source else (),
+        sources=(baseline.source, search.source) if _is_other_name(baseline.source, search.source) else (),
     )
+
+
+def _is_other_name(before: str, now: str) -> bool:
+    return bool(before and now and before != now)
+
+
+OWN_REQUESTS = ("http", "command", "sql")
+"""Sources whose first option is the request itself; that of others names a system, a function or a file."""
+
+
+def _changes_of_request(baseline: Baseline, search: Search) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The options that changed, with what the engine keeps of the request; and apart from them, the system."""
+    before, now = baseline.request, search.request
+    if not before or not now:  # a baseline of a version that did not keep them
+        return (), ()
+    own, other = next(iter(before)), next(iter(now))
+    if own != other:
+        return (), (f"source: {own} -> {other}",)
+    (system, asked), (system_now, asked_now) = _parted(before, own), _parted(now, own)
+    both = [name for name in search.index.stored if name in baseline.index.stored]
+    stored, stored_now = ({name: each.index.stored[name] for name in both} for each in (baseline, search))
+    request = [*name_changes(asked, asked_now), *name_changes(stored, stored_now)]
+    return tuple(request), tuple(name_changes(system, system_now, own))
+
+
+def _parted(request: Mapping[str, Any], own: str) -> tuple[Any, Mapping[str, Any]]:
+    """The system that is asked, and the request to it."""
+    system, rest = request[own], {name: value for name, value in request.items() if name != own}
+    if own not in OWN_REQUESTS:
+        return system, rest
+    if isinstance(system, Mapping):
+        return {"host": system.get("host")}, {own: system.get("path"), **rest}
+    return None, request
+
+
+def _changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    """Files of both sides whose content is another one: a file of one side may only have moved."""
+    yield from (name for name in now if name in before and before[name] != now[name])
 
 
 def _judges_change(before: Mapping[str, int], now: Mapping[str, int]) -> str:
@@ -103,8 +163,7 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
         queries=None,
         metrics={name: (metric.version, metric.origin) for name, metric in after.metrics.items()},
         fingerprints=after.fingerprints,
-        index=after.index,
-        source=after.source,
+        search=Search(after.source, after.request, after.source_files, after.index),
     )
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from pytest_ireval.baselines.trees import hash_of, kept_tree, name_changes
 from pytest_ireval.errors import Problem, SourceError, shown
+from pytest_ireval.text_table import list_changes
 
 LARGE_LOSS = 0.10
 """The share of documents whose loss is a cause; smaller moves are a note."""
 LONGEST = 80
 """The characters of a fact that is kept as it is; of a longer one the hash is kept."""
+FACTS = ("name", "build", "mapping", "documents")
+"""The facts that reports show, and that a suite can name."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class IndexFacts(NamedTuple):
@@ -25,11 +30,16 @@ class IndexFacts(NamedTuple):
     mapping: str = ""
     """The fields and how they are analyzed: mostly a hash."""
     documents: int | None = None
+    details: Mapping[str, Any] = NOTHING
+    """What the hash of the mapping stands for, field by field, so that a change can be named; empty if unknown."""
+    stored: Mapping[str, Any] = NOTHING
+    """What the engine keeps of the request, by name: search templates, scripts, pipelines, parameters of a handler."""
 
     @property
     def known(self) -> dict[str, Any]:
-        """The facts that there are, by name."""
-        return {name: value for name, value in self._asdict().items() if value not in ("", None)}
+        """The facts that reports show, as far as there are some, by name."""
+        found = {name: getattr(self, name) for name in FACTS}
+        return {name: value for name, value in found.items() if value not in ("", None)}
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {value}" for name, value in self.known.items())
@@ -40,7 +50,7 @@ NO_INDEX = IndexFacts()
 
 
 def index_facts(found: Any) -> IndexFacts:
-    """Check the facts of a source: texts are kept, other values of JSON become a hash."""
+    """Check the facts of a source: texts are kept, of other values of JSON a hash; of a mapping also its details."""
     allowed = f"allowed: a mapping of {', '.join(IndexFacts._fields)}"
     if not isinstance(found, Mapping):
         raise SourceError(Problem(f"facts of the index are {type(found).__name__}, not a mapping", allowed=allowed))
@@ -50,7 +60,14 @@ def index_facts(found: Any) -> IndexFacts:
     documents = found.get("documents")
     if documents is not None and (isinstance(documents, bool) or not isinstance(documents, int) or documents < 0):
         raise SourceError(f"facts of the index: documents is {shown(repr(documents))}, not a number of documents")
-    return IndexFacts(**{name: _fact(found.get(name)) for name in ("name", "build", "mapping")}, documents=documents)
+    trees = {name: found.get(name) or {} for name in ("details", "stored")}
+    if isinstance(found.get("mapping"), Mapping):
+        trees["details"] = trees["details"] or found["mapping"]
+    for name, tree in trees.items():
+        if not isinstance(tree, Mapping):
+            raise SourceError(f"facts of the index: {name} is {type(tree).__name__}, not a mapping")
+    name, build, mapping = (_fact(found.get(each)) for each in ("name", "build", "mapping"))
+    return IndexFacts(name, build, mapping, documents, kept_tree(trees["details"]), kept_tree(trees["stored"]))
 
 
 def _fact(value: Any) -> str:
@@ -61,26 +78,52 @@ def _fact(value: Any) -> str:
     return text if 0 < len(text) <= LONGEST else hash_of(value)
 
 
-def hash_of(value: Any) -> str:
-    """A short hash of a JSON value; the order of its keys does not count."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
 def index_change(before: IndexFacts, now: IndexFacts) -> str:
-    """Say how the index differs from an earlier one: rebuilt, another mapping, a large loss. Empty if it does not."""
-    parts = [
-        f"{what} ({getattr(before, name)} -> {getattr(now, name)})"
-        for name, what in (("mapping", "its mapping is another one"), ("build", "it was rebuilt"))
-        if _differ(before, now, name)
-    ]
+    """Say what changed that can move rankings: the mapping, or a large loss of documents. Empty without a change.
+
+    Each job of CI builds its own index. So another build alone says nothing, unless a source reports nothing else.
+    """
+    parts = [*_mapping_changes(before, now)]
+    if not (before.mapping and now.mapping):
+        parts += _other_build(before, now)
     if parts and _differ(before, now, "name"):
         parts.append(f"{before.name} -> {now.name}")
     if _loss(before, now) > LARGE_LOSS:
         parts.append(f"it lost {_loss(before, now):.0%} of its documents ({before.documents:,} -> {now.documents:,})")
-    elif parts and before.documents is not None and now.documents is not None:
-        parts.append(f"{before.documents:,} -> {now.documents:,} documents")
     return "; ".join(parts)
+
+
+def any_change(before: IndexFacts, now: IndexFacts) -> str:
+    """Say the same of two indexes that should be one, of which the build is a part."""
+    build = _other_build(before, now) if before.mapping and now.mapping else []
+    return "; ".join(filter(None, (index_change(before, now), *build)))
+
+
+def rebuild_note(before: IndexFacts, now: IndexFacts) -> str:
+    """Note another build of the index whose mapping is known; empty without one."""
+    if not (before.mapping and now.mapping) or not _differ(before, now, "build"):
+        return ""
+    same = [] if any(_mapping_changes(before, now)) else ["mapping", "settings"]
+    if before.documents is not None and before.documents == now.documents:
+        same.append(f"number of documents ({now.documents:,})")
+    if not same:
+        return "the index was rebuilt"
+    *most, last = same
+    return f"the index was rebuilt, with the same {', '.join(most)}{' and ' if most else ''}{last}"
+
+
+def _mapping_changes(before: IndexFacts, now: IndexFacts) -> Iterator[str]:
+    changes = [*name_changes(before.details, now.details)] if before.details and now.details else []
+    if changes:
+        yield list_changes(changes)
+    elif _differ(before, now, "mapping"):
+        hashes = any(re.fullmatch("[0-9a-f]{12}", each.mapping) for each in (before, now))
+        unknown = "" if before.details else " (the baseline does not keep what it was)"
+        yield f"its mapping is another one{unknown if hashes else f' ({before.mapping} -> {now.mapping})'}"
+
+
+def _other_build(before: IndexFacts, now: IndexFacts) -> list[str]:
+    return [f"it was rebuilt ({before.build} -> {now.build})"] if _differ(before, now, "build") else []
 
 
 def _differ(before: IndexFacts, now: IndexFacts, name: str) -> bool:
@@ -105,12 +148,16 @@ def one_index(seen: Sequence[IndexFacts]) -> tuple[IndexFacts, tuple[str, ...]]:
     """
     first = NO_INDEX
     for each in seen:
-        if any(_differ(first, each, name) for name in ("mapping", "build")):
+        changes = any_change(first, each) if any(_differ(first, each, name) for name in ("mapping", "build")) else ""
+        if first.stored and each.stored:
+            changes = "; ".join(filter(None, (changes, *name_changes(first.stored, each.stored))))
+        if changes:
             raise SourceError(
                 Problem(
-                    f"the index changed while it was asked: {index_change(first, each)}",
+                    f"the index changed while it was asked: {changes}",
                     suggestion="run again when the new index is complete: rankings of two indexes are not evidence",
                 )
             )
-        first = IndexFacts(**{**each.known, **first.known})  # one look may know more than another
+        known = {name: value for name, value in first._asdict().items() if value or value == 0}
+        first = each._replace(**known)  # one look may know more than another
     return first, tuple(count_note(first, seen[-1], "before it was asked") if seen else ())

@@ -194,6 +194,10 @@ class Baseline:
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     source: str = ""
     """The name of the source; empty in a baseline of a version that did not keep it."""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    """The options of the source by name, without secrets; empty in a baseline of a version that did not keep them."""
+    source_files: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprints of the source's own files, by their paths from the suite: the module of a function, a script."""
     index: IndexFacts = NO_INDEX
     """The facts of the searched index, if the source reported some."""
     judges: Mapping[str, int] = field(default_factory=dict)
@@ -245,9 +249,12 @@ def _lines(baseline: Baseline, files: Mapping[str, str]) -> Iterator[str]:
     yield from _block("fingerprints", {name: text for name, text in prints if text or name in _ALWAYS})
     if baseline.source:
         yield f',\n"source": {_text(baseline.source)}'
-    if baseline.index.known:
-        yield ",\n"
-        yield from _block("index", baseline.index.known)
+    index = baseline.index
+    kept = {"request": baseline.request, "source_files": baseline.source_files, "index": index.known}
+    for name, entries in {**kept, "index_details": index.details, "index_stored": index.stored}.items():
+        if entries:
+            yield ",\n"
+            yield from _block(name, entries)
     if baseline.judges:
         yield ",\n"
         yield from _block("judges", baseline.judges)
@@ -379,7 +386,11 @@ def _record(said: Mapping[str, Any]) -> Record:
         grades_of=grades_of,
         fingerprints=Fingerprints(**{name: _str(value) for name, value in said["fingerprints"].items()}),
         source=_str(said.get("source", "")),
-        index=index_facts(said.get("index", {})),
+        request=_tree(said.get("request", {})),
+        source_files={_str(name): _str(value) for name, value in said.get("source_files", {}).items()},
+        index=index_facts(said.get("index", {}))._replace(
+            details=_tree(said.get("index_details", {})), stored=_tree(said.get("index_stored", {}))
+        ),
         judges={_str(name): _whole(number) for name, number in said.get("judges", {}).items()},
         waived=tuple(map(_str, said.get("waived", ()))),
         plugins=tuple(map(_str, said["plugins"])),
@@ -405,6 +416,12 @@ def _acceptance(said: Mapping[str, Any]) -> Acceptance:
     texts = {name: _str(said[name]) for name in ("date", "commit", "branch", "reason")}
     spreads, steps = spreads_said(said.get("spreads", {})), steps_said(said.get("steps", {}))
     return Acceptance(**texts, dirty=bool(said["dirty"]), forced=bool(said["forced"]), spreads=spreads, steps=steps)
+
+
+def _tree(said: Any) -> dict[str, Any]:
+    if not isinstance(said, dict):
+        raise TypeError(f"{said!r} is not a mapping")
+    return said
 
 
 def _str(value: Any) -> str:

@@ -182,14 +182,20 @@ def _differences(cause: Cause) -> Iterator[str]:
         yield "queries: the content of the file changed"
     if cause.metrics:
         yield f"metrics defined differently: {', '.join(cause.metrics)}"
-    if cause.sources:
+    for change in (*cause.request, *cause.system):
+        yield f"source: {change}"
+    if cause.sources and not (cause.request or cause.system):
         yield f"source: {' -> '.join(map(printable, cause.sources))}"
-    unnamed = cause.source and not cause.sources
+    if cause.files:
+        yield f"files of the source that changed: {', '.join(cause.files)}"
+    unnamed = cause.source and not (cause.sources or cause.request or cause.system)
     others = [name for name, differs in (("source", unnamed), ("policies", cause.policies)) if differs]
     if others:
         yield f"different: {', '.join(others)}"
     if cause.index:
         yield f"index: {cause.index}"
+    if cause.rebuilt:
+        yield cause.rebuilt
 
 
 def _edits(cause: Cause) -> str:

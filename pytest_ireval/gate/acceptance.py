@@ -137,6 +137,8 @@ def _measured(material: Material) -> Baseline | None:
         timings=_timings(suite, rankings),
         fingerprints=material.fingerprints,
         source=material.source,
+        request=material.request,
+        source_files=material.source_files,
         index=material.index,
         judges={} if prints is None else prints.judges,
         waived=tuple(sorted(material.population.waived)),
@@ -239,10 +241,11 @@ def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
 
 def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     """Tell whether only the acceptance is new."""
-    names = ("depth", "scored", "fingerprints", "metrics", "titles", "fields", "timings")
+    names = ("depth", "scored", "fingerprints", "metrics", "titles", "fields", "timings", "request", "source_files")
     if any(getattr(made, name) != getattr(stored, name) for name in names):
         return False
-    other_index = index_change(stored.index, made.index) or (made.index.known and not stored.index.known)
+    new = any(getattr(made.index, name) and not getattr(stored.index, name) for name in ("known", "details"))
+    other_index = new or index_change(stored.index, made.index) or made.index.stored != stored.index.stored
     other_judges = made.judges and dict(made.judges) != dict(stored.judges)
     if other_index or other_judges or dict(made.grades_of) != dict(stored.grades_of):
         return False

@@ -55,6 +55,8 @@ class Answered(NamedTuple):
     """Relevant documents that the index does not have, if the source looks them up."""
     recorded: RecordedAnswers | None
     """The answers that are recordings, of all times that it was asked; None where all are from the system."""
+    unknown_fields: tuple[str, ...] = ()
+    """Fields that the request searches and the index does not have."""
 
 
 def request_of(suite: Suite, registry: Registry, queries: Queries) -> Request:
@@ -107,8 +109,10 @@ def rankings_of_suite(
     notes += tuple(_counts_of_names(names, answered[0], rankings[0]))
     (index,) = found[0].facts
     about |= {"index": str(index)} if index.known else {}
+    first = found[0]
     recorded = _recorded_answers([answer.recorded for answer in found], len(request.queries))
-    return Answered(tuple(cut), not_asked, described, about, failed, notes, index, found[0].gone, recorded)
+    more = (first.gone, recorded, first.unknown_fields)
+    return Answered(tuple(cut), not_asked, described, about, failed, notes, index, *more)
 
 
 def _recorded_answers(askings: Sequence[RecordedAnswers | None], queries: int) -> RecordedAnswers | None:

@@ -17,6 +17,7 @@ from pytest_ireval.evaluating.policy_views import found_in, interpolated, ranked
 from pytest_ireval.explaining import described_steps
 from pytest_ireval.gate.answers import request_of
 from pytest_ireval.gate.inputs import relevant_from
+from pytest_ireval.gate.known_changes import with_known_changes
 from pytest_ireval.gate.last_run import LastRun, repeated_run
 from pytest_ireval.gate.material import Material, reference_of
 from pytest_ireval.gate.scoring import seen_by_metrics
@@ -308,42 +309,9 @@ def diagnoses_of(
         gone=frozenset(map(material.population.called, material.gone)),
     )
     found = diagnosed(change, material.registry.diagnoses, certain=not doubtful)
-    before = (*_of_judges(material, change, doubtful), *_of_index(material, change, doubtful))
-    found = found._replace(causes=(*before, *found.causes))
+    found = found._replace(causes=with_known_changes(material, change, found.causes, red=bool(doubtful)))
     repeated = repeated_run(last_run, material) if doubtful and not change.unchanged else None
     return found if repeated is None else found._replace(causes=(*found.causes, _repeats(repeated, change)))
-
-
-def _of_judges(material: Material, change: RankingChange, doubtful: Sequence[Outcome]) -> Iterator[Diagnosis]:
-    """Other judges than those of the baseline, such as another model, if grades changed with them."""
-    cause = material.cause
-    if cause is not None and cause.judges and cause.judgments and doubtful:
-        prints = material.judged_by.grades_of if material.judged_by else {}
-        then = material.stored.grades_of if material.stored else {}
-        judged = [query for query in change.queries if prints.get(query) != then.get(query)]
-        yield Diagnosis(
-            kind="judges_changed",
-            headline=f"the judge changed since the baseline: {cause.judges}",
-            advice="judge both rankings by one judge, or accept the new judgments before the new ranking.",
-            queries=tuple(change.worst_first(judged)[:NAMED]),
-            affected=len(judged),
-            compared=len(change.queries),
-            locates=True,
-        )
-
-
-def _of_index(material: Material, change: RankingChange, doubtful: Sequence[Outcome]) -> Iterator[Diagnosis]:
-    """Another index than that of the baseline, before what it did to the rankings."""
-    if material.cause is not None and material.cause.index and doubtful and not change.unchanged:
-        yield Diagnosis(
-            kind="index_changed",
-            headline=f"the index changed since the baseline: {material.cause.index}",
-            advice="check that the new index is complete, and that its mapping was meant to change.",
-            queries=tuple(change.worst_first(change.moved)[:NAMED]),
-            affected=len(change.moved),
-            compared=len(change.queries),
-            locates=True,
-        )
 
 
 def _repeats(run: LastRun, change: RankingChange) -> Diagnosis:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baselines.files import is_file_of
+from pytest_ireval.baselines.files import fingerprint, is_file_of
 from pytest_ireval.baselines.writing import anchor_name
 from pytest_ireval.errors import IrevalError, Problem, within
 from pytest_ireval.repositories.branches import Changes, Files, changes_since, ignored_files, known_files
@@ -187,6 +187,26 @@ def _named_by(source: SourceAsked, folder: Path, what: str) -> Iterator[_Named]:
     else:
         for name in type(options).model_fields:
             yield from (_Named(what, pattern, True) for pattern in _in_option(getattr(options, name), folder))
+
+
+LARGEST_FILE = 1 << 20
+"""The bytes of a source's own file that is compared with the baseline's; a larger one is data."""
+
+
+def fingerprints_of_files(source: SourceAsked, folder: Path) -> dict[str, str]:
+    """The module of a function, or the files that a command names, by path: those below the suite or this folder."""
+    options, here = source.options, Path.cwd()
+    named: Iterator[Path] = iter(())
+    if isinstance(options, PythonOptions):
+        named = _modules(options, folder)
+    elif isinstance(options, CommandOptions):
+        named = _words(options, folder)
+    found = {}
+    for path in dict.fromkeys(Path(os.path.abspath(each)) for each in named):
+        inside = path.is_relative_to(folder) or path.is_relative_to(here)
+        if inside and "site-packages" not in path.parts and path.is_file() and path.stat().st_size <= LARGEST_FILE:
+            found[within(path, folder)] = fingerprint(path.read_bytes().replace(b"\r\n", b"\n"))
+    return found
 
 
 def _exactly(path: Path) -> Pattern:

@@ -90,6 +90,12 @@ class Material:
     """Answers of the source that are recordings."""
     index: IndexFacts = NO_INDEX
     """The facts of the searched index, if the source reports some."""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    """The options of the source, as the baseline keeps them."""
+    source_files: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprints of the source's own files."""
+    unknown_fields: tuple[str, ...] = ()
+    """Fields that the request searches and the index does not have."""
     gone: tuple[str, ...] = ()
     """Relevant documents that the index does not have, if the source looks them up."""
     failed: tuple[str, ...] = ()

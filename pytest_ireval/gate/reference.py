@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.at_base import AtBase, Base, NamedBaseline, baseline_at_base
-from pytest_ireval.baselines.changes import cause_of
+from pytest_ireval.baselines.changes import Search, cause_of
 from pytest_ireval.baselines.files import JudgmentPrints
-from pytest_ireval.baselines.index_facts import IndexFacts, count_note
+from pytest_ireval.baselines.index_facts import count_note
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.baselines.writing import anchor_name, anchor_words
@@ -205,7 +205,7 @@ def compared(
     stored: Baseline,
     prints: Fingerprints,
     judged_by: JudgmentPrints | None,
-    index: IndexFacts,
+    search: Search,
     kept: _Kept | None = None,
 ) -> Compared:
     """Score a stored baseline with the current judgments and metrics; the accepted one, unless ``kept`` is given."""
@@ -230,8 +230,7 @@ def compared(
         queries=gathered.population.queries,
         metrics=definitions(now),
         fingerprints=prints,
-        index=index,
-        source=now.origin,
+        search=search,
     )
     ranked = set(now.position)
     waived, known = gathered.population.waived, set(side.position)
@@ -253,7 +252,7 @@ def compared(
     error = _misfit(suite, gathered, stored, now, cause, prints, kept)
     notes = [*_notes_of(cause, len(gathered.population.queries), kept)]
     if not cause.index:
-        notes += count_note(stored.index, index, f"when the {kept.noun} was accepted")
+        notes += count_note(stored.index, search.index, f"when the {kept.noun} was accepted")
     return Compared(side, cause, error, redefined, tuple(notes))
 
 
@@ -347,12 +346,7 @@ class Anchored(NamedTuple):
 
 
 def anchored_by(
-    suite: Suite,
-    gathered: Gathered,
-    now: Side,
-    prints: Fingerprints,
-    judged_by: JudgmentPrints | None,
-    index: IndexFacts,
+    suite: Suite, gathered: Gathered, now: Side, prints: Fingerprints, judged_by: JudgmentPrints | None, search: Search
 ) -> Anchored:
     """Score the anchor with the current judgments and metrics, if a rule asks for it."""
     asking = [n for n, rule in enumerate(suite.rules) if rule.options.facts.reference.anchored]
@@ -362,7 +356,7 @@ def anchored_by(
         anchor = read_baseline(suite.baselines, anchor_name(suite.name))
         if anchor is None:
             return Anchored(dict.fromkeys(asking, _missing(suite)))
-        found = compared(suite, gathered, now, anchor, prints, judged_by, index, _the_anchor(suite))
+        found = compared(suite, gathered, now, anchor, prints, judged_by, search, _the_anchor(suite))
     except BaselineError as error:
         return Anchored(dict.fromkeys(asking, error))
     if found.error is not None or found.side is None:

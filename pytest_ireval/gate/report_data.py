@@ -16,6 +16,7 @@ from pytest_ireval.errors import IrevalError, error_lines
 from pytest_ireval.gate.causes import diagnoses_of, documents_of, explained
 from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.inputs import relevant_from
+from pytest_ireval.gate.known_changes import unknown_fields_words
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.sensitivity import Known
 from pytest_ireval.gate.to_judge import with_what_to_judge
@@ -23,7 +24,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.results.outcome import Outcome, SliceFigures, Verdict, worst_of
+from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
@@ -82,6 +83,7 @@ def result_of(
             *_without(material.registry),
             *material.notes,
             *_without_lists(material),
+            *_unknown_fields(material, diagnoses.causes),
             *diagnoses.complaints,
             *unexplained,
         ),
@@ -109,6 +111,13 @@ def _grades(suite: Suite, judgments: Judgments | None) -> str:
     if scale and all(label.strip() and "," not in label and grade >= 0 for grade, label in scale.items()):
         return ",".join(f"{grade:g}={' '.join(label.split())}" for grade, label in sorted(scale.items()))
     return f"0-{top:g}"
+
+
+def _unknown_fields(material: Material, causes: Sequence[Diagnosis]) -> Iterator[str]:
+    """Note fields of the request that the index does not have, unless a cause names them."""
+    named = unknown_fields_words(material.unknown_fields)
+    if named and not any(named in cause.headline for cause in causes):
+        yield named
 
 
 def _since_base(material: Material) -> SinceBase | None:

@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.baselines.index_facts import index_change
+from pytest_ireval.baselines.changes import Search
+from pytest_ireval.baselines.index_facts import any_change
 from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
 from pytest_ireval.baselines.record import Baseline
 from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import Answered, Others, asked_together, refuse_missing_queries, unsteady
+from pytest_ireval.gate.changed_since import fingerprints_of_files
 from pytest_ireval.gate.inputs import (
     Gathered,
     endings,
@@ -55,7 +57,7 @@ from pytest_ireval.retrieval.formats.pieces import return_freed_memory
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_failing, planned
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.asking import described_source
+from pytest_ireval.sources.asking import described_source, options_of_source
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
 
@@ -180,10 +182,12 @@ def material_of(
     if stored is None and error is None:
         differing = unsteady(suite, suite.source, registry, base, answered, progress)
     prints = prints_of(suite, base, source, judged_by)
+    request = options_of_source(suite.source, suite.path.parent)
+    search = Search(source, request, fingerprints_of_files(suite.source, suite.path.parent), answered.facts)
     against = Compared(error=error)
     if stored is not None:
-        against = compared(suite, base, found.side, stored, prints, judged_by, answered.facts)
-    anchored = anchored_by(suite, base, found.side, prints, judged_by, answered.facts)
+        against = compared(suite, base, found.side, stored, prints, judged_by, search)
+    anchored = anchored_by(suite, base, found.side, prints, judged_by, search)
     counts = with_judged_shares(_counts_of(base, found, missing), suite, base.population, found.side, against.side)
     others = {**others_of(suite, base, found.side, theirs), **anchored.sides}
     references = (each for each in (against.side, *others.values()) if isinstance(each, Side))
@@ -232,7 +236,10 @@ def material_of(
         about=answered.about,
         recorded=answered.recorded,
         index=answered.facts,
+        request=search.request,
+        source_files=search.files,
         gone=answered.gone,
+        unknown_fields=answered.unknown_fields,
         failed=failed,
         differing=differing if differing[0] else ("", ""),
         unjudged=unjudged_of(suite, base, found.side),
@@ -299,7 +306,7 @@ def _of_references(suite: Suite, answered: Answered, theirs: Others) -> Iterator
     known = {id(each): number for number, each in sorted(theirs.items(), reverse=True)}
     for number, each in theirs.items():
         if isinstance(each, Answered) and known[id(each)] == number:  # several rules may compare with one
-            other = index_change(each.facts, answered.facts) if each.facts.name == answered.facts.name else ""
+            other = any_change(each.facts, answered.facts) if each.facts.name == answered.facts.name else ""
             differs = [f"it searched another index than the source: {other}"] if other else []
             recorded = [] if each.recorded is None else [str(each.recorded)]
             notes = (*recorded, *each.notes, *differs)

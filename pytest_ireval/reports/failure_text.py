@@ -19,7 +19,7 @@ from pytest_ireval.reports.wording import (
 )
 from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
-from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, printable, width, wrapped
+from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, list_changes, printable, width, wrapped
 
 CAUSE_QUERIES, SHORTEST_TITLE, LONGEST_TITLE = 5, 8, 40
 """The number of queries of a cause that are named; the least and the most characters of a title."""
@@ -370,12 +370,16 @@ def _parts(cause: Cause) -> list[tuple[str, bool]]:
         ("rankings", cause.rankings > 0),
         ("queries", bool(cause.queries or cause.added or cause.removed)),
         ("judgments", bool(cause.judgments or cause.edited or cause.edits)),
-        ("source", cause.source),
+        ("source", _asks_otherwise(cause) or bool(cause.files)),
         ("policies", cause.policies),
         ("metrics", bool(cause.metrics)),
         ("timings", cause.timings),
         ("fields", cause.fields),
     ]
+
+
+def _asks_otherwise(cause: Cause) -> bool:
+    return bool(cause.source or cause.request or cause.system)
 
 
 def _different(cause: Cause, metric: str) -> Iterator[str]:
@@ -388,12 +392,13 @@ def _different(cause: Cause, metric: str) -> Iterator[str]:
         yield _judgments(cause)
     if cause.judges:
         yield f"the judge changed ({cause.judges})"
-    if changed["source"]:
+    if _asks_otherwise(cause):
         yield _source_change(cause)
+    if cause.files:
+        yield f"{_listing(cause.files[:LISTED])} changed"
     if changed["policies"]:
         yield "queries are evaluated under different policies"
-    if cause.index:
-        yield f"the index changed ({cause.index})"
+    yield from _index_changes(cause)
     if changed["metrics"]:
         yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined differently"
     yield from (what for what in ("timings changed", "fields of documents changed") if changed[what.split()[0]])
@@ -405,8 +410,28 @@ _LONGEST = 80
 """Characters of a source's options that are shown."""
 
 
+def _index_changes(cause: Cause) -> Iterator[str]:
+    if cause.index:
+        yield f"the index changed ({cause.index})"
+    if cause.rebuilt:
+        yield cause.rebuilt
+
+
+def what_changed(cause: Cause) -> str:
+    """The changes in one line, for a run in which nothing has to be looked for; empty if only rankings changed.
+
+    ``since the baseline: the request changed (size: 10 -> 20); the index was rebuilt``
+    """
+    others = [each for each in _different(cause, "") if each != "rankings changed"]
+    moved = [f"{cause.rankings:,} of {cause.compared:,} rankings changed"] if cause.rankings else []
+    return "; ".join([*others, *moved]) if others else ""
+
+
 def _source_change(cause: Cause) -> str:
     """``rankings from new.txt (baseline: old.txt)``, or the options that differ."""
+    is_run = cause.sources and all(each.startswith("run: ") for each in cause.sources)
+    if changes := [] if is_run else [*cause.request, *cause.system]:
+        return f"the {'request' if cause.request else 'source'} changed ({list_changes(changes)})"
     if not cause.sources:
         return "the source is not that of the baseline"
     before, now = cause.sources

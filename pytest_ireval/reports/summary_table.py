@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from pytest_ireval.reports.failure_text import cause_sentence
+from pytest_ireval.reports.failure_text import cause_sentence, what_changed
 from pytest_ireval.reports.wording import (
     ages_words,
     cause_label,
@@ -272,6 +272,8 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     cause = suite.cause  # with other judgments, queries or definitions, figures move without any change of ranking
     if cause and (cause.judgments or cause.added or cause.removed or cause.policies or cause.metrics):
         yield f"since the baseline: {cause_sentence(cause)}"
+    elif cause and suite.verdict not in _RED and (changed := what_changed(cause)):
+        yield f"since the baseline: {changed}"
     yield from (f"waived: {line}" for line in suite.waived)
     yield from (f"warning: {_told(each)}" for each in suite.outcomes if each.warning and each.verdict == "pass")
     yield from (f"inconclusive: {_told(each)}" for each in suite.outcomes if each.verdict == "inconclusive")

@@ -275,8 +275,16 @@ class Cause:
     """True if a query took another time; only known if a metric uses timings."""
     fields: bool = False
     """True if a field of a document that a metric uses has another value."""
+    request: tuple[str, ...] = ()
+    """The changes of the request, key by key: ``query.multi_match.fields[1]: body -> author``."""
+    system: tuple[str, ...] = ()
+    """The changes of what is asked, and not of how: another host, index, function or file of rankings."""
+    files: tuple[str, ...] = ()
+    """The source's own files whose content changed: the module of a function, a script."""
     index: str = ""
-    """The difference of the searched index: rebuilt, another mapping, many documents lost. Empty without one."""
+    """The difference of the searched index: another mapping, many documents lost. Empty without one."""
+    rebuilt: str = ""
+    """A sentence on an index that was built again with a known mapping, which alone explains nothing."""
     judges: str = ""
     """The change of judges, such as another model: ``model A to model B``. Empty without one."""
     sources: tuple[str, ...] = ()

@@ -143,7 +143,16 @@ def shown_result(result: SuiteResult) -> SuiteResult:
         affected_by=hidden(result.affected_by),
         metrics=tuple(replace(each, error=hidden(each.error)) for each in result.metrics),
         outcomes=tuple(map(_outcome, result.outcomes)),
+        diagnoses=tuple(
+            replace(each, headline=hidden(each.headline), advice=hidden(each.advice)) for each in result.diagnoses
+        ),
+        cause=result.cause
+        and replace(result.cause, **{name: hidden_in(getattr(result.cause, name)) for name in _TEXTS}),
     )
+
+
+_TEXTS = ("request", "system", "files", "index", "rebuilt", "judges", "sources")
+"""The fields of a cause that hold text of a suite or of a system."""
 
 
 def _outcome(outcome: Outcome) -> Outcome:

@@ -16,6 +16,7 @@ from threading import Event, Lock, Thread, current_thread
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.baselines.index_facts import IndexFacts, index_facts, one_index
+from pytest_ireval.baselines.trees import kept_tree
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
 from pytest_ireval.progress import SILENT, Progress, Stopwatch
 from pytest_ireval.results.suite_result import RecordedAnswers
@@ -52,6 +53,8 @@ class _Answer(NamedTuple):
     """Relevant documents that the index does not have."""
     recorded: RecordedAnswers | None
     """The answers that are recordings."""
+    unknown_fields: tuple[str, ...] = ()
+    """Fields that the request searches and the index does not have."""
 
 
 def answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
@@ -78,7 +81,8 @@ def _answer(source: SourceAsked, request: Request) -> _Answer:
         failed = {query: _one_line(why) for query, why in _entries(answer.failed, "failed")}
         index = tuple(map(index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
         notes, gone = tuple(map(_one_line, answer.notes)), tuple(map(str, answer.gone))
-        return _Answer(rankings, others, _facts(answer.about), failed, notes, index, gone, answer.recorded)
+        fields = tuple(map(_one_line, answer.unknown_fields))
+        return _Answer(rankings, others, _facts(answer.about), failed, notes, index, gone, answer.recorded, fields)
 
 
 def _with_data(rankings: Rankings, answer: Answer) -> Rankings:
@@ -192,16 +196,37 @@ def described_source(source: SourceAsked, folder: Path | None = None) -> str:
     are shown by name.
     """
     folder = folder or Path(source.place.file).absolute().parent
+    return hidden(", ".join(f"{name}: {_text(value, folder)}" for name, value in _described_options(source)))
+
+
+def _described_options(source: SourceAsked) -> Iterator[tuple[str, Any]]:
     fields = type(source.options).model_fields
-    names = [source.kind.name, *(name for name in fields if name != source.kind.name)]
-    texts = []
-    for name in names:
+    for name in (source.kind.name, *(name for name in fields if name != source.kind.name)):
         value = getattr(source.options, name)
         if name == source.kind.name or (
             fields[name].repr and value != fields[name].get_default(call_default_factory=True)
         ):
-            texts.append(f"{name}: {_text(value, folder)}")
-    return hidden(", ".join(texts))
+            yield name, value
+
+
+def options_of_source(source: SourceAsked, folder: Path) -> dict[str, Any]:
+    """The same options as a tree, whose changes can be named key by key; of an address, the host apart from the rest.
+
+    A host may be another one in each job, and says little about the request.
+    """
+    found = {name: _plain_option(value, folder) for name, value in _described_options(source)}
+    own = found[source.kind.name]
+    if isinstance(own, str) and (parts := re.fullmatch(r"(https?://[^/?#]*)(.*)", own)):
+        found[source.kind.name] = {"host": parts[1], "path": parts[2]}
+    return kept_tree(found)
+
+
+def _plain_option(value: Any, folder: Path) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain_option(each, folder) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain_option(each, folder) for each in value]
+    return value if isinstance(value, bool | int | float) or value is None else _text(value, folder)
 
 
 def _text(value: Any, folder: Path) -> str:

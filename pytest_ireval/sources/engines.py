@@ -12,21 +12,28 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.baselines.index_facts import hash_of
+from pytest_ireval.baselines.trees import hash_of
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
 from pytest_ireval.sources.asking import LOGIN
 from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Exchange, JsonTree, holes, json_path, sizes_in
 from pytest_ireval.sources.http import Batch, asked_once, asked_over_http
-from pytest_ireval.sources.index import INDEX, IndexRequests, Look, checked_index, configured, with_index
+from pytest_ireval.sources.index import (
+    COPIES,
+    INDEX,
+    IndexRequests,
+    Look,
+    checked_index,
+    configured,
+    with_index,
+    without_keys,
+)
 from pytest_ireval.sources.live_options import LiveOptions
+from pytest_ireval.sources.lucene_index import lucene_index
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import Flag, Text, Texts, Whole
 from pytest_ireval.suites.scalars import UnfitError
-
-COPIES = 5
-"""Documents of one id that are expected at most: an alias may have several indexes."""
 
 
 class _EngineOptions(LiveOptions):
@@ -185,32 +192,9 @@ def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answe
         head = {name: text for name, text in params.items() if name not in inside}
         url = f"{address.rstrip('/')}/{path.replace('search', 'msearch')}"
         batch = Batch(options.batch, url, head, {**body, **inside})
-    index = _lucene_index(address.rstrip("/"), options)
+    asked, pipeline = [options.query, options.body, options.template], options.params.get("search_pipeline", "")
+    index = lucene_index(address.rstrip("/"), asked, pipeline, check_documents=options.check_documents)
     return with_index(lambda: asked_over_http(exchange, options, request, batch), index, options, request)
-
-
-def _lucene_index(address: str, options: _LuceneOptions) -> IndexRequests:
-    def documents(ids: Sequence[str]) -> tuple[Look, Any]:
-        query = {"ids": {"values": [*ids]}}  # finds what a search finds: behind an alias of several indexes, too
-        body = {"query": query, "size": COPIES * len(ids), "_source": False, "track_total_hits": False}
-        return Look(f"{address}/_search", body), lambda answer: [hit["_id"] for hit in answer["hits"]["hits"]]
-
-    looks = {name: Look(f"{address}/_{name}") for name in ("settings", "mapping", "count")}
-    return IndexRequests(address, looks, _lucene_facts, documents if options.check_documents else None)
-
-
-def _lucene_facts(answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Name and uuid of the index behind the name, its analysis as a part of the mapping, and the count."""
-    found = {"documents": answers["count"]["count"]} if "count" in answers else {}
-    if "settings" not in answers:
-        return found
-    settings = {name: each["settings"]["index"] for name, each in sorted(answers["settings"].items())}
-    found |= {"name": ", ".join(settings), "build": ", ".join(each["uuid"] for each in settings.values())}
-    if "mapping" in answers:
-        fields = [answers["mapping"][name]["mappings"] for name in settings]
-        analysis = [[each.get("analysis"), each.get("similarity")] for each in settings.values()]
-        found["mapping"] = hash_of([fields, analysis])
-    return found
 
 
 class SolrOptions(_CheckingOptions):
@@ -288,11 +272,37 @@ def _solr_index(address: str, options: SolrOptions) -> IndexRequests:
         return Look(f"{address}/select", body), lambda answer: [str(key(each)) for each in answer["response"]["docs"]]
 
     def facts(answers: Mapping[str, Any]) -> dict[str, Any]:
-        found = {"documents": answers["count"]["response"]["numFound"]} if "count" in answers else {}
-        return {**found, "mapping": hash_of(answers["schema"]["schema"])} if "schema" in answers else found
+        found: dict[str, Any] = {"stored": {}}
+        if "count" in answers:
+            found["documents"] = answers["count"]["response"]["numFound"]
+        if "handler" in answers:
+            handler = answers["handler"]["config"]["requestHandler"]["/select"]
+            found["stored"] = {"handler /select": {name: handler[name] for name in _OF_HANDLER if name in handler}}
+        if "schema" in answers:
+            schema = answers["schema"]["schema"]
+            found |= {"mapping": hash_of(schema), "details": _details_of_schema(schema)}
+        return found
 
+    handler = f"{address}/config/requestHandler?componentName=/select&expandParams=true"
     looks = {"schema": Look(f"{address}/schema"), "count": Look(f"{address}/select?q=*:*&rows=0")}
-    return IndexRequests(address, looks, facts, documents if options.check_documents else None)
+    found = documents if options.check_documents else None
+    return IndexRequests(address, looks, facts, found, lambda _answers: {"handler": Look(handler)})
+
+
+_OF_HANDLER = ("defaults", "appends", "invariants", "useParams", "_useParamsExpanded_")
+"""The parameters of a request handler that each search gets, and the sets of parameters that it names."""
+
+
+def _details_of_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields by their names, and beside them everything else."""
+    found: dict[str, Any] = {}
+    for kind, entries in schema.items():
+        if isinstance(entries, list) and all(isinstance(each, Mapping) and "name" in each for each in entries):
+            named = {each["name"]: without_keys(each, "name") for each in entries}
+            found |= named if kind == "fields" else {kind: named}
+        else:
+            found[kind] = entries
+    return found
 
 
 _VESPA_HITS = "root.fields.totalCount && (root.children || `[]`)"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from pytest_ireval.baselines.index_facts import IndexFacts
+from pytest_ireval.baselines.index_facts import FACTS
 from pytest_ireval.errors import SourceError, one_line, shown
 from pytest_ireval.retrieval.formats.other_tools import incomplete
 from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Recording, Reply, json_path
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pytest_ireval.sources.live_options import LiveOptions
 
 INDEX = "Facts of the index: the url of a GET request, and JMESPaths of name, build, mapping and documents."
+COPIES = 5
+"""Documents of one id that are expected at most: an alias may have several indexes."""
 BATCH, MOST = 1000, 20_000
 """The numbers of documents that are looked up in one request, and at all."""
 
@@ -44,6 +46,10 @@ class IndexRequests(NamedTuple):
     """Of the answers by the names of the requests; those that failed are not among them."""
     found: Callable[[Sequence[str]], tuple[Look, Callable[[Any], list[str]]]] | None = None
     """For some documents the request for them, and the way to read which of them there are; None: not looked up."""
+    more: Callable[[Mapping[str, Any]], Mapping[str, Look]] = lambda _answers: {}
+    """Further requests, for what the engine keeps of the request: it may follow from the answers."""
+    unknown_fields: Callable[[Mapping[str, Any]], list[str]] = lambda _answers: []
+    """Of the same answers as the facts, the fields that the request searches and the index does not have."""
 
 
 def with_index(
@@ -64,7 +70,13 @@ def with_index(
         found = answered()
         facts.append(looking.facts("after"))
         gone = tuple(looking.gone()) if index.found is not None else ()
-    return replace(found, index=facts, gone=gone, notes=(*found.notes, *looking.notes.values()))
+    notes, fields = (*found.notes, *looking.notes.values()), tuple(looking.unknown_fields)
+    return replace(found, index=facts, gone=gone, unknown_fields=fields, notes=notes)
+
+
+def without_keys(tree: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The entries of other names."""
+    return {name: value for name, value in tree.items() if name not in names}
 
 
 @dataclass
@@ -80,6 +92,7 @@ class _Looking:
     def __post_init__(self) -> None:
         self.notes: dict[str, str] = {}
         self.asked = 0
+        self.unknown_fields: list[str] = []
         self.recording: Recording | None = None
         if self.options.record is not None:
             source = ("index", self.index.address, self.index.looks)
@@ -89,17 +102,23 @@ class _Looking:
                 self._note("index facts", one_line(error))
 
     def facts(self, when: str) -> Mapping[str, Any]:
-        answers = {}
-        for name, look in self.index.looks.items():
-            try:
-                answers[name] = self._answer(look, when)
-            except _LookError as error:
-                self._note("index facts", str(error))
+        answers = self._answers(self.index.looks, when)
         try:
+            answers |= self._answers(self.index.more(answers), when)
+            self.unknown_fields = self.index.unknown_fields(answers)
             return self.index.facts(answers)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             self._note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
             return {}
+
+    def _answers(self, looks: Mapping[str, Look], when: str) -> dict[str, Any]:
+        answers = {}
+        for name, look in looks.items():
+            try:
+                answers[name] = self._answer(look, when)
+            except _LookError as error:
+                self._note("index facts", str(error))
+        return answers
 
     def gone(self) -> Iterator[str]:
         wanted = list(self.request.relevant())
@@ -175,8 +194,8 @@ def configured(index: Mapping[str, str], address: str) -> IndexRequests | None:
 
 def checked_index(index: Mapping[str, str], address: str) -> None:
     """Refuse an ``index`` without address or paths, with unknown facts, or on another host, which gets no headers."""
-    named = f"write index: {{url: ADDRESS, {': PATH, '.join(IndexFacts._fields)}: PATH}}, with one PATH or more"
-    unknown = [name for name in index if name not in ("url", *IndexFacts._fields)]
+    named = f"write index: {{url: ADDRESS, {': PATH, '.join(FACTS)}: PATH}}, with one PATH or more"
+    unknown = [name for name in index if name not in ("url", *FACTS)]
     if index and (unknown or "url" not in index or len(index) < 2):
         raise UnfitError(f"index has unknown {shown(unknown[0])}" if unknown else "index lacks url or a path", named)
     for name, path in index.items():

@@ -58,8 +58,12 @@ class Answer:
     notes: Sequence[str] = ()
     """Sentences that every report shows beside the verdict."""
     index: Mapping[str, Any] | Sequence[Mapping[str, Any]] = ()
-    """Facts of the searched index by name (name, build, mapping, documents), or several, in the order of the time."""
+    """Facts of the searched index by name (name, build, mapping, documents, details, stored), or several, in the order
+    of the time.
+    """
     gone: Sequence[str] = ()
     """Relevant documents of the request that the index does not have."""
     recorded: RecordedAnswers | None = None
     """The answers that are recordings: the system was not asked for them, and every report says so."""
+    unknown_fields: Sequence[str] = ()
+    """Fields that the request searches and the index does not have, each with a hint if there is one."""

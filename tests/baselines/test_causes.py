@@ -6,7 +6,7 @@ import pytest
 from made_baselines import GRADES, LISTS, baseline_of
 
 from pytest_ireval.baselines import changes
-from pytest_ireval.baselines.changes import cause_between, cause_of, changed_queries
+from pytest_ireval.baselines.changes import Search, cause_between, cause_of, changed_queries
 from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
@@ -30,7 +30,7 @@ def cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judg
         queries=queries,
         metrics=METRICS if metrics is None else metrics,
         fingerprints=baseline.fingerprints._replace(**(prints or {})),
-        source=source,
+        search=Search(source),
     )
 
 

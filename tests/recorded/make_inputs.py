@@ -96,6 +96,8 @@ def answer_as(rankings):
             return {"count": 576, "_shards": shards}
         if kind == "schema":
             return {"schema": {"name": "products", "version": 1.6}}
+        if kind == "requestHandler":
+            return {"config": {"requestHandler": {"/select": {"defaults": {"mm": "2<75%"}}}}}
         if kind == "_msearch":
             return {"took": 9, "responses": [search(body) | {"status": 200} for body in asked.lines[1::2]]}
         return {"_search": search, "select": select, "": vespa}[kind](asked.body)
