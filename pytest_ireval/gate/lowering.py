@@ -30,6 +30,9 @@ from pytest_ireval.rules.wording import worst_changes
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
 
+SAME = 1e-9
+"""Figures that are closer, as a share where they are above 1, are one figure."""
+
 
 class ComparedFigure(NamedTuple):
     """A metric on a slice in both baselines."""
@@ -44,7 +47,7 @@ class ComparedFigure(NamedTuple):
     @property
     def lowered(self) -> bool:
         """True if it is worse by more than rounding."""
-        return self.drop > 1e-9 * max(1.0, abs(self.figures.baseline or 0.0))
+        return self.drop > SAME * max(1.0, abs(self.figures.baseline or 0.0))
 
     @property
     def drop_as_share(self) -> float:
@@ -57,11 +60,15 @@ class ComparedFigure(NamedTuple):
         before, now = self.figures.baseline or 0.0, self.figures.now or 0.0
         return {"value": now, "baseline": before, "change": now - before}
 
-    def __str__(self) -> str:
+    @property
+    def moved(self) -> str:
+        """``0.8800 -> 0.6100``."""
         before, now = (f"{value or 0.0:.4f}" for value in (self.figures.baseline, self.figures.now))
         by = f" (worse by {self.drop:.2g})" if self.lowered else ""
-        moved = f"{before} -> {now}" if before != now else before + by
-        return f"{self.held.metric} {moved} on {self.held.slice}"
+        return f"{before} -> {now}" if before != now else before + by
+
+    def __str__(self) -> str:
+        return f"{self.held.metric} {self.moved} on {self.held.slice}"
 
 
 def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling:

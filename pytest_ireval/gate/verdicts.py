@@ -21,13 +21,19 @@ from pytest_ireval.errors import (
     error_lines,
     raised,
 )
-from pytest_ireval.gate.inputs import time_left
 from pytest_ireval.gate.lowering import lowering, with_weaker
 from pytest_ireval.gate.material import Material, by_stored_baseline, reference_of, seen_of
 from pytest_ireval.gate.moved_references import find_moved_references, with_moved_references
 from pytest_ireval.gate.reference import bring_back, without_anchor
+from pytest_ireval.gate.regrading import (
+    find_regraded_since_base,
+    find_regraded_since_baseline,
+    with_regraded,
+    with_regraded_inputs,
+)
 from pytest_ireval.gate.scoring import time_noise
 from pytest_ireval.gate.to_judge import changed_ids
+from pytest_ireval.gate.waived_queries import rule_on_waiver
 from pytest_ireval.gate.weakened import weakened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import MeanTest, Part
@@ -42,7 +48,7 @@ from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import size_words
 from pytest_ireval.statistics.multiplicity import holm_of_groups, worth_of_tests
 from pytest_ireval.statistics.student import LEVEL
-from pytest_ireval.suites.suite import RuleAsked, Waiver
+from pytest_ireval.suites.suite import RuleAsked
 from pytest_ireval.text_table import counted
 
 
@@ -109,9 +115,10 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     """The outcome of one check."""
     plain = _plain_outcome(check)
     if check.waiver is not None:
-        return _with(plain, _waiver(check.waiver, material, circumstances.today))
+        return _with(plain, rule_on_waiver(check.waiver, material, circumstances.today))
     if check.asked is None:
-        return _with(plain, _lowering(check, material, circumstances) if check.id == LOWERING else _inputs(material))
+        rule_on = _lowering if check.id == LOWERING else _inputs
+        return _with(plain, rule_on(check, material, circumstances))
     asked = check.asked
     plain = replace(plain, compares=asked.kind.compares)
     reference = reference_of(check, material) if asked.kind.compares else None
@@ -199,40 +206,6 @@ def _ruling(check: Check, asked: RuleAsked, material: Material, family: _Family)
     return ruling
 
 
-def _waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
-    if waiver.query not in material.population.queries.position:
-        return Ruling("error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}")
-    longest = material.suite.longest_waiver
-    if (days := (waiver.until - today).days) > longest:
-        return Ruling(
-            "fail",
-            f"the waiver of {waiver.query} lasts until {waiver.until}, {counted(days, 'more day')}; "
-            f"{counted(longest, 'day')} {'is' if longest == 1 else 'are'} allowed",
-            "A waiver must be renewed from time to time, so that it is not forgotten.",
-            facts=("set an earlier day, or raise longest_waiver of the suite (in days)",),
-        )
-    if waiver.until < today:
-        return Ruling(
-            "fail",
-            f"the waiver of {waiver.query} ended on {waiver.until}",
-            f"It was given for: {waiver.reason}. Its query counts again; renew or remove the waiver.",
-        )
-    left = time_left(waiver, today)
-    facts = (f"it ends {left}",) if left else ()
-    headline = f"{waiver.query} is waived until {waiver.until}: {waiver.reason}"
-    loss = material.losses_of_waived.get(waiver.query)
-    if loss is None:
-        return Ruling("pass", headline, facts=facts)
-    numbers = {"value": loss.now, "baseline": loss.baseline, "change": loss.now - loss.baseline}
-    return Ruling(
-        "pass",
-        f"the waived query {waiver.query} got worse: {loss}",
-        facts=(headline, *facts),
-        warning=True,
-        numbers=numbers,
-    )
-
-
 def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Ruling:
     fails = circumstances.lowering_fails
     try:
@@ -244,13 +217,14 @@ def _lowering(check: Check, material: Material, circumstances: Circumstances) ->
         ranked = () if at is None or at.baseline is None else at.baseline.rankings[0].queries
         moved = find_moved_references(material, circumstances.base)
         ruling = with_moved_references(ruling, moved, material.suite, tree.base, fails=fails)
+        ruling = with_regraded(ruling, find_regraded_since_base(material, tree), fails=fails)
         found = weakened(material.suite, material.registry, tree, material.population.queries, ranked)
         return with_weaker(ruling, found, tree.base, fails=fails)
     except IrevalError as error:
         return _error_ruling(error)
 
 
-def _inputs(material: Material) -> Ruling:
+def _inputs(_: Check, material: Material, circumstances: Circumstances) -> Ruling:
     """Rule on the inputs, which fit together once they are gathered; the facts tell what a reader should know."""
     error = material.baseline_error
     locked = material.suite.judgments is not None and material.suite.judgments.lock
@@ -267,6 +241,8 @@ def _inputs(material: Material) -> Ruling:
         facts, headline = [headline, *facts], str(material.recorded)
     warning = unheld or material.recorded is not None
     ruling = Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=warning)
+    if circumstances.base is None:  # with a base, only grades that the branch itself changed are told
+        ruling = with_regraded_inputs(ruling, find_regraded_since_baseline(material))
     return _with_new_documents(material, ruling)
 
 

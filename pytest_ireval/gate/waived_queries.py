@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_ireval.gate.inputs import Gathered
+from pytest_ireval.gate.inputs import Gathered, time_left
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import of_queries
+from pytest_ireval.rules.context import Ruling
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suites.suite import Suite, Waiver
+from pytest_ireval.text_table import counted
+
+if TYPE_CHECKING:
+    from pytest_ireval.gate.material import Material
 
 
 class WaivedLoss(NamedTuple):
@@ -59,3 +65,38 @@ def find_losses_of_waived_queries(
 def _rankings_of(side: Side, queries: frozenset[str]) -> list[Rankings]:
     """Those of a few queries, so that the others are not scored once more."""
     return [of_queries(each, queries.__contains__)[0] for each in side.rankings]
+
+
+def rule_on_waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
+    """Fail where a waiver is over, or too long; a waived query that got worse is a warning."""
+    if waiver.query not in material.population.queries.position:
+        return Ruling("error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}")
+    longest = material.suite.longest_waiver
+    if (days := (waiver.until - today).days) > longest:
+        return Ruling(
+            "fail",
+            f"the waiver of {waiver.query} lasts until {waiver.until}, {counted(days, 'more day')}; "
+            f"{counted(longest, 'day')} {'is' if longest == 1 else 'are'} allowed",
+            "A waiver must be renewed from time to time, so that it is not forgotten.",
+            facts=("set an earlier day, or raise longest_waiver of the suite (in days)",),
+        )
+    if waiver.until < today:
+        return Ruling(
+            "fail",
+            f"the waiver of {waiver.query} ended on {waiver.until}",
+            f"It was given for: {waiver.reason}. Its query counts again; renew or remove the waiver.",
+        )
+    left = time_left(waiver, today)
+    facts = (f"it ends {left}",) if left else ()
+    headline = f"{waiver.query} is waived until {waiver.until}: {waiver.reason}"
+    loss = material.losses_of_waived.get(waiver.query)
+    if loss is None:
+        return Ruling("pass", headline, facts=facts)
+    numbers = {"value": loss.now, "baseline": loss.baseline, "change": loss.now - loss.baseline}
+    return Ruling(
+        "pass",
+        f"the waived query {waiver.query} got worse: {loss}",
+        facts=(headline, *facts),
+        warning=True,
+        numbers=numbers,
+    )

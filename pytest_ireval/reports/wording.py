@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures
@@ -336,7 +336,8 @@ def _good(run: RunResult) -> Iterator[str]:
     every = [each for suite in run.suites for each in suite.outcomes]
     doubtful = sum(each.verdict == "inconclusive" for each in every)
     accepted = sum(each.accepted and not each.missing_baseline for each in every)
-    warnings = sum(each.warning and not (each.broken or lowers(each) or _hides_a_loss(each)) for each in every)
+    said = (lowers, _hides_a_loss, _is_regraded)
+    warnings = sum(each.warning and not each.broken and not any(is_said(each) for is_said in said) for each in every)
     broken = sum(each.broken for each in every)
     passed = len(every) - doubtful - accepted - broken
     if passed or doubtful:
@@ -350,18 +351,6 @@ def _good(run: RunResult) -> Iterator[str]:
     if accepted:
         verb = "was" if accepted == 1 else "were"
         yield f"{accepted:,} failed and {verb} accepted"
-    several = len(run.suites) > 1
-    lowered = [
-        f"but {each.headline}{f' in {suite.name}' if several else ''}"
-        for suite in run.suites
-        for each in suite.outcomes
-        if lowers(each) and each.numbers
-    ]
-    yield from lowered[:NAMED]
-    if len(lowered) > NAMED:
-        yield f"and {len(lowered) - NAMED:,} more suites are compared with something lower than before"
-    if weaker := [suite.name for suite in run.suites if any(lowers(e) and not e.numbers for e in suite.outcomes)]:
-        yield f"but this branch makes the suite weaker: {_some(weaker)}"
     if warnings:
         yield f"{counted(warnings, 'warning')}"
     if run.warnings:
@@ -380,6 +369,10 @@ def reservations(run: RunResult) -> Iterator[str]:
     if broken := sum(each.broken for each in every):
         are, warn = ("are", "they only warn") if broken > 1 else ("is", "it only warns")
         yield f"{broken:,} of {len(every):,} {'rules' if len(every) > 1 else 'rule'} {are} broken, {warn}"
+    yield from _headlines_of(run, _is_regraded)
+    yield from _headlines_of(run, lambda each: lowers(each) and bool(each.numbers))
+    if weaker := [suite.name for suite in run.suites if any(lowers(e) and not e.numbers for e in suite.outcomes)]:
+        yield f"but this branch makes the suite weaker: {_some(weaker)}"
     counts = [suite.counts for suite in run.suites if suite.counts.waived]
     if waived := sum(len(each.waived) for each in counts):
         are = "is" if waived == 1 else "are"
@@ -388,6 +381,20 @@ def reservations(run: RunResult) -> Iterator[str]:
         yield from worse[:NAMED]
         if len(worse) > NAMED:
             yield f"and {len(worse) - NAMED:,} more waived queries got worse"
+
+
+def _headlines_of(run: RunResult, wanted: Callable[[Outcome], bool]) -> Iterator[str]:
+    """The headlines of outcomes that a reader must know, the first ones whole."""
+    found = [(suite, each) for suite in run.suites for each in suite.outcomes if wanted(each)]
+    for suite, each in found[:NAMED]:
+        yield f"but {each.headline}{f' in {suite.name}' if len(run.suites) > 1 else ''}"
+    if len(found) > NAMED:
+        yield f"and the like in {counted(len(found) - NAMED, 'more suite')}"
+
+
+def _is_regraded(outcome: Outcome) -> bool:
+    """Tell whether it is about inputs, whose judgments were regraded in favour of the run."""
+    return outcome.kind == "inputs" and outcome.verdict == "pass" and outcome.warning and bool(outcome.numbers)
 
 
 def _hides_a_loss(outcome: Outcome) -> bool:

@@ -149,10 +149,14 @@ def test_a_metric_of_which_less_is_better(branch, lists, moved):
 
 
 def test_both_are_scored_under_the_judgments_of_now(branch):
-    branch.shop.judgments["q10"] = {"q10-n1": 3, **{f"q10-d{number}": 0 for number in range(4)}}
+    """New judgments of documents that nobody had judged raise what is accepted, so nothing is lower."""
+    branch.shop.judgments["q10"] |= {"q10-n1": 3, "q10-n2": 3, "q10-n3": 3}
     branch.accept(**WORSE)
 
-    assert branch.outcome(*FAILS)["verdict"] == "pass"
+    found = branch.outcome(*FAILS)
+
+    assert (found["verdict"], found["warning"]) == ("pass", False)
+    assert "nDCG@10 0.9" in found["headline"]
 
 
 def test_several_metrics_are_told_apart(branch):

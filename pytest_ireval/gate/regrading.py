@@ -1,0 +1,297 @@
+"""Finds judgments that were graded anew in favour of a change, by what both rankings are worth under the old grades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from pytest_ireval.baselines.at_base import path_from_top
+from pytest_ireval.baselines.record import Baseline
+from pytest_ireval.errors import InputError, IrevalError
+from pytest_ireval.gate.inputs import Gathered
+from pytest_ireval.gate.lowering import SAME, ComparedFigure, add_finding, compare_figure, figure_line
+from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.scoring import side_of
+from pytest_ireval.gate.weakened import judgments_at_base, suite_at_base
+from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.repositories.branches import Tree
+from pytest_ireval.retrieval.from_objects import judgments_from
+from pytest_ireval.retrieval.judgments import Judgments
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.planning import Held, planned
+from pytest_ireval.rules.side import WHOLE, Population, Side
+from pytest_ireval.text_table import counted
+
+Grade = float | dict[str, float]
+"""Of a document; with subtopics, of each of them."""
+Grades = Mapping[str, Mapping[str, Grade]]
+"""By query and document."""
+
+
+@dataclass(frozen=True)
+class Regraded:
+    """A figure that moved in favour of a change because judgments have other grades than before."""
+
+    held: Held
+    edits: tuple[str, ...]
+    """Judgments whose grade is another one, or that are gone: ``q10 d3: 0 -> 2``."""
+    baseline: ComparedFigure
+    """The baseline under the old and the current grades."""
+    now: ComparedFigure | None
+    """The current rankings under both."""
+
+    def __str__(self) -> str:
+        count = len(self.edits)
+        more = f", and {count - 1} more" if count > 1 else ""
+        now = "" if self.now is None else f" and of this run {self.now.moved}"
+        return (
+            f"{counted(count, 'judgment')} {'was' if count == 1 else 'were'} regraded ({self.edits[0]}{more}), which "
+            f"moves {self.held.metric} of the baseline {self.baseline.moved}{now} on {self.held.slice}"
+        )
+
+
+def grades_of(judgments: Judgments) -> dict[str, dict[str, Grade]]:
+    """The judgments as a mapping."""
+    found: dict[str, dict[str, Grade]] = {query: {} for query in judgments.queries}
+    queries = [judgments.queries[place] for place in judgments.query.tolist()]
+    documents = judgments.documents.texts()
+    for query, document, grade in zip(queries, documents, judgments.grade.tolist(), strict=True):
+        found[query][document] = grade
+    if (parts := judgments.subtopics) is not None:
+        for row, name, grade in zip(parts.row.tolist(), parts.subtopic.tolist(), parts.grade.tolist(), strict=True):
+            known = found[queries[row]][documents[row]]
+            of_document = known if isinstance(known, dict) else {}
+            found[queries[row]][documents[row]] = {**of_document, parts.names[name]: grade}
+    return found
+
+
+def find_edited_grades(then: Grades, now: Grades, queries: Sequence[str]) -> dict[str, dict[str, Grade]]:
+    """The old grades of judgments that are others now, or gone; a document that was not judged then is no edit."""
+    edits: dict[str, dict[str, Grade]] = {}
+    for query in queries:
+        here = now.get(query, {})
+        for document, grade in then.get(query, {}).items():
+            if document not in here or not _keeps(grade, here[document]):
+                edits.setdefault(query, {})[document] = grade
+    return edits
+
+
+def _keeps(before: Grade, now: Grade) -> bool:
+    """Tell whether a grade is still there; a subtopic that was not judged then may have come."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return all(now.get(name) == grade for name, grade in before.items())
+    return before == now
+
+
+def _is_lower(before: Grade, now: Grade | None) -> bool:
+    """Tell whether a grade fell, or is gone."""
+    if now is None or isinstance(before, dict) != isinstance(now, dict):
+        return True
+    if isinstance(before, dict) and isinstance(now, dict):
+        return any(now.get(name, grade - 1) < grade for name, grade in before.items())
+    return now < before  # type: ignore[operator]  # both are numbers
+
+
+def with_old_grades(inputs: Gathered, edits: Grades, now: Grades) -> Gathered | None:
+    """The inputs with the old grades of edited judgments, and the current ones of all others; None without any."""
+    if inputs.setting is None:
+        return None
+    grades = {query: {**now.get(query, {}), **edits.get(query, {})} for query in {**now, **edits}}
+    whole = {query: documents for query, documents in grades.items() if documents}
+    judgments = inputs.names.in_judgments(judgments_from(whole, grades="float", origin="the judgments of then"))
+    return replace(
+        inputs,
+        population=replace(inputs.population, judgments=judgments),
+        setting=replace(inputs.setting, judgments=judgments),
+        written=judgments,
+    )
+
+
+def find_regraded(
+    material: Material, then: Grades, reference: Sequence[Rankings], held: Sequence[Held]
+) -> Regraded | None:
+    """The figure that gained most by grades that are not those of ``then``; None if no figure gained.
+
+    It gained if grades that fell make the reference worth less, or if this run was worse than the reference under the
+    old grades and is less so now. Grades that only rose make it harder for both.
+    """
+    inputs, queries = material.inputs, material.population.queries.ids
+    if inputs.written is None or not held:
+        return None
+    now = grades_of(inputs.written)
+    edits = find_edited_grades(then, now, queries)
+    raised = {
+        query: {document: grade for document, grade in grades.items() if not _is_lower(grade, now[query].get(document))}
+        for query, grades in edits.items()
+        if query in now
+    }
+    try:
+        old, without_raised = (with_old_grades(inputs, each, now) if edits else None for each in (edits, raised))
+    except InputError:  # two names of one document had two grades
+        return None
+    if old is None or without_raised is None:
+        return None
+    metrics = [*{str(each.metric): each.metric for each in held}.values()]
+    ranked = {query for rankings in reference for query in rankings.queries}
+    unknown = frozenset(query for query in queries if query not in ranked)
+
+    def score(under: Gathered, rankings: Sequence[Rankings]) -> Side:
+        return side_of(material.suite, under, rankings, "", unknown=unknown, metrics=metrics).side
+
+    sides = _Sides(
+        reference=(score(old, reference), score(inputs, reference)),
+        without_raised=score(without_raised, reference),
+        run=(score(old, material.now.rankings), material.now),
+    )
+    lines = tuple(
+        f"{query} {document}: {_shown(grade)} -> {_shown(now.get(query, {}).get(document))}"
+        for query, grades in edits.items()
+        for document, grade in grades.items()
+    )
+    found = [
+        (gain.share, Regraded(each, lines, gain.reference, gain.run))
+        for each in held
+        if (gain := sides.find_gain(material.population, each)) is not None
+    ]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+class _Gain(NamedTuple):
+    share: float
+    reference: ComparedFigure
+    run: ComparedFigure | None
+
+
+class _Sides(NamedTuple):
+    """Both rankings under the old grades, then under the current ones."""
+
+    reference: tuple[Side, Side]
+    without_raised: Side
+    """The reference under the current grades, but for those that rose."""
+    run: tuple[Side, Side]
+
+    def find_gain(self, population: Population, held: Held) -> _Gain | None:
+        """What a figure gained; None if nothing."""
+        name = str(held.metric)
+        if not all(side.has_values(name) for side in (*self.reference, self.without_raised, *self.run)):
+            return None
+        part, (old, _) = Part(metric=held.metric), self.reference
+        reference, fallen, run, lead = (
+            compare_figure(Seen(population, now, before, part, held.slice), held)
+            for before, now in (self.reference, (old, self.without_raised), self.run, (old, self.run[0]))
+        )
+        if reference is None or fallen is None:
+            return None
+        gained = reference.drop - (run.drop if run is not None else 0.0)
+        in_favour = lead is not None and lead.lowered and gained > SAME
+        if not fallen.lowered and not in_favour:
+            return None
+        return _Gain(max(fallen.drop_as_share, gained if in_favour else 0.0), reference, run)
+
+
+def _shown(grade: Grade | None) -> str:
+    if isinstance(grade, dict):
+        return "/".join(f"{name} {value:g}" for name, value in grade.items())
+    return "not judged" if grade is None else f"{grade:g}"
+
+
+def find_regraded_since_baseline(material: Material) -> Regraded | None:
+    """What grades that changed since the stored baseline was accepted moved in favour of this run."""
+    stored, cause = material.stored, material.cause
+    if stored is None or stored.grades is None or material.comparable is None or cause is None or not cause.judgments:
+        return None
+    if material.inputs.written is None or material.inputs.written.subtopics is not None:
+        return None  # a baseline keeps one grade a document
+    return find_regraded(material, stored.grades, material.comparable.rankings, _judged_figures(material))
+
+
+def find_regraded_since_base(material: Material, tree: Tree) -> Regraded | None:
+    """What grades that changed since the merge base moved in favour of this branch."""
+    at = material.held.beginning.at if material.held is not None else None
+    stored = None if at is None else at.baseline
+    others = (each for each in material.others.values() if isinstance(each, Side))
+    try:
+        then = _grades_at_base(material, tree, stored)
+    except IrevalError:  # the comparison of the suites says so
+        return None
+    if stored is not None:
+        reference: Sequence[Rankings] = [*map(material.inputs.names.in_rankings, stored.rankings)]
+    else:
+        reference = next((each.rankings for each in others), ())
+    return find_regraded(material, then, reference, _judged_figures(material)) if then and reference else None
+
+
+def _grades_at_base(material: Material, tree: Tree, stored: Baseline | None) -> Grades:
+    """The grades at the merge base: of the file there or, where git does not have it, of the baseline.
+
+    Empty if they are those of now.
+    """
+    suite, judged_by = material.suite, material.judged_by
+    then = suite_at_base(suite, material.registry, tree)
+    if then is None or then.judgments is None or suite.judgments is None:
+        return {}
+    file = then.judgments.file.path
+    path = path_from_top(tree, file)
+    if path in tree.changes or file != suite.judgments.file.path:
+        judgments = judgments_at_base(then, material.registry, tree)
+        return {} if judgments is None else grades_of(judgments)
+    if stored is None or stored.grades is None or judged_by is None or stored.grades_of == judged_by.grades_of:
+        return {}
+    return {} if path in tree.files_in(path.rpartition("/")[0] or ".") else stored.grades
+
+
+def _judged_figures(material: Material) -> list[Held]:
+    """Each metric of judgments that a rule compares, over all queries and on the slices of its rules."""
+    suite = material.suite
+    checks = planned(suite, material.population.queries)
+    about = [
+        (check.part.metric, check.slice)
+        for check in checks
+        if check.asked and check.asked.kind.compares and check.part.metric is not None
+    ]
+    judged = [(metric, each) for metric, each in about if metric.reads_judgments and "reference" not in metric.needs]
+    metrics = {str(metric): metric for metric, _ in judged}
+    every = dict.fromkeys([*((name, WHOLE) for name in metrics), *((str(metric), each) for metric, each in judged)])
+    return [Held(metrics[name], each) for name, each in every]
+
+
+NAMED = 10
+"""The most regraded judgments that are named."""
+
+
+def with_regraded(ruling: Ruling, regraded: Regraded | None, *, fails: bool) -> Ruling:
+    """Add the grades that a branch changed in its own favour."""
+    if regraded is None:
+        return ruling
+    sentence = "Baseline is what was accepted at the base, under the grades of then; now is it under those of now."
+    line = figure_line(regraded.baseline, several=True)
+    found = Ruling(
+        "pass",
+        f"in this branch {regraded}",
+        sentence,
+        figures=(replace(line, slice=f"{line.slice}, regraded"),),
+        facts=_listed(regraded),
+        numbers=regraded.baseline.numbers,
+    )
+    return add_finding(ruling, found, fails=fails)
+
+
+def _listed(regraded: Regraded) -> tuple[str, ...]:
+    """The judgments, as far as the headline does not name them."""
+    more = (f"and {len(regraded.edits) - NAMED} more",) if len(regraded.edits) > NAMED else ()
+    return (*regraded.edits[1:NAMED], *more)
+
+
+def with_regraded_inputs(ruling: Ruling, regraded: Regraded | None) -> Ruling:
+    """Add to the ruling on the inputs that grades changed in favour of this run since the baseline was accepted."""
+    if regraded is None:
+        return ruling
+    return replace(
+        ruling,
+        warning=True,
+        headline=f"since the baseline was accepted, {regraded}",
+        facts=(*_listed(regraded), ruling.headline, *ruling.facts),
+        numbers=regraded.baseline.numbers,
+    )

@@ -1,0 +1,208 @@
+"""Judgments that were regraded to fit a worse ranking: said with figures, and red where a lowered baseline is."""
+
+import pytest
+from branches import FAILS
+
+OK = pytest.ExitCode.OK
+RULES = """\
+  - no_regression: {metric: nDCG@10, tolerance: 1%}
+  - no_regression: {metric: P@3, tolerance: 1%}
+"""
+UPDATE = ("--ireval-update", "--ireval-reason", "x")
+FITTED = {"d0": 0, "d1": 1, "d2": 2, "d3": 3}
+"""Grades under which the reversed list is the best one."""
+
+
+@pytest.fixture
+def strict(branch):
+    """A branch of a suite of two rules, with ``main`` as it was accepted."""
+    branch.begin_with((branch.shop.suite.partition("rules:\n")[2], RULES))
+    return branch
+
+
+def reverse(shop, *queries):
+    for query in queries:
+        shop.rankings[query].reverse()
+    shop.write()
+
+
+def regrade(shop, grades, *queries):
+    for query in queries:
+        shop.judgments[query] |= {f"{query}-{end}": grade for end, grade in grades.items()}
+    shop.write()
+
+
+def fit(shop):
+    """Break a ranking, and regrade its judgments so that every rule holds."""
+    reverse(shop, "q10")
+    assert shop.run().ret == pytest.ExitCode.TESTS_FAILED
+    regrade(shop, FITTED, "q10")
+
+
+def summary(shop):
+    text = (shop.path / "ireval-report/summary.md").read_text().replace("\u200b", "")
+    return text.splitlines()[1]
+
+
+REGRADED = "4 judgments were regraded (q10 q10-d0: 3 -> 0, and 3 more), which moves"
+FIGURES = f"{REGRADED} nDCG@10 of the baseline 1.0000 -> 0.9614 and of this run 0.9614 -> 1.0000 on all"
+
+
+def test_a_regrading_that_fits_a_worse_ranking_is_said_with_the_figures_before_and_after(strict):
+    fit(strict.shop)
+
+    result = strict.shop.run()
+
+    assert result.ret == OK
+    assert summary(strict.shop) == (
+        f"**Safe to land, with 1 warning**: all 3 checks passed; but since the baseline was accepted, {FIGURES}."
+    )
+    shown = " ".join(result.stdout.str().split())
+    assert f"3 verdicts: 3 pass; but since the baseline was accepted, {FIGURES}" in shown
+    page = (strict.path / "ireval-report/index.html").read_text().replace("&gt;", ">")
+    assert f"but since the baseline was accepted, {FIGURES}." in page
+    (suite,) = strict.shop.results()["suites"]
+    inputs = suite["outcomes"][0]
+    assert (inputs["verdict"], inputs["warning"]) == ("pass", True)
+    assert inputs["numbers"]["baseline"] == 1
+    assert inputs["facts"][:3] == ["q10 q10-d1: 2 -> 1", "q10 q10-d2: 1 -> 2", "q10 q10-d3: 0 -> 3"]
+
+
+@pytest.mark.parametrize("accepts", [False, True])
+def test_with_a_base_it_is_red_where_a_lowered_baseline_is(strict, accepts):
+    fit(strict.shop)
+    if accepts:  # in the same commit, so that the stored baseline knows no other grades
+        assert strict.shop.run(*UPDATE).ret == OK
+    strict.commit("fitted")
+
+    reported = strict.outcome()
+    told = summary(strict.shop)
+    failed = strict.outcome(*FAILS)
+
+    assert strict.said.ret == pytest.ExitCode.TESTS_FAILED
+    assert (reported["verdict"], reported["warning"], failed["verdict"]) == ("pass", True, "fail")
+    assert failed["headline"] == f"in this branch {FIGURES}"
+    assert told == f"**Safe to land, with 1 warning**: all 4 checks passed; but in this branch {FIGURES}."
+
+
+def test_a_grade_that_only_makes_the_worse_ranking_better_is_found_too(strict):
+    """P@3 of the baseline is what it was; that of the worse ranking rises."""
+    strict.begin_with((RULES, "  - no_regression: {metric: P@3, tolerance: 1%}\n"))
+    reverse(strict.shop, "q10")
+    regrade(strict.shop, {"d3": 1}, "q10")
+
+    assert strict.outcome(*FAILS)["headline"] == (
+        "in this branch 1 judgment was regraded (q10 q10-d3: 0 -> 1), which moves P@3 of the baseline 1.0000 and of "
+        "this run 0.9667 -> 1.0000 on all"
+    )
+
+
+def test_grades_that_fall_before_any_ranking_changes_lower_the_bar(strict):
+    regrade(strict.shop, {"d0": 0}, "q10")
+
+    assert strict.outcome(*FAILS)["headline"] == (
+        "in this branch 1 judgment was regraded (q10 q10-d0: 3 -> 0), which moves P@3 of the baseline 1.0000 -> 0.9667 "
+        "and of this run 1.0000 -> 0.9667 on all"
+    )
+
+
+def test_a_judgment_that_is_gone_was_regraded(strict):
+    reverse(strict.shop, "q10")
+    del strict.shop.judgments["q10"]["q10-d0"]
+    strict.shop.write()
+
+    found = strict.outcome(*FAILS)
+
+    assert found["verdict"] == "fail"
+    assert found["headline"].startswith(
+        "in this branch 1 judgment was regraded (q10 q10-d0: 3 -> not judged), which moves nDCG@10 of the baseline "
+    )
+    assert found["headline"].endswith("; the suite is also weaker")
+
+
+def test_another_file_of_judgments_is_compared_with_the_one_of_the_base(strict):
+    fit(strict.shop)
+    content = (strict.path / "judgments.txt").read_text()
+    strict.git("checkout", "judgments.txt")
+    (strict.path / "newer.txt").write_text(content)
+    text = strict.shop.suite.replace("judgments: judgments.txt", "judgments: newer.txt")
+    (strict.path / "shop.ireval.yaml").write_text(text)
+
+    assert strict.outcome(*FAILS)["headline"] == f"in this branch {FIGURES}"
+
+
+def test_judgments_that_git_does_not_have_are_compared_with_those_that_the_baseline_keeps(strict):
+    strict.git("checkout", "--quiet", "main")
+    strict.git("rm", "--quiet", "--cached", "judgments.txt")
+    (strict.path / ".gitignore").write_text("ireval-report/\njudgments.txt\n")
+    strict.commit("judgments elsewhere")
+    strict.git("checkout", "--quiet", "-B", "change")
+    fit(strict.shop)
+
+    assert strict.outcome(*FAILS)["headline"] == f"in this branch {FIGURES}"
+
+
+def test_a_suite_that_compares_with_a_file_only(strict):
+    (strict.path / "accepted.txt").write_text((strict.path / "rankings.txt").read_text())
+    strict.begin_with((RULES, "  - no_regression: {metric: P@3, tolerance: 1%, against: {run: accepted.txt}}\n"))
+    fit(strict.shop)
+
+    assert strict.outcome(*FAILS)["headline"] == (
+        f"in this branch {REGRADED} P@3 of the baseline 1.0000 -> 0.9667 and of this run 0.9667 -> 1.0000 on all"
+    )
+
+
+# What is no regrading in anybody's favour
+
+
+def judge_more(shop):
+    """Documents that nobody had judged; the baseline is worth less, as there is more to find."""
+    regrade(shop, {"n1": 3, "n2": 3}, "q09", "q10")
+
+
+def raise_a_grade(shop):
+    """A document that both list at the end; the best list is better than either from now on."""
+    regrade(shop, {"d3": 3}, "q10")
+
+
+def correct_what_nobody_lists(shop):
+    regrade(shop, {"d8": 0}, "q10")
+
+
+def write_in_another_order(shop):
+    path = shop.path / "judgments.txt"
+    path.write_text("".join(reversed(path.read_text().splitlines(True))))
+
+
+def rank_otherwise(shop):
+    shop.rankings["q10"].append("q10-n1")
+    shop.write()
+
+
+@pytest.mark.parametrize(
+    "change", [judge_more, raise_a_grade, correct_what_nobody_lists, write_in_another_order, rank_otherwise]
+)
+def test_what_lowers_no_bar_stays_green(strict, change):
+    regrade(strict.shop, {"d8": 2}, "q10")
+    strict.git("checkout", "--quiet", "main")
+    assert strict.shop.run(*UPDATE).ret == OK
+    strict.commit("one more judgment")
+    strict.git("checkout", "--quiet", "-B", "change")
+    change(strict.shop)
+
+    found = strict.outcome(*FAILS)
+    plain = strict.shop.run()
+
+    assert (found["verdict"], found["warning"]) == ("pass", False)
+    assert plain.ret == OK
+    assert "regraded" not in summary(strict.shop)
+
+
+def test_grades_that_main_has_changed_are_not_this_branch_s(strict):
+    strict.git("checkout", "--quiet", "main")
+    regrade(strict.shop, {"d0": 0}, "q10")
+    strict.commit("another grade, and no acceptance")
+    strict.git("checkout", "--quiet", "-B", "change")
+    reverse(strict.shop, "q01")
+
+    assert "regraded" not in strict.outcome(*FAILS)["headline"]
