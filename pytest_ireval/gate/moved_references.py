@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -92,9 +93,7 @@ class _Looking:
         if (before.source.kind.name, before.source.options) != (now.source.kind.name, now.source.options):
             return True
         paths = find_files_at_base(before.source, self.tree)
-        here = [
-            path_from_top(self.tree, file) for file in files_of(now.source.options, self.material.suite.path.parent)
-        ]
+        here = [_name_in_git(file, self.tree) for file in files_of(now.source.options, self.material.suite.path.parent)]
         return bool(paths) and (paths != here or any(path in self.tree.changes for path in paths))
 
     def compare(self, check: Check, other: Check) -> MovedReference:
@@ -175,11 +174,19 @@ class _Looking:
         return "the anchor" if reference.anchored else "the baseline"
 
 
+def _name_in_git(path: Path, tree: Tree) -> str:
+    """The path from the top of the repository; of a link that did not change, that of the file behind it."""
+    named = path_from_top(tree, path)
+    return (
+        path_from_top(tree, Path(os.path.realpath(path))) if path.is_symlink() and named not in tree.changes else named
+    )
+
+
 def find_files_at_base(source: SourceAsked, tree: Tree) -> list[str]:
     """The files of a source of files that git has at the base, by their paths from the top of the repository."""
     found: dict[str, None] = {}
     for path in source.options.run if isinstance(source.options, RunOptions) else ():
-        named = path_from_top(tree, path)
+        named = _name_in_git(path, tree)
         there = tree.files_in(named.rpartition("/")[0] or ".") if named else {}
         found |= dict.fromkeys([named] if named in there else [each for each in sorted(there) if fnmatch(each, named)])
     return list(found)

@@ -193,7 +193,7 @@ class _Sides(NamedTuple):
 
 def _shown(grade: Grade | None) -> str:
     if isinstance(grade, dict):
-        return "/".join(f"{name} {value:g}" for name, value in grade.items())
+        return ", ".join(f"{name}: {value:g}" for name, value in grade.items())
     return "not judged" if grade is None else f"{grade:g}"
 
 

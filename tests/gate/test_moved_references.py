@@ -100,6 +100,16 @@ def test_what_cannot_be_compared_is_named_and_counts_as_lower(referred):
     assert found["facts"][0].endswith("which cannot be compared: run: nightly.txt git has no such file")
 
 
+def test_a_file_behind_a_link_is_compared_as_well(referred):
+    (referred.path / "released.txt").write_text(lists_of(referred.shop))
+    (referred.path / "accepted.txt").unlink()
+    (referred.path / "accepted.txt").symlink_to("released.txt")
+    referred.begin_with()
+    (referred.path / "released.txt").write_text(lists_of(referred.shop, ["q01"]))
+
+    assert say(referred, *FAILS)[2].endswith("compares with (run: accepted.txt): nDCG@10 1.0000 -> 0.9614 on all")
+
+
 def test_lists_that_are_compared_as_lists_are_only_named(referred):
     churn = "  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 9, against: {run: accepted.txt}}\n"
     referred.begin_with((RULE, churn))

@@ -152,6 +152,38 @@ def test_a_suite_that_compares_with_a_file_only(strict):
     )
 
 
+def test_a_grade_of_one_subtopic_is_a_judgment_as_well(strict):
+    def write(second):
+        grades = {"d0": (1, 0), "d1": (0, 1), "d2": (1, second), "d3": (0, 0)}
+        (strict.path / "judgments.txt").write_text(
+            "".join(
+                f"{query} {topic} {query}-{end} {grade}\n"
+                for query in strict.shop.rankings
+                for end, pair in grades.items()
+                for topic, grade in enumerate(pair, 1)
+            )
+        )
+
+    strict.git("checkout", "--quiet", "main")
+    write(0)
+    rule = "  - no_regression: {metric: StRecall@2, tolerance: 1%}\n"
+    text = strict.shop.suite.replace(RULES, rule).replace("metrics: [nDCG@10, P@3]", "metrics: [StRecall@2]")
+    text = text.replace("judgments: judgments.txt", "judgments: {file: judgments.txt, format: trec-diversity}")
+    (strict.path / "shop.ireval.yaml").write_text(text)
+    assert strict.shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "x").ret == OK
+    strict.commit("subtopics")
+    strict.git("checkout", "--quiet", "-B", "change")
+    write(1)
+    ranked = (strict.path / "rankings.txt").read_text()
+    swapped = ranked.replace("q10-d1", "q10-xx").replace("q10-d2", "q10-d1").replace("q10-xx", "q10-d2")
+    (strict.path / "rankings.txt").write_text(swapped)
+
+    assert strict.outcome(*FAILS)["headline"] == (
+        "in this branch 10 judgments were regraded (q01 q01-d2: 1: 1, 2: 0 -> 1: 1, 2: 1, and 9 more), which moves "
+        "StRecall@2 of the baseline 1.0000 and of this run 0.9500 -> 1.0000 on all"
+    )
+
+
 # What is no regrading in anybody's favour
 
 
