@@ -157,16 +157,22 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
         for query in change.moved
         if len(answers := change.now(query)[:TOP]) >= FEW and not _is_its_own(change, query)
     }
-    owners, asked = defaultdict(list), defaultdict(list)
+    owners: dict[tuple[str, ...], str] = {}
+    keepers: dict[tuple[str, ...], dict[tuple[str, ...], str]] = defaultdict(dict)
     for query in change.compared if suspects else ():  # those whose answers they are need not be drawn
-        owners[tuple(change.baseline_side.documents(query)[:TOP])].append(query)
-        asked[tuple(change.now_side.documents(query)[:TOP])].append(query)
+        before = tuple(change.baseline_side.documents(query)[:TOP])
+        owners.setdefault(before, query)
+        answers = tuple(change.now_side.documents(query)[:TOP])
+        # Two with different former lists are enough: a suspect differs from one of them. Of one list for all
+        # queries, more would be compared with each suspect.
+        if len(keepers[answers]) < 2 and _is_its_own(change, query):
+            keepers[answers].setdefault(before, query)
     found: dict[str, str] = {}
     for query, answers in suspects.items():
-        others = (each for each in asked[answers] if _is_its_own(change, each))
-        alike = [each for each in (*owners[answers], *others) if each != query]
-        other = next((each for each in alike if change.baseline(each)[:TOP] != change.baseline(query)[:TOP]), None)
-        if other is not None:
+        former = change.baseline(query)[:TOP]
+        if answers in owners:
+            found[query] = owners[answers]
+        elif other := next((each for before, each in keepers[answers].items() if before != former), None):
             found[query] = other
     if not found:
         return None
