@@ -310,6 +310,8 @@ def diagnoses_of(
     )
     found = diagnosed(change, material.registry.diagnoses, certain=not doubtful)
     found = found._replace(causes=with_known_changes(material, change, found.causes, red=bool(doubtful)))
+    # Where documents have other ids, nothing else can be read from the figures before the ids agree.
+    found = found._replace(causes=tuple(sorted(found.causes, key=lambda each: each.kind != "other_ids")))
     repeated = repeated_run(last_run, material) if doubtful and not change.unchanged else None
     return found if repeated is None else found._replace(causes=(*found.causes, _repeats(repeated, change)))
 

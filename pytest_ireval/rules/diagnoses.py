@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice
-from urllib.parse import unquote
+
+import numpy as np
 
 from pytest_ireval.errors import shown
 from pytest_ireval.plugins.kinds import DiagnosisKind, diagnosis
 from pytest_ireval.rules.diagnosis import LEAST_SHARE, RankingChange, Symptom
+from pytest_ireval.rules.renaming import Changed, find_renaming
 from pytest_ireval.text_table import counted
 
 ALIKE = 0.8
@@ -23,12 +23,10 @@ TOP = 10
 FEW = 3
 """Fewer documents, or queries, show no pattern."""
 EXAMPLES = 3
-TRIED, SAMPLE = 300, 5000
-"""The number of queries, and of documents, that patterns of ids are tried on."""
+TRIED = 300
+"""The number of queries whose titles are looked at."""
 PAGES, PAGE_ALIKE = (10, 20, 25, 50), 0.9
 """Usual sizes of pages: in a page the order may have changed as well."""
-LONGEST_ID = 1000
-"""The characters of an id in which numbers are looked for."""
 
 
 @diagnosis(name="same_answers", certain=True)
@@ -70,83 +68,55 @@ def fewer_answers(change: RankingChange) -> Symptom | None:
 
 @diagnosis(name="other_ids")
 def other_ids(change: RankingChange) -> Symptom | None:
-    """Documents have ids that were never seen, and a pattern leads from the old ids to the new ones."""
-    renamed = _Renamed(change)
-    candidates = [query for query in change.moved if renamed.is_candidate(query)]
-    if candidates and change.is_drawn:  # queries that were not drawn may know these ids
-        renamed = _Renamed(change, every=True)
-        candidates = [query for query in candidates if renamed.is_candidate(query)]
-    tried = candidates[:: max(1, len(candidates) // TRIED)]
-    matches = ((len(renamed.matched(tried, pattern)), pattern) for pattern in PATTERNS if renamed.tells_apart(pattern))
-    most, best = max(matches, key=lambda each: each[0], default=(0, str))
-    found = renamed.matched(candidates, best) if most else {}
+    """Documents have ids that were never seen, and one rule leads from the old ids to the new ones."""
+    changed = {query: _changed_ids(change, query, came) for query, came in _new_documents(change).items()}
+    renaming = find_renaming(changed)
+    if renaming is None:
+        return None
+    found = [query for query, pairs in renaming.pairs.items() if _concerns(change, query, pairs)]
     if not found:
         return None
-    before, now = found[change.worst_first(list(found))[0]]
+    pairs = {old: new for query in change.worst_first(found) for old, new in renaming.pairs[query].items()}
+    examples = [f"{shown(old)} is {shown(new)}" for old, new in islice(pairs.items(), 2)]
+    old, new = next(iter(pairs.items()))
+    documents = counted(len(pairs), "document")
     return _symptom(
         change,
-        list(found),
-        f"list documents under other ids: {shown(before)} is {shown(now)} now; the results themselves may be the same",
-        "restore the former ids; if the new ones are intended, add a table of both to the suite (documents: aliases).",
+        found,
+        f"list {documents} under other ids: {renaming.words} ({', '.join(examples)}); "
+        "the results themselves may be the same",
+        f"restore the former ids; if the new ones are intended, write a file with the columns from and to, a line for "
+        f"each document ({shown(old)}, {shown(new)}), and name it in the suite: documents: {{aliases: FILE}}.",
     )
 
 
-@dataclass(frozen=True)
-class _Renamed:
-    """The search for a pattern that leads from old ids to ids that were never seen."""
-
-    change: RankingChange
-    every: bool = False
-
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """All documents of the baseline; unless ``every``, of the queries that are looked at."""
-        queries = self.change.compared if self.every else self.change.queries
-        return frozenset(each for query in queries for each in self.change.baseline_side.documents(query))
-
-    def is_candidate(self, query: str) -> bool:
-        """Tell whether half of the first documents were never seen."""
-        now = self.change.now(query)[:TOP]
-        new = [each for each in now if each not in self.change.baseline(query)]
-        return len(new) >= max(2, len(now) / 2) and len(self.strangers(query)) >= max(2, len(now) / 2)
-
-    def strangers(self, query: str) -> list[str]:
-        """The first documents that are neither in the baseline nor judged for the query."""
-        grades = self.change.grades(query)
-        return [each for each in self.change.now(query)[:TOP] if each not in self.known and each not in grades]
-
-    def tells_apart(self, pattern: Callable[[str], str]) -> bool:
-        """Tell whether few ids become equal: else they would match by chance."""
-        some = list(islice(self.known, SAMPLE))
-        return len({*map(pattern, some)}) >= ALIKE * len(some)
-
-    def matched(self, queries: Iterable[str], pattern: Callable[[str], str]) -> dict[str, tuple[str, str]]:
-        """Of queries most of whose new ids match old ones, one old id with the new one."""
-        found = {}
-        for query in queries:
-            strangers, now = self.strangers(query), {*self.change.now(query)}
-            former = [each for each in (*self.change.baseline(query), *self.change.grades(query)) if each not in now]
-            old = {pattern(each): each for each in former}
-            pairs = [(old[key], each) for each in strangers if (key := pattern(each)) and key in old]
-            if pairs and len(pairs) >= ALIKE * min(len(strangers), len(old)):
-                found[query] = pairs[0]
-        return found
+def _new_documents(change: RankingChange) -> dict[str, list[str]]:
+    """By query, the documents that it lists now, that no query listed before, and that are not judged."""
+    now, judgments = change.now_side.rankings[0], change.population.judgments
+    known = [each.documents.keys() for each in change.baseline_side.rankings]
+    known += [] if judgments is None else [judgments.documents.keys()]
+    is_new = ~np.isin(now.documents.keys(), np.concatenate(known))
+    found = {}
+    for query in change.moved:
+        ids = change.now(query)
+        first = int(now.first[change.now_side.position[query]]) if ids else 0
+        new = is_new[first : first + len(ids)].tolist()
+        if any(new):
+            found[query] = [each for each, marked in zip(ids, new, strict=True) if marked]
+    return found
 
 
-def _numbers(document: str) -> str:
-    return ".".join(str(int(each)) for each in re.findall(r"[0-9]+", document[:LONGEST_ID]))
+def _changed_ids(change: RankingChange, query: str, came: Sequence[str]) -> Changed:
+    now, before = {*change.now(query)}, change.baseline(query)
+    listed = {*now, *before}
+    judged = [each for each in change.grades(query) if each not in listed]
+    return Changed([each for each in before if each not in now], judged, came)
 
 
-PATTERNS: tuple[Callable[[str], str], ...] = (
-    str.casefold,
-    unquote,
-    lambda each: re.sub(r"[\W_]+", "", each).casefold(),
-    lambda each: re.split(r"[:/#|@]", each)[-1],
-    lambda each: re.split(r"[:/#|@.?]", each)[0],
-    _numbers,
-    lambda each: _numbers(each).rpartition(".")[2],
-)
-"""The parts of an id that a renaming may leave as they were; the stricter first."""
+def _concerns(change: RankingChange, query: str, renamed: Collection[str]) -> bool:
+    """Tell whether a relevant document was renamed: other ones do not move a metric. Without judgments, any counts."""
+    grades = change.grades(query)
+    return not grades or any(grades.get(each, 0.0) > 0 for each in renamed)
 
 
 @diagnosis(name="answers_of_others")

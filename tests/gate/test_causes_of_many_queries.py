@@ -43,6 +43,10 @@ def of_one_in_twenty(number):
     return own(number % 20)
 
 
+def renamed(number):
+    return [f"shop:{each}" for each in own(number)]
+
+
 @pytest.mark.parametrize(
     ("before", "now", "kind", "words"),
     [
@@ -64,6 +68,9 @@ def of_one_in_twenty(number):
             "20000 of 20000 queries have the document",
             id="one new list",
             marks=pytest.mark.ci,
+        ),
+        pytest.param(
+            own, renamed, "other_ids", "20000 of 20000 queries list 80000 documents", id="renamed", marks=pytest.mark.ci
         ),
     ],
 )

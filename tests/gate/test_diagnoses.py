@@ -287,10 +287,13 @@ def test_beside_a_cause_verbose_output_says_how_to_accept(red):
 
 
 CAUSE = (
-    "2 of 10 queries list documents under other ids: 'q02-d0' is 'q02/doc-0' now; the results themselves may be the "
-    "same; all of the loss of nDCG@10 comes from these queries"
+    "2 of 10 queries list 8 documents under other ids: '-d' became '/doc-' ('q02-d0' is 'q02/doc-0', 'q02-d1' is "
+    "'q02/doc-1'); the results themselves may be the same; all of the loss of nDCG@10 comes from these queries"
 )
-ADVICE = "restore the former ids; if the new ones are intended, add a table of both to the suite (documents: aliases)."
+ADVICE = (
+    "restore the former ids; if the new ones are intended, write a file with the columns from and to, a line for each "
+    "document ('q02-d0', 'q02/doc-0'), and name it in the suite: documents: {aliases: FILE}."
+)
 
 
 def test_every_face_names_it_above_the_figures(red, ireval):

@@ -1,0 +1,247 @@
+"""Documents under other ids are the first cause that is named, with the rule and with how to write aliases."""
+
+import json
+import random
+import re
+
+import pytest
+
+from pytest_ireval import load_suite, run_gate
+
+QUERIES, DEPTH, PRODUCTS = 40, 10, 300
+
+
+class Catalogue:
+    """Queries that list products of one catalogue; a share of the products has other ids now."""
+
+    def __init__(self, folder, ids, seed=1):
+        self.folder, self.random = folder, random.Random(seed)
+        self.products = [ids(number) for number in range(PRODUCTS)]
+        self.queries = {f"q{number:02}": self.random.sample(self.products, 2 * DEPTH) for number in range(QUERIES)}
+        self.now = {query: list(ids) for query, ids in self.queries.items()}
+
+    def rename(self, rename, share=1 / 3):
+        """Give a share of the products another id, the same one in all queries."""
+        chosen = self.random.sample(self.products, round(share * PRODUCTS))
+        self.new = {old: rename(old) for old in chosen if rename(old) != old}
+        self.now = {query: [self.new.get(each, each) for each in ids] for query, ids in self.now.items()}
+
+    def rerank(self, noise):
+        """Mix all rankings, as another ranking function does."""
+        for query, ids in self.now.items():
+            order = sorted(range(len(ids)), key=lambda place: place + self.random.gauss(0, noise))
+            self.now[query] = [ids[place] for place in order]
+
+    def write(self):
+        for name, lists in (("before.txt", self.queries), ("now.txt", self.now)):
+            rows = ((query, each, rank) for query, ids in lists.items() for rank, each in enumerate(ids[:DEPTH], 1))
+            (self.folder / name).write_text("".join(f"{q} Q0 {d} {rank} {99 - rank} x\n" for q, d, rank in rows))
+        judged = ((q, d, max(0, 3 - place // 3)) for q, ids in self.queries.items() for place, d in enumerate(ids))
+        (self.folder / "judgments.txt").write_text("".join(f"{q} 0 {d} {grade}\n" for q, d, grade in judged))
+        (self.folder / "queries.tsv").write_text("id\ttext\n" + "".join(f"{q}\twords\n" for q in self.queries))
+        self.suite = self.folder / "shop.ireval.yaml"
+        self.suite.write_text(
+            "ireval: 1\nsuite: shop\nsource: {run: now.txt}\ndepth: 10\nqueries: queries.tsv\n"
+            "judgments: judgments.txt\nmetrics: [nDCG@10]\nrules:\n"
+            "  - no_regression: {metric: nDCG@10, tolerance: 1%, against: {run: before.txt}}\n"
+        )
+
+    def causes(self):
+        self.write()
+        self.result = run_gate(load_suite(self.suite))
+        assert self.result.verdict != "pass"
+        return self.result.diagnoses
+
+
+def with_hexadecimal(number):
+    return f"ab-{number * 7919:05x}f"
+
+
+def with_words(number):
+    return f"{('mug', 'lamp', 'rug')[number % 3]}-oak-{chr(97 + number // 26)}{chr(97 + number % 26)}"
+
+
+RENAMINGS = {
+    "a new prefix": ("p{:05}".format, "shop:{}".format, "the prefix 'shop:' was added"),
+    "a prefix with a number": ("p{:05}".format, "v2-{}".format, "the prefix 'v2-' was added"),
+    "a prefix of words": (with_words, "acme-{}".format, "the prefix 'acme-' was added"),
+    "a prefix of bare numbers": ("{}".format, "doc-{}".format, "the prefix 'doc-' was added"),
+    "no prefix": ("shop:p{}".format, lambda each: each[5:], "the prefix 'shop:' was removed"),
+    "another prefix": ("de-{}".format, lambda each: "fr" + each[2:], "the prefix 'de' became 'fr'"),
+    "a suffix": ("p{}".format, "{}-x".format, "the suffix '-x' was added"),
+    "numbers read as fractions": ("{}".format, "{}.0".format, "the suffix '.0' was added"),
+    "no suffix": ("p{}@en".format, lambda each: each[:-3], "the suffix '@en' was removed"),
+    "another ending": ("p{}.html".format, lambda each: each[:-4] + "php", "the suffix 'html' became 'php'"),
+    "capitals": (with_hexadecimal, str.upper, "letters are capitals now"),
+    "small letters": ("SKU-{}".format, str.lower, "letters are small now"),
+    "another separator": ("cat-{}-red".format, lambda each: each.replace("-", "_"), "'-' became '_'"),
+    "leading zeros": ("sku-{}".format, lambda each: f"sku-{int(each[4:]):08}", "numbers have leading zeros now"),
+    "no leading zeros": ("p{:05}".format, lambda each: f"p{int(each[1:])}", "numbers have no leading zeros now"),
+    "percent signs": ("a/{}".format, lambda each: each.replace("/", "%2F"), "ids are percent-encoded now"),
+    "a part within": ("a{0}-d{0}".format, lambda each: each.replace("-d", "/doc-"), "'-d' became '/doc-'"),
+}
+
+
+@pytest.mark.parametrize("share", [1 / 3, 1.0], ids=["a third", "all"])
+@pytest.mark.parametrize("name", RENAMINGS)
+def test_renamed_documents_are_the_first_cause_with_the_rule_in_words(tmp_path, name, share):
+    ids, rename, words = RENAMINGS[name]
+    catalogue = Catalogue(tmp_path, ids)
+    catalogue.rename(rename, share)
+
+    first, *_ = catalogue.causes() or pytest.fail("no cause was named")
+    assert first.kind == "other_ids"
+    assert f" documents under other ids: {words} ('" in first.headline
+    assert first.explained > 0.9
+    pairs = re.findall(r"'([^']+)' is '([^']+)'", first.headline)
+    assert pairs
+    assert all(catalogue.new[old] == new for old, new in pairs)
+
+
+@pytest.mark.parametrize("name", ["a new prefix", "a suffix", "capitals", "another separator", "leading zeros"])
+def test_they_are_the_first_cause_beside_another_change_of_the_ranking(tmp_path, name):
+    ids, rename, words = RENAMINGS[name]
+    catalogue = Catalogue(tmp_path, ids)
+    catalogue.rename(rename)
+    catalogue.rerank(3)
+
+    first, *_ = catalogue.causes() or pytest.fail("no cause was named")
+    assert first.kind == "other_ids"
+    assert words in first.headline
+
+
+def numbered_on(each):
+    return re.sub("[0-9]+", lambda found: str(int(found[0]) + PRODUCTS), each)
+
+
+def unrelated(each):
+    return f"n{random.Random(each).randrange(10**8)}"
+
+
+def with_one_more_digit(each):
+    return f"{each}0"
+
+
+def next_number(each):
+    return f"sku-{int(each[4:]) + 1}"
+
+
+class InTurn:
+    """New products with numbers of their own, from 0 on."""
+
+    def __init__(self):
+        self.ids = {}
+
+    def __call__(self, each):
+        return self.ids.setdefault(each, f"new-{len(self.ids)}")
+
+
+EXCHANGES = {
+    "the numbers go on": ("p{:05}".format, numbered_on),
+    "ids of another form": ("p{:05}".format, unrelated),
+    "the same numbers, of other products": ("p{}".format, InTurn()),
+    "d10 in place of d1": (lambda number: f"d{number + PRODUCTS}", with_one_more_digit),
+    "sku-2 in place of sku-1": (lambda number: f"sku-{2 * number}", next_number),
+    "other words": (with_words, lambda each: with_words(sum(map(ord, each)) * 31 % 676) + "-2nd" + each[:1] + each[-1]),
+}
+
+
+@pytest.mark.parametrize("share", [1 / 3, 1.0], ids=["a third", "all"])
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_new_products_are_not_called_renamed(tmp_path, name, share):
+    ids, exchange = EXCHANGES[name]
+    catalogue = Catalogue(tmp_path, ids)
+    catalogue.rename(exchange, share)
+
+    assert "other_ids" not in [cause.kind for cause in catalogue.causes()]
+
+
+@pytest.mark.parametrize("colours", [("red", "blue"), ("red", "blue", "oak", "tin")])
+def test_variants_in_place_of_a_product_are_not_its_new_ids(tmp_path, colours):
+    catalogue = Catalogue(tmp_path, "mug{}".format)
+    for query, ids in catalogue.now.items():
+        catalogue.now[query] = [f"{each}-{colour}" for each in ids for colour in colours]
+
+    assert "other_ids" not in [cause.kind for cause in catalogue.causes()]
+
+
+def test_a_ranking_that_only_changed_has_no_renamed_documents(tmp_path):
+    catalogue = Catalogue(tmp_path, "p{:05}".format)
+    catalogue.rerank(5)
+
+    assert "other_ids" not in [cause.kind for cause in catalogue.causes()]
+
+
+def test_ids_that_changed_in_one_query_alone_are_no_cause(tmp_path):
+    catalogue = Catalogue(tmp_path, "p{:05}".format)
+    catalogue.rerank(5)
+    catalogue.now["q00"] = [each.upper() for each in catalogue.now["q00"]]
+
+    assert "other_ids" not in [cause.kind for cause in catalogue.causes()]
+
+
+@pytest.fixture
+def renamed(shop):
+    """A third of the documents of all queries has a new prefix."""
+    shop.accept()
+    shop.new = {
+        each: f"shop:{each}" for number, ids in enumerate(shop.rankings.values()) for each in ids[number % 2 :: 3]
+    }
+    shop.rankings = {query: [shop.new.get(each, each) for each in ids] for query, ids in shop.rankings.items()}
+    shop.write()
+    return shop
+
+
+def test_all_faces_name_the_rule_and_say_how_to_write_aliases(renamed):
+    result = renamed.run()
+
+    cause = (
+        "10 of 10 queries list 15 documents under other ids: the prefix 'shop:' was added ('q01-d0' is 'shop:q01-d0', "
+        "'q01-d3' is 'shop:q01-d3'); the results themselves may be the same"
+    )
+    advice = (
+        "restore the former ids; if the new ones are intended, write a file with the columns from and to, a line for "
+        "each document ('q01-d0', 'shop:q01-d0'), and name it in the suite: documents: {aliases: FILE}."
+    )
+    assert result.ret == 1
+    text = " ".join(result.stdout.str().split())
+    assert f"likely cause: {cause}" in text
+    assert advice in text
+    for name in ("summary.md", "index.html"):
+        page = (renamed.path / "ireval-report" / name).read_text()
+        page = page.replace("\u200b", "").replace("\\", "").replace("&#39;", "'")
+        assert cause in page
+        assert advice in page
+
+
+def test_with_the_table_that_the_advice_asks_for_the_run_is_green(renamed):
+    (renamed.path / "ids.tsv").write_text("from\tto\n" + "".join(f"{old}\t{new}\n" for old, new in renamed.new.items()))
+    renamed.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {aliases: ids.tsv}"))
+
+    assert renamed.run().ret == 0
+
+
+ENGINE = """\
+import json
+from pathlib import Path
+from pytest_ireval import Answer
+
+def search(text, query_id):
+    index = json.loads(Path("index.json").read_text())
+    return Answer(index["rankings"][query_id], index={"build": index["build"], "documents": 10})
+"""
+
+
+def test_they_are_named_before_the_index_that_was_rebuilt_with_them(shop):
+    def build(name, rankings):
+        (shop.path / "index.json").write_text(json.dumps({"build": name, "rankings": rankings}))
+
+    (shop.path / "engine_of_renamed_ids.py").write_text(ENGINE)
+    shop.change(("{run: rankings.txt}", "{python: 'engine_of_renamed_ids:search'}"))
+    build("v1", shop.rankings)
+    shop.accept()
+    build("v2", {query: [f"shop:{each}" for each in ids[:2]] + ids[2:] for query, ids in shop.rankings.items()})
+
+    assert shop.run().ret == 1
+    kinds = [each["kind"] for each in shop.results()["suites"][0]["diagnoses"]]
+    assert kinds[0] == "other_ids"
