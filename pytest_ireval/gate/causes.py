@@ -33,8 +33,9 @@ from pytest_ireval.retrieval.views import cut_to_depth, of_queries, only
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.planning import INPUTS, Check
-from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.rules.side import Population, Scored, Side
 from pytest_ireval.sources.run import orders_by_rank
+from pytest_ireval.suites.suite import Suite
 
 Curves = Mapping[str, QueryCurve]
 
@@ -237,19 +238,18 @@ def _queries_to_show(material: Material, side: Side, outcomes: Iterable[Outcome]
     for outcome in outcomes:
         if outcome.verdict != "pass" or outcome.warning or outcome.accepted:
             shown |= dict.fromkeys(change.query for change in outcome.queries[:OF_A_RULE])
-    for scored in side.scored.values():
+    for name, scored in side.scored.items():
         if scored.metric.unit == "query":
-            shown |= dict.fromkeys(_extremes(material, scored))
+            shown |= dict.fromkeys(_extremes(material, name, scored))
     if len(queries) <= FEW:
         there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
         shown |= dict.fromkeys(query for query in queries.ids if query in there)
     return [query for query in shown if query in queries.position]
 
 
-def _extremes(material: Material, scored: Scored) -> list[str]:
+def _extremes(material: Material, name: str, scored: Scored) -> list[str]:
     """The queries that got worse by most, then better by most; without a baseline, those with the worst values."""
     sign = -1 if scored.metric.direction == "lower" else 1
-    name = str(scored.metric)
     before = material.baseline.scored.get(name) if material.baseline is not None else None
     values = sign * (scored.values if before is None else scored.values - before.values)
     order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
@@ -296,24 +296,48 @@ def diagnoses_of(
     if baseline is None or source is None:
         return Diagnosed((), ())
     now = material.now_beside(baseline)
-    metrics = {str(each.metric): each.metric for each in now.scored.values() if each.metric.unit == "query"}
-    names = [each.metric for each in ordered] + list(metrics)
+    metric, lost = _metric_to_explain(material.suite, material.population, now, baseline, ordered)
     change = RankingChange(
         material.population,
         now,
         baseline,
-        next((metrics[name] for name in names if name in metrics and baseline.has_values(name)), None),
+        metric,
         source_changed=material.cause is not None and material.cause.source,
         ranked_lines=lambda: orders_by_rank(source.options, material.suite.path.parent),
         titles=lambda wanted: titles_of(wanted, *material.document_texts),
         gone=frozenset(map(material.population.called, material.gone)),
     )
     found = diagnosed(change, material.registry.diagnoses, certain=not doubtful)
+    if not lost:  # single queries lost, the whole did not: nothing is there to be explained
+        found = found._replace(causes=tuple(replace(each, metric="", explained=None) for each in found.causes))
     found = found._replace(causes=with_known_changes(material, change, found.causes, red=bool(doubtful)))
     # Where documents have other ids, nothing else can be read from the figures before the ids agree.
     found = found._replace(causes=tuple(sorted(found.causes, key=lambda each: each.kind != "other_ids")))
     repeated = repeated_run(last_run, material) if doubtful and not change.unchanged else None
     return found if repeated is None else found._replace(causes=(*found.causes, _repeats(repeated, change)))
+
+
+def _metric_to_explain(
+    suite: Suite, population: Population, now: Side, baseline: Side, doubtful: Sequence[Outcome]
+) -> tuple[Metric | None, bool]:
+    """The metric whose loss causes explain, and whether it is against the change: a rule says so, or its mean fell."""
+    metrics = {
+        str(each): each
+        for each in suite.metrics
+        if each.unit == "query" and now.has_values(str(each)) and baseline.has_values(str(each))
+    }
+    for outcome in doubtful:
+        either_way = any(each.two_sided for each in outcome.figures)
+        if outcome.metric in metrics and outcome.compares and not either_way:
+            return metrics[outcome.metric], True
+    # No change of a ranking explains the time that a query took.
+    names = [*(each.metric for each in doubtful), *(name for name in metrics if "timings" not in metrics[name].needs)]
+    there = [metrics[name] for name in names if name in metrics]
+    for metric in there:
+        seen = Seen(population, now, baseline, Part(metric=metric))
+        if seen.sign * float(np.sum(seen.paired().gain)) < 0:
+            return metric, True
+    return next(iter(there), None), False
 
 
 def _repeats(run: LastRun, change: RankingChange) -> Diagnosis:

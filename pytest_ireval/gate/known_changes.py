@@ -84,5 +84,4 @@ def _changes_of_judges(material: Material, change: RankingChange) -> Iterator[Di
             queries=tuple(change.worst_first(judged)[:NAMED]),
             affected=len(judged),
             compared=len(change.queries),
-            locates=True,
         )

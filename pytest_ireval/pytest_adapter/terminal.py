@@ -66,12 +66,12 @@ _Tone = Literal["plain", "good", "doubtful", "bad"]
 TONES: dict[str, _Tone] = {
     **dict.fromkeys(("pass", "accepted"), "good"),
     **dict.fromkeys(("warning", "inconclusive", "look at this"), "doubtful"),
-    **dict.fromkeys(("fail", "error", "problem", "red", "likely cause", "where"), "bad"),
+    **dict.fromkeys(("fail", "error", "problem", "red", "likely cause", "mostly in"), "bad"),
 }
 _VERDICT = "pass|accepted|warning|inconclusive|fail|error"
 _ROW = re.compile(rf"(?P<before>.* {{2}})(?P<word>{_VERDICT})(?P<after>)")
 """A row of a table that ends in a verdict."""
-_NOTE = re.compile(rf"(?P<before>)(?P<word>{_VERDICT}|problem|likely cause|where|look at this|red)(?P<after>: .*)")
+_NOTE = re.compile(rf"(?P<before>)(?P<word>{_VERDICT}|problem|likely cause|mostly in|look at this|red)(?P<after>: .*)")
 _RUN = re.compile(rf"(?P<before>ireval: )(?P<word>{_VERDICT})(?P<after>[:,] .*)")
 _DECIDES = re.compile(r" {2}.* <- (over tolerance|breaks the rule|over|red)")
 """A line of figures that the verdict rests on."""

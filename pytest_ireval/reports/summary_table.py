@@ -20,7 +20,15 @@ from pytest_ireval.reports.wording import (
     reservations,
 )
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
-from pytest_ireval.results.suite_result import ChanceOfRed, Counts, MetricFigures, RunResult, SinceBase, SuiteResult
+from pytest_ireval.results.suite_result import (
+    ChanceOfRed,
+    Counts,
+    MetricFigures,
+    RunResult,
+    SinceBase,
+    SliceRow,
+    SuiteResult,
+)
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
 
 LISTED = 5
@@ -29,6 +37,8 @@ WIDEST, NARROW = 40, 11
 """After a longer name, the other cells are on the next line; the second where there is little room."""
 HEADER = ("metric", "now", "baseline", "change", "90% interval", "can show", "verdict")
 """The column *can show* has the smallest change of the mean that this number of queries finds in 80% of cases."""
+SLICES_NAMED = 3
+"""The slices that a reader is asked to look at; the page marks all."""
 WORTH_A_LOOK = 0.05
 """The share of slices named that are named by chance."""
 
@@ -285,16 +295,27 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
 
 
 def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
-    """Slices that got worse and that no red rule names."""
+    """The slices that got worse most clearly, each once; none that a rule about the metric, or a doubt, names."""
     if is_explained(suite, why=False):
         return
-    red = {(each.metric, each.slice) for each in suite.outcomes if each.verdict == "fail"}
-    found = [each for each in suite.slices if each.corrected is not None and each.corrected < WORTH_A_LOOK]
+    by_rule = {(each.metric, each.slice) for each in suite.outcomes}
+    doubtful = [each for each in suite.outcomes if each.verdict != "pass" or each.warning]
+    above = {each.slice for each in doubtful} | {line.slice for each in doubtful for line in each.figures if line.over}
+    found = [
+        each
+        for each in suite.slices
+        if each.corrected is not None
+        and each.corrected < WORTH_A_LOOK
+        and each.figures.slice not in above
+        and (each.metric, each.figures.slice) not in by_rule
+    ]
     among = counted(len(suite.slices), "figure")
-    for each in found:
-        if (each.metric, each.figures.slice) not in red:
-            moved = f"{each.metric} {change(each.figures.change)} ({percent(each.figures.relative)})"
-            yield f"look at {each.figures.slice}: {moved}, significant among {among}"
+    once: dict[str, SliceRow] = {}
+    for each in sorted(found, key=lambda each: each.corrected or 0.0):
+        once.setdefault(each.figures.slice, each)
+    for name, each in list(once.items())[:SLICES_NAMED]:
+        moved = f"{each.metric} {change(each.figures.change)} ({percent(each.figures.relative)})"
+        yield f"look at {name}: {moved}, significant among {among}"
 
 
 def _told(outcome: Outcome) -> str:

@@ -49,8 +49,8 @@ def cause_words(cause: Diagnosis) -> str:
 
 
 def cause_label(verdict: str, cause: Diagnosis) -> str:
-    """``Likely cause``, or ``Where``; in a run or suite that passed it is a defect that no rule looks at."""
-    return "Look at this" if verdict == "pass" else "Where" if cause.locates else "Likely cause"
+    """``Likely cause``, or ``Mostly in``; in a run or suite that passed it is a defect that no rule looks at."""
+    return "Look at this" if verdict == "pass" else "Mostly in" if cause.locates else "Likely cause"
 
 
 def is_explained(suite: SuiteResult, *, why: bool = True) -> bool:

@@ -399,7 +399,7 @@ def one_slice(change: RankingChange) -> Symptom | None:
         return None
     *_, name, queries = best
     return Symptom(
-        f"{len(queries)} of {change.out_of(len(scored))} have {name}",
+        f"{len(queries)} of {change.out_of(len(scored))} with {name}",
         queries,
         f"the cause is not known; look at what the change does only to queries with {name}.",
         locates=True,

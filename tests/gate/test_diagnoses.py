@@ -214,7 +214,7 @@ def test_the_slice_that_holds_the_loss_is_named(tmp_path):
 
     (only,) = search.diagnoses()
     assert only.kind == "one_slice"
-    assert only.headline == "56 of 224 queries have locale=pl"
+    assert only.headline == "56 of 224 queries with locale=pl"
     assert only.explained > 0.8
 
 

@@ -23,8 +23,8 @@ def changed(pytester, monkeypatch):
     """What ``pytest --ireval`` says of a town whose ranks before are the accepted ones."""
     monkeypatch.delenv("CI", raising=False)
 
-    def make(ranks, *flags, suite=SUITE):
-        town = Town(pytester.path / "town", ranks)
+    def make(ranks, *flags, suite=SUITE, **how):
+        town = Town(pytester.path / "town", ranks, **how)
         (town.folder / "town.ireval.yaml").write_text(suite)
         kept = (town.folder / "now.txt").read_text()
         shutil.copy(town.folder / "before.txt", town.folder / "now.txt")
@@ -71,3 +71,61 @@ def test_the_table_says_what_so_many_queries_can_show(changed):
     result = changed(in_turn((2, 2), (2, 2), 20) + in_turn((2, 2), (1, 3), 10), "-v")
 
     result.stdout.fnmatch_lines(["suite  metric *90% interval * can show  verdict", "town   RR@10 * 0.0[0-9]* *"])
+
+
+SIX = [f"s{number}" for number in range(6)]
+MANY = SUITE.replace("[RR@10, P@1]", "[RR@10, P@1, nDCG@10, AP]").replace(
+    "where: {segment: head}", "where: {segment: s0}"
+)
+
+
+def look_at(result):
+    return [line.split(":")[0] for line in result.outlines if line.startswith("look at segment=")]
+
+
+def test_of_many_slices_that_got_worse_three_are_named(changed):
+    ranks = [(1, 3) if number % 6 else (2, 2) for number in range(180)]
+    suite = MANY + "  - no_regression: {metric: AP, tolerance: 1%}\n"
+    result = changed(ranks, suite=suite, segments=SIX * 30)
+
+    assert result.ret == 1
+    assert look_at(result) == ["look at segment=s1", "look at segment=s2", "look at segment=s3"]
+
+
+def test_a_slice_that_a_red_rule_names_is_not_named_for_other_metrics(changed):
+    ranks = [(1, 3) if number % 6 in (1, 2) else (2, 2) for number in range(180)]
+    suite = MANY.replace("s0", "s1").replace("50%", "1%")
+    result = changed(ranks, suite=suite, segments=SIX * 30)
+
+    assert result.ret == 1
+    assert look_at(result) == ["look at segment=s2"]
+
+
+def test_a_slice_that_a_rule_finds_within_its_tolerance_is_not_named_for_its_metric(changed):
+    ranks = [(2, 2) if number % 2 else (8, 9) for number in range(80)]
+    suite = SUITE.replace("[RR@10, P@1]", "[RR@10]")
+    result = changed(ranks, suite=suite)
+
+    assert result.ret == 0
+    assert look_at(result) == []
+
+
+def test_a_slice_that_got_better_is_not_named(changed):
+    result = changed(in_turn((2, 2), (3, 1), 40))
+
+    assert look_at(result) == []
+
+
+def test_where_the_loss_is_reads_as_a_sentence_on_all_faces(changed, pytester):
+    ranks = [(1, 6) if number % 6 == 2 else (2, 2) for number in range(180)]
+    suite = SUITE.replace("where: {segment: head}", "where: {segment: s2}").replace("50%", "1%")
+    result = changed(ranks, suite=suite, segments=SIX * 30)
+
+    found = "30 of 180 queries with segment=s2; all of the loss of RR@10 comes from these queries"
+    said = " ".join(result.stdout.str().split())
+    assert f" mostly in: {found} " in said
+    assert f" mostly in: town: {found} " in said
+    summary = (pytester.path / "ireval-report/summary.md").read_text()
+    assert f"**Mostly in**: {found}." in summary
+    assert f"<b>Mostly in:</b> {found}." in (pytester.path / "ireval-report/index.html").read_text()
+    assert "where: " not in said.replace("where: {", "")

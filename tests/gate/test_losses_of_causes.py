@@ -1,0 +1,62 @@
+"""Causes speak of the loss of a metric only if it got worse."""
+
+import pytest
+
+TIMED = """\
+ireval: 1
+suite: timed
+source: {run: %s, timings: times.tsv}
+depth: 10
+queries: queries.tsv
+judgments: judgments.txt
+metrics: [Latency, nDCG@10]
+rules:
+%s
+"""
+WITHIN = "  - no_regression: {metric: nDCG@10, tolerance: 50%}"
+
+
+@pytest.fixture
+def timed(shop):
+    """A shop with times; half of its queries are 1 ms slower now, and the others take the ``others`` times."""
+
+    def make(rules, others=10, rankings="new.txt"):
+        (shop.path / "shop.ireval.yaml").unlink()
+        suite = shop.path / "timed.ireval.yaml"
+        suite.write_text(TIMED % ("rankings.txt", rules))
+        (shop.path / "times.tsv").write_text("query\tms\n" + "".join(f"{query}\t20\n" for query in shop.rankings))
+        assert shop.run("--ireval-update-new").ret == 0
+        suite.write_text(TIMED % (rankings, rules))
+        (shop.path / "new.txt").write_bytes((shop.path / "rankings.txt").read_bytes())
+        rows = (f"{query}\t{others if number % 2 else 21}\n" for number, query in enumerate(shop.rankings))
+        (shop.path / "times.tsv").write_text("query\tms\n" + "".join(rows))
+        shop.result = shop.run()
+        return shop
+
+    return make
+
+
+def test_where_latency_fell_nothing_speaks_of_its_loss(timed):
+    shop = timed(WITHIN)
+
+    assert shop.result.ret == 0
+    shop.result.stdout.fnmatch_lines(["look at this: timed: the source changed, but all 10 rankings equal those of *"])
+    for text in (
+        shop.result.stdout.str(),
+        (shop.path / "ireval-report/summary.md").read_text(),
+        (shop.path / "ireval-report/index.html").read_text(),
+    ):
+        assert "loss of Latency" not in text
+    (suite,) = shop.results()["suites"]
+    assert suite["diagnoses"][0]["explained"] is None
+
+
+def test_what_a_red_rule_says_was_lost_is_explained(shop):
+    shop.accept()
+    for query in ("q07", "q08", "q09", "q10"):
+        shop.rankings[query] = shop.rankings[query][::-1]
+    shop.write()
+
+    shop.run()
+    first, *_ = shop.results()["suites"][0]["diagnoses"]
+    assert (first["kind"], first["metric"], first["explained"]) == ("reversed_order", "nDCG@10", 1.0)
