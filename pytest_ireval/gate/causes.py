@@ -25,7 +25,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.progress import SILENT
-from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed
+from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import EngineExplanation, QueryCurve, QueryDocuments, RecallPrecision
 from pytest_ireval.retrieval.document_texts import titles_of
 from pytest_ireval.retrieval.judged import Integers, JudgedRankings
@@ -62,6 +62,39 @@ def documents_of(material: Material, side: Side, outcomes: Sequence[Outcome]) ->
         )
         for query in shown
     )
+
+
+def with_evidence(
+    material: Material, outcomes: Sequence[Outcome], documents: Sequence[QueryDocuments]
+) -> tuple[Outcome, ...]:
+    """Show beside each query the document whose fall cost its metric most, where the metric says what each one adds."""
+    by_query = {each.query: each for each in documents}
+
+    def with_costliest(change: QueryChange, metric: str) -> QueryChange:
+        of = by_query.get(change.query)
+        shares = of.shares.get(metric) if of is not None else None
+        if of is None or shares is None or not _got_worse(change, sign := signs[metric]):
+            return change
+        costs = [(-sign * (share or 0.0), placed) for share, placed in zip(shares, of.documents, strict=True)]
+        fallen = [(cost, placed) for cost, placed in costs if cost > 0 and _fell(placed)]
+        cost, placed = max(fallen or costs, key=lambda pair: pair[0], default=(0.0, None))
+        return replace(change, best=placed if cost > 0 else None)
+
+    signs = {name: -1 if each.metric.direction == "lower" else 1 for name, each in material.now.scored.items()}
+    return tuple(
+        replace(each, queries=tuple(with_costliest(change, each.metric) for change in each.queries))
+        if each.compares and not each.against
+        else each
+        for each in outcomes
+    )
+
+
+def _got_worse(change: QueryChange, sign: int) -> bool:
+    return change.now is not None and change.baseline is not None and sign * (change.now - change.baseline) < 0
+
+
+def _fell(placed: Placed) -> bool:
+    return placed.baseline is not None and (placed.now is None or placed.now > placed.baseline)
 
 
 def _judged(material: Material, side: Side, shown: Sequence[str]) -> JudgedRankings | None:

@@ -13,7 +13,7 @@ import numpy as np
 from pytest_ireval.baselines.record import StoredMetric
 from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError, error_lines
-from pytest_ireval.gate.causes import diagnoses_of, documents_of, explained
+from pytest_ireval.gate.causes import diagnoses_of, documents_of, explained, with_evidence
 from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.inputs import relevant_from
 from pytest_ireval.gate.known_changes import unknown_fields_words
@@ -57,6 +57,7 @@ def result_of(
     outcomes, to_judge = with_what_to_judge(material, checks, outcomes, diagnoses.causes)
     there = set(material.now.position) | set(material.baseline.position if material.baseline else ())
     documents = documents_of(material, side, outcomes)
+    outcomes = with_evidence(material, outcomes, documents)
     explanations, unexplained = explained(material, outcomes, documents)
     result = replace(
         _plain_result(suite, material.registry, checks, outcomes),

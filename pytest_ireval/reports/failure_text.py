@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
@@ -242,14 +242,13 @@ def _query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) ->
 
 def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
     """The lines of the header and of each query; columns that no query has anything in are left out."""
-    compared = any(query.baseline is not None or (query.best and query.best.baseline) for query in queries)
     columns = [[cut(outcome.metric, WIDEST_METRIC) or "value", *(moved_text(query) for query in queries)]]
     if not any(query.now is not None or query.baseline is not None for query in queries):
         columns = []
     gaps = [3][: len(columns)]
     if any(query.best for query in queries):
         documents = [_fitting_document(query, max(WIDEST_METRIC, limit // 3)) for query in queries]
-        columns.append(["best document was" if compared else "best document", *documents])
+        columns.append([document_title([query.best for query in queries]), *documents])
         columns.append(["now at", *(now_at(query.best, depth) for query in queries)])
         gaps = [*gaps, 4 if gaps else 3, 2]
     right = [len(columns)] if len(columns) > 1 else []
@@ -261,7 +260,7 @@ def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit
 
 
 def _fitting_document(query: QueryChange, room: int) -> str:
-    """The best document; of an id that is longer than a table has room for, both ends: ids often begin alike."""
+    """The same; of an id that is longer than a table has room for, both ends: ids often begin alike."""
     whole = best_document(query)
     if query.best is None or width(printable(whole)) <= room:
         return whole
@@ -288,8 +287,16 @@ def moved_text(query: QueryChange) -> str:
     return now if query.baseline is None else f"{figure(query.baseline, 3)} -> {now}"
 
 
+def document_title(documents: Iterable[Placed | None]) -> str:
+    """The title of a column: where there is a baseline, the documents in it fell; else they are the best ones."""
+    compared = {each.baseline is not None for each in documents if each is not None}
+    if len(compared) != 1:
+        return "document"
+    return "document that fell" if compared == {True} else "best document"
+
+
 def best_document(query: QueryChange) -> str:
-    """The best document, its grade and its rank before."""
+    """The document that fell, or the best one: its grade, and its rank before."""
     if query.best is None:
         return "-"
     rank = "" if query.best.baseline is None else f" #{query.best.baseline}"
@@ -297,7 +304,7 @@ def best_document(query: QueryChange) -> str:
 
 
 def now_at(best: Placed | None, depth: int) -> str:
-    """The current rank of the best document."""
+    """The current rank of that document."""
     if best is None:
         return "-"
     return f"#{best.now}" if best.now is not None else f"not in top {depth}" if depth else "gone"

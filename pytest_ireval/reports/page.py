@@ -13,7 +13,14 @@ from pytest_ireval.errors import Problem, ReportError
 from pytest_ireval.reports.charts.chart import Chart, Kind
 from pytest_ireval.reports.charts.gallery import charts_of, svg_of
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor, why_command
-from pytest_ireval.reports.failure_text import baseline_words, best_document, cause_sentence, grade_words, now_at
+from pytest_ireval.reports.failure_text import (
+    baseline_words,
+    best_document,
+    cause_sentence,
+    document_title,
+    grade_words,
+    now_at,
+)
 from pytest_ireval.reports.markdown_text import NOWHERE, SourceLinks
 from pytest_ireval.reports.query_view import packed, queries_data
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
@@ -184,7 +191,8 @@ class _SuiteFindings(NamedTuple):
     worst: str
     metric: str
     """The metric of the queries' values; empty if they do not share one."""
-    compared: bool
+    document: str
+    """What the documents beside the queries are."""
     query_count: int
     circumstances: tuple[tuple[str, str], ...]
     commands: tuple[tuple[str, str], ...]
@@ -220,7 +228,7 @@ def _suite_findings(
         tuple(lines),
         "worst queries" if several else checks[0].outcome.worst,
         metrics[0] if len(metrics) == 1 else "",
-        any(each.change.baseline is not None for each in shown),
+        document_title(each.change.best for each in shown),
         max(len(found), *(check.outcome.query_count for check in checks)),
         tuple(_circumstances(suite, checks, run.date)),
         tuple(_accepting(suite, checks)),

@@ -11,6 +11,7 @@ from pytest_ireval.reports.failure_text import (
     baseline_words,
     best_document,
     cause_sentence,
+    document_title,
     grade_words,
     moved_text,
     now_at,
@@ -172,8 +173,10 @@ def _since_base(run: RunResult) -> str:
             continue
         rows = [[inert(metric, 80), inert(within, 80), *figures] for metric, within, *figures in since_base_rows(since)]
         table = markdown_table(["metric", "slice", inert(run.base), "branch", "change", ""], rows, range(2, 6))
-        header = ["worst changed lists", "text", inert(since.rows[0].metric), "best document was", "now at"]
-        lists = markdown_table(header, [_query(each, suite.depth, "") for each in since.queries[:QUERIES]])
+        worst = since.queries[:QUERIES]
+        title = document_title(each.best for each in worst)
+        header = ["worst changed lists", "text", inert(since.rows[0].metric), title, "now at"]
+        lists = markdown_table(header, [_query(each, suite.depth, "") for each in worst])
         parts.append(folded(f"{name}{words}", f"{table}\n\n{lists}" if since.queries else table))
     return "\n\n".join(parts)
 
@@ -311,10 +314,9 @@ def _queries(checks: Sequence[RedCheck], depth: int) -> str:
     if not shown:
         return ""
     metrics = list(dict.fromkeys(each.metric for each in shown))
-    compared = any(each.change.baseline is not None for each in shown)
     header = [checks[0].outcome.worst if len(checks) == 1 else "worst queries", "text"]
     header += [(inert(metrics[0]) if len(metrics) == 1 else "") or "value"]
-    header += ["best document was" if compared else "best document", "now at"]
+    header += [document_title(each.change.best for each in shown), "now at"]
     rows = [_query(each.change, depth, each.metric if len(metrics) > 1 else "") for each in shown]
     if len(checks) > 1:
         header.append("checks")

@@ -120,7 +120,7 @@ class QueryChange:
     baseline: float | None = None
     weight: float | None = None
     best: Placed | None = None
-    """The best judged document of the baseline's ranking (without a baseline: of this one)."""
+    """The relevant document whose fall cost most; without a baseline, the best document of the ranking."""
     top: tuple[Placed, ...] = ()
     """The first three documents now."""
     note: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -182,10 +183,28 @@ class Seen:
             text=queries.text[place],
             now=None,
             weight=None if weights is None else float(weights[place]),
-            best=_best(placed, compared=self.baseline is not None),
+            best=best_of(placed) if self.baseline is None else self._fallen(placed),
             top=tuple(ranked_now[:3]),
             note=note,
         )
+
+    def _fallen(self, placed: Iterable[Placed]) -> Placed | None:
+        """The relevant document whose fall weighs most, by grade and rank; None if none fell where the metric looks.
+
+        Where the metric says what each document adds to the change, the gate puts the document that cost most here.
+        """
+        metric = self.part.metric
+        if metric is not None and not metric.judged and "reference" not in metric.needs:
+            return None  # such as a time, which no relevant document costs
+        cutoff = metric.settings.get("cutoff") if metric is not None else None
+        limit = cutoff if isinstance(cutoff, int) else self.now.depth
+
+        def weight(rank: int | None) -> float:
+            return 0.0 if rank is None or rank > limit else 1 / math.log2(1 + rank)
+
+        fallen = [((each.grade or 0.0) * (weight(each.baseline) - weight(each.now)), each) for each in placed]
+        loss, document = max(fallen, key=lambda pair: pair[0], default=(0.0, None))
+        return document if loss > 0 else None
 
     def placed(self, query: str) -> tuple[Placed, ...]:
         """The documents of a query on both sides, with grades; those of the current ranking first."""
@@ -209,12 +228,12 @@ def _by_name(found: Scored, names: Sequence[str]) -> Floats:
     return np.array([known.get(name, np.nan) for name in names], np.float64)
 
 
-def _best(placed: Iterable[Placed], *, compared: bool) -> Placed | None:
-    """The document with the highest grade above 0, the first of several."""
+def best_of(placed: Iterable[Placed], *, before: bool = False) -> Placed | None:
+    """The first document with the highest grade above 0, in the current ranking or in that ``before``."""
     listed = [
         (-(each.grade or 0.0), rank, each)
         for each in placed
-        if (each.grade or 0.0) > 0 and (rank := each.baseline if compared else each.now) is not None
+        if (each.grade or 0.0) > 0 and (rank := each.baseline if before else each.now) is not None
     ]
     return min(listed, key=lambda entry: entry[:2])[2] if listed else None
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
-from pytest_ireval.rules.context import AcceptedChange, Seen, Values, Walk, percent
+from pytest_ireval.rules.context import AcceptedChange, Seen, Values, Walk, best_of, percent
 from pytest_ireval.rules.evidence import Decision, Robustness, robustness_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.suites.quantities import Tolerance
@@ -78,7 +78,7 @@ def _lost_its_best(seen: Seen, change: QueryChange) -> bool:
     """Tell whether the best document of the baseline's ranking is no longer where the metric looks."""
     cutoff = seen.metric.settings.get("cutoff")
     limit = cutoff if isinstance(cutoff, int) else seen.now.depth
-    best = change.best
+    best = best_of(seen.placed(change.query), before=True)
     return best is not None and (best.baseline or 0) <= limit and (best.now is None or best.now > limit)
 
 

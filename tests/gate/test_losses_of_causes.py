@@ -14,6 +14,7 @@ rules:
 %s
 """
 WITHIN = "  - no_regression: {metric: nDCG@10, tolerance: 50%}"
+LATENCY = "  - no_regression: {metric: Latency, tolerance: 5%, on_fail: fail}"
 
 
 @pytest.fixture
@@ -49,6 +50,15 @@ def test_where_latency_fell_nothing_speaks_of_its_loss(timed):
         assert "loss of Latency" not in text
     (suite,) = shop.results()["suites"]
     assert suite["diagnoses"][0]["explained"] is None
+
+
+def test_no_document_is_the_evidence_of_a_longer_time(timed):
+    shop = timed(LATENCY, others=90, rankings="rankings.txt")
+
+    assert shop.result.ret == 1
+    (outcome,) = [each for each in shop.results()["suites"][0]["outcomes"] if each["metric"] == "Latency"]
+    assert len(outcome["queries"]) == 10
+    assert all(query["best"] is None for query in outcome["queries"])
 
 
 def test_what_a_red_rule_says_was_lost_is_explained(shop):

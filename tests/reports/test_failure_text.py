@@ -94,7 +94,7 @@ suites/product-search.ireval.yaml:18: nDCG@10 fell 31.1% on segment=tail (tolera
   segment=head     0.9033  0.9552   +0.0519   +5.7%        30   0 / 26 / 4
   tail: 90% interval -0.508 .. -0.068; 12 queries can show a drop of 0.34 or more (80% power)
 
-  worst queries    nDCG@10           best document was     now at
+  worst queries    nDCG@10           document that fell    now at
   q060 "red mug"   0.933 -> 0.000    q060-d0 (grade 3) #1     #17
   q057 "tea set"   0.912 -> 0.000    q057-d0 (grade 3) #1     #15
   q052 "lids"      0.880 -> 0.000    q052-d0 (grade 3) #1      #9
@@ -124,7 +124,7 @@ Owner @search-team.
   tail: 90% interval -0.508 .. -0.068; 12 queries can show a drop of 0.34 or
     more (80% power)
 
-  worst queries    nDCG@10           best document was     now at
+  worst queries    nDCG@10           document that fell    now at
   q060 "red mug"   0.933 -> 0.000    q060-d0 (grade 3) #1     #17
   q057 "tea set"   0.912 -> 0.000    q057-d0 (grade 3) #1     #15
   q052 "lids"      0.880 -> 0.000    q052-d0 (grade 3) #1      #9
@@ -350,10 +350,10 @@ Owner @search-team.
   東京: 90% interval -0.508 .. -0.068; 12 queries can show a drop of 0.34 or
     more (80% power)
 
-  worst queries                      nDCG@10           best document was  now at
-  検索 "赤いマグカップ赤いマグカ…"   0.900 -> 0.100    商品 (grade 3) #1      #2
-  q2 "mug mug mug mug mug mug mu…"   0.900 -> 0.200    d2 (grade 3) #1       #12
-  q\\x1b[31m3 "tab\\there"             0.900 -> 0.300    d\\n3 (grade 3) #1      #3
+  worst queries                     nDCG@10           document that fell  now at
+  検索 "赤いマグカップ赤いマグ…"    0.900 -> 0.100    商品 (grade 3) #1       #2
+  q2 "mug mug mug mug mug mug m…"   0.900 -> 0.200    d2 (grade 3) #1        #12
+  q\\x1b[31m3 "tab\\there"            0.900 -> 0.300    d\\n3 (grade 3) #1       #3
 
   inputs: rankings changed; queries, judgments, source and metrics are those of
     the baseline

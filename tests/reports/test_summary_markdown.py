@@ -64,7 +64,7 @@ Why:
 ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q052
 ```
 
-| worst queries | text | nDCG@10 | best document was | now at |
+| worst queries | text | nDCG@10 | document that fell | now at |
 | --- | --- | --- | --- | --- |
 | `q052` | aeropress filter | 1.000 -> 0.000 | q052-d0 (grade 3) #1 | #14 |
 | `q060` | red mug | 1.000 -> 0.000 | q060-d0 (grade 3) #1 | #14 |

@@ -1,0 +1,74 @@
+"""Beside a query that lost stands the document that its loss comes from."""
+
+import pytest
+
+
+@pytest.fixture
+def red(shop):
+    """A shop whose q02 had this ranking when it was accepted, and has that one now; all documents are judged."""
+
+    def make(before, now, *rules, metric="nDCG@10"):
+        shop.judgments["q02"] = {"good": 3, "fair": 2, "weak": 1, **{f"bad{n}": 0 for n in range(9)}}
+        listed = "".join(f"  - {rule}\n" for rule in rules or [f"no_regression: {{metric: {metric}, tolerance: 0.1%}}"])
+        shop.suite = shop.suite[: shop.suite.index("metrics:")] + f"metrics: ['{metric}']\nrules:\n{listed}"
+        shop.rankings["q02"] = before
+        shop.write()
+        (shop.path / "before.txt").write_bytes((shop.path / "rankings.txt").read_bytes())
+        shop.accept()
+        shop.rankings["q02"] = now
+        shop.write()
+        shop.result = shop.run()
+        assert shop.result.ret == 1
+        return shop
+
+    return make
+
+
+def evidence(shop):
+    """The document beside q02, with its ranks in the baseline and now."""
+    for outcome in shop.results()["suites"][0]["outcomes"]:
+        for query in outcome["queries"]:
+            if query["query"] == "q02":
+                best = query["best"]
+                return best and (best["document"], best["baseline"], best["now"])
+    return pytest.fail("q02 is in no list")
+
+
+def test_a_document_that_rose_is_not_the_evidence_of_a_loss(red):
+    shop = red(["fair", "good"], ["good", "bad1"])
+
+    assert evidence(shop) == ("fair", 1, None)
+
+
+def test_all_faces_show_the_document_that_fell(red):
+    shop = red(["fair", "good"], ["good", "bad1"])
+
+    shop.result.stdout.fnmatch_lines(["*document that fell *", '*q02 "words 2" *fair (grade 2) #1 *not in top 10'])
+    summary = (shop.path / "ireval-report/summary.md").read_text().replace("\u200b", "")
+    assert "| document that fell | now at |" in summary
+    assert "| fair (grade 2) #1 | not in top 10 |" in summary
+    page = (shop.path / "ireval-report/index.html").read_text()
+    assert "document that fell" in page
+    assert '<td class="best">fair (grade 2) #1</td><td class="place">not in top 10</td>' in page
+
+
+@pytest.mark.parametrize(
+    ("metric", "before", "now", "expected"),
+    [
+        pytest.param("nDCG@10", ["good", "fair"], ["bad1", "bad2", "good", "fair"], ("good", 1, 3), id="the best fell"),
+        pytest.param(
+            "P@3", ["good", "fair", "weak"], ["bad1", "bad2", "good", "fair"], ("fair", 2, 4), id="in the top"
+        ),
+        pytest.param("RR@10", ["weak", "good"], ["bad1", "good", "weak"], ("weak", 1, 3), id="the first relevant one"),
+        pytest.param("R@3", ["weak", "fair"], ["fair", "bad1", "bad2", "good"], ("weak", 1, None), id="recall"),
+        pytest.param("AP", ["good", "bad1", "fair"], ["good", "bad1", "bad2"], ("fair", 3, None), id="the best stayed"),
+    ],
+)
+def test_it_is_the_document_that_cost_this_metric_most(red, metric, before, now, expected):
+    assert evidence(red(before, now, metric=metric)) == expected
+
+
+def test_compared_with_a_file_it_is_the_document_whose_fall_weighs_most(red):
+    rule = "no_regression: {metric: nDCG@10, tolerance: 0.1%, against: {run: before.txt}}"
+
+    assert evidence(red(["fair", "good"], ["good", "bad1"], rule)) == ("fair", 1, None)
