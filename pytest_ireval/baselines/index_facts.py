@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pytest_ireval.baselines.trees import hash_of, kept_tree, name_changes
+from pytest_ireval.baselines.trees import hash_of, name_changes, prune_tree
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.text_table import list_changes
 
@@ -67,7 +67,7 @@ def index_facts(found: Any) -> IndexFacts:
         if not isinstance(tree, Mapping):
             raise SourceError(f"facts of the index: {name} is {type(tree).__name__}, not a mapping")
     name, build, mapping = (_fact(found.get(each)) for each in ("name", "build", "mapping"))
-    return IndexFacts(name, build, mapping, documents, kept_tree(trees["details"]), kept_tree(trees["stored"]))
+    return IndexFacts(name, build, mapping, documents, prune_tree(trees["details"]), prune_tree(trees["stored"]))
 
 
 def _fact(value: Any) -> str:

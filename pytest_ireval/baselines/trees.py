@@ -32,17 +32,17 @@ def hash_of(value: Any) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def kept_tree(value: Mapping[str, Any]) -> dict[str, Any]:
+def prune_tree(value: Mapping[str, Any]) -> dict[str, Any]:
     """The tree as a baseline keeps it: without secrets, and with hashes of what is long; empty if it is too large."""
-    found: dict[str, Any] = _kept(value)
+    found: dict[str, Any] = _prune(value)
     return found if len(json.dumps(found)) <= LARGEST else {}
 
 
-def _kept(value: Any, key: str = "") -> Any:
+def _prune(value: Any, key: str = "") -> Any:
     if isinstance(value, Mapping):
-        return {hidden(str(name)): _kept(each, str(name)) for name, each in value.items()}
+        return {hidden(str(name)): _prune(each, str(name)) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        found = [_kept(each, key) for each in value]
+        found = [_prune(each, key) for each in value]
         return found if len(json.dumps(found)) <= LONGEST else f"{HASH}{hash_of(found)}"
     if isinstance(value, bool | int | float) or value is None:
         return value
@@ -82,7 +82,7 @@ def _change_of_values(before: Any, now: Any) -> str:
         if before.startswith(HASH) or now.startswith(HASH):
             return "changed"
         before, now = _different_part(" ".join(before.split()), " ".join(now.split()))
-    return f"{_shown(before)} -> {_shown(now)}"
+    return f"{_format_value(before)} -> {_format_value(now)}"
 
 
 def _different_part(before: str, now: str) -> tuple[str, str]:
@@ -97,7 +97,7 @@ def _different_part(before: str, now: str) -> tuple[str, str]:
     return old, new
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is _MISSING:
         return "not set"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -25,12 +25,12 @@ def with_known_changes(
     """
     cause, unknown = material.cause or Cause(), unknown_fields_words(material.unknown_fields)
 
-    def made(kind: str, headline: str, advice: str = "") -> Diagnosis:
+    def make_diagnosis(kind: str, headline: str, advice: str = "") -> Diagnosis:
         queries = tuple(change.worst_first(change.moved)[:NAMED])
         return Diagnosis(kind, headline, advice, queries, affected=len(change.moved), compared=len(change.queries))
 
     if not red or change.unchanged:
-        lacking = [made("unknown_fields", unknown, CORRECT)] if unknown else []
+        lacking = [make_diagnosis("unknown_fields", unknown, CORRECT)] if unknown else []
         return (*(_changes_of_judges(material, change) if red else ()), *lacking, *found)
     request, files, index, system = [], [], [], []
     source = material.suite.source
@@ -38,22 +38,22 @@ def with_known_changes(
         cause = replace(cause, request=(), system=(), source=False)
     if cause.request:
         said = f"the request changed since the baseline: {list_changes(cause.request)}"
-        request.append(made("request_changed", _joined(said, unknown), CORRECT if unknown else UNDO))
+        request.append(make_diagnosis("request_changed", _joined(said, unknown), CORRECT if unknown else UNDO))
     if cause.files:
         said = f"{list_changes(cause.files)} changed since the baseline, and makes the rankings"
-        files.append(made("source_file_changed", said, UNDO))
+        files.append(make_diagnosis("source_file_changed", said, UNDO))
     if cause.index:
         said = f"the index changed since the baseline: {cause.index}"
         advice = "check that the new index is complete, and that its mapping was meant to change."
-        index.append(made("index_changed", said if request else _joined(said, unknown), advice))
+        index.append(make_diagnosis("index_changed", said if request else _joined(said, unknown), advice))
     if cause.system:
         said = f"the source is not that of the baseline: {list_changes(cause.system)}"
-        system.append(made("source_changed", said))
+        system.append(make_diagnosis("source_changed", said))
     elif cause.source and material.stored is not None and not material.stored.request:
         said = "the source is described in other words than in the baseline, which does not keep its options"
-        system.append(made("source_changed", said))
+        system.append(make_diagnosis("source_changed", said))
     if unknown and not (request or index):
-        system.append(made("unknown_fields", unknown, CORRECT))
+        system.append(make_diagnosis("unknown_fields", unknown, CORRECT))
     before, last = (files, system) if index else ([], [*files, *system])
     return (*request, *_changes_of_judges(material, change), *before, *index, *found, *last)
 

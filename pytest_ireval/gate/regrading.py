@@ -146,7 +146,7 @@ def find_regraded(
         run=(score(old, material.now.rankings), material.now),
     )
     lines = tuple(
-        f"{query} {document}: {_shown(grade)} -> {_shown(now.get(query, {}).get(document))}"
+        f"{query} {document}: {_format_grade(grade)} -> {_format_grade(now.get(query, {}).get(document))}"
         for query, grades in edits.items()
         for document, grade in grades.items()
     )
@@ -191,7 +191,7 @@ class _Sides(NamedTuple):
         return _Gain(max(fallen.drop_as_share, gained if in_favour else 0.0), reference, run)
 
 
-def _shown(grade: Grade | None) -> str:
+def _format_grade(grade: Grade | None) -> str:
     if isinstance(grade, dict):
         return ", ".join(f"{name}: {value:g}" for name, value in grade.items())
     return "not judged" if grade is None else f"{grade:g}"

@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread, current_thread
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.baselines.index_facts import IndexFacts, index_facts, one_index
-from pytest_ireval.baselines.trees import kept_tree
+from pytest_ireval.baselines.trees import prune_tree
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
 from pytest_ireval.progress import SILENT, Progress, Stopwatch
 from pytest_ireval.results.suite_result import RecordedAnswers
@@ -218,7 +218,7 @@ def options_of_source(source: SourceAsked, folder: Path) -> dict[str, Any]:
     own = found[source.kind.name]
     if isinstance(own, str) and (parts := re.fullmatch(r"(https?://[^/?#]*)(.*)", own)):
         found[source.kind.name] = {"host": parts[1], "path": parts[2]}
-    return kept_tree(found)
+    return prune_tree(found)
 
 
 def _plain_option(value: Any, folder: Path) -> Any:

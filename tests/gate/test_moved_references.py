@@ -78,7 +78,7 @@ def test_another_file_is_compared_with_the_one_that_was_named(referred):
 
 
 FUNCTION = """\
-def found(text):
+def search(text):
     return [f"q{text.split()[1]:0>2}-d0"]
 """
 
@@ -88,14 +88,14 @@ def test_what_cannot_be_compared_is_named_and_counts_as_lower(referred):
     (referred.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nnightly.txt\n")
     (referred.path / "nightly.txt").write_text(lists_of(referred.shop))
     referred.begin_with(("accepted.txt", "nightly.txt"))
-    referred.shop.change(("{run: nightly.txt}", "{source: {python: 'lists:found'}}"))
+    referred.shop.change(("{run: nightly.txt}", "{source: {python: 'lists:search'}}"))
 
     found = referred.outcome(*FAILS)
 
     assert (found["verdict"], found["headline"]) == (
         "fail",
         f"{NAME} compares with another reference than at {referred.base}, the merge base with main: "
-        "python: lists:found; at the base: run: nightly.txt",
+        "python: lists:search; at the base: run: nightly.txt",
     )
     assert found["facts"][0].endswith("which cannot be compared: run: nightly.txt git has no such file")
 
@@ -269,8 +269,8 @@ def test_the_suite_s_own_rankings_are_no_reference(shop, against):
 
 def test_neither_is_the_suite_s_own_function(shop):
     (shop.path / "lists.py").write_text(FUNCTION)
-    rule = RULE.replace("{run: accepted.txt}", "{source: {python: 'lists:found'}}")
-    shop.change(("{run: rankings.txt}", "{python: 'lists:found'}"), (shop.suite.partition("rules:\n")[2], rule))
+    rule = RULE.replace("{run: accepted.txt}", "{source: {python: 'lists:search'}}")
+    shop.change(("{run: rankings.txt}", "{python: 'lists:search'}"), (shop.suite.partition("rules:\n")[2], rule))
 
     with pytest.raises(SuiteError, match="against names the rankings of this suite itself"):
         run_gate(load_suite(shop.path / "shop.ireval.yaml"))

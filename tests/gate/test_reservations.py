@@ -29,7 +29,7 @@ def break_first(shop, count):
     shop.write()
 
 
-def told(shop, ireval, monkeypatch):
+def read_headline(shop, ireval, monkeypatch):
     """The headline, which is the same on every face of a run that is green."""
     result = shop.run()
     assert result.ret == OK, result.stdout.str()
@@ -49,7 +49,7 @@ def test_rules_that_are_broken_and_only_warn_have_not_passed(shop, ireval, monke
     begin(shop, WARNS)
     break_first(shop, 3)
 
-    headline, shown = told(shop, ireval, monkeypatch)
+    headline, shown = read_headline(shop, ireval, monkeypatch)
 
     assert headline == ("Safe to land, with 3 warnings: 3 of 6 checks passed; 3 of 6 rules are broken, they only warn.")
     assert "ireval: pass: 1 suite passed; 6 verdicts: 6 pass; 3 of 6 rules are broken, they only warn" in shown
@@ -64,7 +64,7 @@ def test_rules_that_are_broken_and_only_warn_have_not_passed(shop, ireval, monke
 def test_rules_that_could_only_warn_and_hold_have_passed(shop, ireval, monkeypatch):
     begin(shop, WARNS)
 
-    headline, shown = told(shop, ireval, monkeypatch)
+    headline, shown = read_headline(shop, ireval, monkeypatch)
 
     assert headline == "Safe to land: all 6 checks passed."
     assert "broken" not in shown
@@ -72,11 +72,13 @@ def test_rules_that_could_only_warn_and_hold_have_passed(shop, ireval, monkeypat
 
 def test_a_known_failure_is_a_broken_rule_and_one_that_holds_again_is_none(shop, ireval, monkeypatch):
     begin(shop, LENIENT.replace("top: 1}", "top: 1, known_failure: S-1}"))
-    assert told(shop, ireval, monkeypatch)[0] == "Safe to land, with 1 warning: all 3 checks passed; 1 warning."
+    assert (
+        read_headline(shop, ireval, monkeypatch)[0] == "Safe to land, with 1 warning: all 3 checks passed; 1 warning."
+    )
 
     break_first(shop, 1)
 
-    assert told(shop, ireval, monkeypatch)[0] == (
+    assert read_headline(shop, ireval, monkeypatch)[0] == (
         "Safe to land, with 1 warning: 2 of 3 checks passed; 1 of 3 rules is broken, it only warns."
     )
 
@@ -86,7 +88,7 @@ def test_a_waived_query_that_got_worse_is_named_with_what_it_lost(shop, ireval, 
     shop.change(("rules:\n", WAIVED))
     break_first(shop, 1)
 
-    headline, shown = told(shop, ireval, monkeypatch)
+    headline, shown = read_headline(shop, ireval, monkeypatch)
 
     assert headline == (
         "Safe to land, with 2 warnings: 3 of 4 checks passed; 1 of 4 rules is broken, it only warns; 1 of 10 queries "
@@ -100,7 +102,7 @@ def test_a_waived_query_that_is_as_good_as_before_is_only_counted(shop, ireval, 
     begin(shop, LENIENT)
     shop.change(("rules:\n", WAIVED))
 
-    headline, shown = told(shop, ireval, monkeypatch)
+    headline, shown = read_headline(shop, ireval, monkeypatch)
 
     assert headline == "Safe to land: all 4 checks passed; 1 of 10 queries is waived."
     assert "got worse" not in shown
@@ -112,11 +114,13 @@ def test_a_waived_query_without_a_ranking_lost_everything(shop, ireval, monkeypa
     del shop.rankings["q01"]
     shop.write()
 
-    assert "the waived query q01 got worse: nDCG@10 1.000 -> 0.000" in told(shop, ireval, monkeypatch)[0]
+    assert "the waived query q01 got worse: nDCG@10 1.000 -> 0.000" in read_headline(shop, ireval, monkeypatch)[0]
 
 
 def test_a_waiver_in_a_suite_that_compares_with_nothing_is_counted(shop, ireval, monkeypatch):
     begin(shop, '  - threshold: {nDCG@10: ">= 0.1"}\n')
     shop.change(("rules:\n", WAIVED))
 
-    assert told(shop, ireval, monkeypatch)[0] == "Safe to land: all 3 checks passed; 1 of 10 queries is waived."
+    assert (
+        read_headline(shop, ireval, monkeypatch)[0] == "Safe to land: all 3 checks passed; 1 of 10 queries is waived."
+    )
