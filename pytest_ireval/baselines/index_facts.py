@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pytest_ireval.baselines.trees import hash_of, name_changes, prune_tree
@@ -17,7 +16,7 @@ LONGEST = 80
 """The characters of a fact that is kept as it is; of a longer one the hash is kept."""
 FACTS = ("name", "build", "mapping", "documents")
 """The facts that reports show, and that a suite can name."""
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = {}  # workers get it pickled, which a MappingProxyType cannot be
 
 
 class IndexFacts(NamedTuple):
