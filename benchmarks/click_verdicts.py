@@ -41,7 +41,7 @@ source: {run: rankings.trec}
 judgments: {file: judgments.tsv, preferences: preferences.tsv}
 metrics: [METRIC]
 rules:
-  - no_regression: {metric: METRIC, tolerance: TOLERANCE}
+  - no_regression: {metric: METRIC, tolerance: TOLERANCE, decide_by: observed}
 """
 GRADED = SUITE.replace("METRIC", "nDCG@10").replace("TOLERANCE", "2%").replace(", preferences: preferences.tsv", "")
 PREFERRED = SUITE.replace("METRIC", "TauPref(weighted=true)").replace("TOLERANCE", "{absolute: 0.02}")

@@ -21,7 +21,6 @@ from populations import PROFILES, Floats, Population, diffuse, unchanged
 
 from pytest_ireval.baselines.record import Step
 from pytest_ireval.rules.context import AcceptedChange, Walk
-from pytest_ireval.rules.evidence import decided
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidences
 
 CHANGES = 20
@@ -108,7 +107,7 @@ def drawn(process: str, null: Population, loss: float, queries: int, tries: int)
 def judged(series: Series) -> dict[str, bool]:
     """Which rules are red at one of the looks."""
     change = series.away.mean(axis=1)
-    evidence = mean_evidences(series.away, TOLERANCE * series.before, alpha=ALPHA)
+    evidence = mean_evidences(series.away, alpha=ALPHA)
     pace, limit = CUSUM
     standard = series.steps.mean(axis=1) / series.steps.std(axis=1, ddof=1) * math.sqrt(series.before.size)
     found, summed = False, 0.0
@@ -118,7 +117,7 @@ def judged(series: Series) -> dict[str, bool]:
     bound = 0.5 * math.erfc(CONSTANT / math.sqrt(2))
     return {
         "observed": bool((change < -TOLERANCE * series.before.mean()).any()),
-        "one bound": any(_failed(each, bound) for each in evidence),
+        "one bound": any(_failed(each, bound, series) for each in evidence),
         "CUSUM": found,
         "shipped": _shipped(series, evidence),
     }
@@ -131,11 +130,12 @@ def _shipped(series: Series, evidence: list[MeanEvidence]) -> bool:
     if min(each.p_worse for each in evidence) >= ALPHA:  # no look has more than all of alpha
         return False
     walk = Walk(tuple(AcceptedChange("", "", step) for step in steps), moving=False)
-    return any(_failed(each, level) for each, level in zip(evidence, walk.levels(CHANGES, ALPHA), strict=True))
+    return any(_failed(each, level, series) for each, level in zip(evidence, walk.levels(CHANGES, ALPHA), strict=True))
 
 
-def _failed(evidence: MeanEvidence, level: float) -> bool:
-    return decided(evidence, ALPHA / level, ALPHA).verdict == "fail"
+def _failed(evidence: MeanEvidence, level: float, series: Series) -> bool:
+    """Beyond the tolerance, and chance is ruled out at this level."""
+    return evidence.mean < -TOLERANCE * float(series.before.mean()) and evidence.p_worse < level
 
 
 def table(found: dict[Key, tuple[dict[str, float], dict[str, float]]]) -> Iterator[str]:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.rules.evidence import decided
+from pytest_ireval.rules.no_regression import default_hard_limit
 from pytest_ireval.statistics.mean_evidence import mean_evidences
 from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.statistics.student import paired_t
+from pytest_ireval.suites.quantities import Tolerance
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -34,11 +35,14 @@ class Decided(NamedTuple):
     passes: Mask
 
 
-def evidence(before: Floats, differences: Floats) -> Decided:
-    """Fails when shown worse, passes when shown not to have fallen by the tolerance: what pytest-ireval does."""
-    found = mean_evidences(differences, TOLERANCE * before, alpha=LEVEL)
-    verdicts = np.array([decided(each, 1.0, LEVEL).verdict for each in found])
-    return Decided(verdicts == "fail", verdicts == "pass")
+def default(before: Floats, differences: Floats) -> Decided:
+    """Passes within the tolerance; beyond it fails when shown worse, or beyond the hard limit: our default."""
+    means, falls = before.mean(axis=1), -differences.mean(axis=1)
+    over = falls > TOLERANCE * means
+    worse = np.array([each.p_worse for each in mean_evidences(differences)]) < LEVEL
+    queries = differences.shape[1]
+    hard = [default_hard_limit(Tolerance(TOLERANCE), mean, mean, queries).allowed(mean) for mean in means.tolist()]
+    return Decided(over & (worse | (falls > np.array(hard))), ~over)
 
 
 def fell_by(share: float) -> Callable[[Floats, Floats], Decided]:
@@ -62,7 +66,8 @@ def fell_and_significant(before: Floats, differences: Floats) -> Decided:
 
 def not_shown_safe(before: Floats, differences: Floats) -> Decided:
     """Fails unless shown not to have fallen by the tolerance."""
-    return _yes_or_no(~evidence(before, differences).passes)
+    found = mean_evidences(differences, TOLERANCE * before, alpha=LEVEL)
+    return _yes_or_no(np.array([each.p_safe for each in found]) >= LEVEL)
 
 
 def wilcoxon(_before: Floats, differences: Floats) -> Decided:
@@ -95,6 +100,6 @@ RULES: dict[str, Callable[[Floats, Floats], Decided]] = {
     "Wilcoxon": wilcoxon,
     "not shown to be within 2%": not_shown_safe,
     "more severe losses than gains": severe,
-    "evidence, tolerance 2%": evidence,
+    "default, tolerance 2%": default,
 }
-OURS = "evidence, tolerance 2%"
+OURS = "default, tolerance 2%"

@@ -5,23 +5,19 @@ A query has one document for each side and metric, whose grade is its score; CG@
 
 from __future__ import annotations
 
-import os
-import random
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from gates_compared import TOLERANCE, Floats, evidence
+from gates_compared import TOLERANCE, Floats, default
 from populations import PROFILES, Population, diffuse, unchanged
 
 from pytest_ireval import load_registry, load_suite, run_gate
 
 REGISTRY = load_registry()
-SHIPPED = f"no_regression: {{metric: CG@1, tolerance: {100 * TOLERANCE:g}%, decide_by: evidence}}"
+SHIPPED = f"no_regression: {{metric: CG@1, tolerance: {100 * TOLERANCE:g}%}}"
 HEAD = """\
 ireval: 1
 suite: drawn
@@ -34,8 +30,6 @@ rules:
 FAMILIES = {3: 1, 12: 4, 30: 10}
 """How many verdicts, and on how many slices: three metrics on each."""
 IN_A_SLICE = 200
-NOISE = 1.2
-"""Standard deviation of what a score has besides the grade."""
 
 
 class Drawn(NamedTuple):
@@ -79,7 +73,7 @@ def differences(population: Population, queries: int, sets: int) -> Iterator[str
         for _ in range(sets):
             chosen = draw.integers(0, population.before.size, queries)
             before, now = population.before[chosen], population.now[chosen]
-            table = evidence(before[None], (now - before)[None])
+            table = default(before[None], (now - before)[None])
             said = "fail" if table.fails[0] else "pass" if table.passes[0] else "inconclusive"
             (found,) = verdicts(Path(folder), Drawn(before[:, None], now[:, None]), [SHIPPED]).values()
             if found != said:
@@ -96,10 +90,10 @@ class Family(NamedTuple):
 
 
 def families(tries: int) -> Iterator[Family]:
-    """Three metrics on one, four and ten slices of 200 queries, all decided by evidence."""
+    """Three metrics on one, four and ten slices of 200 queries."""
     null = unchanged(PROFILES[0])
     worse = diffuse(null, 0.05)
-    rules = [f"no_regression: {{metric: CG@{k}, tolerance: 2%, per: part, decide_by: evidence}}" for k in (1, 2, 3)]
+    rules = [f"no_regression: {{metric: CG@{k}, tolerance: 2%, per: part}}" for k in (1, 2, 3)]
     with tempfile.TemporaryDirectory() as folder:
         for size, slices in FAMILIES.items():
             draw, red, seen = np.random.default_rng(size), 0, 0
@@ -117,49 +111,3 @@ def _drawn(draw: np.random.Generator, null: Population, first: Population, parts
     of_first = (np.array(parts) == 0)[:, None]
     now = np.where(of_first, first.now[chosen], null.now[chosen])
     return Drawn(np.where(of_first, first.before[chosen], null.before[chosen]), now, parts)
-
-
-def red_of_init(changes: int, queries: int = 200) -> int:
-    """How many harmless changes turn the suite red that ``ireval init`` writes, as it was written."""
-    chance = random.Random(11)
-    grades = {f"q{i}": {f"d{d}": chance.choice((0, 0, 0, 1, 2, 3)) for d in range(30)} for i in range(queries)}
-    noise = {query: {d: chance.gauss(0, NOISE) for d in found} for query, found in grades.items()}
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        _put(folder / "judgments.txt", (f"{q} 0 {d} {g}" for q, found in grades.items() for d, g in found.items()))
-        _put(folder / "queries.tsv", ("id\ttext", *(f"{query}\t{query}" for query in grades)))
-        _ranked(folder / "now.txt", grades, noise)
-        command = [str(Path(sys.executable).with_name("ireval")), "init", "--judgments", "judgments.txt", "--queries"]
-        command += ["queries.tsv", "--rankings", "now.txt", "--name", "first", "--output", "first.ireval.yaml"]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
-        pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--ireval", "--ireval-update-new"]
-        at_home = {**os.environ, "CI": ""}  # a first baseline is accepted where a person would: CI refuses
-        subprocess.run(pytest, cwd=folder, env=at_home, check=True, capture_output=True)
-        return sum(_red(folder, grades, noise, chance) for _ in range(changes))
-
-
-def _red(
-    folder: Path, grades: dict[str, dict[str, int]], noise: dict[str, dict[str, float]], chance: random.Random
-) -> bool:
-    """Whether it is red after three in ten queries were ranked otherwise, neither better nor worse."""
-    drawn = {q: _moved(found, chance) if chance.random() < 0.3 else found for q, found in noise.items()}
-    _ranked(folder / "now.txt", grades, drawn)
-    result = run_gate(load_suite(folder / "first.ireval.yaml", REGISTRY), registry=REGISTRY)
-    return result.verdict in ("fail", "error")
-
-
-def _moved(noise: dict[str, float], chance: random.Random) -> dict[str, float]:
-    """Other noise of the same size, which correlates with what it was by 0.8: so a changed weight moves scores."""
-    return {document: 0.8 * was + 0.6 * chance.gauss(0, NOISE) for document, was in noise.items()}
-
-
-def _ranked(path: Path, grades: dict[str, dict[str, int]], noise: dict[str, dict[str, float]]) -> None:
-    scores: Callable[[str, str], float] = lambda q, d: grades[q][d] + noise[q][d]  # noqa: E731 - a key of two
-    _put(
-        path,
-        (
-            f"{query} Q0 {document} {rank} {scores(query, document):.6f} x"
-            for query, found in grades.items()
-            for rank, document in enumerate(sorted(found, key=lambda d: -scores(query, d)), 1)
-        ),
-    )

@@ -26,12 +26,13 @@ CHARTS = {
 }
 INK, FAINT, GOOD, BAD, OPEN = "#24292f", "#d0d7de", "#1a7f37", "#a40e26", "#9a6700"
 VERDICTS = (
-    ("pass: a 2% drop is ruled out", -0.9, 0.8, GOOD),
-    ("pass: worse, but by less than 2%", -1.6, -0.3, GOOD),
-    ("fail: worse, and 2% is not ruled out", -2.9, -0.4, BAD),
-    ("fail: worse, by more than 2%", -4.6, -2.5, BAD),
-    ("inconclusive: these queries cannot tell", -3.4, 0.9, OPEN),
+    ("pass: it fell by less than 2%, whatever the interval", -5.0, -1.2, 2.6, GOOD),
+    ("pass: it fell, but by less than 2%", -2.6, -1.5, -0.4, GOOD),
+    ("fail: beyond 2%, and chance is ruled out", -5.2, -3.1, -1.0, BAD),
+    ("inconclusive: beyond 2%, and it may be chance", -7.4, -3.1, 1.2, OPEN),
+    ("fail: beyond the hard limit of 10%, whatever the interval", -11.4, -10.5, 0.6, BAD),
 )
+"""Words, the lower end of the interval, the observed change, and the upper end, in per cent."""
 SPREADS = ((0.4, "reciprocal rank"), (0.1, "nDCG"), (0.03, "few changed"))
 """Standard deviations of the differences, and where they are usual."""
 SHOWN = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
@@ -66,16 +67,18 @@ def charts() -> dict[str, str]:
 
 
 def verdicts() -> str:
-    """Where the interval of the change lies decides."""
-    left, scale, top = 500.0, 60.0, 56.0
-    lines = [text(left, 24, "no change", anchor="middle"), text(left - 2 * scale, 24, "2% drop", BAD, anchor="middle")]
-    lines += [line(left, 34, left, 250), line(left - 2 * scale, 34, left - 2 * scale, 250, BAD, dashed=True)]
-    for row, (label, low, high, colour) in enumerate(VERDICTS):
+    """The observed change decides first, then whether the interval reaches no change."""
+    left, scale, top = 520.0, 44.0, 56.0
+    lines = [text(left, 24, "no change", anchor="middle"), line(left, 34, left, 262)]
+    for limit, words in ((2, "tolerance"), (10, "hard limit")):
+        x = left - limit * scale
+        lines += [text(x, 24, f"{words} {limit}%", BAD, anchor="middle"), line(x, 34, x, 262, BAD, dashed=True)]
+    for row, (label, low, change, high, colour) in enumerate(VERDICTS):
         y = top + 44 * row
         lines.append(line(left + low * scale, y + 14, left + high * scale, y + 14, colour, width=4))
-        lines.append(dot(left + (low + high) / 2 * scale, y + 14, colour))
+        lines.append(dot(left + change * scale, y + 14, colour))
         lines.append(text(16, y - 2, label, colour))
-    return drawn("The 90% interval of the change, and the verdict", 640, 272, lines)
+    return drawn("The change with its 90% interval, and the verdict", 640, 284, lines)
 
 
 def queries() -> str:

@@ -134,6 +134,18 @@ def width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.category(c) in ("Mn", "Me") or c == LEFT_TO_RIGHT for c in text)
 
 
+MOST_DECIMALS = 9
+"""Figures that differ only beyond these decimals differ by rounding."""
+
+
+def decimals_beside(value: float, limit: float | None, decimals: int) -> int:
+    """The decimals of a figure beside its limit: more than ``decimals`` where fewer would hide that they differ."""
+    if limit is None:
+        return decimals
+    enough = range(decimals, MOST_DECIMALS + 1)
+    return next((each for each in enough if round(value, each) != round(limit, each)), decimals)
+
+
 def counted(number: int, word: str) -> str:
     """The number and the word, in the plural unless there is one."""
     return f"{number} {word if number == 1 else plural(word)}"

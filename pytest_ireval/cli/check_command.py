@@ -141,6 +141,7 @@ def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
     """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
     from pytest_ireval.gate.material import today_of
     from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
+    from pytest_ireval.rules.planning import few_by_weight
 
     try:
         known = known_of(suite, registry, today_of())
@@ -149,6 +150,7 @@ def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
         yield from error.problems
         return
     yield from (*([known.trouble] if known.trouble else []), *beyond_sight(found))
+    yield from few_by_weight(known.checks, known.queries, known.weights)
     yield from too_low(found)
 
 

@@ -127,7 +127,8 @@ def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
         "spread: the standard deviation of what single queries gain or lose from one version to the next. "
         "can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. "
         "needs: the number of queries that would show the drop in the column before. "
-        "false alarms: how often a harmless change of this spread exceeds that drop."
+        "false alarms: how often a harmless change of this spread exceeds that drop, which warns, or fails with "
+        "decide_by: observed."
     )
     if any(each.clusters is not None for each in found):
         yield (

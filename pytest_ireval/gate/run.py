@@ -55,7 +55,7 @@ from pytest_ireval.results.suite_result import Counts, SuiteResult
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.formats.pieces import return_freed_memory
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, never_failing, planned
+from pytest_ireval.rules.planning import LOWERING, Check, few_by_weight, needs_queries, never_failing, planned
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.asking import described_source, options_of_source
 from pytest_ireval.suites.suite import Suite
@@ -140,7 +140,8 @@ def gate(
         return Gated(shown_result(broken_result(suite, registry, plan.checks, outcomes, error)), None)
     outcomes = judged_all(plan.checks, material, circumstances, selected)
     result = result_of(material, plan.checks, outcomes, circumstances.last_run)
-    idle = tuple(never_failing(plan.checks, material.population.queries))
+    queries = material.population.queries
+    idle = *never_failing(plan.checks, queries), *few_by_weight(plan.checks, queries, material.population.weights)
     rankings = None if material.packing is None else kept_rankings(material, material.packing())
     return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material, rankings)
 

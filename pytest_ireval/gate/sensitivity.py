@@ -21,10 +21,10 @@ from pytest_ireval.history.database import history_for
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.rules.no_regression import LOW_BASELINE
 from pytest_ireval.rules.planning import Check, by_stored, drawing_of, planned
 from pytest_ireval.rules.question import room_of
 from pytest_ireval.rules.side import WHOLE, Drawing, Floats, Slice
+from pytest_ireval.rules.wording import LOW_BASELINE
 from pytest_ireval.statistics.estimate import Sampling, Weighting, weighting
 from pytest_ireval.statistics.student import LEVEL, false_alarm, likely_spread, queries_needed, resolution
 from pytest_ireval.suites.options import RuleFacts

@@ -179,11 +179,15 @@ def _facts(found: Open) -> Iterator[str]:
     best = found.unjudged.best[values.place]
     gain = mean_of(np.nan_to_num(seen.sign * (best - values.gain)), weights)
     fall = -seen.sign * mean_of(values.gain, weights)
-    part = f"up to {gain:.3f} of" if gain < fall else "all of"
-    explained = f"explain {part} the {'fall' if seen.sign > 0 else 'rise'} of {fall:.3f}"
-    could = f"could {explained if fall > 0 else f'add {gain:.3f}'}"
-    it = "it" if helping == 1 else "them"
-    yield f"{counted(helping, 'unjudged document')} {could}: judge {it} first (to_judge.tsv)"
+    documents, it = counted(helping, "unjudged document"), "it" if helping == 1 else "them"
+    if fall <= 0:
+        yield f"{documents} could add {gain:.3f}: judge {it} first (to_judge.tsv)"
+        return
+    count = "counts" if helping == 1 else "count"
+    fell = "falls" if seen.sign > 0 else "rises"
+    left = f"; even with the best grades the figure {fell} by {fall - gain:.3f}" if gain < fall else ""
+    verb = "fills a lost place" if helping == 1 else "fill lost places"
+    yield f"{documents} {verb} and {count} as irrelevant: judge {it} (to_judge.tsv){left}"
 
 
 def _most_influential(documents: Sequence[ToJudge]) -> tuple[ToJudge, ...]:

@@ -400,8 +400,7 @@ def _has_enough(asked: RuleAsked, seen: Seen) -> bool:
     count, _ = _size(asked, seen)
     if count >= max(1, asked.options.fewest):
         return True
-    observed = asked.options.facts.on_inconclusive != "warn" and _cannot_tell(asked, seen)
-    return bool(count) and (asked.options.judges_few or observed)  # the observed change decides then
+    return bool(count) and asked.options.can_fail_few
 
 
 def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:

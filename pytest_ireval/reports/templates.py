@@ -27,7 +27,7 @@ from pytest_ireval.errors import IrevalError, Problem, ReportError, did_you_mean
 from pytest_ireval.reports.commands import link_to, query_anchor, sound
 from pytest_ireval.reports.query_view import worst_views
 from pytest_ireval.reports.summary_table import chance_words
-from pytest_ireval.reports.wording import change, figure, interval, percent, tone_of
+from pytest_ireval.reports.wording import change, decimals_of, figure, interval, percent, share_decimals_of, tone_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
 from pytest_ireval.text_table import magnitude, printable
 
@@ -427,6 +427,7 @@ def query_link(suite: SuiteResult, query: str) -> str:
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     "chance_words": chance_words,
     "change": change,
+    "decimals_of": decimals_of,
     "figure": figure,
     "first_line": first_line,
     "link": link_to,
@@ -435,6 +436,7 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "printable": printable,
     "printable_lines": printable_lines,
     "query_link": query_link,
+    "share_decimals_of": share_decimals_of,
     "sight": sight,
     "sound": sound,
     "spread": spread,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import JudgmentAges, RunResult, SuiteResult
-from pytest_ireval.text_table import counted, magnitude, roughly
+from pytest_ireval.text_table import counted, decimals_beside, magnitude, roughly
 
 
 def figure(value: float | None, decimals: int = 4) -> str:
@@ -58,9 +58,21 @@ def is_explained(suite: SuiteResult, *, why: bool = True) -> bool:
     return any(each.is_most and not (why and each.locates) for each in suite.diagnoses)
 
 
-def percent(share: float | None) -> str:
+def percent(share: float | None, decimals: int = 1) -> str:
     """A difference as a share, in per cent."""
-    return "-" if share is None else f"{_without_minus_zero(100 * share, 1):+.1f}%"
+    return "-" if share is None else f"{_without_minus_zero(100 * share, decimals):+.{decimals}f}%"
+
+
+def decimals_of(each: SliceFigures) -> int:
+    """The decimals of a change and of the tolerance beside it: as many as tell the two apart."""
+    return decimals_beside(abs(each.change or 0.0), each.tolerance, 4)
+
+
+def share_decimals_of(each: SliceFigures) -> int:
+    """The same for the change as a share of the baseline, in per cent."""
+    if each.relative is None or not each.baseline or each.tolerance is None:
+        return 1
+    return decimals_beside(100 * abs(each.relative), 100 * each.tolerance / abs(each.baseline), 1)
 
 
 def interval(low: float, high: float) -> str:
@@ -70,7 +82,8 @@ def interval(low: float, high: float) -> str:
 
 def moved_figures(each: SliceFigures) -> list[str]:
     """The figure before, the figure now, the change, and its share."""
-    return [figure(each.baseline), figure(each.now), change(each.change), percent(each.relative)]
+    moved = change(each.change, decimals_of(each)), percent(each.relative, share_decimals_of(each))
+    return [figure(each.baseline), figure(each.now), *moved]
 
 
 def moved_word(direction: str) -> str:
@@ -203,7 +216,7 @@ def _more(run: RunResult, doubtful: Sequence[_Finding]) -> str:
     if not any(outcome.warning for _, outcome in doubtful):
         return ""
     if any(suite.to_judge for suite in run.suites):
-        return "judge the documents in to_judge.tsv, and run again: the loss may not be real."
+        return "judge the documents in to_judge.tsv, and run again."
     return "look at the inconclusive checks before the change lands."
 
 

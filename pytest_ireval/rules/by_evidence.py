@@ -1,4 +1,4 @@
-"""A ruling that evidence decides, with the effect of unjudged documents, and the verdict where it cannot tell."""
+"""How a fall of a mean is judged by evidence, with the effect of unjudged documents on a failure."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import numpy as np
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.context import Ruling
 from pytest_ireval.rules.evidence import (
-    Decision,
-    Mask,
     Robustness,
     Tries,
-    TryEvidence,
-    decided,
     decided_by_ties,
     factor_of,
     for_looks,
     for_tries,
+    left_open_of,
     robustness_of,
 )
-from pytest_ireval.rules.question import Question, mean_of, needed_for
+from pytest_ireval.rules.question import Question, needed_for
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.wording import (
     bounds_words,
-    change_words,
-    decided_words,
+    cannot_tell,
     drawing_words,
     drift_facts,
     drift_words,
-    drop_words,
+    fell_words,
     lone_words,
     look_words,
+    low_baseline_words,
     numbers_words,
+    open_words,
     size_words,
     too_many_looks,
     unjudged_words,
     who_got_worse,
     worst_changes,
+    worst_words,
+    would_words,
 )
 from pytest_ireval.statistics.estimate import estimated, weighting
-from pytest_ireval.statistics.mean_evidence import FEWEST, p_above, p_below
+from pytest_ireval.statistics.mean_evidence import FEWEST, p_below
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.suites.quantities import Tolerance
 
@@ -55,113 +55,114 @@ def tested_p(options: AlwaysEvidenceOptions, question: Question, p: Callable[[],
     return min(1.0, p() * for_looks(options, question.seen))
 
 
-class _Settled(NamedTuple):
-    """The verdict, and the reason in words if it differs from that of the figures."""
+class _Decision(NamedTuple):
+    """The verdict on a fall, and the reason in words where it is not that of the figures."""
+
+    verdict: Verdict
+    because: str = ""
+    warning: bool = False
+    significant: bool = False
+    """True if chance is ruled out."""
+    robustness: Robustness | None = None
+    """What the unjudged documents could change, where the fall is beyond the tolerance."""
+
+
+def rule_by_evidence(
+    options: AlwaysEvidenceOptions,
+    question: Question,
+    figures: SliceFigures,
+    beside: tuple[SliceFigures, ...],
+    hard_limit: Tolerance | None,
+) -> Ruling:
+    """Pass a fall within the tolerance; fail one beyond it if chance is ruled out, or if it exceeds the hard limit."""
+    seen, evidence, tolerance = question.seen, question.evidence, question.tolerance or Tolerance()
+    factor = factor_of(options, seen, evidence.p_worse)
+    if evidence.left:
+        figures = replace(figures, adjusted=min(1.0, factor * evidence.p_worse))
+    if factor > 1 and figures.needed is not None and question.allowed:  # other verdicts cost more queries
+        figures = replace(figures, needed=needed_for(question, question.drop or 0.0, options.alpha / factor))
+    hard = None if hard_limit is None else hard_limit.allowed(question.baseline) or None  # a share of 0 limits nothing
+    decision = _decide(options, question, figures, factor, hard)
+    passed = decision.verdict == "pass"
+    worst = worst_changes(seen, question.values, failed=not passed)
+    limit, words = tolerance, f"tolerance {tolerance}"
+    if hard_limit and hard is not None and not passed and question.fell_beyond(hard):
+        limit, words = hard_limit, f"hard limit {hard_limit}"
+    elif decision.significant:
+        words += ", statistically significant" if evidence.left else ", exact: these queries are the population"
+    settled_by_queries = decision.verdict == "inconclusive" and decision.robustness is None
+    return Ruling(
+        decision.verdict,
+        f"{fell_words(seen, figures, limit, words)}{decision.because}"
+        f"{worst_words(seen, worst.queries) if settled_by_queries else ''}",
+        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, worst)))),
+        figures=(replace(figures, over=decision.verdict == "fail"), *beside),
+        queries=worst.queries,
+        more_queries=worst.more,
+        facts=tuple(_facts(options, question, figures, decision, factor, hard)),
+        warning=decision.warning,
+        numbers={**numbers_of(figures), "p": evidence.p_worse, **({} if hard is None else {"hard_limit": hard})},
+        statistics=tuple(_statistics(options, question, figures)),
+    )
+
+
+def verdict_on_fall(options: AlwaysEvidenceOptions, question: Question, factor: float, hard: float | None) -> Verdict:
+    """The verdict by the present judgments alone; ``factor`` corrects the p for the suite's other verdicts."""
+    if not question.fell_beyond(question.allowed or 0.0):
+        return "pass"
+    if hard is not None and question.fell_beyond(hard):
+        return "fail"
+    enough = question.worth >= options.fewest
+    return "fail" if enough and min(1.0, factor * question.evidence.p_worse) < options.alpha else "inconclusive"
+
+
+def _decide(
+    options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures, factor: float, hard: float | None
+) -> _Decision:
+    """The verdict; a failure that judgments could undo is inconclusive, unless it is beyond the hard limit."""
+    verdict = verdict_on_fall(options, question, factor, hard)
+    if verdict == "pass" or (hard is not None and question.fell_beyond(hard)):
+        return _Decision(verdict)
+    if verdict == "inconclusive":
+        words = cannot_tell(question, figures, "this from chance")
+        if question.worth < options.fewest:
+            words = f"{few_words(options, question)}{would_words(figures)}"
+        settled = undecided(options)
+        return _Decision(settled.verdict, f": {words}{settled.because}", settled.warning)
+    left_open = left_open_of(question)
+    if left_open is None or left_open.confirmed(
+        options.fewest, lambda other: verdict_on_fall(options, other, factor, None) == "fail"
+    ):
+        return _Decision("fail", significant=True)
+    robustness = robustness_of(question, left_open)
+    because = f": inconclusive, as {unjudged_words(robustness)}"
+    if options.on_inconclusive == "fail":
+        return _Decision("fail", f"{because}; on_inconclusive: fail", significant=True, robustness=robustness)
+    return _Decision("inconclusive", because, warning=True, significant=True, robustness=robustness)
+
+
+class Undecided(NamedTuple):
+    """The verdict where these queries cannot tell, and the option that it follows from."""
 
     verdict: Verdict
     because: str = ""
     warning: bool = False
 
 
-def ruled_by_evidence(
-    options: AlwaysEvidenceOptions,
-    question: Question,
-    figures: SliceFigures,
-    beside: tuple[SliceFigures, ...],
-    *,
-    over: bool,
-    beyond: Tolerance | None = None,
-) -> Ruling:
-    """Judge a mean; ``over`` tells whether the observed fall is beyond the tolerance, ``beyond`` is a broken limit."""
-    seen = question.seen
-    factor = factor_of(options, seen, question.evidence.p_worse)
-    if question.evidence.left:
-        figures = replace(figures, adjusted=min(1.0, factor * question.evidence.p_worse))
-    if factor > 1 and figures.needed is not None and question.allowed:  # other verdicts cost more queries
-        figures = replace(figures, needed=needed_for(question, question.drop or 0.0, options.alpha / factor))
-    decision = decided(question.evidence, factor, options.alpha)
-    few = question.worth < options.fewest
-    robustness = None if decision.identical or few else robustness_of(question, factor, options.fewest)
-    settled = (
-        _settled(options, question, decision, robustness, over=over, few=few)
-        if beyond is None
-        else _Settled("fail", f"; it fell by more than the hard limit of {beyond}")
-    )
-    failed = settled.verdict == "fail"
-    worst = worst_changes(seen, question.values, failed=settled.verdict != "pass")
-    words = few_words(options, question) if few else decided_words(question, figures, decision)
-    return Ruling(
-        settled.verdict,
-        f"{change_words(question, figures)}: {words}{settled.because}",
-        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, worst)))),
-        figures=(replace(figures, over=failed), *beside),
-        queries=worst.queries,
-        more_queries=worst.more,
-        facts=tuple(_facts(options, question, figures, decision, robustness, factor)),
-        warning=settled.warning,
-        numbers={**numbers_of(figures), "p": question.evidence.p_worse, "p_safe": question.evidence.p_safe},
-        statistics=tuple(_statistics(options, question, figures, decision)),
-    )
-
-
-def _settled(
-    options: AlwaysEvidenceOptions,
-    question: Question,
-    decision: Decision,
-    robustness: Robustness | None,
-    *,
-    over: bool,
-    few: bool,
-) -> _Settled:
-    verdict: Verdict = "inconclusive" if few and not decision.identical else decision.verdict
-    if verdict == "fail" and robustness is not None and not robustness.failing:
-        because = f"; inconclusive, as {unjudged_words(robustness)}"
-        return _Settled("fail" if options.on_inconclusive == "fail" else "inconclusive", because, warning=True)
-    if verdict != "inconclusive":
-        return _Settled(verdict)
-    if over and options.on_inconclusive == "observed" and robustness is not None and not robustness.falling:
-        because = f"; the observed change is more than {drop_words(question)}, but {unjudged_words(robustness)}"
-        return _Settled("inconclusive", because, warning=True)
-    if few and question.seen.slice.conditions and options.on_inconclusive != "fail":
-        return _Settled("inconclusive")  # it is asked for its hard limit alone
-    return undecided(options, over=over, tolerance=drop_words(question))
-
-
-def undecided(options: AlwaysEvidenceOptions, *, over: bool, tolerance: str) -> _Settled:
+def undecided(options: AlwaysEvidenceOptions) -> Undecided:
     """Settle the verdict where these queries cannot tell."""
     if options.on_inconclusive == "fail":
-        return _Settled("fail", "; on_inconclusive: fail")
-    if options.on_inconclusive == "warn":
-        return _Settled("inconclusive", warning=True)
-    if over:
-        return _Settled("fail", f"; the observed change decides, and it is more than {tolerance}")
-    return _Settled("inconclusive", f"; not red, as the observed change is not more than {tolerance}")
+        return Undecided("fail", "; on_inconclusive: fail")
+    return Undecided("inconclusive", warning=True)
 
 
-def shown_of_mean(
-    options: AlwaysEvidenceOptions, tries: Tries, tolerance: Tolerance, weights: Floats | None, over: Mask
-) -> TryEvidence:
-    """Test drawn changes; with t tests alone, because exact ones of every try take too long."""
+def p_of_tries(options: AlwaysEvidenceOptions, tries: Tries, weights: Floats | None) -> Floats:
+    """The p of a fall in each drawn change; by t tests alone, because exact ones of every try take too long."""
     weigh, gains = weighting(weights, tries.before.size), tries.sign * tries.changes
-    toward = 1.0 if mean_of(tries.before, weights) >= 0 else -1.0
-    margins = tolerance.relative * toward * tries.before + tolerance.absolute
     if weigh.worth < max(options.fewest, FEWEST):
-        p, safe = np.ones(len(gains)), np.zeros(len(gains), bool)
-        if tries.slice.conditions and options.on_inconclusive != "fail":
-            over = np.zeros(len(gains), bool)  # not judged, but for a hard limit
-    else:
-        counted, allowed = gains[:, weigh.counted], margins[weigh.counted]
-        p = for_tries(options, tries) * p_below(estimated(counted, weigh))
-        safe = p_above(estimated(counted + allowed, weigh)) < options.alpha
-    safe |= ~gains.any(axis=1)  # nothing changed
-    return TryEvidence(p, safe, undecided_red(options, over), options.alpha)
-
-
-def undecided_red(options: AlwaysEvidenceOptions, over: Mask) -> Mask:
-    """The tries that fail where evidence cannot tell."""
-    if options.on_inconclusive == "observed":
-        return over
-    return np.full(over.shape, options.on_inconclusive == "fail")
+        return np.ones(len(gains))
+    found: Floats = for_tries(options, tries) * p_below(estimated(gains[:, weigh.counted], weigh))
+    return found
 
 
 def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:
@@ -182,25 +183,22 @@ def _facts(
     options: AlwaysEvidenceOptions,
     question: Question,
     figures: SliceFigures,
-    decision: Decision,
-    robustness: Robustness | None,
+    decision: _Decision,
     factor: float,
+    hard: float | None,
 ) -> Iterator[str]:
     yield from drift_facts(question, figures)
-    if robustness is not None:
-        yield from bounds_words(robustness)
-    if not decision.identical and figures.p is not None:
+    if decision.verdict != "pass":
+        yield from low_baseline_words(question, figures)
+        yield from bounds_words(decision.robustness) if decision.robustness else open_words(question)
+    if figures.p is not None:
         yield from too_many_looks(question.seen, options.looks, options.alpha)
-    if decision.safe and robustness is not None and robustness.worst.verdict != "pass":
-        yield "judgments of unjudged documents could change this pass into another verdict"
-    yield from decided_by_ties(question, lambda other: decided(other.evidence, factor, options.alpha).verdict)
+    yield from decided_by_ties(question, lambda other: verdict_on_fall(options, other, factor, hard))
 
 
-def _statistics(
-    options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures, decision: Decision
-) -> Iterator[str]:
+def _statistics(options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures) -> Iterator[str]:
     yield from numbers_words(figures, question.seen.tests)
-    if not decision.identical and figures.p is not None:
+    if figures.p is not None:
         yield from look_words(question.seen, options.looks, options.alpha)
     yield from drawing_words(question)
 

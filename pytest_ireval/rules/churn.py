@@ -59,10 +59,11 @@ def churn(options: ChurnOptions, seen: Seen) -> Ruling:
     figures = SliceFigures(
         str(seen.slice), size, float(values.now.mean()), share=seen.population.share(seen.slice), over=failed
     )
+    share = percent(count / size, options.at_most.share)
     different = lowest_values(seen, values, failed=failed, first=count)
     return Ruling(
         "fail" if failed else "pass",
-        f"the list of {queries_of(seen, count)} of {size} ({percent(count / size)}) changed to {seen.metric} below "
+        f"the list of {queries_of(seen, count)} of {size} ({share}) changed to {seen.metric} below "
         f"{options.below:g}{on(seen)} (at most {options.at_most})",
         f"{queries_of(seen, count)} of {size} got a very different list.",
         figures=(figures,),

@@ -18,6 +18,7 @@ from pytest_ireval.results.outcome import Placed, QueryChange, SliceFigures, Ver
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.side import WHOLE, Floats, Population, Scored, Side, Slice
 from pytest_ireval.statistics.multiplicity import agreement, even_agreement, levels_of_looks
+from pytest_ireval.text_table import decimals_beside
 
 
 class JudgedThere(NamedTuple):
@@ -262,9 +263,9 @@ class Ruling:
     """Facts for readers who know statistics; reports fold them."""
 
 
-def percent(share: float) -> str:
-    """``3.4%``; a figure that rounds to nothing keeps two digits."""
-    shown = f"{100 * share:.1f}%"
+def percent(share: float, limit: float | None = None) -> str:
+    """``3.4%``; a figure that rounds to nothing keeps two digits, one beside a limit as many as tell it from that."""
+    shown = f"{100 * share:.{decimals_beside(100 * share, None if limit is None else 100 * limit, 1)}f}%"
     return shown if shown.strip("-+0.%") or share == 0 else f"{100 * share:.2g}%"
 
 

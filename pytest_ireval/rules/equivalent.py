@@ -10,10 +10,11 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import few_words, numbers_of, shown_of_mean, tested_p, undecided
+from pytest_ireval.rules.by_evidence import few_words, numbers_of, p_of_tries, tested_p, undecided
 from pytest_ireval.rules.context import Ruling, Seen
-from pytest_ireval.rules.evidence import Chances, Tries, factor_of, left_open_of
-from pytest_ireval.rules.question import Question, beyond, figures_of, mean_of, weights_of
+from pytest_ireval.rules.evidence import Chances, Mask, Tries, TryEvidence, factor_of, left_open_of
+from pytest_ireval.rules.question import Question, figures_of, mean_of, weights_of
+from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.wording import (
     cannot_tell,
     change_words,
@@ -25,7 +26,8 @@ from pytest_ireval.rules.wording import (
     too_many_looks,
     worst_changes,
 )
-from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
+from pytest_ireval.statistics.estimate import estimated, weighting
+from pytest_ireval.statistics.mean_evidence import FEWEST, Equivalence, equivalence, p_above
 from pytest_ireval.suites.options import AlwaysEvidenceOptions, MetricText, ToleranceText, WeightedOptions
 from pytest_ireval.suites.quantities import refuse_tolerance
 from pytest_ireval.text_table import counted
@@ -55,11 +57,25 @@ def _chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances 
     if tries.metric.ratio:
         return None
     weights = tries.weights if options.weighted else None
-    over = np.abs(tries.means(weighted=options.weighted)) > options.tolerance.allowed(mean_of(tries.before, weights))
     both = tries, replace(tries, changes=-tries.changes)
-    fell, rose = (shown_of_mean(options, each, options.tolerance, weights, over) for each in both)
-    p = np.minimum(1.0, 2 * np.minimum(fell.p, rose.p))
-    return Chances(np.zeros(over.size, bool), fell._replace(alone=True, p=p, safe=fell.safe & rose.safe))
+    fell, rose = (p_of_tries(options, each, weights) for each in both)
+    safe = np.all([_shown_of_tries(options, each, weights) for each in both], axis=0)
+    none = np.zeros(len(fell), bool)
+    undecided = np.full(len(fell), options.on_inconclusive == "fail")
+    evidence = TryEvidence(np.minimum(1.0, 2 * np.minimum(fell, rose)), safe, undecided, options.alpha, alone=True)
+    return Chances(none, evidence)
+
+
+def _shown_of_tries(options: EquivalentOptions, tries: Tries, weights: Floats | None) -> Mask:
+    """The drawn changes that are shown to have fallen by less than the tolerance, or that changed nothing."""
+    weigh, gains = weighting(weights, tries.before.size), tries.sign * tries.changes
+    unmoved: Mask = np.logical_not(gains.any(axis=1))
+    if weigh.worth < max(options.fewest, FEWEST):
+        return unmoved
+    toward = 1.0 if mean_of(tries.before, weights) >= 0 else -1.0
+    allowed = (options.tolerance.relative * toward * tries.before + options.tolerance.absolute)[weigh.counted]
+    shown: Mask = p_above(estimated(gains[:, weigh.counted] + allowed, weigh)) < options.alpha
+    return shown | unmoved
 
 
 @rule(
@@ -152,10 +168,9 @@ def _decided(
         words = f"it moved, and {options.tolerance} or more is not ruled out"
         left_open = _unconfirmed(options, question, factor)
         return ("inconclusive", f"{words}; inconclusive, as {left_open}", True) if left_open else ("fail", words, False)
-    over = beyond(abs(figures.change or 0.0), figures.tolerance or 0.0, question.baseline)
-    settled = undecided(options, over=over, tolerance=str(options.tolerance))
+    settled = undecided(options)
     words = (
-        cannot_tell(question, figures, f"whether it moved by {within}")
+        cannot_tell(question, figures, f"whether it moved by {within}", enough=": the change lies between the two")
         if _enough(options, question)
         else few_words(options, question)
     )

@@ -1,4 +1,4 @@
-"""Decides by evidence: not worse than allowed, worse, or these queries cannot tell."""
+"""Evidence beside the other rules of a suite, under other labels of unjudged documents, and on drawn changes."""
 
 from __future__ import annotations
 
@@ -16,33 +16,9 @@ from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Floats, Slice
 from pytest_ireval.statistics.estimate import weighting
-from pytest_ireval.statistics.mean_evidence import MeanEvidence
 from pytest_ireval.statistics.multiplicity import levels_of_looks
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.text_table import counted
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The evidence of these queries."""
-
-    worse: bool
-    """The figure fell, by any amount."""
-    safe: bool
-    """It fell by less than the tolerance, or not at all."""
-    identical: bool = False
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict by the present judgments alone."""
-        return "pass" if self.safe else "fail" if self.worse else "inconclusive"
-
-
-def decided(evidence: MeanEvidence, factor: float, alpha: float) -> Decision:
-    """Decide by the p, multiplied by ``factor`` for the other verdicts of the suite."""
-    if not evidence.changed:
-        return Decision(worse=False, safe=True, identical=True)
-    return Decision(min(1.0, factor * evidence.p_worse) < alpha, evidence.p_safe < alpha)
 
 
 def factor_of(options: AlwaysEvidenceOptions, seen: Seen, p: float) -> float:
@@ -95,9 +71,8 @@ class LeftOpen:
 
 @dataclass(frozen=True)
 class Robustness:
-    """The same verdict under other labels."""
+    """The same fall under other labels."""
 
-    worst: Decision
     worst_change: float
     """Of the figure: below 0 is worse, whichever values of the metric are better."""
     best_change: float
@@ -109,34 +84,22 @@ class Robustness:
     """-1 where lower values of the metric are better."""
     exact: bool
     documents: int
-    failing: bool
-    """True if a failure by the present judgments is one under any labels."""
-    falling: bool
-    """True if it fell by more than is allowed under any labels."""
     below: int | None = None
     """Unjudged documents below this rank in both lists count as judged; None where there are none."""
 
 
-def robustness_of(question: Question, factor: float, fewest: int = 1) -> Robustness | None:
-    """The same verdict under other labels; None where no unjudged document matters, or the figure is no mean."""
-    left_open = left_open_of(question) if question.seen.metric.aggregate == "mean" else None
-    if left_open is None:
-        return None
-    condensed, worst, best = (each.evidence for each in (left_open.condensed, left_open.worst, left_open.best))
-    size = left_open.condensed.gains.size
+def robustness_of(question: Question, left_open: LeftOpen) -> Robustness:
+    """The same fall under other labels."""
+    condensed = left_open.condensed
+    size = condensed.gains.size
     return Robustness(
-        worst=decided(worst, factor, question.alpha),
-        worst_change=worst.mean,
-        best_change=best.mean,
-        condensed_change=condensed.mean if condensed.queries else None,
+        worst_change=-left_open.worst.fall,
+        best_change=-left_open.best.fall,
+        condensed_change=-condensed.fall if size else None,
         left="" if size == question.gains.size else f" of the {counted(size, question.seen.metric.unit)} left",
         sign=question.seen.sign,
         exact=left_open.exact,
         documents=left_open.documents,
-        failing=left_open.confirmed(
-            fewest, lambda other: decided(other.evidence, factor, question.alpha).verdict == "fail"
-        ),
-        falling=left_open.confirmed(fewest, lambda other: other.evidence.mean < -(question.allowed or 0.0)),
         below=left_open.below,
     )
 
@@ -227,7 +190,7 @@ class TryEvidence(NamedTuple):
     p: Floats
     """The p of a fall."""
     safe: Mask
-    """True if evidence rules out a fall beyond the tolerance."""
+    """True if it passes: the fall is within the tolerance."""
     undecided: Mask
     """True if it fails where evidence cannot tell."""
     alpha: float

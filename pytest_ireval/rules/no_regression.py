@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,16 +11,17 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import MeanTest, Part, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import numbers_of, ruled_by_evidence, shown_of_mean, tested_p, undecided
+from pytest_ireval.rules.by_evidence import numbers_of, p_of_tries, rule_by_evidence, tested_p, undecided
 from pytest_ireval.rules.context import Ruling, Seen, percent
-from pytest_ireval.rules.evidence import Chances, Tries, decided_by_ties
-from pytest_ireval.rules.question import Question, beyond, figures_of, mean_of, weights_of
+from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence, decided_by_ties
+from pytest_ireval.rules.question import Question, beyond, figures_of, mean_of, room_of, weights_of
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
     change_words,
     drift_facts,
     drift_words,
-    metric_words,
+    fell_words,
+    low_baseline_words,
     moved_words,
     no_weight_words,
     numbers_words,
@@ -28,11 +30,20 @@ from pytest_ireval.rules.wording import (
     who_got_worse,
     worst_changes,
 )
-from pytest_ireval.suites.options import EvidenceOptions, MetricText, TolerancesText, ToleranceText, WeightedOptions
+from pytest_ireval.suites.options import (
+    DecideBy,
+    EvidenceOptions,
+    MetricText,
+    TolerancesText,
+    ToleranceText,
+    WeightedOptions,
+)
 from pytest_ireval.suites.quantities import Tolerance, refuse_tolerance, refuse_unit
 
-LOW_BASELINE = 0.05
-"""Below this, a share of the baseline is less than noise."""
+HARD_LIMIT_TOLERANCES = 5
+"""The default of the hard limit is this many tolerances, but at least one of these shares of the baseline."""
+LEAST_HARD_LIMITS = ((20, 0.25), (100, 0.20), (math.inf, 0.10))
+"""For less than so many queries, the least share: the means of few queries move far by chance."""
 
 
 class NoRegressionOptions(EvidenceOptions, WeightedOptions):
@@ -46,13 +57,33 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
     hard_limit: ToleranceText | None = Field(
         None,
         description="With evidence: an observed fall beyond it fails, whatever these queries can tell: 10% of the "
-        "baseline, {absolute: 0.1}.",
+        "baseline, {absolute: 0.1}. Default: 5 times the tolerance, at least 10% of the baseline, 20% below 100 "
+        "queries, 25% below 20; none against an anchor.",
     )
+
+    @property
+    def by_evidence(self) -> bool:
+        """True if evidence decides; it compares ratios of times, so one that is given as an amount is observed."""
+        if "decide_by" not in self.model_fields_set and self.metric.ratio and self._has_amount:
+            return False
+        return super().by_evidence
+
+    @property
+    def _has_amount(self) -> bool:
+        return any(
+            each is not None and each.absolute for each in (self.tolerance.default, *self.tolerance.by_value.values())
+        )
 
     @property
     def judges_few(self) -> bool:
         """A fall beyond the hard limit fails on a slice of any size."""
-        return self.hard_limit is not None or super().judges_few
+        return self.by_evidence
+
+    @property
+    def can_fail_few(self) -> bool:
+        """A few queries fail by the hard limit, which rules that compare with an anchor have only if it is written."""
+        limited = self.hard_limit is not None or not self.against.anchored
+        return self.by_evidence and (limited or self.on_inconclusive == "fail")
 
     @model_validator(mode="after")
     def _makes_sense(self) -> NoRegressionOptions:
@@ -64,8 +95,6 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         limit = self.hard_limit
         if limit is None:
             return self
-        if not self.by_evidence:
-            raise ValueError("hard_limit is for rules that decide by evidence: add decide_by: evidence")
         refuse_tolerance(limit, self.metric, by_evidence=self.by_evidence, what="hard_limit")
         for each in tolerances:
             if limit.relative < each.relative if limit.relative else limit.absolute < each.absolute:
@@ -95,9 +124,38 @@ def _chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Cha
     over = beyond(fall, tolerance.allowed(baseline), baseline)
     if not options.by_evidence:
         return Chances(over)
-    limit = options.hard_limit
-    red = np.zeros(over.size, bool) if limit is None else beyond(fall, limit.allowed(baseline), baseline)
-    return Chances(red, shown_of_mean(options, tries, tolerance, weights, over))
+    room, queries = room_of(tries.metric, baseline), tries.worth(weighted=options.weighted)
+    limit = _hard_limit(options, tolerance, baseline, room, queries)
+    hard = 0.0 if limit is None else limit.allowed(baseline)
+    red = over & beyond(fall, hard, baseline) if hard else np.zeros(over.size, bool)
+    undecided = np.full(over.size, options.on_inconclusive == "fail")
+    return Chances(red, TryEvidence(p_of_tries(options, tries, weights), ~over, undecided, options.alpha))
+
+
+def _hard_limit(
+    options: NoRegressionOptions, tolerance: Tolerance, baseline: float, room: float | None, queries: float
+) -> Tolerance | None:
+    """The hard limit; against an anchor none but a written one, because harmless changes since a release add up."""
+    if options.hard_limit is not None or options.against.anchored:
+        return options.hard_limit
+    return default_hard_limit(tolerance, baseline, room, queries)
+
+
+def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None, queries: float) -> Tolerance:
+    """The hard limit of a rule that names none.
+
+    It is never more than halfway from the tolerance to the loss of everything, so that a wide tolerance keeps one.
+    ``room`` is the distance of the baseline from the worst value.
+    """
+    least = next(share for below, share in LEAST_HARD_LIMITS if queries < below)
+    size = abs(baseline)
+    if tolerance.absolute:
+        most = math.inf if room is None else (tolerance.absolute + room) / 2
+        amount = min(max(HARD_LIMIT_TOLERANCES * tolerance.absolute, least * size), most)
+        return Tolerance(absolute=max(tolerance.absolute, float(f"{amount:.3g}")))
+    most = math.inf if room is None or not size else (tolerance.relative + room / size) / 2
+    share = min(max(HARD_LIMIT_TOLERANCES * tolerance.relative, least), most)
+    return Tolerance(relative=max(tolerance.relative, float(f"{share:.3g}")))
 
 
 @rule(
@@ -119,15 +177,15 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
         return Ruling("error", f"{seen.metric} has no figure to compare{on(seen)}{no_weight_words(question)}")
     beside = tuple(_beside(options, seen))
     if options.by_evidence:
-        broken = options.hard_limit if options.hard_limit and _over(question, options.hard_limit) else None
-        return ruled_by_evidence(options, question, figures, beside, over=_over(question), beyond=broken)
-    failed = _over(question)
+        room = room_of(seen.metric, question.baseline)
+        limit = _hard_limit(options, tolerance, question.baseline, room, question.worth)
+        return rule_by_evidence(options, question, figures, beside, limit)
+    failed = question.fell_beyond(figures.tolerance)
     figures = replace(figures, over=failed)
     worst = worst_changes(seen, question.values, failed=failed)
-    fell = f"{metric_words(seen, figures)} {moved_words(figures, absolute=bool(tolerance.absolute))}"
     return Ruling(
         "fail" if failed else "pass",
-        f"{fell}{on(seen)} (tolerance {tolerance})",
+        fell_words(seen, figures, tolerance, f"tolerance {tolerance}"),
         " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, worst)))),
         figures=(figures, *beside),
         queries=worst.queries,
@@ -141,6 +199,7 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
 class TradeOffOptions(NoRegressionOptions):
     """A metric and its allowed fall, and another metric and its least gain."""
 
+    decide_by: DecideBy = Field("observed", description="How the rule decides: by the observed change, or by evidence.")
     improves: MetricText = Field(description="The metric that must get better, such as Latency.")
     at_least: ToleranceText = Field(description="By how much: 10% of the baseline, or {absolute: 5ms}.")
 
@@ -191,7 +250,7 @@ def trade_off(options: TradeOffOptions, seen: Seen) -> Ruling:
     gain, least = other.sign * figures.change, options.at_least.allowed(question.baseline)
     short, settled = bool(beyond(least - gain, 0.0, question.baseline)), None
     if options.by_evidence and not short and not _shown(options, question):
-        settled = undecided(options, over=False, tolerance=str(options.at_least))
+        settled = undecided(options)
     moved = f"{other.metric} {moved_words(figures, absolute=False)}{on(other)}"
     moved = change_words(question, figures) if options.by_evidence else moved
     better = "fall" if other.sign < 0 else "rise"
@@ -223,14 +282,6 @@ def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) ->
     return Question(seen, values, tolerance, options.alpha, weights, stratified=options.by_evidence)
 
 
-def _over(question: Question, limit: Tolerance | None = None) -> bool:
-    """Tell whether the observed figure fell by more than the limit, or else than the tolerance."""
-    allowed = (question.allowed or 0.0) if limit is None else limit.allowed(question.baseline)
-    now, before = (question.figure(each) or 0.0 for each in question.values[2:])
-    drop = -question.seen.sign * (now - before)
-    return bool(beyond(drop, allowed, before))
-
-
 def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
     """All queries, and the other slices of the same column."""
 
@@ -257,13 +308,10 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
 
 def _facts(question: Question, figures: SliceFigures, *, failed: bool) -> Iterator[str]:
     yield from drift_facts(question, figures)
-    tolerance = question.tolerance
-    if tolerance and tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
-        noise = "a share of such a small value is noise; write tolerance: {absolute: …}"
-        yield f"the baseline is {figures.baseline:.4f}: {noise}"
+    yield from low_baseline_words(question, figures)
     if failed:
         yield from open_words(question)
-    yield from decided_by_ties(question, lambda other: "fail" if _over(other) else "pass")
+    yield from decided_by_ties(question, lambda other: "fail" if other.fell_beyond(other.allowed or 0.0) else "pass")
 
 
 def _statistics(figures: SliceFigures) -> Iterator[str]:

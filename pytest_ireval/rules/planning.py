@@ -14,8 +14,8 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.expect import Expectation
-from pytest_ireval.rules.side import WHOLE, Drawing, Slice, Strata, in_order, one_value, slice_of, slug
-from pytest_ireval.statistics.estimate import FEWEST_UNITS, Counts
+from pytest_ireval.rules.side import WHOLE, Drawing, Floats, Slice, Strata, in_order, one_value, slice_of, slug
+from pytest_ireval.statistics.estimate import FEWEST_UNITS, Counts, weighting
 from pytest_ireval.suites.quantities import Tolerances
 from pytest_ireval.suites.suite import Place, PopulationAsked, RuleAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
@@ -130,6 +130,28 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
         place = f"{judged[0].place.file}:{judged[0].place.line}"
         says = "which neither ranks nor more documents can lower; add nDCG@10"
         yield f"{place}: only recall is checked ({names}), {says}"
+
+
+FEW_BY_WEIGHT = 50
+"""Weights that leave less than the worth of so many equal queries are said."""
+
+
+def few_by_weight(checks: Sequence[Check], queries: Queries | None, weights: Floats | None) -> Iterator[str]:
+    """Report weighted rules that few queries decide: a line for each rule, with its slices."""
+    found: dict[int, tuple[Check, list[str]]] = {}
+    for check in checks:
+        if check.asked is None or queries is None or weights is None or not check.asked.options.facts.weighted:
+            continue
+        inside = weights[check.slice.mask(queries)]
+        worth = round(weighting(inside, inside.size).effective)
+        if worth < min(FEW_BY_WEIGHT, inside.size):
+            on = f" of {check.slice}" if check.slice.conditions else ""
+            words = f"{counted(inside.size, 'query')}{on} count like {worth} of equal weight"
+            found.setdefault(id(check.asked), (check, []))[1].append(words)
+    for check, said in found.values():
+        more = f"; and {counted(len(said) - SHOWN_VALUES, 'more slice')}" if len(said) > SHOWN_VALUES else ""
+        place = f"{check.place.file}:{check.place.line}: {check.family} {check.part.metric or ''}".rstrip()
+        yield f"{place} is weighted, and few queries decide it: {'; '.join(said[:SHOWN_VALUES])}{more}"
 
 
 def by_stored(asked: RuleAsked) -> bool:
@@ -264,7 +286,9 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
             yield Problem(complaint, place=str(place), suggestion="use threshold to limit it to a range")
         if asked.options.facts.by_evidence and metric.aggregate != "mean" and asked.kind.tested:
             complaint = f"the figure of {metric} is not a mean, but evidence is about means"
-            yield Problem(complaint, place=str(place), suggestion="remove decide_by: evidence")
+            yield Problem(
+                complaint, place=str(place), suggestion="compare it by no_regression with decide_by: observed"
+            )
         if metric.unit != "query" and asked.options.facts.weighted:
             yield Problem(f"{metric} scores a whole {metric.unit}, and only queries have weights", place=str(place))
         if metric.unit != "query" and (asked.options.where or asked.options.per):

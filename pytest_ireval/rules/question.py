@@ -101,7 +101,8 @@ class Question:
         if (zeros := np.flatnonzero(values <= 0)).size:
             name = self.values.names[int(zeros[0])]
             complaint = f"evidence compares ratios, so every value must be above 0; {name!r} has {values[zeros[0]]:g}"
-            raise MetricError(Problem(complaint, place=str(self.seen.metric)))
+            advice = "no_regression and worsened compare differences with decide_by: observed"
+            raise MetricError(Problem(complaint, place=str(self.seen.metric), suggestion=advice))
         return np.log(values)
 
     def figure(self, values: Floats) -> float | None:
@@ -118,6 +119,18 @@ class Question:
         if self.ratio:
             return self.figure(self.values.before) or 0.0
         return mean_of(self.values.before, self.shares) if self.values.before.size else 0.0
+
+    @property
+    def fall(self) -> float:
+        """How far the figure got worse, in its own unit; below 0 it got better."""
+        if self.told is not None:
+            return -mean_of(self.told, self.shares)
+        now, before = (self.figure(each) or 0.0 for each in self.values[2:])
+        return -self.seen.sign * (now - before)
+
+    def fell_beyond(self, allowed: float) -> bool:
+        """Tell whether the figure fell by more than this, and not by rounding alone."""
+        return bool(beyond(self.fall, allowed, self.baseline))
 
     @property
     def allowed(self) -> float | None:

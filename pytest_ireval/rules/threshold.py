@@ -32,6 +32,7 @@ from pytest_ireval.suites.options import (
 )
 from pytest_ireval.suites.quantities import Bound, refuse_unit
 from pytest_ireval.suites.reading import STORED
+from pytest_ireval.text_table import decimals_beside
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
 LINEAR = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"
@@ -181,7 +182,7 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     lowest = lowest_values(seen, values, failed=failed, first=short if short and worst_first else None)
     return Ruling(
         "fail" if failed else "pass",
-        f"{name} is {f'{value:.1f} ms' if seen.metric.milliseconds else f'{value:.4f}'}{on(seen)} (must be {limit})",
+        f"{name} is {_shown_figure(seen.metric, value, limit)}{on(seen)} (must be {limit})",
         f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
         figures=(figures, *_whole(seen, limit)),
         queries=lowest.queries,
@@ -193,6 +194,12 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
             **{"min" if each.sign[0] == ">" else "max": float(each.value) for each in limit.bounds},
         },
     )
+
+
+def _shown_figure(metric: Metric, value: float, limit: Limit) -> str:
+    """The figure, with as many decimals as tell it from the bounds beside it."""
+    least, unit = (1, " ms") if metric.milliseconds else (4, "")
+    return f"{value:.{max(decimals_beside(value, bound.value, least) for bound in limit.bounds)}f}{unit}"
 
 
 def _whole(seen: Seen, limit: Limit) -> tuple[SliceFigures, ...]:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
 from pytest_ireval.rules.context import AcceptedChange, Seen, Values, Walk, best_of, percent
-from pytest_ireval.rules.evidence import Decision, Robustness, robustness_of
+from pytest_ireval.rules.evidence import Robustness, left_open_of, robustness_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.suites.quantities import Tolerance
-from pytest_ireval.text_table import counted, plural, roughly
+from pytest_ireval.text_table import counted, cut, decimals_beside, plural, roughly
 
 
 def on(seen: Seen) -> str:
@@ -33,15 +33,34 @@ def metric_words(seen: Seen, figures: SliceFigures) -> str:
     return f"weighted {seen.metric}" if figures.weighted else str(seen.metric)
 
 
-def moved_words(figures: SliceFigures, *, absolute: bool) -> str:
-    """``fell 31.1%``, ``rose by 0.0123``, ``did not change``."""
+def moved_words(figures: SliceFigures, *, absolute: bool, limit: Tolerance | None = None) -> str:
+    """``fell 31.1%``, ``rose by 0.0123``, ``did not change``; with more digits where they tell it from the limit."""
     change = figures.change or 0.0
     if change == 0:
         return "did not change"
     verb = "fell" if change < 0 else "rose"
     if absolute or figures.relative is None:
-        return f"{verb} by {abs(change):.4f}" if abs(change) >= 5e-5 else f"{verb} by {abs(change):.2g}"
-    return f"{verb} {percent(abs(figures.relative))}"
+        allowed = None if limit is None else limit.allowed(figures.baseline or 0.0)
+        decimals = decimals_beside(abs(change), allowed, 4)
+        return f"{verb} by {abs(change):.{decimals}f}" if abs(change) >= 5e-5 else f"{verb} by {abs(change):.2g}"
+    return f"{verb} {percent(abs(figures.relative), None if limit is None else limit.relative)}"
+
+
+def fell_words(seen: Seen, figures: SliceFigures, limit: Tolerance, beside: str) -> str:
+    """``nDCG@10 fell 3.4% on segment=tail (tolerance 2%)``; what stands beside the fall names its limit."""
+    moved = moved_words(figures, absolute=bool(limit.absolute), limit=limit)
+    return f"{metric_words(seen, figures)} {moved}{on(seen)} ({beside})"
+
+
+NAMED = 3
+"""The number of queries that a line names."""
+
+
+def worst_words(seen: Seen, queries: Sequence[QueryChange]) -> str:
+    """``; worst queries: q052 1.000 -> 0.000, q007 1.000 -> 0.631``; empty where none got worse."""
+    named = [f"{cut(each.query, 30)} {each.baseline:.3f} -> {each.now:.3f}" for each in queries[:NAMED]]
+    unit = seen.metric.unit if len(named) == 1 else plural(seen.metric.unit)
+    return f"; worst {unit}: {', '.join(named)}" if named else ""
 
 
 def who_got_worse(seen: Seen, figures: SliceFigures, worst: _Worst) -> str:
@@ -103,46 +122,29 @@ def change_words(question: Question, figures: SliceFigures) -> str:
     return f"{text} ({figures.level * 100:.4g}% interval {low} to {high})"
 
 
-def drop_words(question: Question) -> str:
-    """``a 2% drop``, ``a drop of 0.01``; a rise, where lower values are better."""
-    word = "drop" if question.seen.sign > 0 else "rise"
-    tolerance = question.tolerance or Tolerance()
-    return f"a {word} of {tolerance}" if tolerance.absolute else f"a {tolerance} {word}"
-
-
 def no_weight_words(question: Question) -> str:
     """The reason for a missing figure, if it is the weights."""
     return ": all of its queries have weight 0" if question.weightless else ""
 
 
-def decided_words(question: Question, figures: SliceFigures, decision: Decision) -> str:
-    """The reason for a decision; of an inconclusive one, the number of queries that could tell."""
-    drop = drop_words(question)
-    if decision.identical:
-        return "nothing changed"
-    if decision.safe:
-        return f"worse, but by less than {drop}" if decision.worse else f"{drop} is ruled out"
-    if decision.worse:
-        beyond = question.evidence.high < -(question.drop or 0.0)  # all of the interval
-        return f"worse, by more than {drop}" if beyond else f"worse, and {drop} is not ruled out"
-    return cannot_tell(question, figures, f"a harmless change from {drop}")
-
-
-def cannot_tell(question: Question, figures: SliceFigures, what: str) -> str:
-    """``200 queries cannot tell …; 520 would``."""
+def cannot_tell(question: Question, figures: SliceFigures, what: str, enough: str = "") -> str:
+    """``200 queries cannot tell …; 520 would``; with ``enough`` where there are as many as should."""
     text = f"{size_words(question)} cannot tell {what}"
     changed = question.evidence.moved
     if 0.5**changed >= question.alpha:  # chance alone moves all of them one way as often
         units = "of them" if question.clusters is None else f"of the {question.clusters} clusters"
-        return f"{text}: only {changed} {units} changed"
+        return f"{text}, as only {changed} {units} changed{would_words(figures)}"
     if figures.p is not None and figures.adjusted is not None and figures.p < question.alpha <= figures.adjusted:
         many = f"{question.seen.tests} verdicts" if question.seen.tests > 1 else "many changes since one anchor"
-        return f"{text}: one of {many} moves as much by chance"
-    if figures.needed is None or not figures.tolerance:
-        return text
-    if figures.needed <= figures.queries:
-        return f"{text}: the change lies between the two"
-    return f"{text}; {roughly(figures.needed):,} would"
+        return f"{text}, as one of {many} moves as much by chance{would_words(figures)}"
+    return f"{text}{would_words(figures) or (enough if figures.needed and figures.tolerance else '')}"
+
+
+def would_words(figures: SliceFigures) -> str:
+    """``; 520 would``: the number of queries that show a fall of the tolerance; empty if that is unknown or no more."""
+    if figures.needed is None or not figures.tolerance or figures.needed <= figures.queries:
+        return ""
+    return f"; {roughly(figures.needed):,} would"
 
 
 def size_words(question: Question) -> str:
@@ -210,11 +212,23 @@ def numbers_words(figures: SliceFigures, tests: int) -> Iterator[str]:
         yield f"weighted by searches: equivalent to {counted(round(figures.effective), 'query')} of equal weight"
 
 
+LOW_BASELINE = 0.05
+"""Below this, a share of the baseline is less than noise."""
+
+
+def low_baseline_words(question: Question, figures: SliceFigures) -> Iterator[str]:
+    """A line if the tolerance is a share of nearly nothing."""
+    tolerance = question.tolerance
+    if tolerance and tolerance.relative and figures.baseline is not None and abs(figures.baseline) < LOW_BASELINE:
+        noise = "a share of such a small value is noise; write tolerance: {absolute: …}"
+        yield f"the baseline is {figures.baseline:.4f}: {noise}"
+
+
 def open_words(question: Question) -> Iterator[str]:
     """The possible effect of unjudged documents on an observed fall."""
-    robustness = robustness_of(question, 1.0)
-    if robustness is not None:
-        yield from bounds_words(robustness)
+    left_open = left_open_of(question) if question.seen.metric.aggregate == "mean" else None
+    if left_open is not None:
+        yield from bounds_words(robustness_of(question, left_open))
 
 
 def bounds_words(robustness: Robustness) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, NamedTuple
@@ -11,7 +12,7 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.results.outcome import Verdict
-from pytest_ireval.rules.by_evidence import few_words, undecided, undecided_red
+from pytest_ireval.rules.by_evidence import few_words, undecided
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.evidence import (
     Chances,
@@ -33,6 +34,7 @@ from pytest_ireval.rules.wording import (
     size_words,
     too_many_looks,
     worst_changes,
+    worst_words,
 )
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.estimate import Sampling, risk_of, weighting
@@ -47,7 +49,7 @@ from pytest_ireval.suites.options import (
     MetricText,
     Number,
 )
-from pytest_ireval.text_table import counted
+from pytest_ireval.text_table import counted, decimals_beside, roughly
 
 ROUNDING = 2e-12
 """A loss beyond the allowed one by less than this is rounding: twice a tie."""
@@ -61,10 +63,18 @@ class WorsenedOptions(EvidenceOptions):
         ge=0, description="A query counts when its value gets worse by more than this."
     )
     at_most: Annotated[AmountText | None, Looser("more", without="strictest")] = Field(
-        None,
-        description="How many queries may get worse: 2, or 5%. Default with evidence: as many as get better by "
-        "more than this.",
+        None, description="How many queries may get worse: 2, or 5%. Default: as many as get better by more than this."
     )
+
+    @property
+    def judges_few(self) -> bool:
+        """A slice of any size passes within the limit, and is inconclusive beyond it."""
+        return self.by_evidence
+
+    @property
+    def can_fail_few(self) -> bool:
+        """Fewer queries fail only where what is inconclusive does."""
+        return self.by_evidence and self.on_inconclusive == "fail"
 
     @model_validator(mode="after")
     def _can_fail(self) -> WorsenedOptions:
@@ -75,7 +85,7 @@ class WorsenedOptions(EvidenceOptions):
                 f"{high:g}"
             )
         if self.at_most is None and not self.by_evidence:
-            raise ValueError("does not limit the number of queries: add at_most: 2, or decide_by: evidence")
+            raise ValueError(f"does not limit the number of queries: add at_most: 2, or {self._way_to_evidence}")
         if self.at_most is not None and self.at_most.share is not None and self.at_most.share >= 1:
             raise ValueError(f"at_most: {self.at_most} lets everything pass")
         return self
@@ -123,10 +133,8 @@ def _chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
         p = for_tries(options, tries) * np.array(
             [heads_at_most(*each) for each in zip(gained, np.add(lost, gained).tolist(), strict=True)]
         )
-    bounds = {losses: rate_bound(losses, queries) * queries for losses in set(lost)}
-    safe = np.array([bounds[losses] <= allowed for losses in lost]) if allowed is not None else ~over
-    evidence = TryEvidence(p, safe, undecided_red(options, over), options.alpha, alone=True)
-    return Chances(np.zeros(len(lost), bool), evidence)
+    undecided = np.full(len(lost), options.on_inconclusive == "fail")
+    return Chances(np.zeros(len(lost), bool), TryEvidence(p, ~over, undecided, options.alpha, alone=True))
 
 
 @rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened, chances=_chances_of_worsened)
@@ -135,38 +143,38 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     question = Question(seen, seen.paired(), alpha=options.alpha)
     tail = _tail(options, question)
     factor = factor_of(options, seen, tail.p)
-    told = _sure(options, question, factor) if options.by_evidence else _observed(options, tail)
-    failed = told.verdict == "fail"
-    worst = worst_changes(seen, question.values, failed=failed, least=options.by_more_than)
+    decision = _decide(options, question, factor)
+    failed = decision.verdict == "fail"
+    worst = worst_changes(seen, question.values, failed=decision.verdict != "pass", least=options.by_more_than)
     verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
-    ties = decided_by_ties(question, lambda other: _told(options, other, factor).verdict)
+    ties = decided_by_ties(question, lambda other: _verdict_on_tail(options, other, factor))
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
     too_many = too_many_looks(seen, options.looks, options.alpha) if options.by_evidence else ()
+    settling = worst_words(seen, worst.queries) if decision.settled_by_queries else ""
     return Ruling(
-        told.verdict,
+        decision.verdict,
         f"{queries_of(seen, tail.losses)} of {tail.queries} {verb} more than {options.by_more_than:g} of {seen.metric}"
-        f"{on(seen)} ({told.words})",
+        f"{on(seen)} ({_limit_words(options, seen, tail, decision)}){decision.because}{settling}",
         much_worse(seen, worst, tail.losses, tail.queries),
         figures=(replace(figures_of(question), over=failed),),
         queries=worst.queries,
         more_queries=worst.more,
         facts=(*too_many, *ties),
-        warning=told.warning,
+        warning=decision.warning,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
         statistics=tuple(_statistics(options, seen, tail)),
     )
 
 
-class _Told(NamedTuple):
+class _Decision(NamedTuple):
     verdict: Verdict
-    words: str
+    because: str = ""
+    """The reason in words, where the verdict is not that of the numbers."""
     warning: bool = False
-
-
-def _told(options: WorsenedOptions, question: Question, factor: float) -> _Told:
-    if options.by_evidence:
-        return _by_evidence(options, question, factor)
-    return _observed(options, _tail(options, question))
+    settled_by_queries: bool = False
+    """True if it is inconclusive, and more queries would settle it."""
+    significant: bool = False
+    """True if chance is ruled out."""
 
 
 def _tail(options: WorsenedOptions, question: Question) -> Tail:
@@ -178,53 +186,65 @@ def _tail(options: WorsenedOptions, question: Question) -> Tail:
     return Tail(found.losses, found.gains, found.p, size, worth)
 
 
-def _too_many(options: WorsenedOptions, tail: Tail) -> bool:
-    """A share of a number may be off by rounding."""
-    return options.at_most is not None and tail.losses > options.at_most.of(tail.queries) + 1e-9
+def _verdict_on_tail(options: WorsenedOptions, question: Question, factor: float) -> Verdict:
+    """The verdict by the present judgments alone; ``factor`` corrects the p for the suite's other verdicts."""
+    tail = _tail(options, question)
+    allowed = float(tail.gains) if options.at_most is None else options.at_most.of(tail.queries)
+    if tail.losses <= allowed + 1e-9:  # a share of a number may be off by rounding
+        return "pass"
+    if not options.by_evidence:
+        return "fail"
+    significant = tail.worth >= options.fewest and min(1.0, factor * tail.p) < options.alpha
+    return "fail" if significant else "inconclusive"
 
 
-def _observed(options: WorsenedOptions, tail: Tail) -> _Told:
-    return _Told("fail" if _too_many(options, tail) else "pass", f"at most {options.at_most}")
+def _limit_words(options: WorsenedOptions, seen: Seen, tail: Tail, decision: _Decision) -> str:
+    """``at most 2``, ``5.04%, at most 5%, 0 gain as much, statistically significant``."""
+    at_most, gained = options.at_most, f"{tail.gains} {'gain' if seen.sign > 0 else 'lose'} as much"
+    said = []
+    if at_most is not None:
+        if at_most.share is not None and tail.losses:
+            said.append(percent(tail.losses / tail.queries, at_most.share))
+        said.append(f"at most {at_most}")
+    if at_most is None or (options.by_evidence and decision.verdict != "pass"):
+        said.append(gained)
+    return ", ".join([*said, *(["statistically significant"] if decision.significant else [])])
 
 
-def _sure(options: WorsenedOptions, question: Question, factor: float) -> _Told:
-    """The verdict by evidence; inconclusive if judgments of unjudged documents could undo a failure."""
-    told = _by_evidence(options, question, factor)
-    few = question.worth < options.fewest
-    left_open = None if told.verdict != "fail" or few or options.on_inconclusive == "fail" else left_open_of(question)
+def _decide(options: WorsenedOptions, question: Question, factor: float) -> _Decision:
+    """The verdict; a failure by evidence that judgments of unjudged documents could undo is inconclusive."""
+    verdict = _verdict_on_tail(options, question, factor)
+    if verdict == "pass" or not options.by_evidence:
+        return _Decision(verdict)
+    tail = _tail(options, question)
+    if verdict == "inconclusive":
+        settled = undecided(options)
+        enough = tail.worth >= options.fewest
+        words = _needed_words(options, question, tail, factor) if enough else few_words(options, question)
+        return _Decision(settled.verdict, f": {words}{settled.because}", settled.warning, settled.warning)
+    left_open = None if options.on_inconclusive == "fail" else left_open_of(question)
     if left_open is None or left_open.confirmed(
-        options.fewest, lambda other: _told(options, other, factor).verdict == "fail"
+        options.fewest, lambda other: _verdict_on_tail(options, other, factor) == "fail"
     ):
-        return told
+        return _Decision("fail", significant=True)
     them = counted(left_open.documents, "unjudged document")
     left = queries_of(question.seen, _tail(options, left_open.best).losses)
     because = f"inconclusive, as judgments of {them} could change the verdict: at best {left} would be left"
-    return _Told("inconclusive", f"{told.words}; {because}", warning=True)
+    return _Decision("inconclusive", f": {because}", warning=True, significant=True)
 
 
-def _by_evidence(options: WorsenedOptions, question: Question, factor: float) -> _Told:
-    """Fail if the losses beyond the gains of that size are significant; pass if more than ``at_most`` is ruled out."""
-    tail = _tail(options, question)
-    balance = f"{tail.gains} {'gain' if question.seen.sign > 0 else 'lose'} as much"
-    if options.at_most is not None and tail.most * tail.queries <= options.at_most.of(tail.queries):
-        return _Told("pass", f"{balance}; more than {options.at_most} is ruled out")
-    if min(1.0, factor * tail.p) < options.alpha and tail.worth >= options.fewest:
-        return _Told("fail", f"{balance}: statistically significant")
-    if options.at_most is None:
-        return _without_limit(options, question, tail, balance)
-    settled = undecided(options, over=_too_many(options, tail), tolerance=str(options.at_most))
-    words = f"{balance}: {size_words(question)} cannot tell whether more than {options.at_most} do{settled.because}"
-    return _Told(settled.verdict, words, settled.warning)
+MOST_TIMES = 1000
+"""A number of queries beyond so many times the present one is not worth being named."""
 
 
-def _without_limit(options: WorsenedOptions, question: Question, tail: Tail, balance: str) -> _Told:
-    """Pass as many losses as gains; more of them are undecided, for chance is not excluded."""
-    if tail.losses <= tail.gains:
-        return _Told("pass", f"{balance}: not statistically significant")
-    settled = undecided(options, over=True, tolerance=f"{tail.gains} {'query' if tail.gains == 1 else 'queries'}")
-    enough = tail.worth >= options.fewest
-    words = f"{size_words(question)} cannot tell whether that is chance" if enough else few_words(options, question)
-    return _Told(settled.verdict, f"{balance}: {words}{settled.because}", settled.warning)
+def _needed_words(options: WorsenedOptions, question: Question, tail: Tail, factor: float) -> str:
+    """``50 queries cannot tell this from chance; 70 would``, if more of them lost and gained in proportion."""
+    text = f"{size_words(question)} cannot tell this from chance"
+    for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
+        losses, gains = round(times * tail.losses), round(times * tail.gains)
+        if factor * heads_at_most(gains, losses + gains) < options.alpha:
+            return f"{text}; {roughly(math.ceil(times * tail.queries)):,} would"
+    return text
 
 
 def _statistics(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
@@ -268,10 +288,11 @@ def risk(options: RiskOptions, seen: Seen) -> Ruling:
         size = question.gains.size
         return Ruling("inconclusive", f"the risk of {seen.metric}{on(seen)} needs two queries; here is {size}")
     failed = found.t < options.at_least
+    decimals = decimals_beside(float(found.t), options.at_least, 2)
     worst = worst_changes(seen, question.values, failed=failed)
     return Ruling(
         "fail" if failed else "pass",
-        f"TRisk of {seen.metric} is {found.t:.2f}{on(seen)} (must be >= {options.at_least:g}; "
+        f"TRisk of {seen.metric} is {found.t:.{decimals}f}{on(seen)} (must be >= {options.at_least:g}; "
         f"a loss counts {1 + options.aversion:g} times)",
         "Losses of single queries outweigh what others gain." if failed else "",
         figures=(replace(figures_of(question), over=failed),),

@@ -284,7 +284,7 @@ class RuleFacts:
     alpha: float = 0.05
     """With evidence: how often chance may turn a harmless change red."""
     on_inconclusive: str = "warn"
-    """With evidence: the result if these queries cannot tell: warn, observed or fail."""
+    """With evidence: the result if these queries cannot tell: warn or fail."""
 
     def tolerance_on(self, value: str) -> Tolerance | None:
         """The tolerance of the slice with that value of ``per``."""
@@ -308,7 +308,11 @@ class RuleOptions(OptionsOfKinds):
     on_fail: Annotated[Literal["fail", "warn"], _words("fail", "warn")] = Field(
         "fail", description="warn: reported and never red. The default of rules about times is warn."
     )
-    min_queries: Annotated[Whole, MORE] = Field(1, description="A slice with fewer queries is reported and not judged.")
+    min_queries: Annotated[Whole, MORE] = Field(
+        1,
+        description="A slice with fewer queries is reported and not judged. no_regression and worsened only make no "
+        "statistical test of it. The default where evidence decides is 5, and 20 for equivalent.",
+    )
 
     @property
     def fewest(self) -> int:
@@ -319,6 +323,11 @@ class RuleOptions(OptionsOfKinds):
     def judges_few(self) -> bool:
         """True if the rule itself gives a verdict on a slice with fewer queries than that."""
         return False
+
+    @property
+    def can_fail_few(self) -> bool:
+        """True if that verdict may be a failure."""
+        return self.judges_few
 
     @property
     def facts(self) -> RuleFacts:
@@ -341,16 +350,21 @@ class ComparingOptions(RuleOptions):
         return replace(super().facts, reference=self.against)
 
 
+FOR_EVIDENCE = ("alpha", "on_inconclusive", "looks", "hard_limit")
+"""Options that mean nothing where the observed change decides."""
+
+
 class AlwaysEvidenceOptions(ComparingOptions):
     """The options of every rule that decides by evidence."""
+
+    least: ClassVar[int] = 20
+    """The default of ``min_queries`` where evidence decides."""
 
     alpha: Annotated[Number, LESS] = Field(
         0.05, gt=0, le=0.25, description="With evidence: how often chance may turn a harmless change red."
     )
-    on_inconclusive: Annotated[Literal["warn", "observed", "fail"], _words("fail", "observed", "warn")] = Field(
-        "warn",
-        description="With evidence, if these queries cannot tell: warn, let the observed change decide, or fail. The "
-        "last two turn many harmless changes red.",
+    on_inconclusive: Annotated[Literal["warn", "fail"], _words("fail", "warn")] = Field(
+        "warn", description="With evidence, if these queries cannot tell: warn, or fail, which turns many changes red."
     )
     looks: Annotated[Whole, MORE] = Field(
         20, description="With evidence and against: anchor: the number of accepted changes that alpha covers."
@@ -370,36 +384,57 @@ class AlwaysEvidenceOptions(ComparingOptions):
 
     @property
     def fewest(self) -> int:
-        """The number of queries that a slice needs to be judged: evidence needs more of them."""
-        return 20 if self.by_evidence and "min_queries" not in self.model_fields_set else self.min_queries
+        """The number of queries that a statistical verdict needs."""
+        return self.least if self.by_evidence and "min_queries" not in self.model_fields_set else self.min_queries
 
     @property
     def judges_few(self) -> bool:
         """True if a slice with too few queries gets a verdict: with ``on_inconclusive: fail`` it must not pass."""
         return self.by_evidence and self.on_inconclusive == "fail"
 
+    @property
+    def _way_to_evidence(self) -> str:
+        """What to do where an option is for evidence, and the rule does not decide by it."""
+        return "remove decide_by: observed"
+
     @model_validator(mode="after")
     def _evidence_is_asked(self) -> AlwaysEvidenceOptions:
-        asked = [name for name in ("alpha", "on_inconclusive", "looks") if name in self.model_fields_set]
+        asked = [name for name in FOR_EVIDENCE if name in self.model_fields_set]
         if asked and not self.by_evidence:
-            raise ValueError(f"{asked[0]} is for rules that decide by evidence: add decide_by: evidence")
+            raise ValueError(f"{asked[0]} is for rules that decide by evidence: {self._way_to_evidence}")
         if "looks" in self.model_fields_set and not self.against.anchored:
             raise ValueError("looks is for rules that compare with the anchor: add against: anchor")
         return self
 
 
-class EvidenceOptions(AlwaysEvidenceOptions):
-    """The options of every rule that decides by evidence if the suite asks for it."""
+DecideBy = Annotated[Literal["evidence", "observed"], _words("observed", "evidence")]
 
-    decide_by: Annotated[Literal["observed", "evidence"], _words("observed", "evidence")] = Field(
-        "observed",
-        description="How the rule decides: by the observed change, or by statistical evidence from these queries.",
+
+class EvidenceOptions(AlwaysEvidenceOptions):
+    """The options of every rule that decides by evidence, unless the suite says otherwise."""
+
+    least: ClassVar[int] = 5
+    """A fall is tested exactly where few queries changed: four agree by chance once in 16 times."""
+
+    decide_by: DecideBy = Field(
+        "evidence",
+        description="How the rule decides: by statistical evidence from these queries, or by the observed change "
+        "alone.",
     )
 
     @property
     def by_evidence(self) -> bool:
-        """True if evidence decides."""
-        return self.decide_by == "evidence"
+        """True if evidence decides. There is no test of a figure that is not a mean: there the observed change does."""
+        if self.decide_by == "observed" or "decide_by" in self.model_fields_set:
+            return self.decide_by == "evidence"
+        metric = getattr(self, "metric", None)
+        return not isinstance(metric, Metric) or (metric.aggregate == "mean" and metric.unit != "run")
+
+    @property
+    def _way_to_evidence(self) -> str:
+        if self.decide_by == "observed":
+            return f"{'remove' if 'decide_by' in self.model_fields_set else 'the default is'} decide_by: observed"
+        return "remove it, as evidence compares means, and times by a share"
 
 
 class WeightedOptions(RuleOptions):

@@ -55,8 +55,8 @@ def test_a_table_says_what_the_queries_can_show_and_what_that_means(shop, ireval
         "  spread: the standard deviation of what single queries gain or lose from one version to the next.\n"
         "  can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. needs: the\n"
         "  number of queries that would show the drop in the column before. false alarms: how often a\n"
-        "  harmless change of this spread exceeds that drop.\n"
-        "  A harmless change of the usual size would turn this suite red in 23% of cases.\n"
+        "  harmless change of this spread exceeds that drop, which warns, or fails with decide_by: observed.\n"
+        "  A harmless change of the usual size would turn this suite red in 5% of cases.\n"
     )
 
 
@@ -147,7 +147,7 @@ def test_programs_are_given_numbers(shop, ireval):
     )
     assert rule["resolution"] == pytest.approx(0.0356, abs=1e-4)
     assert (rule["needed"], rule["blind"], rule["shows_any"]) == (pytest.approx(620, abs=1), True, True)
-    assert suite["chance_of_red"] == pytest.approx(0.24, abs=0.03)
+    assert suite["chance_of_red"] == pytest.approx(0.05, abs=0.02)
     assert suite["not_counted"] == []
 
 

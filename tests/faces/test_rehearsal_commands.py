@@ -23,7 +23,7 @@ suite: shop
 source: {run: rankings.txt}
 judgments: judgments.txt
 rules:
-  - no_regression: {metric: RR@3, tolerance: 10%}
+  - no_regression: {metric: RR@3, tolerance: 10%, decide_by: observed}
 """
 
 

@@ -55,19 +55,18 @@ judgments: ../judgments.txt
 metrics: [nDCG@10, RR@10, R@20, Judged@10]
 
 rules:
-  # Floors, 5% below the current figures of these rankings: nDCG@10 0.8100, Judged@10 0.5833.
-  - threshold: {nDCG@10: ">= 0.76", Judged@10: ">= 0.55"}
+  # Floors, 28% below the current figures of these rankings: nDCG@10 0.8100, Judged@10 0.5833.
+  - threshold: {nDCG@10: ">= 0.58", Judged@10: ">= 0.42"}
 
-  # How far a mean may fall below the accepted baseline.
-  # The tolerance is the smallest drop that 8 queries show in 80% of cases. It is estimated from the
-  # spread of nDCG@10 (standard deviation 0.35). The values of two versions are
-  # assumed to correlate by 0.95, as after small changes. Later, ireval plan has a better estimate.
+  # A mean that falls by more than its tolerance is a warning. It fails if chance is ruled out, or beyond
+  # the hard limit. Few queries get wide limits: their means move far by chance.
+  # Of 100 changes that harm nothing, at most 7 turned such a suite red, and at most 33 warned.
   # 8 queries are few: about 300 would show a drop of 2%.
-  - no_regression: {metric: nDCG@10, tolerance: 14%}
-  - no_regression: {metric: RR@10, tolerance: 8.2%}
+  - no_regression: {metric: nDCG@10, tolerance: 14%, hard_limit: 28%}
+  - no_regression: {metric: RR@10, tolerance: 9%, hard_limit: 25%}
 
-  # A mean can hide single queries that break.
-  - worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%}
+  # A mean can hide single queries that break. Beyond at_most it fails if chance is ruled out.
+  - worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 10%}
 
   # Limit how many queries get a very different list; this needs no judgments. Look at the first changes,
   # set at_most to what is usual here, and remove on_fail: until then the rule only warns.

@@ -201,12 +201,7 @@ def test_a_reason_is_said_once(changed):
 def test_a_rule_that_compares_with_something_else_is_not_settled_by_accepting(changed):
     lines = [f"q{i:02} Q0 q{i:02}-d{n} {n + 1} {9 - n} x\n" for i in range(1, 11) for n in range(4)]
     (changed.path / "other.txt").write_text("".join(lines))
-    changed.change(
-        (
-            "tolerance: 5%}\n  - no_regression: {metric: nDCG@10, per",
-            "tolerance: 5%, against: {run: other.txt}}\n  - no_regression: {metric: nDCG@10, per",
-        )
-    )
+    changed.change(("tolerance: 5%}\n", "tolerance: 5%, against: {run: other.txt}}\n"))
     before = changed.baseline_files()
     changed.rankings["q09"] = changed.rankings["q08"] = ["n1"]
     changed.write()
@@ -266,7 +261,7 @@ def ireval_metrics():
     return [odd]
 """
     )
-    changed.change(("P@3]", "P@3, Odd]"), ("worsened: {metric: nDCG@10", "worsened: {metric: Odd"))
+    changed.change(("P@3]", "P@3, Odd]"), ("observed, metric: nDCG@10, by_more", "observed, metric: Odd, by_more"))
     before = changed.baseline_files()
 
     result = changed.run("--ireval-update", "--ireval-reason", "x")
@@ -277,7 +272,7 @@ def ireval_metrics():
 
 def test_an_inconclusive_comparison_needs_a_reason_and_is_not_called_red(changed):
     changed.change(
-        ("nDCG@10, tolerance: 5%}", "nDCG@10, tolerance: 5%, decide_by: evidence, on_inconclusive: warn}"),
+        ("{decide_by: observed, metric: nDCG@10, tolerance: 5%}", "{metric: nDCG@10, tolerance: 5%, hard_limit: 90%}"),
         ("default: 5%}}", "default: 5%}, min_queries: 7}"),
     )
 

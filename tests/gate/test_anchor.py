@@ -6,8 +6,8 @@ import pytest
 
 pytestmark = pytest.mark.ci
 
-AGAINST = "  - no_regression: {metric: nDCG@10, tolerance: 5%}"
-ANCHORED = "  - no_regression: {metric: nDCG@10, tolerance: 20%, against: anchor, name: release}"
+AGAINST = "  - no_regression: {decide_by: observed, metric: nDCG@10, tolerance: 5%}"
+ANCHORED = "  - no_regression: {decide_by: observed, metric: nDCG@10, tolerance: 20%, against: anchor, name: release}"
 RULE = "no_regression::nDCG_10.all.release"
 
 
@@ -164,6 +164,9 @@ def test_queries_that_are_newer_than_the_anchor_are_not_compared_and_are_listed(
 
 def test_evidence_decides_against_it_with_room_for_the_looks_that_it_gets(anchored):
     by_evidence = "decide_by: evidence, min_queries: 5, against: anchor"
+    anchored.change(
+        ("{decide_by: observed, metric: nDCG@10, tolerance: 20%, against", "{metric: nDCG@10, tolerance: 20%, against")
+    )
     anchored.change(("against: anchor", by_evidence))
     lists = {query: list(documents) for query, documents in anchored.rankings.items()}
     for query in lists:

@@ -11,8 +11,8 @@ COMPARING = """\
 """
 SESSIONS = """\
   - threshold: {nsDCG@3: ">= 0.6"}
-  - no_regression: {metric: nsDCG@3, tolerance: 5%}
-  - no_regression: {metric: SessionRBP, tolerance: 5%}
+  - no_regression: {metric: nsDCG@3, tolerance: 5%, decide_by: observed}
+  - no_regression: {metric: SessionRBP, tolerance: 5%, decide_by: observed}
 """
 
 

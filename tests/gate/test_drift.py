@@ -329,3 +329,15 @@ def test_a_step_that_cannot_be_measured_counts_as_one_of_usual_size():
 
     assert list(unknown.correlations()) == pytest.approx(list(known.correlations()))
     assert unknown.looks == 2
+
+
+def test_a_release_has_no_hard_limit_unless_the_rule_writes_one(tmp_path):
+    """Harmless changes since a release add up, and half of such series fall by a tenth at some time."""
+    series = Series(tmp_path)
+    series.step(1, lose=9, gain=4)
+    found = {outcome.id: outcome.numbers.get("hard_limit") for outcome in series.gated().result.outcomes}
+    (tmp_path / "written").mkdir()
+    written = Series(tmp_path / "written", "hard_limit: 30%")
+
+    assert (found["no_regression::RR_10.all"] is None, found[RELEASE] is None) == (False, True)
+    assert written.release().numbers["hard_limit"] == pytest.approx(0.3 * written.release().figures[0].baseline)

@@ -9,7 +9,10 @@ def red(shop):
 
     def make(before, now, *rules, metric="nDCG@10"):
         shop.judgments["q02"] = {"good": 3, "fair": 2, "weak": 1, **{f"bad{n}": 0 for n in range(9)}}
-        listed = "".join(f"  - {rule}\n" for rule in rules or [f"no_regression: {{metric: {metric}, tolerance: 0.1%}}"])
+        listed = "".join(
+            f"  - {rule}\n"
+            for rule in rules or [f"no_regression: {{metric: {metric}, tolerance: 0.1%, decide_by: observed}}"]
+        )
         shop.suite = shop.suite[: shop.suite.index("metrics:")] + f"metrics: ['{metric}']\nrules:\n{listed}"
         shop.rankings["q02"] = before
         shop.write()
@@ -69,6 +72,6 @@ def test_it_is_the_document_that_cost_this_metric_most(red, metric, before, now,
 
 
 def test_compared_with_a_file_it_is_the_document_whose_fall_weighs_most(red):
-    rule = "no_regression: {metric: nDCG@10, tolerance: 0.1%, against: {run: before.txt}}"
+    rule = "no_regression: {metric: nDCG@10, tolerance: 0.1%, decide_by: observed, against: {run: before.txt}}"
 
     assert evidence(red(["fair", "good"], ["good", "bad1"], rule)) == ("fair", 1, None)

@@ -3,7 +3,7 @@
 import pytest
 from town import Town
 
-WORSENED = "worsened: {metric: RR@10, by_more_than: 0.3, decide_by: evidence}"
+WORSENED = "worsened: {metric: RR@10, by_more_than: 0.3}"
 EQUIVALENT = "equivalent: {metric: RR@10, tolerance: 2%}"
 SAME, LOSS, GAIN, SMALL_GAIN = (2, 2), (1, 2), (2, 1), (4, 3)
 
@@ -19,12 +19,12 @@ def town(tmp_path):
 def test_some_lost_queries_behind_a_better_mean_are_found(town):
     """What a rule about the mean cannot see."""
     kinds = (SAME, 100), (LOSS, 8), (SMALL_GAIN, 92)
-    found = town(*kinds).gate(WORSENED, "no_regression: {metric: RR@10, tolerance: 2%, decide_by: evidence}")
+    found = town(*kinds).gate(WORSENED, "no_regression: {metric: RR@10, tolerance: 2%}")
 
     assert found["no_regression::RR_10.all"].verdict == "pass"
     tail = found["worsened::RR_10"]
     assert tail.verdict == "fail"
-    assert tail.headline == "8 queries of 200 lose more than 0.3 of RR@10 (0 gain as much: statistically significant)"
+    assert tail.headline == "8 queries of 200 lose more than 0.3 of RR@10 (0 gain as much, statistically significant)"
     assert any(
         fact.startswith("p .004, corrected for 2 verdicts .008") for fact in tail.statistics
     )  # 1/2 to the power of 8
@@ -34,22 +34,10 @@ def test_great_losses_that_gains_nearly_make_up_for_are_undecided(town):
     found = town((SAME, 100), (LOSS, 12), (GAIN, 9)).only(WORSENED)
 
     assert (found.verdict, found.warning) == ("inconclusive", True)
-    assert found.headline == (
-        "12 queries of 121 lose more than 0.3 of RR@10 (9 gain as much: 121 queries cannot tell whether that is chance)"
+    assert found.headline.startswith(
+        "12 queries of 121 lose more than 0.3 of RR@10 (9 gain as much): 121 queries cannot tell this from chance; "
     )
     assert "with 95% confidence, at most 15.6% of all such queries lose as much" in found.statistics
-
-
-def test_a_share_that_is_allowed_is_held_against_what_the_queries_rule_out(town):
-    def found(losses, queries):
-        text = WORSENED.replace("}", ", at_most: 5%, on_inconclusive: warn}")
-        return town((SAME, queries - losses), (LOSS, losses)).only(text)
-
-    assert found(1, 200).verdict == "pass"  # the bound of 1 in 200 is 2.4%
-    assert "more than 5% is ruled out" in found(1, 200).headline
-    assert found(2, 50).verdict == "inconclusive"
-    assert "50 queries cannot tell whether more than 5% do" in found(2, 50).headline
-    assert found(20, 200).verdict == "fail"
 
 
 def test_no_loss_at_all_says_what_it_shows(town):
@@ -61,7 +49,8 @@ def test_no_loss_at_all_says_what_it_shows(town):
 
 def test_a_loss_of_exactly_the_limit_is_not_more(town):
     found = town((SAME, 40), (LOSS, 10)).gate(
-        WORSENED.replace("0.3", "0.5"), "worsened: {metric: RR@10, by_more_than: 0.5, at_most: 0, name: observed}"
+        WORSENED.replace("0.3", "0.5"),
+        "worsened: {metric: RR@10, by_more_than: 0.5, at_most: 0, decide_by: observed, name: observed}",
     )
 
     assert {outcome.verdict for outcome in found.values()} == {"pass"}
@@ -104,9 +93,9 @@ def test_a_verdict_that_hangs_on_the_order_of_equal_scores_says_so(town):
         tied = number < 20 and rank in "123"  # the good one shares its score with one above and one below
         rows.append(f"{query} Q0 {document} {rank} {18 if tied else score} x\n")
     path.write_text("".join(rows))
-    text = "no_regression: {metric: RR@10, tolerance: 5%, decide_by: evidence}"
+    text = "no_regression: {metric: RR@10, tolerance: 5%}"
 
-    found = some.gate(text, "no_regression: {metric: RR@10, tolerance: 5%, name: observed}")
+    found = some.gate(text, "no_regression: {metric: RR@10, tolerance: 5%, decide_by: observed, name: observed}")
 
     said = "decided by tie-breaking: with equal scores in the worst order the verdict would be fail, in the best pass"
     assert said in found["no_regression::RR_10.all"].facts
@@ -123,23 +112,14 @@ def test_ties_that_decide_nothing_are_not_mentioned(town):
     assert not any("tie-breaking" in fact for fact in found.facts)
 
 
-def test_too_few_queries_that_all_lost_are_no_chance_of_which_nothing_is_said(town):
-    lost = town((LOSS, 15))
-
-    for what in ("observed", "fail"):
-        assert lost.only(WORSENED.replace("}", f", on_inconclusive: {what}}}")).verdict == "fail"
-    shown = lost.only(WORSENED)
-    assert (shown.verdict, shown.warning) == ("inconclusive", True)
-    assert "15 queries are fewer than the 20 that evidence needs" in shown.headline
-
-
 def test_losses_that_chance_is_not_excluded_from_are_undecided(town):
     some = town((SAME, 46), ((1, 0), 4))
     shown = some.only(WORSENED)
 
     assert (shown.verdict, shown.warning) == ("inconclusive", True)
     assert shown.headline == (
-        "4 queries of 50 lose more than 0.3 of RR@10 (0 gain as much: 50 queries cannot tell whether that is chance)"
+        "4 queries of 50 lose more than 0.3 of RR@10 (0 gain as much): 50 queries cannot tell this from chance; 61 "
+        "would; worst queries: q0046 1.000 -> 0.000, q0047 1.000 -> 0.000, q0048 1.000 -> 0.000"
     )
     assert some.only(WORSENED.replace("}", ", on_inconclusive: fail}")).verdict == "fail"
 

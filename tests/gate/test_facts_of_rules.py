@@ -42,7 +42,7 @@ def slack(options, seen):
 def ireval_rules():
     return [slack]
 """
-BUILT_IN = "no_regression: {metric: nDCG@10, tolerance: 5%}"
+BUILT_IN = "no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: observed}"
 THEIRS = "slack: {metric: nDCG@10, slack: 5%}"
 
 
@@ -73,7 +73,7 @@ def outlooks_of(suite, registry):
         (BUILT_IN, THEIRS),
         (BUILT_IN.replace("}", ", weighted: true}"), THEIRS.replace("}", ", by_traffic: true}")),
         (
-            "no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}",
+            "no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}, decide_by: observed}",
             "slack: {metric: nDCG@10, per: segment, slack: {head: 10%, default: 5%}}",
         ),
     ],

@@ -188,7 +188,8 @@ def test_times_of_stored_rankings_are_kept_too(log):
     times = "".join(f"{query}\t{20 + number}\n" for number, query in enumerate(log.queries))
     (log.path / "times.tsv").write_text(f"query\tms\n{times}")
     log.suite = SUITE.replace("rankings.json}", "rankings.json, timings: times.tsv}") + (
-        "  - threshold: {Latency(p=95): '<= 60'}\n  - no_regression: {metric: Latency, tolerance: 5%}\n"
+        "  - threshold: {Latency(p=95): '<= 60'}\n"
+        "  - no_regression: {metric: Latency, tolerance: 5%, decide_by: observed}\n"
     )
     log.write()
     log.accept()

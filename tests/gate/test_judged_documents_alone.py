@@ -104,7 +104,7 @@ depth: 10
 judgments: judgments.txt
 metrics: [RR@10]
 rules:
-  - no_regression: {metric: RR@10, tolerance: 1%}
+  - no_regression: {metric: RR@10, tolerance: 1%, decide_by: observed}
 """
 
 

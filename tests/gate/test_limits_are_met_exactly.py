@@ -6,9 +6,9 @@ from pytest_ireval import load_suite, run_gate
 
 ALL_RULES = """\
   - threshold: {nDCG@10: ">= 0.5"}
-  - no_regression: {metric: nDCG@10, tolerance: 5%}
-  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}
-  - worsened: {metric: nDCG@10, by_more_than: 0.9, at_most: 2}
+  - no_regression: {decide_by: observed, metric: nDCG@10, tolerance: 5%}
+  - no_regression: {decide_by: observed, metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}
+  - worsened: {decide_by: observed, metric: nDCG@10, by_more_than: 0.9, at_most: 2}
   - expect:
       - {query: q01, document: q01-d0, top: 3}
 """

@@ -7,8 +7,8 @@ pytestmark = pytest.mark.ci
 ALL_WAIVED = "waive:\n" + "".join(f"  - {{query: q{i:02}, until: 2027-01-01, reason: feed}}\n" for i in range(1, 11))
 HEAD = "metrics: [nDCG@10, P@3]\n"
 NO_REGRESSION = "no_regression: {metric: nDCG@10, tolerance: 5%}"
-EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: evidence}"
-FEW = "no_regression: {metric: nDCG@10, tolerance: 5%, min_queries: 11}"
+EVIDENCE = "equivalent: {metric: nDCG@10, tolerance: 5%}"
+FEW = "no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: observed, min_queries: 11}"
 
 
 @pytest.fixture
@@ -38,7 +38,11 @@ def ruled(shop):
         ([EVIDENCE], "", "give it more queries, or lower min_queries"),
         (["worsened: {metric: P@3, by_more_than: 0.1, at_most: 2, min_queries: 40}"], "", "give it more queries"),
         (["churn: {overlap: Overlap@3, below: 0.5, at_most: 10%, min_queries: 40}"], "", "give it more queries"),
-        (["no_regression: {metric: nDCG@10, per: segment, tolerance: 5%, min_queries: 7}"], "", "give it more queries"),
+        (
+            ["no_regression: {metric: nDCG@10, per: segment, tolerance: 5%, decide_by: observed, min_queries: 7}"],
+            "",
+            "give it more queries",
+        ),
     ],
     ids=["all waived", "too few", "several rules", "too few for evidence", "worsened", "churn", "slices"],
 )
@@ -102,11 +106,8 @@ def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, ruled):
         ([FEW, 'threshold: {nDCG@10: ">= 0.5"}'], ""),
         ([FEW, "expect: [{query: q01, document: q01-d0, top: 3}]"], ""),
         ([EVIDENCE.replace("}", ", min_queries: 10}")], ""),
-        ([EVIDENCE.replace("}", ", on_inconclusive: observed}")], ""),
-        (
-            [EVIDENCE.replace("}", ", on_inconclusive: observed}")],
-            "waive: [{query: q01, until: 2027-01-01, reason: x}]\n",
-        ),
+        ([EVIDENCE.replace("}", ", on_inconclusive: fail}")], ""),
+        ([NO_REGRESSION.replace("}", ", min_queries: 40}")], "waive: [{query: q01, until: 2027-01-01, reason: x}]\n"),
         ([NO_REGRESSION.replace("}", ", on_fail: warn}")], ""),
         (["no_regression: {metric: nDCG@10, per: segment, tolerance: 5%, min_queries: 5}"], ""),
         ([FEW, "churn: {overlap: Overlap@3, below: 0.5, at_most: 10%}"], ""),

@@ -94,7 +94,7 @@ def test_junit_has_the_line_as_message_and_the_whole_as_text(red):
 
 
 def test_a_rule_of_an_extended_file_is_marked_there(red):
-    rule = "  - no_regression: {metric: nDCG@10, tolerance: 5%}\n"
+    rule = "  - no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: observed}\n"
     (red.path / "common.yaml").write_text(f"# shared\n\n\nrules:\n{rule}")
     text = red.suite.partition("rules:\n")[0]
     (red.path / "shop.ireval.yaml").write_text(text + "extends: common.yaml\n")

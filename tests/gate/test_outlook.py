@@ -24,9 +24,9 @@ queries: queries.tsv
 weight: searches
 judgments: never-read.txt
 rules:
-  - no_regression: {metric: nDCG@10, tolerance: 2%}
-  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: {absolute: 0.1}, default: 5%}}
-  - worsened: {metric: RR@10, by_more_than: 0.3, at_most: 2}
+  - no_regression: {metric: nDCG@10, tolerance: 2%, decide_by: observed}
+  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: {absolute: 0.1}, default: 5%}, decide_by: observed}
+  - worsened: {metric: RR@10, by_more_than: 0.3, at_most: 2, decide_by: observed}
 """
 
 
@@ -135,7 +135,7 @@ def test_a_drop_that_there_cannot_be_is_none_that_can_be_shown(suite):
 
 
 def test_rules_against_something_else_are_not_foreseen(suite):
-    suite.write_text(SUITE.replace("tolerance: 2%}", "tolerance: 2%, against: anchor}"))
+    suite.write_text(SUITE.replace("tolerance: 2%", "tolerance: 2%, against: anchor"))
 
     assert [each.check.place.line for each in foreseen(suite)] == [10, 10, 11]
 
@@ -208,7 +208,7 @@ def test_the_queries_that_are_left_of_a_population_limit_what_can_be_missed(suit
 
 
 def test_strata_of_unequal_shares_are_worth_fewer_queries(suite):
-    evidence = SUITE.replace("tolerance: 2%}", "tolerance: 2%, decide_by: evidence}")
+    evidence = SUITE.replace("tolerance: 2%, decide_by: observed}", "tolerance: 2%}")
     suite.write_text(evidence)
     plain = foreseen(suite)
     shares = "weight: searches\npopulation: {strata: segment, shares: {head: 20%, tail: 80%}}"

@@ -5,8 +5,8 @@ from branches import FAILS
 
 OK = pytest.ExitCode.OK
 RULES = """\
-  - no_regression: {metric: nDCG@10, tolerance: 1%}
-  - no_regression: {metric: P@3, tolerance: 1%}
+  - no_regression: {metric: nDCG@10, tolerance: 1%, decide_by: observed}
+  - no_regression: {metric: P@3, tolerance: 1%, decide_by: observed}
 """
 UPDATE = ("--ireval-update", "--ireval-reason", "x")
 FITTED = {"d0": 0, "d1": 1, "d2": 2, "d3": 3}
@@ -87,7 +87,7 @@ def test_with_a_base_it_is_red_where_a_lowered_baseline_is(strict, accepts):
 
 def test_a_grade_that_only_makes_the_worse_ranking_better_is_found_too(strict):
     """P@3 of the baseline is what it was; that of the worse ranking rises."""
-    strict.begin_with((RULES, "  - no_regression: {metric: P@3, tolerance: 1%}\n"))
+    strict.begin_with((RULES, "  - no_regression: {metric: P@3, tolerance: 1%, decide_by: observed}\n"))
     reverse(strict.shop, "q10")
     regrade(strict.shop, {"d3": 1}, "q10")
 
@@ -144,7 +144,9 @@ def test_judgments_that_git_does_not_have_are_compared_with_those_that_the_basel
 
 def test_a_suite_that_compares_with_a_file_only(strict):
     (strict.path / "accepted.txt").write_text((strict.path / "rankings.txt").read_text())
-    strict.begin_with((RULES, "  - no_regression: {metric: P@3, tolerance: 1%, against: {run: accepted.txt}}\n"))
+    strict.begin_with(
+        (RULES, "  - no_regression: {metric: P@3, tolerance: 1%, decide_by: observed, against: {run: accepted.txt}}\n")
+    )
     fit(strict.shop)
 
     assert strict.outcome(*FAILS)["headline"] == (
@@ -166,7 +168,7 @@ def test_a_grade_of_one_subtopic_is_a_judgment_as_well(strict):
 
     strict.git("checkout", "--quiet", "main")
     write(0)
-    rule = "  - no_regression: {metric: StRecall@2, tolerance: 1%}\n"
+    rule = "  - no_regression: {metric: StRecall@2, tolerance: 1%, decide_by: observed}\n"
     text = strict.shop.suite.replace(RULES, rule).replace("metrics: [nDCG@10, P@3]", "metrics: [StRecall@2]")
     text = text.replace("judgments: judgments.txt", "judgments: {file: judgments.txt, format: trec-diversity}")
     (strict.path / "shop.ireval.yaml").write_text(text)

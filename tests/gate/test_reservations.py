@@ -5,8 +5,8 @@ import pytest
 OK = pytest.ExitCode.OK
 WARNS = """\
   - threshold: {nDCG@10: ">= 0.999", on_fail: warn}
-  - no_regression: {metric: nDCG@10, tolerance: 1%, on_fail: warn}
-  - no_regression: {metric: P@1, tolerance: 1%, on_fail: warn}
+  - no_regression: {metric: nDCG@10, tolerance: 1%, decide_by: observed, on_fail: warn}
+  - no_regression: {metric: P@1, tolerance: 1%, decide_by: observed, on_fail: warn}
   - no_regression: {metric: P@3, tolerance: 99%}
   - worsened: {metric: nDCG@10, by_more_than: 0.9, at_most: 9}
 """

@@ -12,7 +12,7 @@ depth: 10
 judgments: {file: judgments.txt, format: trec-diversity}
 rules:
   - threshold: {alpha_nDCG@10: ">= 0.2"}
-  - no_regression: {metric: alpha_nDCG@10, tolerance: 1%}
+  - no_regression: {metric: alpha_nDCG@10, tolerance: 1%, decide_by: observed}
 """
 QUERIES = ("q1", "q2", "q3", "q4")
 DIVERSITY = "".join(f"{q} 1 {q}-a 1\n{q} 1 {q}-b 1\n{q} 2 {q}-c 2\n{q} 2 {q}-a 0\n" for q in QUERIES)

@@ -131,7 +131,9 @@ COMPARING = ("no_regression::nDCG_10.all", "worsened::nDCG_10")
 
 def only_warning(shop, *more):
     """The shop's rules about the whole compare and only warn; those by segment are gone."""
-    segments = "  - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}\n"
+    segments = (
+        "  - no_regression: {decide_by: observed, metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}}\n"
+    )
     shop.change((segments, ""), *WARNING_RULES, *more)
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-WEIGHTED = "  - no_regression: {metric: nDCG@10, tolerance: 5%, weighted: true}\n"
-PLAIN = "  - no_regression: {metric: nDCG@10, tolerance: 50%, name: plain}\n"
+WEIGHTED = "  - no_regression: {metric: nDCG@10, tolerance: 5%, weighted: true, decide_by: observed}\n"
+PLAIN = "  - no_regression: {metric: nDCG@10, tolerance: 50%, name: plain, decide_by: observed}\n"
 HEADLINE = "weighted nDCG@10 fell 16.4% (tolerance 5%)"
 BASELINE, NOW = "1.0000", "0.8355"
 """The weighted means; one query in ten lost all, and it has 100 of 608 searches."""

@@ -51,7 +51,7 @@ def test_a_reference_that_lacks_queries_is_an_error_and_no_easy_win(accepted):
 
     assert outcome(accepted, "no_regression::nDCG_10.all")["verdict"] == "error"
     assert outcome(accepted, "no_regression::nDCG_10.all")["headline"].startswith(
-        "shop.ireval.yaml:13:63: run: old.txt ranks 2 of 10 judged queries; without a ranking: 'q03', "
+        "shop.ireval.yaml:13:84: run: old.txt ranks 2 of 10 judged queries; without a ranking: 'q03', "
     )
 
 

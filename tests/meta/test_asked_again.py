@@ -54,8 +54,8 @@ def test_a_source_that_always_answers_the_same_is_said_to(shop):
 
 def test_noise_is_told_with_its_floor_and_a_tolerance_below_it_is_an_error(noisy):
     noisy.rules = (
-        "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.0001}, name: tight}\n"
-        "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.5}, name: wide}\n"
+        "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.0001}, decide_by: observed, name: tight}\n"
+        "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.5}, decide_by: observed, name: wide}\n"
     )
     found = asked(noisy, times=4)
     tight, wide = found.tolerances

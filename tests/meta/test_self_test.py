@@ -35,7 +35,7 @@ def test_variants_of_one_intent_change_places_together(shop):
     shop.change()
     shop.searches = [1 + number // 5 for number in range(60)]  # the column of the intents
     shop.more = "cluster: searches\n"
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}}\n"
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}\n"
     material = shop.material()
     now, before = (side.scored["nDCG@5"].values for side in (material.now, material.baseline))
     staged = stage(shop)
@@ -52,7 +52,7 @@ def test_variants_of_one_intent_change_places_together(shop):
 def test_a_coin_turns_a_tight_tolerance_red_as_often_as_the_sign_of_the_mean_says(shop):
     shop.accept()
     shop.change()
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}}\n"
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}\n"
     material = shop.material()
     now, before = (side.scored["nDCG@5"].values for side in (material.now, material.baseline))
     staged = stage(shop)
@@ -133,9 +133,9 @@ def test_damage_to_a_share_of_queries_is_what_ranking_them_so_would_score(shop):
 def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
     shop.accept()
     name = "the first 5 documents reversed"
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 1%, name: loose}\n"
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 1%, decide_by: observed, name: loose}\n"
     loose = by_name(report(shop))[name]
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 0.1%, name: tight}\n"
+    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 0.1%, decide_by: observed, name: tight}\n"
     tight = by_name(report(shop))[name]
 
     assert (tight.noticed_from, tight.rules) == (0.05, ("no_regression::nDCG_5.all.tight",))
@@ -247,7 +247,7 @@ def test_a_waived_query_is_not_damaged(shop, name):
     assert by_name(report(shop))[name].queries == 59
 
 
-EVIDENCE = "  - no_regression: {metric: nDCG@5, tolerance: 0.5%, decide_by: evidence, on_inconclusive: warn}\n"
+EVIDENCE = "  - no_regression: {metric: nDCG@5, tolerance: 0.5%, hard_limit: 90%}\n"
 
 
 @pytest.mark.ci
@@ -262,10 +262,10 @@ def test_evidence_keeps_its_promise_where_a_change_is_chance(shop):
     assert 0 < rule.share <= 0.09
 
 
-def test_what_evidence_leaves_to_the_observed_change_is_no_broken_promise(shop):
+def test_what_fails_where_queries_cannot_tell_is_no_broken_promise(shop):
     shop.accept()
     shop.change(share=0.9)
-    shop.rules = EVIDENCE.replace("on_inconclusive: warn", "on_inconclusive: observed")
+    shop.rules = EVIDENCE.replace("}", ", on_inconclusive: fail}")
     _, rule = report(shop, trials=200).alarms
 
     assert rule.alarms > 2 * rule.by_evidence

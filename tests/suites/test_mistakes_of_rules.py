@@ -60,8 +60,8 @@ def said(complaint):
             "'' is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}",
         ),
         (
-            "no_regression: {metric: nDCG@10, tolerance: 1%, hard_limit: 5%}",
-            "hard_limit is for rules that decide by evidence: add decide_by: evidence",
+            "no_regression: {metric: nDCG@10, tolerance: 1%, hard_limit: 5%, decide_by: observed}",
+            "hard_limit is for rules that decide by evidence: remove decide_by: observed",
         ),
         (
             "no_regression: {metric: nDCG@10, tolerance: 10%, hard_limit: 5%, decide_by: evidence}",

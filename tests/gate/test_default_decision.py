@@ -1,0 +1,438 @@
+"""How ``no_regression`` and ``worsened`` decide by default: pass within the limit, fail beyond chance, else warn.
+
+A town has one relevant document a query; a query that fell from the first to the second rank lost 0.5 of RR.
+"""
+
+import pytest
+from town import Town
+
+from pytest_ireval import load_suite, run_gate
+from pytest_ireval.errors import SuiteError
+
+DEFAULT = "no_regression: {metric: RR@10, tolerance: 2%}"
+SAME, LOSS, GAIN = (2, 2), (1, 2), (2, 1)
+GONE, FOUND = (1, 0), (0, 1)
+BELOW_NEW = (1, -2)
+"""From the first rank to the second, below a document that nobody has judged."""
+
+
+def rule(text, more):
+    return f"{text[:-1]}, {more}}}"
+
+
+@pytest.fixture
+def town(tmp_path):
+    """Makes one of so many queries of each kind."""
+
+    def make(*kinds, **more):
+        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)], **more)
+
+    return make
+
+
+def test_a_fall_within_the_tolerance_passes_without_a_word_on_evidence(town):
+    outcome = town((SAME, 170), (LOSS, 16), (GAIN, 14)).only(DEFAULT)
+
+    assert (outcome.verdict, outcome.warning) == ("pass", False)
+    assert outcome.headline == "RR@10 fell 0.9% (tolerance 2%)"
+    assert outcome.sentence == "16 of 200 queries got worse."
+    assert outcome.facts == ()
+
+
+def test_it_says_so_although_evidence_shows_a_fall(town):
+    """A hundred queries lost a little and none gained: it is no chance, and it is within the tolerance."""
+    outcome = town((SAME, 2400), ((3, 4), 100)).only(DEFAULT)
+
+    assert (outcome.verdict, outcome.headline) == ("pass", "RR@10 fell 0.7% (tolerance 2%)")
+    assert outcome.numbers["p"] < 0.0001
+
+
+def test_nothing_changed_is_a_pass(town):
+    outcome = town((SAME, 30)).only(DEFAULT)
+
+    assert (outcome.verdict, outcome.headline) == ("pass", "RR@10 did not change (tolerance 2%)")
+
+
+def test_a_fall_beyond_the_tolerance_that_is_no_chance_fails(town):
+    outcome = town((SAME, 170), ((3, 4), 30)).only(DEFAULT)
+
+    assert (outcome.verdict, outcome.warning) == ("fail", False)
+    assert outcome.headline == "RR@10 fell 2.6% (tolerance 2%, statistically significant)"
+    assert outcome.figures[0].over
+
+
+def test_a_fall_that_may_be_chance_warns_in_one_line_with_the_worst_queries_and_the_number_that_would_tell(town):
+    outcome = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(DEFAULT)
+
+    assert (outcome.verdict, outcome.warning) == ("inconclusive", True)
+    assert outcome.headline == (
+        "RR@10 fell 2.8% (tolerance 2%): 200 queries cannot tell this from chance; 2,000 would; worst queries: "
+        "q0170 1.000 -> 0.500, q0171 1.000 -> 0.500, q0172 1.000 -> 0.500"
+    )
+
+
+def test_on_inconclusive_fail_makes_it_red_and_no_more(town):
+    strict = rule(DEFAULT, "on_inconclusive: fail")
+    beyond = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(strict)
+    within = town((SAME, 170), (LOSS, 12), (GAIN, 15)).only(strict)
+
+    assert beyond.verdict == "fail"
+    assert beyond.headline.endswith("cannot tell this from chance; 2,000 would; on_inconclusive: fail")
+    assert within.verdict == "pass"
+
+
+def test_there_is_no_observed_after_inconclusive(town):
+    with pytest.raises(SuiteError, match="'observed' is unknown\n  allowed: fail, warn"):
+        town((SAME, 30)).only(rule(DEFAULT, "on_inconclusive: observed"))
+
+
+def test_decide_by_observed_is_the_contract(town):
+    some = town((SAME, 170), (LOSS, 18), (GAIN, 12))
+
+    assert some.only(rule(DEFAULT, "decide_by: observed")).verdict == "fail"
+    assert some.only(rule(DEFAULT, "decide_by: evidence")).headline == some.only(DEFAULT).headline
+
+
+def test_a_tail_of_twelve_queries_that_fell_by_a_third_is_red(town):
+    """Whatever twelve queries show by statistics: the hard limit looks at them all the same."""
+    segments = ["head"] * 60 + ["tail"] * 12
+    some = town((SAME, 60), (SAME, 4), (LOSS, 8), segments=segments)
+    found = some.gate(rule(DEFAULT, "per: segment"))
+
+    tail = found["no_regression::RR_10.segment-tail"]
+    assert (tail.verdict, tail.headline) == ("fail", "RR@10 fell 40.0% on segment=tail (hard limit 25%)")
+    assert found["no_regression::RR_10.segment-head"].verdict == "pass"
+
+
+def test_a_tail_that_fell_by_less_warns_and_one_within_the_tolerance_passes(town):
+    segments = ["head"] * 60 + ["tail"] * 12
+    fell = town((SAME, 60), (SAME, 9), (LOSS, 3), segments=segments).gate(rule(DEFAULT, "per: segment"))
+    same = town((SAME, 72), segments=segments).gate(rule(DEFAULT, "per: segment"))
+
+    tail = fell["no_regression::RR_10.segment-tail"]
+    assert (tail.verdict, tail.warning) == ("inconclusive", True)
+    assert tail.headline == (
+        "RR@10 fell 20.0% on segment=tail (tolerance 2%): 12 queries cannot tell this from chance, as only 3 of them "
+        "changed; 2,600 would; worst queries: q0069 1.000 -> 0.500, q0070 1.000 -> 0.500, q0071 1.000 -> 0.500"
+    )
+    assert {outcome.verdict for outcome in same.values()} == {"pass"}
+
+
+@pytest.mark.parametrize(
+    ("queries", "lost", "fell", "verdict"),
+    [
+        (12, 5, "29.4%", "fail"),  # 25% below 20 queries
+        (12, 4, "25.0%", "inconclusive"),
+        (19, 7, "26.9%", "fail"),
+        (20, 4, "16.7%", "inconclusive"),  # 20% below 100
+        (60, 20, "25.0%", "fail"),
+    ],
+)
+def test_the_hard_limit_is_wider_where_queries_are_few(queries, lost, fell, verdict, town):
+    outcome = town((SAME, queries - lost), (LOSS, lost)).only(rule(DEFAULT, "alpha: 0.000001"))
+
+    assert (outcome.verdict, outcome.headline.split()[2]) == (verdict, fell)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "limit"),
+    [
+        ("1%", "10%"),
+        ("2%", "10%"),
+        ("3%", "15%"),
+        ("{absolute: 0.01}", "0.06"),  # a tenth of the baseline of 0.6
+        ("{absolute: 0.02}", "0.1"),
+        ("40%", "70%"),  # halfway to the loss of everything, where five tolerances would be more than there is
+    ],
+)
+def test_the_hard_limit_is_five_tolerances_and_a_tenth_of_the_baseline_at_least(tolerance, limit, town):
+    outcome = town((GONE, 100), (SAME, 400)).only(f"no_regression: {{metric: RR@10, tolerance: {tolerance}}}")
+
+    baseline = outcome.figures[0].baseline
+    assert baseline == pytest.approx(0.6)
+    wanted = float(limit.rstrip("%")) / 100 * baseline if "%" in limit else float(limit)
+    assert outcome.numbers["hard_limit"] == pytest.approx(wanted)
+
+
+def test_the_loss_of_everything_is_red_whatever_the_tolerance(town):
+    outcome = town((GONE, 10)).only("no_regression: {metric: RR@10, tolerance: 60%}")
+
+    assert (outcome.verdict, outcome.headline) == ("fail", "RR@10 fell 100.0% (hard limit 80%)")
+
+
+def test_of_a_baseline_of_zero_no_share_is_a_hard_limit(town):
+    """Of 60 costs of 0 one rose: a share of nothing allows nothing, and chance is not ruled out."""
+    some = town((SAME, 59), ((1, 1), 1))
+    path = some.folder / "now.txt"
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if line < "q0059"))
+    outcome = some.only("no_regression: {metric: Empty, tolerance: 2%}", more="missing_queries: zero\n")
+
+    assert outcome.figures[0].baseline == 0
+    assert outcome.verdict == "inconclusive"
+
+
+def test_a_hard_limit_that_is_written_counts(town):
+    some = town((SAME, 170), (LOSS, 30), (GAIN, 5))
+    beyond, within = (some.only(rule(DEFAULT, f"alpha: 0.000001, hard_limit: {limit}%")) for limit in (8, 12))
+
+    assert (beyond.verdict, beyond.headline) == ("fail", "RR@10 fell 10.6% (hard limit 8%)")
+    assert (within.verdict, within.warning) == ("inconclusive", True)
+
+
+def test_beyond_the_hard_limit_it_fails_whatever_is_unjudged(town):
+    some = town((SAME, 60), (BELOW_NEW, 40))
+    beyond = some.only(DEFAULT)
+    statistical = some.only(rule(DEFAULT, "hard_limit: 50%"))
+
+    assert (beyond.verdict, beyond.headline) == ("fail", "RR@10 fell 28.6% (hard limit 10%)")
+    assert (statistical.verdict, statistical.warning) == ("inconclusive", True)
+    assert statistical.headline == (
+        "RR@10 fell 28.6% (tolerance 2%, statistically significant): inconclusive, as judgments of 40 unjudged "
+        "documents could change the verdict: without unjudged documents the change is +0.000"
+    )
+
+
+def test_unjudged_documents_in_lost_places_are_said_and_not_that_nothing_is_wrong(town):
+    outcome = town((SAME, 60), (BELOW_NEW, 40)).only(DEFAULT)
+
+    assert "40 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv)" in outcome.facts
+    assert not any("explain" in fact for fact in outcome.facts)
+
+
+def test_where_the_best_grades_leave_a_fall_it_is_said(town):
+    outcome = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 20)).only(DEFAULT)
+
+    assert (
+        "20 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv); even with the "
+        "best grades the figure falls by 0.200"
+    ) in outcome.facts
+
+
+def test_a_fall_behind_judged_documents_says_nothing_of_unjudged_ones(town):
+    assert town((SAME, 60), (LOSS, 40)).only(DEFAULT).facts == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ("decide_by: observed, hard_limit: 10%", "hard_limit is for rules that decide by evidence: remove decide_by"),
+        ("decide_by: observed, alpha: 0.1", "alpha is for rules that decide by evidence: remove decide_by: observed"),
+        ("decide_by: observed, on_inconclusive: warn", "on_inconclusive is for rules that decide by evidence: remove"),
+        ("hard_limit: 1%", "hard_limit: 1% is less than the tolerance of 2%"),
+        ("hard_limit: 100%", "a hard_limit of 100% lets everything pass"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(more, complaint, town):
+    with pytest.raises(SuiteError) as error:
+        town((SAME, 60)).only(rule(DEFAULT, more))
+
+    assert complaint in str(error.value)
+
+
+def test_a_figure_that_is_not_a_mean_is_decided_by_what_is_observed(town):
+    some = town((SAME, 60), (LOSS, 40))
+
+    outcome = some.only("no_regression: {metric: GMAP, tolerance: 2%}")
+    assert (outcome.verdict, outcome.headline) == ("fail", "GMAP fell 24.2% (tolerance 2%)")
+    with pytest.raises(
+        SuiteError, match="alpha is for rules that decide by evidence: remove it, as evidence compares means"
+    ):
+        some.only("no_regression: {metric: GMAP, tolerance: 2%, alpha: 0.1}")
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ((SAME, 60),),
+        ((SAME, 40), (GAIN, 20)),
+        ((SAME, 56), (LOSS, 2), (GAIN, 2)),
+        ((SAME, 55), (LOSS, 3), (GAIN, 2)),
+        ((SAME, 50), ((3, 4), 5), ((4, 3), 5)),
+        ((SAME, 10),),
+        ((SAME, 8), (GAIN, 2)),
+        ((LOSS, 20), (GAIN, 20)),
+        ((SAME, 196), (LOSS, 4)),
+    ],
+)
+def test_harmless_changes_stay_green(kinds, town):
+    found = town(*kinds).gate(DEFAULT, rule(DEFAULT, "per: segment"))
+
+    assert "fail" not in {outcome.verdict for outcome in found.values()}
+
+
+WORSENED = "worsened: {metric: RR@10, by_more_than: 0.3, at_most: 5%}"
+
+
+def test_losses_within_at_most_pass_without_a_word_on_evidence(town):
+    outcome = town((SAME, 116), (GONE, 4)).only(WORSENED)
+
+    assert (outcome.verdict, outcome.warning) == ("pass", False)
+    assert outcome.headline == "4 queries of 120 lose more than 0.3 of RR@10 (3.3%, at most 5%)"
+
+
+def test_losses_beyond_at_most_that_are_no_chance_fail(town):
+    outcome = town((SAME, 90), (GONE, 10)).only(WORSENED)
+
+    assert outcome.verdict == "fail"
+    assert outcome.headline == (
+        "10 queries of 100 lose more than 0.3 of RR@10 (10.0%, at most 5%, 0 gain as much, statistically significant)"
+    )
+
+
+def test_losses_beyond_at_most_that_gains_make_up_for_warn(town):
+    outcome = town((SAME, 85), (GONE, 8), (FOUND, 7)).only(WORSENED)
+
+    assert (outcome.verdict, outcome.warning) == ("inconclusive", True)
+    assert outcome.headline.startswith(
+        "8 queries of 100 lose more than 0.3 of RR@10 (8.0%, at most 5%, 7 gain as much): 100 queries cannot tell this "
+        "from chance; "
+    )
+    assert outcome.headline.endswith(
+        " would; worst queries: q0085 1.000 -> 0.000, q0086 1.000 -> 0.000, q0087 1.000 -> 0.000"
+    )
+
+
+def test_worsened_uses_its_own_alpha(town):
+    some = town((SAME, 92), (GONE, 7), (FOUND, 1))  # by chance, one of 28 such changes is as bad
+
+    assert some.only(WORSENED).verdict == "fail"
+    assert some.only(rule(WORSENED, "alpha: 0.01")).verdict == "inconclusive"
+    assert some.only(rule(WORSENED, "alpha: 0.01, on_inconclusive: fail")).verdict == "fail"
+
+
+def test_worsened_by_observation_is_the_contract(town):
+    some = town((SAME, 85), (GONE, 8), (FOUND, 7))
+
+    assert some.only(rule(WORSENED, "decide_by: observed")).verdict == "fail"
+    with pytest.raises(SuiteError, match="add at_most: 2, or remove decide_by: observed"):
+        some.only("worsened: {metric: RR@10, by_more_than: 0.3, decide_by: observed}")
+
+
+def test_without_at_most_as_many_may_be_lost_as_are_found(town):
+    some = "worsened: {metric: RR@10, by_more_than: 0.3}"
+
+    assert town((SAME, 80), (GONE, 10), (FOUND, 10)).only(some).verdict == "pass"
+    assert town((SAME, 80), (GONE, 12), (FOUND, 8)).only(some).verdict == "inconclusive"
+    assert town((SAME, 80), (GONE, 10)).only(some).verdict == "fail"
+
+
+def test_worsened_needs_five_queries_for_it_is_exact(town):
+    """Ten queries of which five lost everything and none gained: chance does that once in 32 times."""
+    assert town((SAME, 5), (GONE, 5)).only(WORSENED).verdict == "fail"
+    few = town((SAME, 1), (GONE, 3)).gate(WORSENED)
+    assert few["worsened::RR_10"].verdict == "inconclusive"
+    assert "4 queries are fewer than the 5 that evidence needs" in few["worsened::RR_10"].headline
+    assert few["inputs"].verdict == "fail"  # a suite that can never be red judges nothing
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "headline"),
+    [
+        ("no_regression: {metric: RR@10, tolerance: 2%}", ((SAME, 194), (LOSS, 4)), "RR@10 fell 1.98% (tolerance 2%)"),
+        (
+            "no_regression: {metric: RR@10, tolerance: 2%, decide_by: observed}",
+            ((SAME, 192), (LOSS, 4)),
+            "RR@10 fell 2.0% (tolerance 2%)",  # exactly
+        ),
+        (
+            "no_regression: {metric: RR@10, tolerance: 2%, decide_by: observed}",
+            ((SAME, 190), (LOSS, 4)),
+            "RR@10 fell 2.02% (tolerance 2%)",
+        ),
+        (
+            "no_regression: {metric: RR@10, tolerance: {absolute: 0.0101}, decide_by: observed}",
+            ((SAME, 190), (LOSS, 4)),
+            "RR@10 fell by 0.0103 (tolerance 0.0101)",
+        ),
+        (
+            "worsened: {metric: RR@10, by_more_than: 0.3, at_most: 5%, decide_by: observed}",
+            ((SAME, 113), (GONE, 6)),
+            "6 queries of 119 lose more than 0.3 of RR@10 (5.04%, at most 5%)",
+        ),
+    ],
+)
+def test_a_figure_beside_its_limit_has_as_many_digits_as_tell_the_two_apart(text, kinds, headline, town):
+    assert town(*kinds).only(text).headline == headline
+
+
+def test_a_threshold_shows_as_many_digits_too(town):
+    folder = town((SAME, 194), (LOSS, 4)).folder
+    for limit, said in (("0.50004", "0.50000"), ("0.51", "0.5000")):
+        (folder / "town.ireval.yaml").write_text(
+            "ireval: 1\nsuite: town\nsource: {run: now.txt}\njudgments: judgments.txt\n"
+            f"rules: [{{threshold: {{RR@10: '>= {limit}'}}}}]\n"
+        )
+        outcome = run_gate(load_suite(folder / "town.ireval.yaml")).outcomes[1]
+        assert outcome.headline == f"RR@10 is {said} (must be >= {limit})"
+
+
+def test_every_face_shows_them(town, pytester):
+    folder = town((SAME, 190), (LOSS, 4)).folder
+    (folder / "town.ireval.yaml").write_text(
+        "ireval: 1\nsuite: town\nsource: {run: now.txt}\nqueries: queries.tsv\njudgments: judgments.txt\nrules:\n"
+        "  - no_regression: {metric: RR@10, tolerance: 2%, decide_by: observed, against: {run: before.txt}}\n"
+    )
+
+    result = pytester.runpytest("--ireval", str(folder), "-p", "no:cacheprovider", "--ireval-report", "report")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*: RR@10 fell 2.02% (tolerance 2%)", "  all *-0.0103  -2.02% *<- over tolerance"])
+    summary = (pytester.path / "report/summary.md").read_text()
+    assert "RR@10 fell 2.02% (tolerance 2%)" in summary
+    assert "-2.02%" in summary
+    page = (pytester.path / "report/index.html").read_text()
+    assert '<td class="number worse">-2.02%</td>' in page
+
+
+def test_a_run_with_a_broken_tail_of_twelve_queries_exits_with_1_and_one_that_may_be_chance_warns(town, pytester):
+    """The terminal has one line of what is inconclusive."""
+    rules = "  - no_regression: {metric: RR@10, per: segment, tolerance: 5%, against: {run: before.txt}}\n"
+    for lost, code in ((8, pytest.ExitCode.TESTS_FAILED), (3, pytest.ExitCode.OK)):
+        segments = ["head"] * 60 + ["tail"] * 12
+        folder = town((SAME, 72 - lost), (LOSS, lost), segments=segments).folder
+        (folder / "town.ireval.yaml").write_text(
+            "ireval: 1\nsuite: town\nsource: {run: now.txt}\nqueries: queries.tsv\njudgments: judgments.txt\nrules:\n"
+            + rules
+        )
+        result = pytester.runpytest("--ireval", str(folder), "-p", "no:cacheprovider")
+        assert result.ret == code
+        text = " ".join(result.stdout.str().split())
+        assert ("RR@10 fell 40.0% on segment=tail (hard limit 25%)" in text) == (code == 1)
+        assert ("RR@10 fell 20.0% on segment=tail (tolerance 5%): 12 queries cannot tell this" in text) == (code == 0)
+
+
+WEIGHTED = "no_regression: {metric: RR@10, tolerance: 2%, weighted: true}"
+
+
+def test_weights_that_leave_few_queries_are_said(town):
+    some = town((SAME, 100), weights=[50] * 10 + [1] * 90)
+    some.gate(WEIGHTED, rule(WEIGHTED, "per: segment"))
+    said = [note for note in some.result.notes if "is weighted" in note]
+
+    assert [note.partition(": ")[2] for note in said] == [
+        "no_regression RR@10 is weighted, and few queries decide it: 100 queries count like 14 of equal weight",
+        "no_regression RR@10 is weighted, and few queries decide it: 50 queries of segment=head count like 7 of equal "
+        "weight; 50 queries of segment=tail count like 7 of equal weight",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "weights"),
+    [(WEIGHTED, [1] * 100), (WEIGHTED, [2, 1] * 50), (DEFAULT, [50] * 10 + [1] * 90)],
+    ids=["equal weights", "like 90 queries", "a rule that is not weighted"],
+)
+def test_weights_that_leave_enough_are_not_spoken_of(text, weights, town):
+    some = town((SAME, 100), weights=weights)
+    some.gate(text)
+
+    assert not [note for note in some.result.notes if "is weighted" in note]
+
+
+def test_ireval_check_says_it_too(town, ireval):
+    some = town((SAME, 100), weights=[50] * 10 + [1] * 90)
+    some.gate(WEIGHTED)
+
+    printed = ireval("check", str(some.folder / "town.ireval.yaml"))
+
+    assert printed.code == 0
+    assert "is weighted, and few queries decide it: 100 queries count like 14 of equal weight\n" in printed.out
