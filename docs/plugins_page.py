@@ -16,8 +16,6 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 from pytest_ireval import (
     Answer,
     Chances,
-    ClickedSearch,
-    InputFile,
     JudgedRankings,
     Queries,
     Ranking,
@@ -29,6 +27,7 @@ from pytest_ireval import (
     options,
 )
 from pytest_ireval.metrics.steps import Listing
+from pytest_ireval.plugin_api import ClickedSearch, InputFile
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judged import Documents, Hits, Sessions, Unretrieved
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics

@@ -9,8 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_ireval.baselines.record import Acceptance
-    from pytest_ireval.baselines.store import BaselineStore
     from pytest_ireval.comparing import compare
     from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
@@ -18,32 +16,18 @@ if TYPE_CHECKING:
     from pytest_ireval.explaining import why
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
-    from pytest_ireval.metrics.metric import Elsewhere, Metric, metric
-    from pytest_ireval.metrics.names import MetricResolver
+    from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.conftests import load_registry
-    from pytest_ireval.plugins.hookspecs import ReportSection, hookimpl, report_section
-    from pytest_ireval.plugins.kinds import (
-        ClickedSearch,
-        ClickPolicy,
-        DiagnosisKind,
-        Part,
-        RuleKind,
-        SourceKind,
-        click_policy,
-        diagnosis,
-        rule,
-        source,
-    )
+    from pytest_ireval.plugins.hookspecs import hookimpl, report_section
+    from pytest_ireval.plugins.kinds import Part, diagnosis, rule, source
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Steps
     from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
-    from pytest_ireval.retrieval.formats.input_file import InputFile
-    from pytest_ireval.retrieval.formats.reader import Reader
     from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries, write_rankings
     from pytest_ireval.retrieval.judged import JudgedRankings, ratio
     from pytest_ireval.retrieval.judgments import Judgments
@@ -53,17 +37,13 @@ if TYPE_CHECKING:
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
     from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence
-    from pytest_ireval.rules.question import slice_figures
     from pytest_ireval.sources.request import Answer, Request
-    from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
     from pytest_ireval.suites.loading import load_suite, load_suites
     from pytest_ireval.suites.suite import Suite
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "baselines.record": ("Acceptance",),
-    "baselines.store": ("BaselineStore",),
     "comparing": ("compare",),
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
@@ -71,24 +51,18 @@ _HOMES = {
     "explaining": ("why",),
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
-    "metrics.metric": ("Elsewhere", "Metric", "metric"),
-    "metrics.names": ("MetricResolver",),
+    "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
-    "plugins.kinds": (
-        *("ClickPolicy", "ClickedSearch", "DiagnosisKind", "Part", "RuleKind", "SourceKind"),
-        *("click_policy", "diagnosis", "rule", "source"),
-    ),
+    "plugins.kinds": ("Part", "diagnosis", "rule", "source"),
     "plugins.conftests": ("load_registry",),
-    "plugins.hookspecs": ("ReportSection", "hookimpl", "report_section"),
+    "plugins.hookspecs": ("hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Steps",),
     "results.outcome": ("Outcome", "QueryChange", "SliceFigures"),
     "results.suite_result": ("RunResult", "SuiteResult"),
-    "retrieval.formats.input_file": ("InputFile",),
-    "retrieval.formats.reader": ("Reader",),
     "retrieval.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
     "retrieval.judged": ("JudgedRankings", "ratio"),
     "retrieval.judgments": ("Judgments",),
@@ -98,36 +72,25 @@ _HOMES = {
     "rules.context": ("Ruling", "Seen"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
     "rules.evidence": ("Chances", "Tries", "TryEvidence"),
-    "rules.question": ("slice_figures",),
     "sources.request": ("Answer", "Request"),
     "suites.loading": ("load_suite", "load_suites"),
-    "statistics.mean_evidence": ("mean_evidence", "MeanEvidence"),
     "suites.suite": ("Suite",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Acceptance",
     "Answer",
     "BaselineError",
-    "BaselineStore",
     "Chances",
-    "ClickPolicy",
-    "ClickedSearch",
     "Comparison",
-    "DiagnosisKind",
-    "Elsewhere",
     "Evaluation",
     "InputError",
-    "InputFile",
     "IrevalError",
     "JudgedRankings",
     "Judgments",
     "Listing",
-    "MeanEvidence",
     "Metric",
     "MetricError",
-    "MetricResolver",
     "Outcome",
     "Param",
     "Part",
@@ -136,16 +99,12 @@ __all__ = [
     "Ranking",
     "RankingChange",
     "Rankings",
-    "Reader",
-    "ReportSection",
     "Request",
-    "RuleKind",
     "Ruling",
     "RunResult",
     "Seen",
     "SliceFigures",
     "SourceError",
-    "SourceKind",
     "Steps",
     "Suite",
     "SuiteError",
@@ -153,7 +112,6 @@ __all__ = [
     "Symptom",
     "Tries",
     "TryEvidence",
-    "click_policy",
     "compare",
     "condensed",
     "diagnosis",
@@ -164,7 +122,6 @@ __all__ = [
     "load_registry",
     "load_suite",
     "load_suites",
-    "mean_evidence",
     "metric",
     "per_query_metric",
     "perfect",
@@ -175,7 +132,6 @@ __all__ = [
     "report_section",
     "rule",
     "run_gate",
-    "slice_figures",
     "source",
     "steps_of",
     "why",

@@ -336,7 +336,7 @@ def test_an_empty_file_and_another_file_are_not_logs(ireval, write):
 def test_a_policy_of_a_conftest_is_used_by_name(ireval, write, few, tmp_path):
     write(
         "conftest.py",
-        "from pytest_ireval import click_policy, hookimpl\n"
+        "from pytest_ireval import hookimpl\nfrom pytest_ireval.plugin_api import click_policy\n"
         "@click_policy(name='next')\n"
         "def following(search):\n"
         "    '''The first click is better than the document below.'''\n"

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_searches import made
 
-from pytest_ireval import ClickedSearch, click_policy, evaluate
+from pytest_ireval import evaluate
 from pytest_ireval.cli.options import registry_at
 from pytest_ireval.errors import PluginError
 from pytest_ireval.judging.clicks import POLICIES, deviations, preferred, searches_of
+from pytest_ireval.plugin_api import ClickedSearch, click_policy
 
 SHOWN = ("d1", "d2", "d3", "d4")
 BY_NAME = {policy.name: policy for policy in POLICIES}

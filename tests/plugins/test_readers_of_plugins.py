@@ -5,8 +5,9 @@ import types
 
 import pytest
 
-from pytest_ireval import InputFile, IrevalError, Reader, evaluate, hookimpl, read_judgments, read_queries
+from pytest_ireval import IrevalError, evaluate, hookimpl, read_judgments, read_queries
 from pytest_ireval.errors import PluginError
+from pytest_ireval.plugin_api import InputFile, Reader
 from pytest_ireval.plugins.registry import Plugins
 
 

@@ -11,7 +11,6 @@ import pytest
 from pytest_ireval import (
     InputError,
     Metric,
-    Reader,
     SuiteError,
     hookimpl,
     load_registry,
@@ -24,6 +23,7 @@ from pytest_ireval import (
 )
 from pytest_ireval.errors import MetricNameError, PluginError
 from pytest_ireval.options import RuleOptions, SourceOptions, Text
+from pytest_ireval.plugin_api import Reader
 from pytest_ireval.plugins import registry as manager_module
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, OF_SUITES, Plugins, registered

@@ -8,7 +8,8 @@ from test_discovery import distribution
 pytestmark = pytest.mark.ci
 
 RULES = '''\
-from pytest_ireval import MeanEvidence, Ruling, hookimpl, mean_evidence, rule, slice_figures
+from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval.plugin_api import MeanEvidence, mean_evidence, slice_figures
 from pytest_ireval.options import EvidenceOptions, Flag, MetricText, RuleFacts, TolerancesText
 from dataclasses import replace
 

@@ -14,22 +14,15 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 from pytest_ireval import (
-    Acceptance,
-    BaselineStore,
-    DiagnosisKind,
     JudgedRankings,
     Metric,
-    MetricResolver,
     Outcome,
     Ranking,
     RankingChange,
-    ReportSection,
     Request,
-    RuleKind,
     Ruling,
     RunResult,
     Seen,
-    SourceKind,
     SuiteResult,
     Symptom,
     diagnosis,
@@ -41,6 +34,15 @@ from pytest_ireval import (
     source,
 )
 from pytest_ireval.options import RuleOptions, SourceOptions, Text, Whole
+from pytest_ireval.plugin_api import (
+    Acceptance,
+    BaselineStore,
+    DiagnosisKind,
+    MetricResolver,
+    ReportSection,
+    RuleKind,
+    SourceKind,
+)
 
 
 class FewOptions(RuleOptions):

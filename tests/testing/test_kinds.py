@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from pytest_ireval import Chances, RankingChange, Reader, Ruling, load_registry, mean_evidence, rule, source
+from pytest_ireval import Chances, RankingChange, Ruling, load_registry, rule, source
 from pytest_ireval.errors import PluginError
 from pytest_ireval.options import ComparingOptions, MetricText, SourceOptions, Text
+from pytest_ireval.plugin_api import Reader, mean_evidence
 from pytest_ireval.testing import check_reader, check_rule, check_source, request_from, seen_from
 
 BUILT_IN = load_registry()

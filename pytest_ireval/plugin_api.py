@@ -1,0 +1,36 @@
+"""What packages of plugins use beside the names of ``pytest_ireval``: kinds of plugins, readers, baselines.
+
+A metric, a rule or a source in a ``conftest.py`` needs ``pytest_ireval`` alone.
+"""
+
+from __future__ import annotations
+
+from pytest_ireval.baselines.record import Acceptance
+from pytest_ireval.baselines.store import BaselineStore
+from pytest_ireval.metrics.metric import Elsewhere
+from pytest_ireval.metrics.names import MetricResolver
+from pytest_ireval.plugins.hookspecs import ReportSection
+from pytest_ireval.plugins.kinds import ClickedSearch, ClickPolicy, DiagnosisKind, RuleKind, SourceKind, click_policy
+from pytest_ireval.retrieval.formats.input_file import InputFile
+from pytest_ireval.retrieval.formats.reader import Reader
+from pytest_ireval.rules.question import slice_figures
+from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
+
+__all__ = [
+    "Acceptance",
+    "BaselineStore",
+    "ClickPolicy",
+    "ClickedSearch",
+    "DiagnosisKind",
+    "Elsewhere",
+    "InputFile",
+    "MeanEvidence",
+    "MetricResolver",
+    "Reader",
+    "ReportSection",
+    "RuleKind",
+    "SourceKind",
+    "click_policy",
+    "mean_evidence",
+    "slice_figures",
+]

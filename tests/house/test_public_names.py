@@ -1,0 +1,23 @@
+import re
+
+import pytest_ireval
+from pytest_ireval import options, plugin_api
+from pytest_ireval.plugins import hookspecs
+
+
+def test_each_public_name_can_be_imported():
+    for module in (pytest_ireval, options, plugin_api):
+        assert [name for name in module.__all__ if getattr(module, name, None) is None] == []
+
+
+def test_a_script_needs_few_names():
+    assert {"evaluate", "compare", "why", "run_gate", "load_suite"} <= set(pytest_ireval.__all__)
+    assert not set(pytest_ireval.__all__) & set(plugin_api.__all__)
+
+
+def test_each_type_that_a_hook_names_is_public():
+    hooks = (hook for name, hook in vars(hookspecs).items() if name.startswith("ireval_"))
+    named = {word for hook in hooks for text in hook.__annotations__.values() for word in re.findall(r"[A-Z]\w+", text)}
+
+    assert {"Metric", "RunResult", "SuiteResult"} <= named
+    assert named - {*pytest_ireval.__all__, *plugin_api.__all__} == {"Iterable", "None", "Path"}
