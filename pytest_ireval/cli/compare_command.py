@@ -1,9 +1,8 @@
-"""``ireval compare``: one leaderboard over two or more rankings files, as text, Markdown, LaTeX, JSON or CSV."""
+"""``ireval compare``: one leaderboard over two or more rankings files, as text, Markdown, HTML, JSON or CSV."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
@@ -20,7 +19,6 @@ from pytest_ireval.cli.comparison_views import (
     as_table,
     comparison_notes,
     extreme_rows,
-    how_tested,
     letters,
     marks,
     name_of_ranking,
@@ -51,68 +49,6 @@ from pytest_ireval.results.comparison import Comparison, Pair, RankingRisk
 from pytest_ireval.results.evaluation import MissingQueries, Policies
 from pytest_ireval.retrieval.ids import processors
 from pytest_ireval.text_table import printable
-
-MINUS = re.compile(r"(?<![\w-])-(?=\d)")
-
-
-def _as_latex(comparison: Comparison, view: View) -> str:
-    """The leaderboard, with pairs and values if they are asked for, and notes in comments."""
-    signs = letters(comparison)
-    header = ["", "Ranking", *(_text(title(metric)) for metric in comparison.metrics)]
-    rows = [
-        [signs[name], _text(name_of_ranking(comparison, name)), *_latex_figures(comparison, name)]
-        for name in view.order
-    ]
-    tables = [_latex_table([header, *rows], 2, _caption(comparison))]
-    if view.every_pair:
-        pairs = _texts(pair_rows(comparison, every=True))
-        about = f"Pairs ({how_tested(comparison)}); intervals are not corrected; +/=/-: queries better, equal, worse."
-        tables.append(_latex_table(pairs, 2, about))
-    if comparison.aversion is not None:
-        about = f"Risks; a loss counts {1 + comparison.aversion:g} times; higher is better."
-        tables.append(_latex_table(_texts(risk_rows(comparison, view.order)), 2, about))
-    for metric in comparison.metrics if view.per_query else ():
-        values = _texts(values_of_ranking(comparison, metric, view.order))
-        tables.append(_latex_table(values, 1, f"{metric.name}."))
-    told = comparison_notes(comparison, best="bold", every_pair=None)
-    comments = ["% needs \\usepackage{booktabs}", *(f"% {printable(note)}" for note in told)]
-    return "\n".join([*comments, *tables]) + "\n"
-
-
-def _text(text: str) -> str:
-    """Escaped; a minus sign is one, not a hyphen."""
-    return MINUS.sub("$-$", printable(text).translate(_LATEX))
-
-
-def _texts(rows: Iterable[list[str]]) -> list[list[str]]:
-    return [[_text(cell) for cell in row] for row in rows]
-
-
-def _latex_figures(comparison: Comparison, name: str) -> Iterator[str]:
-    for metric in comparison.metrics:
-        value = _text(evaluated_figure(metric.values[name], metric.aggregate))
-        mark = _text(marks(comparison, metric)[name])
-        superscript = f"\\textsuperscript{{{mark}}}" if mark else ""
-        yield (f"\\textbf{{{value}}}" if name in metric.best else value) + superscript
-
-
-def _latex_table(rows: list[list[str]], left: int, caption: str) -> str:
-    """A table with rules of booktabs, the header first; the ``left`` first columns are aligned to the left."""
-    header, *body = (" & ".join(row) + " \\\\" for row in rows)
-    columns = "l" * left + "r" * (len(rows[0]) - left)
-    begin = ["\\begin{table}", "\\centering", f"\\caption{{{_text(caption)}}}", f"\\begin{{tabular}}{{{columns}}}"]
-    end = ["\\bottomrule", "\\end{tabular}", "\\end{table}"]
-    return "\n".join([*begin, "\\toprule", header, "\\midrule", *body, *end])
-
-
-def _caption(comparison: Comparison) -> str:
-    queries = f"{comparison.queries} queries."
-    if not any(metric.pairs for metric in comparison.metrics):
-        return queries
-    signs = "Letters: significantly better than those rankings"
-    if comparison.baseline is not None:
-        signs = f"{BETTER} {WORSE} significantly better, worse than {comparison.baseline}"
-    return f"{signs} ({how_tested(comparison)}); {queries} Bold: best of the column."
 
 
 def _as_markdown(comparison: Comparison, view: View) -> str:
@@ -205,7 +141,6 @@ def _as_html(comparison: Comparison, view: View) -> str:
 _FORMATS: dict[str, Callable[[Comparison, View], str]] = {
     "table": as_table,
     "markdown": _as_markdown,
-    "latex": _as_latex,
     "json": _as_json,
     "csv": _as_csv,
     "html": _as_html,
@@ -213,21 +148,6 @@ _FORMATS: dict[str, Callable[[Comparison, View], str]] = {
 
 
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#~&$"})
-_LATEX = str.maketrans(
-    {character: f"\\{character}" for character in "_&%#${}"}
-    | {
-        "\\": "\\textbackslash{}",
-        "~": "\\textasciitilde{}",
-        "^": "\\textasciicircum{}",
-        "<": "\\textless{}",
-        ">": "\\textgreater{}",
-        "|": "\\textbar{}",
-        '"': "\\texttt{\\char34}",  # in other fonts of LaTeX's old encoding this place holds a closing quote
-        "▲": "$\\uparrow$",
-        "▼": "$\\downarrow$",
-    }
-)
-"""Characters that LaTeX would obey, or show as something else."""
 
 
 @click.command(name="compare", context_settings={"show_default": True})

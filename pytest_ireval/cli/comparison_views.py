@@ -231,8 +231,8 @@ def p_text(p: float | None) -> str:
     return f"{p:.4f}" if p >= 5e-5 else f"{p:.1e}"
 
 
-def comparison_notes(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
-    """All notes; ``best`` marks the best figures, ``every_pair`` is true if all pairs are shown (None: none)."""
+def comparison_notes(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
+    """All notes; ``best`` marks the best figures, ``every_pair`` is true if all pairs are shown."""
     first = next(iter(comparison.rankings.values()))
     yield f"judgments: {first.judgments} ({counted(first.queries, 'query')}); rankings: " + "; ".join(
         f"{sign} {comparison.rankings[name].rankings}" for name, sign in letters(comparison).items()
@@ -245,7 +245,7 @@ def comparison_notes(comparison: Comparison, *, best: str, every_pair: bool | No
     yield from _notes_on_rankings(comparison)
 
 
-def _legend(comparison: Comparison, *, best: str, every_pair: bool | None) -> Iterator[str]:
+def _legend(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
     if any(metric.best for metric in comparison.metrics):
         yield f"{best}: the best figure of its column"
     lower = [metric.name for metric in comparison.metrics if metric.direction == "lower"]
@@ -257,8 +257,6 @@ def _legend(comparison: Comparison, *, best: str, every_pair: bool | None) -> It
         yield f"{BETTER} {WORSE}: significantly better, worse than {comparison.baseline}: {how_tested(comparison)}"
     else:
         yield f"letters after a figure: significantly better than those rankings: {how_tested(comparison)}"
-    if every_pair is None:
-        return
     pairs = max(len(metric.pairs) for metric in comparison.metrics)
     some = comparison.baseline is None and pairs > 1 and not every_pair
     yield (f"pairs: the best two of each metric (--pairs shows all {pairs}); " if some else "pairs: ") + (

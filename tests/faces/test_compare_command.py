@@ -124,31 +124,6 @@ def test_markdown(ireval, files):
     assert "- bold: the best figure of its column\n" in out
 
 
-def test_latex(ireval, files):
-    out = ireval("compare", *files, "-m", "RR", "--format", "latex", "--pairs").out
-
-    assert [line for line in out.splitlines() if not line.startswith("% ")][:14] == [
-        "\\begin{table}",
-        "\\centering",
-        "\\caption{Letters: significantly better than those rankings (paired t test, two-sided, p \\textless{} 0.05; "
-        "Holm's correction over all 3 pairs of each metric; metrics are not corrected for each other); 8 queries. "
-        "Bold: best of the column.}",
-        "\\begin{tabular}{llr}",
-        "\\toprule",
-        " & Ranking & RR \\\\",
-        "\\midrule",
-        "a & mixed & 0.5312 \\\\",
-        "b & best & \\textbf{0.9375}\\textsuperscript{ac} \\\\",
-        "c & last & 0.4062 \\\\",
-        "\\bottomrule",
-        "\\end{tabular}",
-        "\\end{table}",
-        "\\begin{table}",
-    ]
-    assert "% needs \\usepackage{booktabs}\n" in out
-    assert " & c-a & $-$0.1250 & $-$23.5\\% & $-$0.4410 to +0.1910 & 0.3780 & 0.3807 & 1/1/6 \\\\\n" in out
-
-
 def test_json_can_be_read_back(ireval, files):
     data = json.loads(ireval("compare", *files, "-m", "map", "-m", "RR", "--format", "json", "--per-query").out)
     comparison = Comparison.from_dict(data)
@@ -181,7 +156,6 @@ def test_risks(ireval, files):
         "URisk and TRisk compare with mixed\n"
     ) in out
     assert " ".join(["| RR", "| mixed (baseline) |", rows[1][3]]) in ireval(*asked, "--format", "markdown").out
-    assert "metric & ranking & GeoRisk & ZRisk & URisk & TRisk" in ireval(*asked, "--format", "latex").out
 
 
 def test_metrics_without_georisk_are_named(ireval, files):
@@ -340,21 +314,6 @@ def test_a_single_query_says_nothing_of_chance(ireval, tmp_path):
 ODD = "a_b&c%d#e$f{g}~h^i\\j|k<l>*m"
 
 
-def test_what_latex_obeys_is_escaped(ireval, files):
-    out = ireval("compare", "judgments.txt", f"{ODD}=best.txt", "mixed.txt", "-m", "RR", "--format", "latex").out
-
-    assert (
-        "a & a\\_b\\&c\\%d\\#e\\$f\\{g\\}\\textasciitilde{}h\\textasciicircum{}i\\textbackslash{}j"
-        "\\textbar{}k\\textless{}l\\textgreater{}*m & "
-    ) in out
-
-
-def test_straight_quotes_stay_straight_in_latex(ireval, files):
-    out = ireval("compare", "judgments.txt", 'the "new" one=best.txt', "mixed.txt", "-m", "RR", "--format", "latex").out
-
-    assert "\na & the \\texttt{\\char34}new\\texttt{\\char34} one & " in out
-
-
 def test_what_markdown_obeys_is_escaped(ireval, files):
     out = ireval("compare", "judgments.txt", f"{ODD}=best.txt", "mixed.txt", "-m", "RR", "--format", "markdown").out
 
@@ -362,7 +321,7 @@ def test_what_markdown_obeys_is_escaped(ireval, files):
 
 
 def test_control_characters_are_spelled_out(ireval, files):
-    for form in ("table", "markdown", "latex"):
+    for form in ("table", "markdown"):
         assert "\x1b" not in ireval("compare", "judgments.txt", "x\x1b[31m=best.txt", "last.txt", "--format", form).out
 
 
