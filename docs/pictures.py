@@ -9,21 +9,15 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_ireval import load_suite, run_gate
+from pytest_ireval import compare
 from pytest_ireval.meta.online import Design
-from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.reports.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.reports.charts.curves import detectable_chart
-from pytest_ireval.reports.charts.gallery import charts_of, svg_file
-from pytest_ireval.reports.templates import environment
+from pytest_ireval.reports.charts.drawing import draw_file
 from pytest_ireval.statistics.student import resolution
 
 FOLDER = Path(__file__).parent / "pictures"
-SUITE = Path(__file__).parents[1] / "examples" / "suites" / "product-search.ireval.yaml"
-RED = {"SHOP_RANKINGS": "runs/hidden_tail.trec"}
-CHARTS = {
-    "product-search.intervals": "chart_intervals.svg",
-    "product-search.differences.nDCG_10": "chart_differences.svg",
-}
+DATA = Path(__file__).parents[1] / "examples" / "data"
 INK, FAINT, GOOD, BAD, OPEN = "#24292f", "#d0d7de", "#1a7f37", "#a40e26", "#9a6700"
 VERDICTS = (
     ("pass: it fell by less than 2%, whatever the interval", -5.0, -1.2, 2.6, GOOD),
@@ -48,7 +42,7 @@ def pictures() -> dict[str, str]:
         "queries.svg": queries(),
         "tails.svg": tails(),
         "online.svg": online(),
-        **charts(),
+        "comparison.svg": comparison(),
     }
 
 
@@ -56,14 +50,14 @@ def online() -> str:
     """The change of a rate of 0.3 that an A/B test shows, by days."""
     design = Design(0.3, 0.05, 0.05)
     points = [(day, design.change(day * 500_000)) for day in range(1, 57)]
-    return svg_file(detectable_chart(points, (0.003,), design.rate), environment())
+    return draw_file(detectable_chart(points, (0.003,), design.rate))
 
 
-def charts() -> dict[str, str]:
-    """Charts of the example suite, on rankings that hide a broken tail."""
-    registry = Conftests().registry_for(SUITE)
-    found = charts_of(run_gate(load_suite(SUITE, registry, environment=RED), registry=registry))
-    return {CHARTS[chart.name]: svg_file(chart, environment()) for chart in found if chart.name in CHARTS}
+def comparison() -> str:
+    """Two rankings of the example, as ``ireval compare --svg`` draws them."""
+    rankings = {name: DATA / f"{name}.txt" for name in ("rankings", "reranked")}
+    found = compare(DATA / "judgments.txt", rankings, ["nDCG@10", *CURVE_METRICS], missing_queries="zero")
+    return draw_file(comparison_chart(found, ["nDCG@10"]))
 
 
 def verdicts() -> str:

@@ -25,7 +25,7 @@ GROUPS = {
     "Baselines and runs": {
         "baseline": "Show, compare, pin, clean up and merge baselines.",
         "verdict": "Print the verdict of the last run; the exit code tells it too.",
-        "report": "Write the report of a run again, or its charts as files.",
+        "report": "Write the report of a run again.",
         "history": "List earlier runs and their figures.",
     },
     "Rankings and judgments": {

@@ -328,11 +328,10 @@ def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, 
 def _drawn(searches: Searches, svg: str) -> str:
     """Write the picture; a note for the user."""
     from pytest_ireval.reports.charts.curves import click_rates_chart
-    from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.templates import environment
+    from pytest_ireval.reports.charts.drawing import draw_file
 
     shown, clicks = searches.by_rank
     if not shown.sum():
         return f"nothing to draw: {svg} not written"
-    put({Path(svg): [svg_file(click_rates_chart(shown.tolist(), clicks.tolist()), environment())]})
+    put({Path(svg): [draw_file(click_rates_chart(shown.tolist(), clicks.tolist()))]})
     return f"wrote {svg}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from math import inf
 from pathlib import Path
 from typing import Any, get_args
@@ -45,8 +45,10 @@ from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.evaluating.evaluation import Companions
 from pytest_ireval.evaluating.many_files import Sweep, swept
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.reports.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.results.comparison import Comparison, Pair, RankingRisk
 from pytest_ireval.results.evaluation import MissingQueries, Policies
+from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.retrieval.ids import processors
 from pytest_ireval.text_table import printable
 
@@ -178,6 +180,7 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
     help="Keep the values of each file in this folder, and take them from there.",
 )
 @click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
+@click.option("--svg", metavar="FILE", help="Draw two RANKINGS: recall-precision curves, and the change of each query.")
 @format_options("judgments", "rankings")
 @timings_option(several=True)
 @policy_options
@@ -187,6 +190,7 @@ def command(
     metrics: tuple[str, ...],
     missing: MissingQueries,
     form: str,
+    svg: str | None,
     per_query: bool,
     pairs: bool,
     sort: str | None,
@@ -206,27 +210,54 @@ def command(
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     if timings and len(timings) != len(named):
         raise click.UsageError(f"--timings is given {len(timings)} times for {len(named)} RANKINGS: give one for each")
+    if svg is not None and len(named) != 2:
+        raise click.UsageError("--svg draws two RANKINGS")
     wanted = metrics or METRICS
     registry = registry_at(None)
-    first = _sorted_by(sort, wanted, registry.in_dialect(options["dialect"]))
-    why = _why_together(judgments, named, missing, timings)
+    in_dialect = registry.in_dialect(options["dialect"])
+    compared = list(map(str, in_dialect.parse_metrics(wanted)))
+    first = _sorted_by(sort, compared, in_dialect)
+    why = _why_together(judgments, named, missing, timings, svg)
     if resume is not None and why:
         raise click.UsageError(f"--resume has no effect: {why}")
     with LateBar() as progress:
         if why:
             options |= {"missing_queries": missing, "timings": dict(zip(named, timings, strict=False))}
-            comparison = compare(judgments, named, wanted, progress=progress, registry=registry, **options)
+            drawn = registry.parse_metrics(CURVE_METRICS) if svg is not None else []
+            more = [metric for metric in drawn if str(metric) not in compared]
+            comparison = compare(judgments, named, [*wanted, *more], progress=progress, registry=registry, **options)
         else:
             question = {name: options.pop(name) for name in ("baseline", "test", "alpha", "extremes", "aversion")}
             sweep = _sweep(judgments, wanted, missing, resume, **options)
             found = swept(sweep, named, registry, jobs or processors(), progress)
             comparison = comparison_of(found, **question)
+    if svg is not None:
+        from pytest_ireval.reports.charts.drawing import draw_file  # imports Jinja, which most runs do not need
+
+        put({svg: [draw_file(comparison_chart(comparison, compared))]})
+        comparison = _keep_metrics(comparison, compared)
     view = View(_in_order(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
     click.echo(_encodable(_FORMATS[form](comparison, view)), nl=False)
+    if svg is not None:
+        click.echo(f"wrote {svg}", err=True)
 
 
-def _why_together(judgments: str, named: Mapping[str, str], missing: MissingQueries, timings: Sequence[str]) -> str:
+def _keep_metrics(comparison: Comparison, names: Sequence[str]) -> Comparison:
+    """Without the metrics that only the picture needs."""
+    rankings = {
+        name: replace(found, metrics=tuple(each for each in found.metrics if each.name in names))
+        for name, found in comparison.rankings.items()
+    }
+    kept = tuple(each for each in comparison.metrics if each.name in names)
+    return replace(comparison, rankings=rankings, metrics=kept)
+
+
+def _why_together(
+    judgments: str, named: Mapping[str, str], missing: MissingQueries, timings: Sequence[str], svg: str | None
+) -> str:
     """The reason why rankings cannot be evaluated one by one; empty if they can."""
+    if svg is not None:
+        return "--svg evaluates both rankings for the picture"
     if missing == "ignore":
         return "with --missing ignore, the queries that count depend on all rankings"
     if timings:
@@ -251,11 +282,10 @@ def _sweep(
     return Sweep(judgments, tuple(metrics), policies, companions, judgments_format, rankings_format, folder)
 
 
-def _sorted_by(sort: str | None, metrics: Sequence[str], registry: Registry) -> str | None:
+def _sorted_by(sort: str | None, compared: Sequence[str], registry: Registry) -> str | None:
     """The canonical name of the metric to sort by, if there is to be one."""
     if sort is None:
         return None
-    compared = list(map(str, registry.parse_metrics(metrics)))
     (wanted, *more) = map(str, registry.parse_metrics([sort]))
     if more or wanted not in compared:
         allowed = f"compared: {', '.join(compared)}"

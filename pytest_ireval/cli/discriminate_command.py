@@ -61,10 +61,9 @@ def command(
     notes += [f"{each.name} is left out: {each.untested}" for each in comparison.metrics if each.untested]
     if svg is not None and found:
         from pytest_ireval.reports.charts.curves import significance_chart
-        from pytest_ireval.reports.charts.gallery import svg_file
-        from pytest_ireval.reports.templates import environment
+        from pytest_ireval.reports.charts.drawing import draw_file
 
-        put({Path(svg): [svg_file(significance_chart(found, alpha), environment())]})
+        put({Path(svg): [draw_file(significance_chart(found, alpha))]})
         notes.append(f"wrote {svg}")
     elif svg is not None:
         notes.append(f"nothing to draw: {svg} not written")

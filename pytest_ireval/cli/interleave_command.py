@@ -356,13 +356,12 @@ def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int,
     if not needed:
         return f"nothing to draw, because no test finds a difference: {svg} not written"
     from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.templates import environment
+    from pytest_ireval.reports.charts.drawing import draw_file
 
     most = math.log10(min(MOST_DRAWN, max(100, 2 * max(needed))))
     sizes = sorted({round(10 ** (1 + (most - 1) * step / (POINTS - 1))) for step in range(POINTS)})
     found = [*decisions(online, sizes, experiments, alpha, seed)]
-    panels, table = [], []
+    panels = []
     for each in rows:
         own = [of for of in found if (of.method, of.measured) == (each.method, each.measured)]
         shares = [(math.log10(of.searches), of.b if each.b > each.a else of.a) for of in own]
@@ -370,10 +369,9 @@ def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int,
         facts = "no difference" if each.needed is None else f"{each.needed:,} searches for 80%"
         curves = {"baseline": [(1, 0.8), (most, 0.8)], "now": shares}
         panels.append(CurvePanel(label, facts, "searches", curves, (1, most), powers=True))
-        table += [(label, of.searches, share) for of, (_, share) in zip(own, shares, strict=True)]
-    heading, header = "Which test finds the better ranking sooner?", ("test", "searches", "share")
+    heading = "Which test finds the better ranking sooner?"
     about = "share of simulated experiments that decide for it, by their searches; dashes: 80%"
-    put({Path(svg): [svg_file(curves_chart("online", heading, about, panels, header, table), environment())]})
+    put({Path(svg): [draw_file(curves_chart(heading, about, panels))]})
     return f"wrote {svg}"
 
 

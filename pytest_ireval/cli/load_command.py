@@ -21,8 +21,8 @@ from pytest_ireval.gate.material import today_of
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.progress import Stopwatch
 from pytest_ireval.reports.charts.curves import load_chart
-from pytest_ireval.reports.charts.gallery import svg_file
-from pytest_ireval.reports.templates import environment
+from pytest_ireval.reports.charts.drawing import draw_file
+from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.exchange import OFFLINE
 from pytest_ireval.sources.request import Request
@@ -96,7 +96,7 @@ def command(
             for p50, p95, *_ in [each.percentiles]
             if p50 is not None and p95 is not None
         ]
-        svg.write_text(svg_file(load_chart(suite.name, marks, _said(levels)), environment()), encoding="utf-8")
+        put({svg: [draw_file(load_chart(suite.name, marks, _said(levels)))]})
         click.echo(f"written: {svg}", err=True)
 
 

@@ -267,10 +267,9 @@ def _alarms(seen: Sequence[Row], design: Design) -> Iterator[str]:
 
 def _drawn(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:
     from pytest_ireval.reports.charts.curves import detectable_chart
-    from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.templates import environment
+    from pytest_ireval.reports.charts.drawing import draw_file
 
     last = max(DAYS[-1], *days, *(min(365, design.days(change, per_day)) for change in changes), 1)
     points = [(day, design.change(day * per_day)) for day in (*range(1, last, max(1, last // 200)), last)]
-    put({Path(svg): [svg_file(detectable_chart(points, changes, design.rate), environment())]})
+    put({Path(svg): [draw_file(detectable_chart(points, changes, design.rate))]})
     return f"wrote {svg}"

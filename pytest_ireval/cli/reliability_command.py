@@ -215,8 +215,7 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
     if not drawn:
         return f"nothing to draw: {svg} not written"
     from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.templates import environment
+    from pytest_ireval.reports.charts.drawing import draw_file
 
     panels = []
     for each in drawn:
@@ -229,13 +228,6 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
         panels.append(
             CurvePanel(each.metric, facts, "queries", {"baseline": curve, "now": points}, (0, end), (lowest, 1))
         )
-    chart = curves_chart(
-        "reliability",
-        "tau of two sets of queries",
-        "solid: observed; dashes: extrapolated",
-        panels,
-        ("metric", "queries", "tau"),
-        [(each.metric, one.queries, one.tau) for each in drawn for one in each.orders],
-    )
-    put({Path(svg): [svg_file(chart, environment())]})
+    chart = curves_chart("tau of two sets of queries", "solid: observed; dashes: extrapolated", panels)
+    put({Path(svg): [draw_file(chart)]})
     return f"wrote {svg}"

@@ -259,8 +259,7 @@ def _cell(value: float | None) -> str:
 def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
     """Write the picture: three panels for each metric, both forms of it in one panel."""
     from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.reports.charts.gallery import svg_file
-    from pytest_ireval.reports.templates import environment
+    from pytest_ireval.reports.charts.drawing import draw_file
 
     least = next(iter(robust.values()))[-1].level
     lowest = min((each.tau for found in robust.values() for each in found if each.tau is not None), default=0.0)
@@ -279,15 +278,8 @@ def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
                 facts.append(f"{'condensed ' * (metric != plain)}{_cell(points[-1][1] if points else None)}")
             about = f"at {least}%: {', '.join(facts)}"
             panels.append(CurvePanel(f"{plain}: {name}", about, "% removed", curves, (0, ALL - least), (start, 1)))
-    chart = curves_chart(
-        "stress",
-        "Systems under fewer judgments",
-        "solid: the metric on condensed lists, or its only form; dashes: unjudged documents are not relevant",
-        panels,
-        ("metric", "level", "tau", "power", "flips"),
-        [(each.metric, each.level, each.tau, each.power, each.flips) for found in robust.values() for each in found],
-    )
-    put({Path(svg): [svg_file(chart, environment())]})
+    about = "solid: the metric on condensed lists, or its only form; dashes: unjudged documents are not relevant"
+    put({Path(svg): [draw_file(curves_chart("Systems under fewer judgments", about, panels))]})
     return f"wrote {svg}"
 
 

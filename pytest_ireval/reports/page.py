@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 from pytest_ireval.errors import Problem, ReportError
-from pytest_ireval.reports.charts.chart import Chart, Kind
-from pytest_ireval.reports.charts.gallery import charts_of, svg_of
+from pytest_ireval.reports.charts.chart import Chart
+from pytest_ireval.reports.charts.curves import recall_precision_chart
+from pytest_ireval.reports.charts.differences import differences_chart, intervals_chart
+from pytest_ireval.reports.charts.distribution import distribution_chart
+from pytest_ireval.reports.charts.drawing import draw_on_page
+from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor, why_command
 from pytest_ireval.reports.failure_text import (
     baseline_words,
@@ -66,7 +69,7 @@ def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks
         plugins=tuple(dict.fromkeys(plugin for suite in run.suites for plugin in suite.plugins)),
         links=links,
         packed=packed,
-        svg=partial(svg_of, environment=using.environment),
+        svg=draw_on_page,
         data=queries_data(run),
         styles=styles,
         scripts=scripts,
@@ -322,7 +325,7 @@ class _ChartGroup(NamedTuple):
 
     title: str
     said: str
-    shown: tuple[Chart, ...]
+    shown: Chart
     folded: tuple[Chart, ...]
 
 
@@ -358,42 +361,47 @@ def suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
         tuple(_counts(suite)),
         tuple(_facts(suite)),
         alone or suite.verdict != "pass",
-        tuple(_groups(suite)),
+        tuple(_chart_groups(suite)),
         cause_sentence(suite.cause) if suite.cause is not None else "",
         "" if suite.error or not suite.outcomes else accept_command(suite, new=suite.baseline is None),
     )
 
 
-READING: Mapping[Kind, tuple[str, str]] = {
-    "differences": (
-        "Query by query",
-        "Each bar is a query that changed, the worst on the left; queries that stayed the same are left out.",
-    ),
-    "intervals": ("Rules against their tolerances", "The change, its interval and its tolerance."),
-    "trend": ("From run to run", "Marks show acceptances, anchors and red runs."),
-    "recall_precision": (
-        "Recall and precision",
-        "How precision falls while recall rises; the thin line is the curve expected from R-precision alone.",
-    ),
-    "distribution": ("How the values are spread", "How many queries have which value, before and now."),
-}
-"""The name of a group and the way to read it, in the order of the page."""
-
-
-def _groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
+def _chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
     """Charts by kind; those of the metric that is red come first, and of these that of the slice."""
     red = [each for each in suite.outcomes if each.verdict == "fail"]
     metrics = {each.metric for each in red}
     slices = {(each.metric, line.slice) for each in red for line in each.figures if line.over}
-    every = charts_of(suite)
-    for kind, (title, said) in READING.items():
-        charts = sorted(
-            (each for each in every if each.kind == kind),
+    groups: tuple[tuple[str, str, Iterable[Chart | None]], ...] = (
+        (
+            "Query by query",
+            "Each bar is a query that changed, the worst on the left; queries that stayed the same are left out.",
+            (differences_chart(suite, metric) for metric in suite.metrics),
+        ),
+        ("Rules against their tolerances", "The change, its interval and its tolerance.", [intervals_chart(suite)]),
+        (
+            "From run to run",
+            "Marks show acceptances, anchors and red runs.",
+            (trend_chart(suite, each) for each in suite.trends),
+        ),
+        (
+            "Recall and precision",
+            "How precision falls while recall rises; the thin line is the curve expected from R-precision alone.",
+            [recall_precision_chart(suite)],
+        ),
+        (
+            "How the values are spread",
+            "How many queries have which value, before and now.",
+            (distribution_chart(suite, each) for each in suite.distributions),
+        ),
+    )
+    for title, said, charts in groups:
+        found = sorted(
+            (each for each in charts if each is not None),
             key=lambda each: (each.metric not in metrics, (each.metric, each.slice) not in slices),
         )
-        most = len(charts) if kind == "intervals" else 1  # the others are folded
-        if charts:
-            yield _ChartGroup(title, said, tuple(charts[:most]), tuple(charts[most:]))
+        if found:
+            yield _ChartGroup(title, said, found[0], tuple(found[1:]))
 
 
 def _lines(suite: SuiteResult) -> Iterator[_SliceLine]:

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -452,3 +453,54 @@ def test_kept_values_cannot_be_used_where_rankings_depend_on_each_other(ireval, 
     assert code == 2
     assert "--resume has no effect: with --missing ignore, the queries that count depend on all rankings" in error
     assert not Path("kept").exists()
+
+
+def test_two_rankings_are_drawn(ireval, files):
+    plain = ireval("compare", *files[:3], "-m", "RR", "-m", "NumRet")
+
+    outcome = ireval("compare", *files[:3], "-m", "RR", "-m", "NumRet", "--svg", "picture.svg")
+
+    assert outcome == (0, plain.out, "wrote picture.svg\n")
+    root = ElementTree.parse("picture.svg").getroot()
+    said = root.findtext("{*}title"), root.findtext("{*}desc")
+    assert said[0] == "best (now) compared with mixed (baseline)"
+    assert "all: 8 queries, R-precision 0.125 → 0.875." in said[1]
+    assert "mean change +0.4062; 0 worse, 7 better, 1 the same. The best is q5: 0.500 → 1.000." in said[1]
+    parts = [part for part in root.findall("{*}g") if part.get("transform", "").startswith("translate(0 ")]
+    assert [part.findtext("{*}text[@class='heading']") for part in parts] == [
+        "Precision at each recall",
+        "RR: change of each query",
+        "NumRet: change of each query",
+    ]
+    assert {path.get("class") for path in parts[0].findall("{*}path")} >= {"curve now", "curve r-precision now"}
+    bars = [bar.text for bar in parts[1].findall(".//{*}path/{*}title")]
+    assert sorted(bars) == [*(f"q{i}: 0.500 → 1.000" for i in range(6)), "q7: 0.250 → 0.500"]
+
+
+def test_the_baseline_is_that_of_the_picture(ireval, files):
+    ireval("compare", *files[:3], "-m", "RR", "--baseline", "best", "--svg", "picture.svg")
+
+    text = Path("picture.svg").read_text(encoding="utf-8")
+    assert "<title>mixed (now) compared with best (baseline)</title>" in text
+    assert "<title>q7: 0.500 → 0.250</title>" in text
+
+
+def test_metrics_of_the_curve_that_were_asked_for_stay(ireval, files):
+    asked = ("compare", *files[:3], "-m", "Rprec", "-m", "IPrec(rounding='up')@0.5", "--format", "json")
+
+    assert ireval(*asked, "--svg", "picture.svg").out == ireval(*asked).out
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["last.txt", "--svg", "picture.svg"], "--svg draws two RANKINGS"),
+        (["--svg", "picture.svg", "--resume", "kept"], "--resume has no effect: --svg evaluates both rankings"),
+    ],
+)
+def test_pictures_that_cannot_be_drawn(ireval, files, options, says):
+    outcome = ireval("compare", *files[:3], *options)
+
+    assert outcome.code == 2
+    assert says in outcome.err
+    assert not Path("picture.svg").exists()

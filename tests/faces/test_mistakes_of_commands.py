@@ -46,8 +46,6 @@ def folder(tmp_path, monkeypatch):
         ("load many.ireval.yaml", "many.ireval.yaml has 2 suites: choose one with --named"),
         ("load many.ireval.yaml --named shop-en", "unknown suite 'shop-en'"),
         ("load shop.ireval.yaml --concurrency ,", "--concurrency is empty"),
-        ("report --suite shop", "--suite and --kind need --charts"),
-        ("report --kind trend", "--suite and --kind need --charts"),
         ("self-test shop.ireval.yaml --repeat 3 --trials 50", "--repeat cannot be combined with --trials"),
         ("verdict nowhere.json", "error: nowhere.json\n  results of a run not found"),
         ("why AP", "name the files: ireval why METRIC JUDGMENTS RANKINGS, or a suite: --suite FILE"),

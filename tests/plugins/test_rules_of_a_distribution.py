@@ -86,21 +86,17 @@ def alike(text):
 
 
 @KINDS
-def test_the_gate_and_its_charts(asked, more, pytester, ireval):
-    lines, charts = [], []
+def test_the_gate(asked, more, pytester):
+    lines = []
     for rule in (BUILT_IN, THEIRS):
         result = pytester.runpytest("--ireval", "-p", "no:cacheprovider", str(asked(rule, more)))
         (suite,) = json.loads((pytester.path / "ireval-report/results.json").read_text())["suites"]
         (outcome,) = [each for each in suite["outcomes"] if each["compares"]]
-        drawn = ireval("report", "--charts", "--kind", "intervals", "--to", rule[:5])
-        assert (result.ret, outcome["verdict"], drawn.code) == (1, "fail", 0), drawn
+        assert (result.ret, outcome["verdict"]) == (1, "fail")
         lines.append({**outcome["figures"][0], "over": None, "adjusted": None})
-        charts.extend(path.read_text() for path in (pytester.path / rule[:5]).glob("*.svg"))
 
     assert lines[0] == lines[1]
     assert lines[0]["tolerance"] > 0
-    built_in, theirs = (chart.count('class="tolerance') for chart in charts)
-    assert built_in == theirs > 0
 
 
 @KINDS

@@ -4,14 +4,16 @@ import base64
 import json
 import re
 import zlib
-from dataclasses import replace
 
 import pytest
 from reports.full_run import full_run
 
-from pytest_ireval.reports.charts.gallery import charts_of, csv_of, svg_file
+from pytest_ireval.reports.charts.curves import recall_precision_chart
+from pytest_ireval.reports.charts.differences import differences_chart, intervals_chart
+from pytest_ireval.reports.charts.distribution import distribution_chart
+from pytest_ireval.reports.charts.drawing import draw_file
+from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.reports.page import page_text
-from pytest_ireval.reports.templates import environment
 
 ASSET = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)
 PACKED = re.compile(r'data-packed="([^"]*)"')
@@ -39,22 +41,16 @@ def test_the_page(golden):
     golden("index.html", readable(page_text(full_run(suites=2, queries=9, metrics=2, documents=2))))
 
 
-def drawn(name):
-    (suite,) = full_run(queries=9, metrics=1).suites
-    (chart,) = (each for each in charts_of(replace(suite, name="shop")) if each.name == f"shop.{name}")
-    return chart
+(SUITE,) = full_run(queries=9, metrics=1).suites
+CHARTS = {
+    "differences": differences_chart(SUITE, SUITE.metrics[0]),
+    "intervals": intervals_chart(SUITE),
+    "recall_precision": recall_precision_chart(SUITE),
+    "distribution": distribution_chart(SUITE, SUITE.distributions[0]),
+    "trend": trend_chart(SUITE, SUITE.trends[0]),
+}
 
 
-@pytest.mark.parametrize(
-    ("chart", "svg", "csv"),
-    [
-        ("differences.nDCG_10", "differences.svg", "differences.csv"),
-        ("intervals", "intervals.svg", "intervals.csv"),
-        ("recall_precision", "recall_precision.svg", "recall_precision.csv"),
-        ("distribution.nDCG_10", "distribution.svg", "distribution.csv"),
-        ("trend.nDCG_10.all", "trend.svg", "trend.csv"),
-    ],
-)
-def test_each_chart_and_its_numbers(golden, chart, svg, csv):
-    golden(svg, svg_file(drawn(chart), environment()))
-    golden(csv, csv_of(drawn(chart)))
+@pytest.mark.parametrize("name", CHARTS)
+def test_each_chart(golden, name):
+    golden(f"{name}.svg", draw_file(CHARTS[name]))

@@ -1,36 +1,39 @@
-"""A chart: its numbers, its drawing, and what it says in words."""
+"""A chart: its drawing, and what it says in words."""
 
 from __future__ import annotations
 
-import hashlib
 import math
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-Kind = Literal["differences", "intervals", "recall_precision", "distribution", "trend", "load"]
+Kind = Literal["differences", "intervals", "curves", "distribution", "trend", "stack"]
 """Each has a macro in ``templates/charts.svg.jinja`` that draws it."""
-Row = tuple[str | float | int | None, ...]
+
+
+class Drawing(Protocol):
+    """The places of everything in a chart, for the macro of its kind."""
+
+    @property
+    def heading(self) -> str: ...  # noqa: D102
+    @property
+    def facts(self) -> str: ...  # noqa: D102
+    @property
+    def width(self) -> int: ...  # noqa: D102
+    @property
+    def height(self) -> float: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One picture of a suite."""
+    """One picture."""
 
-    name: str
-    """Unique in a run, and a good name of a file: ``product-search.differences.nDCG_10``."""
     kind: Kind
     title: str
     said: str
     """The chart in a sentence, with its figures: for readers who cannot see it."""
-    drawing: object
-    """The places of everything, for the macro of its kind."""
-    header: tuple[str, ...]
-    """Of its numbers as a table."""
-    rows: tuple[Row, ...]
-    """Texts of others as they are; the drawing and the words have them harmless."""
+    drawing: Drawing
     metric: str = ""
     """The metric of the chart; empty if it is about several, or none."""
     slice: str = ""
@@ -40,54 +43,6 @@ class Chart:
     def about(self) -> str:
         """The words that tell it from others of its kind."""
         return self.metric if self.slice in ("", "all") else f"{self.metric} on {self.slice}"
-
-
-STRANGE = re.compile(r"[^A-Za-z0-9_.-]+")
-RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
-"""Names of devices in Windows, whatever ends the name."""
-
-
-def part_of_name(text: str, *, at: bool = False) -> str:
-    """``segment=tail`` is ``segment-tail-…``: a text that loses something ends in a short hash of the whole.
-
-    ``at`` lets an ``@`` be ``_`` without: names of metrics have no other one.
-    """
-    plain = text.replace("@", "_") if at else text
-    kept = STRANGE.sub("-", plain).strip("-.")[:60].rstrip("-.")
-    if kept and kept == plain and not RESERVED.match(kept):
-        return kept
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    return f"{kept}-{digest}" if kept and not RESERVED.match(kept) else f"x-{digest}"
-
-
-def chart_name(suite: str, kind: str, metric: str = "", slice: str = "", query: str = "") -> str:  # noqa: A002 - our word
-    """``product-search.differences.nDCG_10``."""
-    about = (
-        part_of_name(metric, at=True) if metric else "",
-        _part_of_slice(slice) if slice else "",
-        part_of_name(query) if query else "",
-    )
-    return ".".join((part_of_name(suite), kind, *filter(None, about)))
-
-
-def _part_of_slice(text: str) -> str:
-    """``segment=tail`` is ``segment-tail``, as in the ids of rules."""
-    plain = text.replace("=", "-")
-    return plain if text.count("=") <= 1 and part_of_name(plain) == plain else part_of_name(text)
-
-
-def told_apart(names: Iterable[str]) -> list[str]:
-    """The same names, and a number after one that was there, in any letter case: files may not tell them apart."""
-    found: list[str] = []
-    taken: set[str] = set()
-    for name in names:
-        fresh, number = name, 1
-        while fresh.casefold() in taken:
-            number += 1
-            fresh = f"{name}-{number}"
-        taken.add(fresh.casefold())
-        found.append(fresh)
-    return found
 
 
 QUERY = 80

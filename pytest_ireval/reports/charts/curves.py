@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import NamedTuple
@@ -12,10 +12,8 @@ from pytest_ireval.reports.charts.chart import (
     QUERY,
     WIDTH,
     Chart,
-    Row,
     Scale,
     Tick,
-    chart_name,
     counted_queries,
     cut_label,
     inert_text,
@@ -37,7 +35,6 @@ SLICE = {1: 60, 2: 34, 3: 21}
 """Characters of a slice's name, by the number of panels beside each other."""
 SMALL = 320
 """The width of the chart of one query."""
-HEADER = ("slice", "queries", "side", "recall", "precision")
 LEVELS = tuple(level / 10 for level in range(11))
 
 
@@ -92,13 +89,10 @@ def recall_precision_chart(suite: SuiteResult) -> Chart | None:
     words = ((each, filter(None, [counted_queries(each.queries), _r_words(each)])) for each in suite.curves[:4])
     said = (f"{cut_label(each.slice, QUERY)}: {', '.join(facts)}." for each, facts in words)
     return Chart(
-        chart_name(suite.name, "recall_precision"),
-        "recall_precision",
+        "curves",
         f"{heading}, {inert_text(suite.name)}",
         "Interpolated precision at 11 levels of recall, averaged over queries. " + " ".join(said),
         _Panels(WIDTH, place(TOP + rows * (size[1] + HEAD + FOOT) - 4), heading, FACTS, sides, panels, straight=True),
-        HEADER,
-        tuple(row for each in suite.curves for row in _rows(each)),
     )
 
 
@@ -143,14 +137,6 @@ def _r_words(of: SliceCurves) -> str:
     return f"R-precision {found}" if found else ""
 
 
-def _rows(of: SliceCurves) -> Iterator[Row]:
-    for side, curve in (("baseline", of.baseline), ("now", of.now)):
-        if curve is not None:
-            for level, value in zip(LEVELS, curve.levels, strict=False):
-                yield of.slice, of.queries, side, level, value
-            yield of.slice, of.queries, f"{side}, R-precision", curve.r_precision, curve.r_precision
-
-
 def load_chart(suite: str, levels: Sequence[tuple[str, float, float, float]], said: str) -> Chart:
     """Times over throughput; a level is its name, its throughput, and two percentiles in milliseconds, 50 and 95."""
     width, top, height = WIDTH - MARGIN - 28, TOP + 6, 230
@@ -162,10 +148,7 @@ def load_chart(suite: str, levels: Sequence[tuple[str, float, float, float]], sa
     heading = "Milliseconds by queries answered in a second"
     facts = f"median, and the 95th percentile dashed; from {levels[0][0]} to {levels[-1][0]}"
     drawing = _Panels(WIDTH, top + height + FOOT, heading, facts, (), (panel,), straight=False)
-    header = ("level", "throughput", "p50", "p95")
-    return Chart(
-        chart_name(suite, "load"), "load", f"{heading}, {inert_text(suite)}", said, drawing, header, (*levels,)
-    )
+    return Chart("curves", f"{heading}, {inert_text(suite)}", said, drawing)
 
 
 def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | None:
@@ -179,17 +162,10 @@ def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | 
     panel = _Panel("", "", "recall", x, y, tuple(_query_curve(name, curve, x, y) for name, curve in sides))
     names = tuple(name for name, _ in reversed(sides))
     return Chart(
-        chart_name(suite.name, "recall_precision", query=documents.query),
-        "recall_precision",
+        "curves",
         f"{heading}, {inert_text(suite.name)}",
         f"{relevant}. " * bool(relevant) + " ".join(_found(name, curve) for name, curve in sides),
         _Panels(SMALL, TOP + 156 + FOOT - 4, heading, relevant, names, (panel,), straight=False),
-        ("query", "side", "recall", "precision"),
-        tuple(
-            (documents.query, name, recall, precision)
-            for name, curve in sides
-            for recall, precision in zip(curve.recall, curve.precision, strict=False)
-        ),
     )
 
 
@@ -231,16 +207,13 @@ class CurvePanel(NamedTuple):
     """Values of the horizontal axis are powers of ten."""
 
 
-def curves_chart(
-    name: str, heading: str, facts: str, panels: Sequence[CurvePanel], header: tuple[str, ...], rows: Sequence[Row]
-) -> Chart:
+def curves_chart(heading: str, facts: str, panels: Sequence[CurvePanel]) -> Chart:
     """All panels, up to three beside each other."""
     columns = min(COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
     said = (f"{inert_text(each.label)}: {each.facts}." for each in panels)
     return Chart(
-        name,
-        "recall_precision",  # the same drawing: panels with curves
+        "curves",
         heading,
         " ".join(said),
         _Panels(
@@ -252,8 +225,6 @@ def curves_chart(
             tuple(_plain_panel(each, number % columns, number // columns) for number, each in enumerate(panels)),
             straight=False,
         ),
-        header,
-        tuple(rows),
     )
 
 
@@ -287,14 +258,8 @@ def significance_chart(found: Sequence[Discrimination], alpha: float) -> Chart:
         for each in found
         for most in [max(1, each.pairs)]
     ]
-    return curves_chart(
-        "significance",
-        "P-values of all pairs of systems",
-        f"from the least to the most significant pair; dashes: alpha {alpha:g}",
-        panels,
-        ("metric", "pair", "p"),
-        [(each.metric, number, p) for each in found for number, p in enumerate(each.curve, 1)],
-    )
+    facts = f"from the least to the most significant pair; dashes: alpha {alpha:g}"
+    return curves_chart("P-values of all pairs of systems", facts, panels)
 
 
 def click_rates_chart(shown: Sequence[int], clicks: Sequence[int]) -> Chart:
@@ -310,16 +275,7 @@ def click_rates_chart(shown: Sequence[int], clicks: Sequence[int]) -> Chart:
     size = (width + PANEL_MARGIN + 10, PANEL_TOP + height + PANEL_FOOT)
     drawing = _Panels(*size, heading, "clicks, as a share of impressions", (), (panel,), straight=False)
     said = f"From {rates[0]:.1%} at rank 1 to {rates[-1]:.1%} at rank {len(rates)}."
-    rows = tuple((rank, *counts) for rank, counts in enumerate(zip(shown, clicks, rates, strict=True), 1))
-    return Chart(
-        "click_rates",
-        "recall_precision",  # the same drawing: a panel with a curve
-        heading,
-        said,
-        drawing,
-        ("rank", "shown", "clicks", "click_rate"),
-        rows,
-    )
+    return Chart("curves", heading, said, drawing)
 
 
 _HIGHEST = 4
@@ -338,11 +294,8 @@ def detectable_chart(points: Sequence[tuple[int, float]], changes: Sequence[floa
     curves.append(_Curve("now", line(within)))
     (first, before), (last, after) = points[0], points[-1]
     return Chart(
-        "detectable",
-        "recall_precision",  # the same drawing: a panel with curves
+        "curves",
         heading,
         f"{heading}: {before:.3g} after day {first}, {after:.3g} after day {last}.",
         _Panels(WIDTH, 310, heading, facts, (), (_Panel("", "", "", x, y, tuple(curves)),), straight=False),
-        ("day", "change"),
-        tuple(points),
     )

@@ -12,9 +12,7 @@ from pytest_ireval.reports.charts.chart import (
     QUERY,
     WIDTH,
     Chart,
-    Row,
     Scale,
-    chart_name,
     cut_label,
     inert_text,
     isolated,
@@ -50,14 +48,12 @@ def differences_chart(suite: SuiteResult, metric: MetricFigures) -> Chart | None
     extremes = f" The {low} is {_said(suite, metric, worse[0])}." if worse else ""
     extremes += f" The {high} is {_said(suite, metric, better[-1])}." if better else ""
     return Chart(
-        chart_name(suite.name, "differences", metric.name),
         "differences",
         f"{heading}, {inert_text(suite.name)}",
         f"{inert_text(metric.name)} of each query, now minus baseline, sorted from the {low} to the {high}: {facts}."
         + extremes,
         _drawing(suite, metric, (heading, facts), worse, better, same),
-        ("query", "text", "baseline", "now", "change"),
-        tuple(_rows(suite, metric, gains)),
+        metric=metric.name,
     )
 
 
@@ -85,19 +81,6 @@ def _said(suite: SuiteResult, metric: MetricFigures, changed: Changed) -> str:
     values = (side[metric.name][number] for side in (table.baseline, table.now))
     said = " → ".join("-" if each is None else short(each, 3) for each in values)
     return f"{isolated(cut_label(table.ids[number], QUERY))}{words}: {said}"
-
-
-def _rows(suite: SuiteResult, metric: MetricFigures, gains: Sequence[Changed]) -> Iterator[Row]:
-    """The sorted ones, then those without a value on both sides."""
-    table = suite.queries
-    now, before = table.now[metric.name], table.baseline[metric.name]
-    for _, i in gains:
-        a, b = now[i], before[i]
-        yield table.ids[i], table.texts[i], b, a, None if a is None or b is None else a - b
-    there = {each.place for each in gains}
-    for i, (query, text) in enumerate(zip(table.ids, table.texts, strict=True)):
-        if i not in there:
-            yield query, text, before[i], now[i], None
 
 
 _SINGLE = 200
@@ -276,7 +259,6 @@ LABELS, FIGURES = 212, WIDTH - 62
 """The end of the labels and the beginning of the figures; the intervals are between."""
 TOP_OF_INTERVALS, HEAD, STEP, FOOT = 60, 26, 20, 30
 """Heights: above all groups, of a group's head, of a row, and of a group's axis."""
-HEADER = ("rule", "metric", "slice", "verdict", "baseline", "now", "change", "low", "high", "level", "tolerance")
 
 
 @dataclass(frozen=True)
@@ -335,15 +317,12 @@ def intervals_chart(suite: SuiteResult) -> Chart | None:
     groups = tuple(_groups(suite, shown))
     red = [each for each in shown if each.verdict == "fail"]
     return Chart(
-        chart_name(suite.name, "intervals"),
         "intervals",
         f"{heading}, {inert_text(suite.name)}",
         f"{counted(len(shown), 'rule')} {'compares' if len(shown) == 1 else 'compare'} with a baseline: {facts}."
         + "".join(f" {cut_label(each.headline, 200)}." for each in red[:SAID])
         + (f" And {counted(len(red) - SAID, 'more failure')}." if len(red) > SAID else ""),
         Intervals(place(groups[-1].bottom + FOOT), heading, facts, groups, tuple(found)),
-        HEADER,
-        tuple(_row(each) for each in shown),
     )
 
 
@@ -420,11 +399,3 @@ def _interval(suite: SuiteResult, outcome: Outcome, y: float, axis: Scale, sign:
         high=high,
         tolerances=tuple(axis(gain) for gain in _tolerances(outcome)),
     )
-
-
-def _row(outcome: Outcome) -> Row:
-    first = _first(outcome)
-    about = (outcome.id, outcome.metric, outcome.slice, outcome.verdict)
-    if first is None:
-        return (*about, *(None,) * 7)
-    return (*about, first.baseline, first.now, first.change, first.low, first.high, first.level, first.tolerance)

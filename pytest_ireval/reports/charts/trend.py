@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pytest_ireval.reports.charts.chart import (
     WIDTH,
     Chart,
-    Row,
     Scale,
     Tick,
-    chart_name,
     cut_label,
     inert_text,
     line,
@@ -27,7 +25,6 @@ from pytest_ireval.text_table import counted
 LEFT, RIGHT, TOP, GROUND, HEIGHT = 62, WIDTH - 76, 82, 232, 268
 LAST, APART, REASON = 400, 96.0, 60
 """The most runs that are drawn, the room of a date below the axis, and the most characters of a reason."""
-HEADER = ("metric", "slice", "date", "value", "verdict", "commit", "accepted", "reason", "this")
 
 
 @dataclass(frozen=True)
@@ -84,13 +81,12 @@ def trend_chart(suite: SuiteResult, trend: Trend) -> Chart | None:
     heading = f"{name} from run to run"
     facts = _facts(points, len(every))
     return Chart(
-        chart_name(suite.name, "trend", trend.metric, trend.slice),
         "trend",
         f"{heading}, {inert_text(suite.name)}",
         f"{heading}: {facts}. {_ends(points)}",
         _drawing(points, [each for each in suite.acceptances if each.anchor], heading, facts),
-        HEADER,
-        tuple(_row(trend, point) for point in trend.points),
+        metric=trend.metric,
+        slice=trend.slice,
     )
 
 
@@ -172,8 +168,3 @@ def _dates(points: Sequence[TrendPoint], x: Scale) -> Iterator[Tick]:
         if day != before:
             yield Tick(place(x(number)), day)
         before = day
-
-
-def _row(trend: Trend, point: TrendPoint) -> Row:
-    flags = ("yes" if point.accepted else "", point.reason, "yes" if point.this else "")
-    return trend.metric, trend.slice, point.date, point.value, point.verdict, point.commit, *flags

@@ -1,7 +1,5 @@
-"""Charts as SVG and CSV: well-formed, harmless, told apart, and with words for those who cannot see them."""
+"""Charts as SVG: well-formed, harmless, and with words for those who cannot see them."""
 
-import csv
-import io
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -10,12 +8,11 @@ import pytest
 from reports.full_run import full_run
 from small_suites import rule, scored, suite
 
-from pytest_ireval.reports.charts.chart import Chart, chart_name, cut_label, inert_text, part_of_name, told_apart
+from pytest_ireval.reports.charts.chart import cut_label, inert_text
 from pytest_ireval.reports.charts.curves import query_curve_chart
-from pytest_ireval.reports.charts.gallery import COLOURS, charts_of, csv_of, own_style, svg_file, svg_of
-from pytest_ireval.reports.templates import environment
+from pytest_ireval.reports.charts.drawing import COLOURS, draw_file, draw_on_page, own_style
+from pytest_ireval.reports.page import suite_view
 
-TEMPLATES = environment()
 HOSTILE = (
     "<script>alert(1)</script>",
     '" onload="x',
@@ -27,6 +24,11 @@ HOSTILE = (
 )
 RIGHT_TO_LEFT = "\u05e9\u05dc\u05d5\u05dd"
 PERSIAN = "\u06a9\u062a\u0627\u0628\u200c\u0647\u0627"
+
+
+def charts_of(suite):
+    """All charts of the suite's page, in their order."""
+    return [chart for group in suite_view(suite, alone=True).charts for chart in (group.shown, *group.folded)]
 
 
 def parsed(text):
@@ -45,54 +47,44 @@ def every_kind():
 def test_a_full_suite_has_every_kind_in_the_order_of_a_page():
     kinds = [chart.kind for chart in charts_of(full_run(metrics=1).suites[0])]
 
-    assert kinds == ["intervals", "differences", "recall_precision", "distribution", "trend"]
+    assert kinds == ["differences", "intervals", "trend", "curves", "distribution"]
 
 
 def test_a_suite_that_could_not_be_judged_has_none():
-    assert charts_of(suite(verdict="error")) == ()
+    assert charts_of(suite(verdict="error")) == []
 
 
 def test_every_drawing_is_well_formed_and_says_what_it_shows(every_kind):
     for chart in every_kind:
-        for text in (svg_of(chart, TEMPLATES), svg_file(chart, TEMPLATES)):
+        for text in (draw_on_page(chart), draw_file(chart)):
             root = parsed(text)
             title, said = root.find("title"), root.find("desc")
             assert (title.text, said.text) == (chart.title, chart.said)
-            assert root.get("aria-labelledby") == title.get("id")
-            assert root.get("aria-describedby") == said.get("id")
             assert root.get("viewBox") == f"0 0 {chart.drawing.width} {chart.drawing.height}"
 
 
 def test_a_picture_is_one_and_what_holds_links_is_a_document(every_kind):
-    roles = {chart.kind: parsed(svg_of(chart, TEMPLATES)).get("role") for chart in every_kind}
+    roles = {chart.kind: parsed(draw_on_page(chart)).get("role") for chart in every_kind}
 
     assert roles == {
-        "intervals": "graphics-document",
         "differences": "graphics-document",
-        "recall_precision": "img",
-        "distribution": "img",
+        "intervals": "graphics-document",
         "trend": "img",
+        "curves": "img",
+        "distribution": "img",
     }
-    assert {parsed(svg_file(chart, TEMPLATES)).get("role") for chart in every_kind} == {"img"}
-
-
-def test_ids_are_unique_in_a_run():
-    run = full_run(suites=3)
-    drawn = "".join(svg_of(chart, TEMPLATES) for each in run.suites for chart in charts_of(each))
-    ids = re.findall(r'id="([^"]+)"', drawn)
-
-    assert len(ids) == len(set(ids)) == 3 * 2 * 11
+    assert {parsed(draw_file(chart)).get("role") for chart in every_kind} == {"img"}
 
 
 def test_on_a_page_there_is_nothing_that_its_policy_forbids(every_kind):
     for chart in every_kind:
-        drawn = svg_of(chart, TEMPLATES)
+        drawn = draw_on_page(chart)
         assert not re.search(r"style=|<style|<script|\son\w+=|url\(|@import", drawn)
 
 
 def test_a_file_has_its_own_style_in_plain_colours_and_no_links(every_kind):
     for chart in every_kind:
-        text = svg_file(chart, TEMPLATES)
+        text = draw_file(chart)
         assert "<style>" in text
         assert "prefers-color-scheme: dark" in text
         assert not re.search(r"var\(|<a |href", text)
@@ -100,7 +92,7 @@ def test_a_file_has_its_own_style_in_plain_colours_and_no_links(every_kind):
 
 def test_every_property_of_the_style_is_one_of_the_page():
     assert len(COLOURS) == 11
-    assert "var(" not in own_style(TEMPLATES)
+    assert "var(" not in own_style()
 
 
 def luminance(colour):
@@ -152,12 +144,10 @@ def test_whatever_others_write_is_text_and_nothing_else(text):
         charts = charts_of(each)
         assert len(charts) == plain[number]
         for chart in charts:
-            for drawn in (svg_of(chart, TEMPLATES), svg_file(chart, TEMPLATES)):
+            for drawn in (draw_on_page(chart), draw_file(chart)):
                 root = parsed(drawn)
                 assert not {e.tag for e in root.iter()} & {"script", "foreignObject"}
                 assert "49" not in (root.findtext("title") or "")
-            assert re.fullmatch(r"[A-Za-z0-9_.-]+", chart.name)
-            csv_of(chart)
 
 
 def test_marks_that_xml_forbids_or_that_turn_a_text_around_are_replaced():
@@ -180,38 +170,3 @@ def test_a_text_that_reads_the_other_way_does_not_turn_its_figures_around():
 
     (bar,) = charts_of(found)[0].drawing.bars
     assert bar.said == f"q1 “\u2068{RIGHT_TO_LEFT}\u2069”: 0.500 → 0.100"
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("product-search.de", "product-search.de"),
-        ("a/b", "a-b-c14cdd"),
-        ("../..", "x-0cfd1c"),
-        ("", "x-e3b0c4"),
-        ("con", "x-1143da"),
-        ("Überblick", "berblick-2d2bae"),
-        ("x" * 300, "x" * 60 + "-0d4e2c"),
-        ("-rf", "rf-686c39"),
-        ("end.", "end-2e1856"),
-    ],
-)
-def test_names_are_good_on_every_system_and_differ_where_texts_do(text, name):
-    assert part_of_name(text) == name
-
-
-def test_names_of_charts():
-    assert chart_name("product-search", "differences", "nDCG@10") == "product-search.differences.nDCG_10"
-    assert chart_name("shop", "trend", "P@5", "segment=tail") == "shop.trend.P_5.segment-tail"
-    assert chart_name("a/b", "trend") != chart_name("a?b", "trend")
-
-
-def test_names_that_differ_in_letter_case_only_are_told_apart():
-    assert told_apart(["Shop", "shop", "shop", "shop-2"]) == ["Shop", "shop-2", "shop-3", "shop-2-2"]
-
-
-def test_a_text_that_a_spreadsheet_would_run_stands_behind_an_apostrophe_and_numbers_do_not():
-    chart = Chart("x", "trend", "", "", None, ("query", "change"), (("=1+1", -0.5), ("-x", None), ('a,\n"b"', 1 / 3)))
-
-    rows = list(csv.reader(io.StringIO(csv_of(chart), newline="")))
-    assert rows == [["query", "change"], ["'=1+1", "-0.5"], ["'-x", ""], ['a,\n"b"', "0.3333333333333333"]]
