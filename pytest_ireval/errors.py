@@ -125,10 +125,6 @@ class HistoryError(IrevalError):
     """A history of runs that cannot be read or written."""
 
 
-class ReportError(IrevalError):
-    """A page that cannot be made: a template is missing or wrong."""
-
-
 class SourceError(IrevalError):
     """A source that returned no rankings, or no usable ones."""
 

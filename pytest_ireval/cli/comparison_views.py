@@ -333,11 +333,10 @@ LETTERS = 52
 
 def as_page(comparison: Comparison, view: View) -> str:
     """One file that needs nothing else; values of queries are in it with ``view.per_query``."""
-    from pytest_ireval.reports.page import asset
-    from pytest_ireval.reports.templates import templates
+    from pytest_ireval.reports.page import Asset
+    from pytest_ireval.reports.templates import environment, read_asset
 
-    using = templates()
-    style, script = (asset(name, using.text_of(name)) for name in ("comparison.css", "comparison.js"))
+    style, script = (Asset(read_asset(name)) for name in ("comparison.css", "comparison.js"))
     only = "base-uri 'none'; form-action 'none'"
     tables = {"Risk": [*risk_rows(comparison, view.order)]}
     notes = [*comparison_notes(comparison, best="bold", every_pair=view.every_pair)]
@@ -346,17 +345,20 @@ def as_page(comparison: Comparison, view: View) -> str:
         tables = {"Differences": pairs, **tables, "Queries that changed most": queries}
     else:
         notes.append("the page shows pairs of up to 52 rankings only; --format csv has all pairs")
-    return using.filled(
-        "comparison.html.jinja",
-        policy=f"default-src 'none'; style-src {style.fingerprint}; script-src {script.fingerprint}; {only}",
-        style=style,
-        script=script,
-        judgments=next(iter(comparison.rankings.values())).judgments,
-        metrics=[{"title": title(each), "direction": each.direction} for each in comparison.metrics],
-        rows=[*_rows(comparison, view)],
-        values=_embedded(comparison) if view.per_query else "",
-        tables={heading: table for heading, table in tables.items() if table[1:]},
-        notes=notes,
+    return (
+        environment()
+        .get_template("comparison.html.jinja")
+        .render(
+            policy=f"default-src 'none'; style-src {style.fingerprint}; script-src {script.fingerprint}; {only}",
+            style=style,
+            script=script,
+            judgments=next(iter(comparison.rankings.values())).judgments,
+            metrics=[{"title": title(each), "direction": each.direction} for each in comparison.metrics],
+            rows=[*_rows(comparison, view)],
+            values=_embedded(comparison) if view.per_query else "",
+            tables={heading: table for heading, table in tables.items() if table[1:]},
+            notes=notes,
+        )
     )
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from pytest_ireval.errors import IrevalError, one_line
 from pytest_ireval.judging.rating import Item, JudgmentFile, Row, next_open
-from pytest_ireval.reports.page import asset
-from pytest_ireval.reports.templates import templates
+from pytest_ireval.reports.page import Asset
+from pytest_ireval.reports.templates import environment, read_asset
 from pytest_ireval.retrieval.document_texts import TITLES
 
 LARGEST = 10_000
@@ -62,19 +62,21 @@ class Rating:
 
     def page(self) -> tuple[str, str]:
         """The HTML, and the policy that lets only its own script and style take part."""
-        using = templates()
-        styles = [asset(name, using.text_of(name)) for name in ("report.css", "judge.css")]
-        scripts = [asset(name, using.text_of(name)) for name in ("judge.js",)]
-        text = using.filled(
-            "judge.html.jinja",
-            pool=self.pool,
-            judge=self.file.judge,
-            guideline=self.guideline,
-            grades=self.grades,
-            guessed=self.guessed,
-            target=str(self.file.path),
-            styles=styles,
-            scripts=scripts,
+        styles = [Asset(read_asset(name)) for name in ("report.css", "judge.css")]
+        scripts = [Asset(read_asset("judge.js"))]
+        text = (
+            environment()
+            .get_template("judge.html.jinja")
+            .render(
+                pool=self.pool,
+                judge=self.file.judge,
+                guideline=self.guideline,
+                grades=self.grades,
+                guessed=self.guessed,
+                target=str(self.file.path),
+                styles=styles,
+                scripts=scripts,
+            )
         )
         style, script = (" ".join(each.fingerprint for each in assets) for assets in (styles, scripts))
         only = "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -11,7 +11,7 @@ from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.pytest_adapter.files import TO_JUDGE, RunFiles, kept, templates_of
 from pytest_ireval.reports.data_files import FOLDER, RESULTS, recorded_run
 from pytest_ireval.reports.summary_table import section_warnings
-from pytest_ireval.reports.templates import settled_sections, templates
+from pytest_ireval.reports.templates import check_sections
 from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.text_table import printable
 
@@ -24,15 +24,8 @@ from pytest_ireval.text_table import printable
     type=click.Path(path_type=Path),
     help="The folder to write to; the default is the folder of RESULTS.",
 )
-@click.option(
-    "--templates",
-    "folder",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Templates that replace the built-in ones, like the ini file's ireval_templates.",
-)
 @suites_option
-def command(results: Path, to: Path | None, folder: Path | None, suites: Path | None) -> None:
+def command(results: Path, to: Path | None, suites: Path | None) -> None:
     """Draw the report of a run again: index.html, summary.md, metrics.txt and to_judge.tsv.
 
     RESULTS is the results.json of a run, or its folder; the default is ireval-report/results.json.
@@ -40,10 +33,9 @@ def command(results: Path, to: Path | None, folder: Path | None, suites: Path | 
     also of the conftest.py files that serve that folder.
     """
     path = (results / RESULTS if results.is_dir() else results).absolute()
-    of_plugins = templates_of(registry_at(suites).sections.values())
-    using = templates(None if folder is None else folder.absolute(), of_plugins)
-    run = settled_sections(recorded_run(results), using)
-    files = RunFiles(path.parent, Path.cwd(), using=using)
+    templates = templates_of(registry_at(suites).sections.values())
+    run = check_sections(recorded_run(results), templates)
+    files = RunFiles(path.parent, Path.cwd(), templates=templates)
     target = path.parent if to is None else to
     for name, text in files.redrawn(run).items():
         _write(target / name, text)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import pytest_ireval
-from pytest_ireval.errors import InputError, IrevalError, PluginError, Problem, ReportError, one_line
+from pytest_ireval.errors import InputError, IrevalError, PluginError, Problem, one_line
 from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
@@ -30,7 +30,7 @@ from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anc
 from pytest_ireval.reports.data_files import FOLDER, IGNORED, PARTS, RESULTS, metrics_text, results_files, to_judge_text
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
-from pytest_ireval.reports.templates import SectionTemplate, Templates, settled_sections, templates
+from pytest_ireval.reports.templates import SectionTemplate, check_sections
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.results.suite_result import RunResult, Section, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
@@ -47,10 +47,8 @@ class RunFiles:
     root: Path
     written: list[str] = field(default_factory=list)
     """As messages show them."""
-    using: Templates | None = None
-    """The templates of the page; None: our own."""
-    undrawn: str = ""
-    """The reason why these failed."""
+    templates: Mapping[str, SectionTemplate] = field(default_factory=dict)
+    """Those of the sections, by their names."""
     rankings: bytes = b""
     """The packed rankings of the run; empty where there are none."""
 
@@ -98,13 +96,10 @@ class RunFiles:
         if problem := self._folder_problem():
             return problem
         texts = self._texts(result, self._page(result))
-        if self.undrawn:
-            result = with_problem(result, self.undrawn)
-            texts = self._texts(result, self._page(result))
         failed = self._put_all(texts)
         if len(failed) == sum(map(bool, texts.values())) and len(set(failed.values())) == 1:
             failed = {self.results: failed[self.results]}  # it is the folder
-        told = "; ".join([*(_unwritten(*each) for each in failed.items()), *filter(None, [self.undrawn])])
+        told = "; ".join(_unwritten(*each) for each in failed.items())
         if failed and result.verdict != "error":
             # the run is red for want of a file, so the other files must not say that it is fine
             red = with_problem(result, told)
@@ -148,8 +143,8 @@ class RunFiles:
         }
 
     def redrawn(self, result: RunResult) -> dict[str, str]:
-        """The text of each file but ``results.json``; raises ReportError where the page cannot be drawn."""
-        return {PAGE: page_text(result, self.using, source_links(self.root)), **self._others(result)}
+        """The text of each file but ``results.json``."""
+        return {PAGE: self._page(result), **self._others(result)}
 
     def _others(self, result: RunResult) -> dict[str, str]:
         return {
@@ -159,15 +154,7 @@ class RunFiles:
         }
 
     def _page(self, result: RunResult) -> str:
-        """The page. If a user's template fails, our own page says so; empty if ours fail, too."""
-        try:
-            return page_text(result, self.using, source_links(self.root))
-        except ReportError as error:
-            if self.undrawn:
-                return ""
-            self.undrawn = f"{PAGE} cannot be drawn: {one_line(error)}"
-            self.using = templates(sections=self.using.sections if self.using is not None else {})
-            return self._page(with_problem(result, self.undrawn))
+        return page_text(result, self.templates, source_links(self.root))
 
     def report(self, suite: SuiteResult, rule: str = "") -> str:
         """The place on the page of a rule or of the whole suite; empty if no files are written."""
@@ -281,16 +268,14 @@ class _Served:
 
 
 def with_sections(
-    result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins, using: Templates | None
-) -> tuple[RunResult, Templates | None]:
-    """The run with the sections of plugins, and the templates that draw it."""
+    result: RunResult, suites: Sequence[PlannedSuite], plugins: RunPlugins
+) -> tuple[RunResult, dict[str, SectionTemplate]]:
+    """The run with the sections of plugins, and the templates that draw them."""
     found, troubles = _served(result, suites, plugins)
     kinds = {each.kind.name: each.kind for each in reversed(found)}
     sections = [_section(each, kinds[each.kind.name], result, plugins.root) for each in found]
-    if not sections and not troubles:
-        return result, using
-    drawing = replace(using or templates(), sections=templates_of(kinds.values()))
-    return settled_sections(replace(result, sections=(*sections, *troubles)), drawing), drawing
+    templates = templates_of(kinds.values())
+    return check_sections(replace(result, sections=(*sections, *troubles)), templates), templates
 
 
 def templates_of(kinds: Iterable[ReportSection]) -> dict[str, SectionTemplate]:

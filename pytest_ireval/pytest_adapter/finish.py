@@ -186,7 +186,7 @@ class RunEnd:
         self.result = self.history.with_trends(with_unaffected(result, self.affected.since, self.collected.suites))
         if self.files.folder is not None:
             planned = self.collected.suites
-            self.result, self.files.using = with_sections(self.result, planned, self.plugins, self.files.using)
+            self.result, self.files.templates = with_sections(self.result, planned, self.plugins)
             sections = (
                 replace(each, data=hidden_in(each.data), problem=hidden(each.problem)) for each in self.result.sections
             )

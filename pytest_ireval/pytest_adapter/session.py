@@ -6,14 +6,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from pytest_ireval.errors import IrevalError, Problem, ReportError, SuiteError
+from pytest_ireval.errors import IrevalError, Problem, SuiteError
 from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.gate.run import Plan, plan_of
@@ -29,7 +29,6 @@ from pytest_ireval.pytest_adapter.selection import Affected, affected_of, branch
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.commands import node_path
 from pytest_ireval.reports.failure_text import failure_text, short_text, told_whole
-from pytest_ireval.reports.templates import Templates, templates
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.secrets import SHORTEST, hidden, hidden_in, keep
@@ -250,8 +249,7 @@ def start(config: pytest.Config) -> None:
         else:
             found = EvaluationSession(config, plugins.plugins, accepting, moment, width, affected)
             config.pluginmanager.register(found, "ireval-session")
-        files = replace(files_of(config, config.option), using=_templates_of(config))
-        end = RunEnd(config, accepting, moment, files, found, affected, plugins.plugins)
+        end = RunEnd(config, accepting, moment, files_of(config, config.option), found, affected, plugins.plugins)
         config.pluginmanager.register(end, "ireval-end")
     except IrevalError as error:
         raise pytest.UsageError(str(error)) from error
@@ -310,20 +308,6 @@ class _Workers:
     def pytest_unconfigure(self) -> None:
         """Workers have ended by now."""
         shutil.rmtree(self.handed.folder, ignore_errors=True)
-
-
-INI = "ireval_templates"
-
-
-def _templates_of(config: pytest.Config) -> Templates | None:
-    """As the ini file says, from rootdir, or None; raises ReportError with all that is wrong with the folder."""
-    told = str(config.getini(INI)).strip()
-    if not told:
-        return None
-    try:
-        return templates(config.rootpath / told)
-    except ReportError as error:
-        raise ReportError(*error.problems, f"{INI} = {told} names the folder") from error
 
 
 def _keep_declared(config: pytest.Config) -> None:

@@ -6,9 +6,9 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
-from pytest_ireval.errors import Problem, ReportError
 from pytest_ireval.reports.charts.chart import Chart
 from pytest_ireval.reports.charts.curves import recall_precision_chart
 from pytest_ireval.reports.charts.differences import differences_chart, intervals_chart
@@ -28,7 +28,7 @@ from pytest_ireval.reports.markdown_text import NOWHERE, SourceLinks
 from pytest_ireval.reports.query_view import packed, queries_data
 from pytest_ireval.reports.red_checks import RedCheck, others_words, ranges_words, red_checks, red_queries
 from pytest_ireval.reports.summary_table import COUNTS, WORTH_A_LOOK, count_name, owners_of, verdicts_in_words
-from pytest_ireval.reports.templates import EXTRA, DrawnSection, Templates, templates
+from pytest_ireval.reports.templates import SectionTemplate, draw_section, environment, read_asset
 from pytest_ireval.reports.wording import (
     Tone,
     ages_words,
@@ -45,58 +45,43 @@ from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteRe
 from pytest_ireval.text_table import counted
 
 
-def page_text(run: RunResult, using: Templates | None = None, links: SourceLinks = NOWHERE) -> str:
-    """The HTML; raises ReportError that names the line of a template that cannot be filled in."""
-    using = using or templates()
-    sections = tuple(using.drawn(section) for section in run.sections)
-    styles = _styles(using, sections)
-    scripts = (*(asset(name, _lean(using, name)) for name in _SCRIPTS), *_extra(using, ".js"))
+def page_text(
+    run: RunResult, templates: Mapping[str, SectionTemplate] = MappingProxyType({}), links: SourceLinks = NOWHERE
+) -> str:
+    """The HTML; ``templates`` are those of the sections, by their names."""
+    sections = tuple(draw_section(section, templates) for section in run.sections)
+    styles = (*(Asset(read_asset(name)) for name in _STYLES), *(Asset(each.style) for each in sections if each.style))
+    scripts = tuple(Asset(read_asset(name)) for name in _SCRIPTS)
     alone = len(run.suites) == 1
     warned = sum(word_of(each) == "warning" for suite in run.suites for each in suite.outcomes)
     among = f" ({counted(warned, 'warning')} among them)" if warned else ""
-    return using.filled(
-        "index.html.jinja",
-        run=run,
-        title=", ".join(suite.name for suite in run.suites[:3]) or "no suite",
-        words=words_of(run),
-        tally=f"{verdicts_in_words(run.suites)}{among}",
-        owners=tuple(owners_of(run).items()),
-        problems=run.problems,
-        red=tuple(_findings_of(run, links, "fail", "error")),
-        doubtful=tuple(_findings_of(run, links, "inconclusive", "warning", "accepted")),
-        suites=tuple(suite_view(suite, alone=alone) for suite in run.suites),
-        sections=sections,
-        plugins=tuple(dict.fromkeys(plugin for suite in run.suites for plugin in suite.plugins)),
-        links=links,
-        packed=packed,
-        svg=draw_on_page,
-        data=queries_data(run),
-        styles=styles,
-        scripts=scripts,
-        policy=_policy(styles, scripts),
+    return (
+        environment()
+        .get_template("index.html.jinja")
+        .render(
+            run=run,
+            title=", ".join(suite.name for suite in run.suites[:3]) or "no suite",
+            words=words_of(run),
+            tally=f"{verdicts_in_words(run.suites)}{among}",
+            owners=tuple(owners_of(run).items()),
+            problems=run.problems,
+            red=tuple(_findings_of(run, links, "fail", "error")),
+            doubtful=tuple(_findings_of(run, links, "inconclusive", "warning", "accepted")),
+            suites=tuple(suite_view(suite, alone=alone) for suite in run.suites),
+            sections=sections,
+            plugins=tuple(dict.fromkeys(plugin for suite in run.suites for plugin in suite.plugins)),
+            links=links,
+            packed=packed,
+            svg=draw_on_page,
+            data=queries_data(run),
+            styles=styles,
+            scripts=scripts,
+            policy=_policy(styles, scripts),
+        )
     )
 
 
-def _styles(using: Templates, sections: tuple[DrawnSection, ...]) -> tuple[_Asset, ...]:
-    ours = tuple(asset(name, _lean(using, name)) for name in ("report.css", "charts.css", "queries.css"))
-    theirs = tuple(asset(f"{each.section.name}.css", each.style) for each in sections if each.style)
-    return (*ours, *theirs, *_extra(using, ".css"))
-
-
-def _lean(using: Templates, name: str) -> str:
-    """A user's file as it is; ours without indentation and comment lines: no string of ours has several lines."""
-    text = using.text_of(name)
-    if using.folder is not None and (using.folder / name).is_file():
-        return text
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
-
-
-def _extra(using: Templates, ending: str) -> tuple[_Asset, ...]:
-    texts = {name: using.text_of(name) for name in EXTRA if name.endswith(ending)}
-    return tuple(asset(name, text) for name, text in texts.items() if text)
-
-
+_STYLES = ("report.css", "charts.css", "queries.css")
 _SCRIPTS = (
     "packed.js",
     "report.js",
@@ -111,10 +96,9 @@ _SCRIPTS = (
 
 
 @dataclass(frozen=True)
-class _Asset:
+class Asset:
     """The text of one ``<style>`` or ``<script>``, and the fingerprint that the policy lets pass."""
 
-    name: str
     text: str
 
     @property
@@ -124,19 +108,10 @@ class _Asset:
         return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def asset(name: str, text: str) -> _Asset:
-    """A style or script for the page; raises ReportError where the text would end its element."""
-    unified = text.replace("\r\n", "\n").replace("\r", "\n")  # a browser does the same before it takes a fingerprint
-    ending = "</script" if name.endswith(".js") else "</style"
-    if ending in unified.lower():
-        raise ReportError(Problem(f"contains {ending}, which would end its element", place=name))
-    return _Asset(name, unified)
-
-
-def _policy(styles: Sequence[_Asset], scripts: Sequence[_Asset]) -> str:
+def _policy(styles: Sequence[Asset], scripts: Sequence[Asset]) -> str:
     """Nothing is loaded, nothing is sent anywhere, and only what is inside the page is run."""
 
-    def these(assets: Sequence[_Asset]) -> str:
+    def these(assets: Sequence[Asset]) -> str:
         return " ".join(each.fingerprint for each in assets) or "'none'"
 
     return (

@@ -75,31 +75,9 @@ def test_grades_that_somebody_wrote_are_kept(results, ireval):
     assert (results.parent / "judged.tsv").read_text() == graded
 
 
-def test_templates_of_a_user_come_first(results, ireval, tmp_path):
-    (tmp_path / "mine").mkdir()
-    text = '{% extends "ireval/index.html.jinja" %}{% block head %}{{ super() }}<meta name="acme">{% endblock %}'
-    (tmp_path / "mine" / "index.html.jinja").write_text(text)
-
-    ireval("report", "--templates", "mine")
-
-    assert '<meta name="acme">' in (results.parent / "index.html").read_text()
-
-
-def test_a_broken_template_is_an_error_and_nothing_is_written(results, ireval, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "index.html.jinja").write_text("\n{{ ruin.date }}")
-
-    done = ireval("report", "--templates", "mine")
-
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: mine/index.html.jinja:2\n  'ruin' is undefined\n  did you mean 'run'?\n")
-    assert [path.name for path in results.parent.iterdir()] == ["results.json"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--templates", "no"], "error: no\n  template folder not found\n"),
         (
             ["no.json"],
             "error: no.json\n  results of a run not found\n"

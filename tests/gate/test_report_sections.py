@@ -66,7 +66,7 @@ def test_a_section_is_in_the_results_and_on_the_page(add):
         (
             FINE,
             "\n{{ nmes }}",
-            "latency.html.jinja:2 'nmes' is undefined; did you mean 'names'?; available: names, verdict",
+            "raised UndefinedError: 'nmes' is undefined; at latency.html.jinja:2, in top-level template code",
         ),
     ],
 )

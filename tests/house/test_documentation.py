@@ -24,7 +24,6 @@ from pytest_ireval.cli.why_command import command as why_command
 from pytest_ireval.intake.linting import CHECKS
 from pytest_ireval.metrics.metric import NEEDS, Metric
 from pytest_ireval.plugins import hookspecs
-from pytest_ireval.reports.templates import template_folder
 from pytest_ireval.sources.live_options import LiveOptions
 from pytest_ireval.testing import promises, seen_from
 
@@ -262,13 +261,6 @@ def test_every_option_of_rehearsals_is_documented(option):
 def test_every_option_of_report_is_documented(option):
     page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     assert any(f"`{option}{end}" in page for end in (" ", "`"))
-
-
-def test_every_block_of_the_page_is_documented():
-    blocks = re.findall(r"{% block (\w+) %}", (template_folder() / "index.html.jinja").read_text(encoding="utf-8"))
-    page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
-
-    assert [name for name in blocks if f"`{name}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

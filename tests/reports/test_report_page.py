@@ -10,8 +10,7 @@ import pytest
 from reports.full_run import full_run
 from reports.runs import FAILED, GREEN, RUN, SHOP, UNFINISHED, red_rules
 
-from pytest_ireval.errors import ReportError
-from pytest_ireval.reports.page import asset, page_text, suite_view
+from pytest_ireval.reports.page import page_text, suite_view
 from pytest_ireval.results.suite_result import RunResult
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}</style>"
@@ -182,13 +181,6 @@ def test_a_run_without_anything_has_a_page():
     page = Elements(page_text(RunResult("0.1.0", "2027-03-03T09:00:00Z", "error", ())))
 
     assert "no suite was run" in page.text
-
-
-def test_a_style_that_would_end_itself_is_an_error():
-    with pytest.raises(ReportError) as caught:
-        asset("extra.css", "a{} </STYLE ><script>")
-
-    assert str(caught.value) == "extra.css\n  contains </style, which would end its element"
 
 
 def test_only_of_a_run_that_passed_it_is_said_that_nothing_asks_for_a_look():
