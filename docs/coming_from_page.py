@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_ireval import load_registry
+from pytest_ireval import Elsewhere, load_registry
 from pytest_ireval.cli.metrics_command import reasons
 from pytest_ireval.metrics.metric import PACKAGES, counterparts
-from pytest_ireval.plugin_api import Elsewhere
 
 PAGE = Path(__file__).with_name("coming_from.md")
 INTRODUCTION = """\

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pytest_ireval.explaining import why
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
-    from pytest_ireval.metrics.metric import Metric, metric
+    from pytest_ireval.metrics.metric import Elsewhere, Metric, metric
+    from pytest_ireval.metrics.names import MetricResolver
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
@@ -51,7 +52,8 @@ _HOMES = {
     "explaining": ("why",),
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
-    "metrics.metric": ("Metric", "metric"),
+    "metrics.metric": ("Elsewhere", "Metric", "metric"),
+    "metrics.names": ("MetricResolver",),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
@@ -83,6 +85,7 @@ __all__ = [
     "BaselineError",
     "Chances",
     "Comparison",
+    "Elsewhere",
     "Evaluation",
     "InputError",
     "IrevalError",
@@ -91,6 +94,7 @@ __all__ = [
     "Listing",
     "Metric",
     "MetricError",
+    "MetricResolver",
     "Outcome",
     "Param",
     "Part",

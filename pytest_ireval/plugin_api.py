@@ -1,14 +1,13 @@
 """What packages of plugins use beside the names of ``pytest_ireval``: kinds of plugins, readers, baselines.
 
-A metric, a rule or a source in a ``conftest.py`` needs ``pytest_ireval`` alone.
+A metric, a rule or a source in a ``conftest.py``, and a package of metrics, need ``pytest_ireval`` alone. This module
+imports what rules and baselines need, which ``ireval evaluate`` does not wait for.
 """
 
 from __future__ import annotations
 
 from pytest_ireval.baselines.record import Acceptance
 from pytest_ireval.baselines.store import BaselineStore
-from pytest_ireval.metrics.metric import Elsewhere
-from pytest_ireval.metrics.names import MetricResolver
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.kinds import ClickedSearch, ClickPolicy, DiagnosisKind, RuleKind, SourceKind, click_policy
 from pytest_ireval.retrieval.formats.input_file import InputFile
@@ -22,10 +21,8 @@ __all__ = [
     "ClickPolicy",
     "ClickedSearch",
     "DiagnosisKind",
-    "Elsewhere",
     "InputFile",
     "MeanEvidence",
-    "MetricResolver",
     "Reader",
     "ReportSection",
     "RuleKind",

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_ireval import MetricError, hookimpl, metric
-from pytest_ireval.plugin_api import MetricResolver
+from pytest_ireval import MetricError, MetricResolver, hookimpl, metric
 
 OF_SUBTOPICS = ("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall")
 

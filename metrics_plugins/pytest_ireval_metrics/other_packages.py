@@ -5,8 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pytest_ireval import MetricError
-from pytest_ireval.plugin_api import Elsewhere
+from pytest_ireval import Elsewhere, MetricError
 
 NEGATIVE = "grades below 0, which it takes for unjudged documents; here they are judged"
 USER_MODEL = (

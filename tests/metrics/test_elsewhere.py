@@ -2,9 +2,8 @@
 
 import pytest
 
-from pytest_ireval import MetricError, metric
+from pytest_ireval import Elsewhere, MetricError, metric
 from pytest_ireval.metrics.metric import counterparts, without_counterpart
-from pytest_ireval.plugin_api import Elsewhere
 
 
 def toy(*rows):

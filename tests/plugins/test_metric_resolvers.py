@@ -5,14 +5,12 @@ import json
 import pytest
 from test_discovery import distribution
 
-from pytest_ireval import load_registry
+from pytest_ireval import MetricResolver, load_registry
 from pytest_ireval.errors import MetricNameError, PluginError
-from pytest_ireval.plugin_api import MetricResolver
 from pytest_ireval.plugins.by_name import Origin, vocabulary_of
 
 PLUGIN = """\
-from pytest_ireval import hookimpl, per_query_metric
-from pytest_ireval.plugin_api import MetricResolver
+from pytest_ireval import MetricResolver, hookimpl, per_query_metric
 
 
 def share(text):
