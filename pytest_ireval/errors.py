@@ -73,7 +73,7 @@ def how_many(problems: Iterable[Problem]) -> int:
 
 
 def one_line(error: IrevalError) -> str:
-    """The text of an error as the end of a sentence: ``a.sqlite is damaged; move it away``."""
+    """The text of an error as the end of a sentence: ``a.tsv is empty; name another file``."""
     texts = ((f"{p.place} {p.complaint}".strip(), p.suggestion, p.allowed) for p in error.problems)
     return " ".join("; ".join(_cut(part) for parts in texts for part in parts if part).split())
 
@@ -119,10 +119,6 @@ class BaselineMisfitError(BaselineError):
 
 class MissingAnchorError(BaselineError):
     """No anchor is pinned yet, or it is gone."""
-
-
-class HistoryError(IrevalError):
-    """A history of runs that cannot be read or written."""
 
 
 class SourceError(IrevalError):

@@ -320,12 +320,7 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 def is_record(path: Path) -> bool:
     """Tell whether a file begins as the .json file of a baseline."""
     with open(path, "rb") as file:
-        return begins_record(file.read(100))
-
-
-def begins_record(data: bytes) -> bool:
-    """Tell whether a content begins as the .json file of a baseline."""
-    return re.match(rb'\{\r?\n"format": \d+,\r?\n"depth": ', data) is not None
+        return re.match(rb'\{\r?\n"format": \d+,\r?\n"depth": ', file.read(100)) is not None
 
 
 def decoded_record(data: bytes) -> Record:

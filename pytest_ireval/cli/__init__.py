@@ -26,7 +26,7 @@ GROUPS = {
         "baseline": "Show, compare, pin, clean up and merge baselines.",
         "verdict": "Print the verdict of the last run; the exit code tells it too.",
         "report": "Write the report of a run again.",
-        "history": "List earlier runs and their figures.",
+        "history": "Show the figures of earlier runs, from reports that were kept.",
     },
     "Rankings and judgments": {
         "evaluate": "Score rankings with judgments.",

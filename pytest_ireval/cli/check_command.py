@@ -149,7 +149,7 @@ def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
     except IrevalError as error:
         yield from error.problems
         return
-    yield from (*([known.trouble] if known.trouble else []), *beyond_sight(found))
+    yield from beyond_sight(found)
     yield from few_by_weight(known.checks, known.queries, known.weights)
     yield from too_low(found)
 

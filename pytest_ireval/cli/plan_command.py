@@ -79,7 +79,6 @@ def _plan_text(known: Known, found: Sequence[Outlook], drop: Tolerance | None, q
         lines[0] += f", as if it had {queries:,} queries"
     lines += ["", *_table(_shown(found), "drop" if drop is not None else "tolerance"), ""]
     notes = [
-        *([f"not looked at: {printable(known.trouble)}"] if known.trouble else []),
         *_meaning(found),
         *([] if drop is not None or queries is not None else [chance_words(chance_of_red(known))]),
     ]

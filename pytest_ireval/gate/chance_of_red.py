@@ -113,8 +113,8 @@ def _values(known: Known, asked: Sequence[Check]) -> Mapping[str, Floats]:
 
 
 def _usual(known: Known, metric: str, within: str, values: Floats) -> float | None:
-    """Return the spread that accepted changes and runs of the base branch had; None where only a guess is left."""
-    found = usual_spread(known.acceptances, known.runs, metric, within, values[~np.isnan(values)].tolist())
+    """Return the spread that accepted changes had; None where only a guess is left."""
+    found = usual_spread(known.acceptances, metric, within, values[~np.isnan(values)].tolist())
     return None if found is None or found.assumed else found.spread
 
 

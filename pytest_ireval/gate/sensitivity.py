@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
 from pytest_ireval.baselines.reading import read_record
-from pytest_ireval.baselines.record import DIGITS, Acceptance, Baseline, StoredMetric, spread_key
-from pytest_ireval.errors import HistoryError, Problem, one_line
+from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric, spread_key
+from pytest_ireval.errors import Problem
 from pytest_ireval.gate.inputs import queries_of_suite, weights_of_suite
-from pytest_ireval.history import spreads
-from pytest_ireval.history.database import history_for
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.retrieval.queries import Queries
@@ -42,24 +39,7 @@ def known_of(suite: Suite, registry: Registry, today: date) -> Known:
     weights = None if queries is None else weights_of_suite(suite, queries)
     drawing = None if queries is None else drawing_of(suite, queries)
     stored = None if record is None else record.baseline
-    return _with_runs(Known(suite, checks, queries, weights, waived, stored, drawing=drawing))
-
-
-def _with_runs(known: Known) -> Known:
-    """Add the spreads that runs of the baseline's branch saw, from the history near the suite or the working folder.
-
-    Other branches try changes that may be broken: one bug there would change the advice for the suite.
-    """
-    if known.stored is None:
-        return known
-    places = (history_for(folder) for folder in (known.suite.path.parent, Path.cwd()))
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
-        return known
-    try:
-        return replace(known, runs=spreads(found, known.suite.name, known.stored.accepted.branch))
-    except HistoryError as error:  # what acceptances kept is known all the same
-        return replace(known, trouble=one_line(error))
+    return Known(suite, checks, queries, weights, waived, stored, drawing=drawing)
 
 
 def too_low(found: Sequence[Outlook]) -> Iterator[Problem]:
@@ -107,9 +87,6 @@ NEWEST = 20
 """The most spreads that are used: years ago, changes of the search may have been of another size."""
 ASSUMED = "assumed from the spread of values"
 
-Seen = Mapping[tuple[str, str], Sequence[float]]
-"""By metric and slice, the spreads that runs saw, the newest last."""
-
 
 class _UsualSpread(NamedTuple):
     """A standard deviation of differences, and where it comes from."""
@@ -124,29 +101,15 @@ class _UsualSpread(NamedTuple):
 
 
 def usual_spread(
-    acceptances: Sequence[Acceptance], runs: Seen, metric: str, within: str, values: Sequence[float]
+    acceptances: Sequence[Acceptance], metric: str, within: str, values: Sequence[float]
 ) -> _UsualSpread | None:
-    """The median of the known spreads; without any, a guess from ``values`` of queries; None if these are all alike.
-
-    A run with exactly the spread of an acceptance, or of another run, saw the same change.
-    """
+    """The median of those of acceptances; without any, a guess from ``values`` of queries; None if all are alike."""
     key = spread_key(metric, within)
     accepted = [each.spreads[key] for each in acceptances if key in each.spreads][-NEWEST:]
-    seen = dict.fromkeys(float(f"{spread:.{DIGITS}g}") for spread in runs.get((metric, within), ()))
-    others = [each for each in seen if each not in accepted]
-    others = others[len(others) - max(0, NEWEST - len(accepted)) :] if len(accepted) < NEWEST else []
-    if not accepted and not others:
-        guess = likely_spread(values)
-        return None if guess is None else _UsualSpread(guess, ASSUMED)
-    return _UsualSpread(median([*accepted, *others]), _origin(len(accepted), len(others)))
-
-
-def _origin(accepted: int, others: int) -> str:
-    """``3 acceptances and 12 other runs``."""
-    if not accepted:
-        return counted(others, "run")
-    said = counted(accepted, "acceptance")
-    return said if not others else f"{said} and {counted(others, 'other run')}"
+    if accepted:
+        return _UsualSpread(median(accepted), counted(len(accepted), "acceptance"))
+    guess = likely_spread(values)
+    return None if guess is None else _UsualSpread(guess, ASSUMED)
 
 
 @dataclass(frozen=True)
@@ -161,11 +124,8 @@ class Known:
     waived: frozenset[str] = frozenset()
     stored: Baseline | None = None
     """The accepted baseline; its rankings are not used."""
-    runs: Seen = field(default_factory=dict)
     since_anchor: int | None = None
     """The number of changes accepted since the anchor was pinned; None: not counted, or there is no anchor."""
-    trouble: str = ""
-    """The reason why an existing history could not be read."""
     drawing: Drawing | None = None
 
     @property
@@ -269,7 +229,7 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
     if tolerance is not None:
         allowed, relative = tolerance.allowed(mean), bool(tolerance.relative)
         found = replace(found, asked=str(tolerance), tolerance=allowed, relative=relative)
-    usual = usual_spread(known.acceptances, known.runs, found.metric, found.slice, values)
+    usual = usual_spread(known.acceptances, found.metric, found.slice, values)
     weigh = _weighting(known, check, metric)
     found = replace(found, clusters=None if weigh is None or weigh.clusters is None else weigh.units)
     return found if usual is None else _foreseen(replace(found, usual=usual), weigh, _share(known, metric))

@@ -21,7 +21,6 @@ from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
 from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.pytest_adapter.history import OFF
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, answer_of
 from pytest_ireval.pytest_adapter.terminal import source_links
@@ -237,7 +236,7 @@ def files_of(config: pytest.Config, options: argparse.Namespace) -> RunFiles:
         name = "ireval_report" if option is None else "--ireval-report"
         raise IrevalError(Problem(f"{name} is empty", allowed=f"{name} none writes no files"))
     base = root if option is not None else config.rootpath
-    return RunFiles(None if told == OFF else base / told, root)
+    return RunFiles(None if told == "none" else base / told, root)
 
 
 def kept(path: Path) -> Path | None:

@@ -23,7 +23,6 @@ from pytest_ireval.gate.weakened import vanished
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.files import RunFiles, only_looks, with_problem, with_sections
-from pytest_ireval.pytest_adapter.history import history_of
 from pytest_ireval.pytest_adapter.left_out import (
     NamedPlaces,
     PlacesSeen,
@@ -102,7 +101,6 @@ class RunEnd:
     result: RunResult | None = None
 
     def __post_init__(self) -> None:
-        self.history = history_of(self.config)
         self.reported = _Reported()
 
     def pytest_report_header(self) -> list[str]:
@@ -183,7 +181,7 @@ class RunEnd:
             not_selected=self._not_selected(seen),
             unasserted=unasserted,
         )
-        self.result = self.history.with_trends(with_unaffected(result, self.affected.since, self.collected.suites))
+        self.result = with_unaffected(result, self.affected.since, self.collected.suites)
         if self.files.folder is not None:
             planned = self.collected.suites
             self.result, self.files.templates = with_sections(self.result, planned, self.plugins)
@@ -200,8 +198,6 @@ class RunEnd:
             self.result = replace(self.result, verdict="error", problems=(*self.result.problems, *troubles))
             self.unwritten = self.files.write(self.result)
         self.unsaid = append_step_summary(self.files.summary, with_problem(self.result, self.unwritten))
-        if not self.misused:  # a typing mistake is no attempt
-            self.history.append(with_problem(self.result, self.unwritten))
         if exitstatus == pytest.ExitCode.OK or self._nobody(exitstatus):
             session.exitstatus = self._exit_status(self.result)
 
@@ -436,7 +432,6 @@ class RunEnd:
             summarise(terminalreporter, self.config, shown, self.accepting, self.files.written)
             for problem in filter(None, (*self.lost, self.unwritten)):
                 say(f"problem: {problem}", red=True)
-        self.history.tell(terminalreporter)
         tell_code_host(terminalreporter, self.config, self.result, self.unsaid)
 
 

@@ -46,11 +46,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("ireval_baselines", "same as --ireval-baselines; default: all files are in git", default="")
     parser.addini("ireval_secrets", "names of environment variables whose values are hidden", type="args")
     parser.addini("ireval_report", "same as --ireval-report; default: ireval-report", default="ireval-report")
-    parser.addini(
-        "ireval_history",
-        "file of the run history, below rootdir; or the address of a database, or none",
-        default=".ireval/history.sqlite",
-    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -96,7 +96,7 @@ NONE = QueryTable()
 
 
 def recorded_run(results: Path, *, parts: bool = True) -> RunResult:
-    """The run in a results.json file; ``results`` is the file or its folder. Its ``parts`` may be left unread."""
+    """The run in a results.json file, or in its folder; without ``parts`` the queries and documents are left out."""
     path = results / RESULTS if results.is_dir() else results
     suggestion = "pytest --ireval writes it; --ireval-report names the folder"
     text = _text_of(path, Problem("results of a run not found", str(path), suggestion=suggestion))
@@ -119,9 +119,13 @@ def run_of(text: str, place: str = RESULTS, *, parts: bool = True) -> RunResult:
     data = _object(text, place)
     suites = data.get("suites")
     for suite in suites if isinstance(suites, list) else ():
-        if isinstance(suite, dict) and "part" in suite:
-            part = str(suite.pop("part"))
-            suite.update(_part(data, suite, part, place) if parts else {})
+        if isinstance(suite, dict):
+            part = suite.pop("part", None)
+            if not parts:  # most of a large file, and slow to check
+                for name in IN_PARTS:
+                    suite.pop(name, None)
+            elif part is not None:
+                suite.update(_part(data, suite, str(part), place))
     return from_plain({key: value for key, value in data.items() if key != "format"}, RunResult, place)
 
 

@@ -14,7 +14,6 @@ from pytest_ireval.reports.charts.curves import recall_precision_chart
 from pytest_ireval.reports.charts.differences import differences_chart, intervals_chart
 from pytest_ireval.reports.charts.distribution import distribution_chart
 from pytest_ireval.reports.charts.drawing import draw_on_page
-from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor, why_command
 from pytest_ireval.reports.failure_text import (
     baseline_words,
@@ -343,10 +342,8 @@ def suite_view(suite: SuiteResult, *, alone: bool) -> _SuiteView:
 
 
 def _chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
-    """Charts by kind; those of the metric that is red come first, and of these that of the slice."""
-    red = [each for each in suite.outcomes if each.verdict == "fail"]
-    metrics = {each.metric for each in red}
-    slices = {(each.metric, line.slice) for each in red for line in each.figures if line.over}
+    """Charts by kind; those of a metric that is red come first."""
+    red = {each.metric for each in suite.outcomes if each.verdict == "fail"}
     groups: tuple[tuple[str, str, Iterable[Chart | None]], ...] = (
         (
             "Query by query",
@@ -354,11 +351,6 @@ def _chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
             (differences_chart(suite, metric) for metric in suite.metrics),
         ),
         ("Rules against their tolerances", "The change, its interval and its tolerance.", [intervals_chart(suite)]),
-        (
-            "From run to run",
-            "Marks show acceptances, anchors and red runs.",
-            (trend_chart(suite, each) for each in suite.trends),
-        ),
         (
             "Recall and precision",
             "How precision falls while recall rises; the thin line is the curve expected from R-precision alone.",
@@ -371,10 +363,7 @@ def _chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
         ),
     )
     for title, said, charts in groups:
-        found = sorted(
-            (each for each in charts if each is not None),
-            key=lambda each: (each.metric not in metrics, (each.metric, each.slice) not in slices),
-        )
+        found = sorted((each for each in charts if each is not None), key=lambda each: each.metric not in red)
         if found:
             yield _ChartGroup(title, said, found[0], tuple(found[1:]))
 

@@ -64,32 +64,6 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class TrendPoint:
-    """The measurement of one run."""
-
-    date: str
-    """ISO 8601 in UTC."""
-    value: float
-    verdict: Verdict | None = None
-    """Of the rules about it; None: there was none, or only git tells of it."""
-    commit: str = ""
-    accepted: bool = False
-    """True if that run's figure became the baseline."""
-    reason: str = ""
-    this: bool = False
-    """True if it is the run that the report is about."""
-
-
-@dataclass(frozen=True)
-class Trend:
-    """One figure from run to run, the newest last."""
-
-    metric: str
-    slice: str
-    points: tuple[TrendPoint, ...]
-
-
-@dataclass(frozen=True)
 class Accepted:
     """The acceptance of a baseline, or its pinning as the anchor."""
 
@@ -384,8 +358,6 @@ class SuiteResult(InNotebook):
     """Of all queries first, then of the slices that rules name; none without relevant documents."""
     distributions: tuple[Distribution, ...] = ()
     """Of every metric that scores queries."""
-    trends: tuple[Trend, ...] = ()
-    """From the history, of every figure that this run has, too, and of what rules look at."""
     acceptances: tuple[Accepted, ...] = ()
     """Of the baseline, and the pinning of the anchor if a rule asks for it; the newest last."""
     relevant_from: float = 1.0

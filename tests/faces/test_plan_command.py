@@ -199,32 +199,3 @@ def test_what_init_proposes_draws_no_warning(tmp_path, monkeypatch, ireval, pyte
     said = printed.out.rpartition(" passed in ")[2]  # of the run before, pytester prints what it said
     assert (printed.code, "warning" in said) == (0, False)
     shutil.rmtree(tmp_path / "suites")
-
-
-class TestTheHistory:
-    def test_what_earlier_runs_saw_counts_beside_acceptances(self, shop, ireval, monkeypatch):
-        accept(shop)
-        remembered(shop, monkeypatch, {("nDCG@10", "all"): [0.2, 0.3], ("nDCG@10", "segment=tail"): [9.0]})
-
-        row = ireval("plan", ".").out.splitlines()[3].split()
-
-        assert row[3:9] == ["0.20", "1", "acceptance", "and", "2", "other"]
-
-    def test_one_that_cannot_be_read_is_named_and_the_rest_is_said(self, shop, ireval):
-        accept(shop)
-        (shop / ".ireval").mkdir()
-        (shop / ".ireval/history.sqlite").write_bytes(b"this is no database" * 100)
-
-        printed, checked = ireval("plan", "."), ireval("check", ".")
-
-        assert (printed.code, checked.code) == (0, 0)
-        assert printed.out.splitlines()[3].split()[3:6] == ["0.10", "1", "acceptance"]
-        assert "not looked at: " in printed.out
-        assert "warning: .ireval/history.sqlite" in checked.out
-
-
-def remembered(folder, monkeypatch, found):
-    """A history that knows these spreads."""
-    (folder / ".ireval").mkdir()
-    (folder / ".ireval/history.sqlite").touch()
-    monkeypatch.setattr("pytest_ireval.gate.sensitivity.spreads", lambda _path, _suite, _branch: found)

@@ -13,7 +13,6 @@ from pytest_ireval.baselines.reading import baseline_from, read_baseline
 from pytest_ireval.baselines.writing import delete_baseline, finish_interrupted
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.last_run import last_run
-from pytest_ireval.history.trends import known, rows
 from pytest_ireval.reports.data_files import refuse_contradictions, run_of
 from pytest_ireval.retrieval.aliases import read_aliases, read_groups
 from pytest_ireval.retrieval.companions import read_fields, read_preferences, read_timings
@@ -113,12 +112,6 @@ def journal(data):
             assert {path.name for path in Path(folder).iterdir()} == {"baselines"}
 
 
-def history(data):
-    path = file_of(data, "history.sqlite")
-    rows(path)
-    known(path, "suite")
-
-
 def last_rankings(data):
     last_run(file_of(data, "rankings.zip"), load_suites(sound_suite(), registry(), environment={})[0])
 
@@ -159,7 +152,6 @@ TARGETS = {
     "companions": companions,
     "results": results,
     "journal": journal,
-    "history": history,
     "last_rankings": last_rankings,
     **{kind: stored(ending) for kind, ending in STORED.items()},
 }

@@ -34,7 +34,7 @@ def begin(shop):
         (folder / f"{name}.ireval.yaml").write_text(text)
     (shop.path / "shop.ireval.yaml").unlink()
     assert shop.run("--ireval-update-new", "suites").ret == 0
-    (shop.path / ".gitignore").write_text("ireval-report/\n__pycache__/\n.ireval/\n")
+    (shop.path / ".gitignore").write_text("ireval-report/\n__pycache__/\n")
     for words in (
         ("init", "--quiet", "--initial-branch=main", "--template="),
         ("add", "--all"),

@@ -2,13 +2,8 @@
 
 import json
 import statistics
-from datetime import date
 
 import pytest
-
-from pytest_ireval import load_suite
-from pytest_ireval.gate.sensitivity import known_of, outlooks
-from pytest_ireval.plugins.registry import installed
 
 
 def accepted(shop):
@@ -65,21 +60,3 @@ def test_the_same_acceptance_is_the_same_bytes(shop):
     shop.rankings["q10"] = ["q10-d0", "q10-d1", "q10-d2", "q10-d3"]
     shop.write()
     assert twice() == first
-
-
-def test_what_a_run_saw_is_planned_with_and_the_same_seen_again_counts_once(shop, monkeypatch):
-    monkeypatch.chdir(shop.path)
-    shop.change(("tolerance: 5%}", "tolerance: 90%}"), ("default: 5%}", "default: 90%}"), ('">= 0.5"', '">= 0.1"'))
-    shop.accept()
-    for lists in (["q10-n1", "q10-d0"], ["q10-n1", "q10-d0"], ["q10-n1", "q10-n2"]):
-        shop.rankings["q10"] = lists
-        shop.write()
-        shop.run()
-
-    found = outlooks(known_of(load_suite("shop.ireval.yaml"), installed(), date(2026, 11, 22)))
-
-    assert {each.slice: each.usual and each.usual.origin for each in found if each.check.family == "no_regression"} == {
-        "all": "2 runs",
-        "segment=head": None,
-        "segment=tail": "2 runs",
-    }

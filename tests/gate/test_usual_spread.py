@@ -16,7 +16,7 @@ def accepted(*spreads, key="nDCG@10"):
 
 
 def test_it_is_the_median_of_what_acceptances_kept():
-    found = usual_spread([Acceptance("2026-01-01"), *accepted(0.1, 0.4, 0.2)], {}, "nDCG@10", "all", VALUES)
+    found = usual_spread([Acceptance("2026-01-01"), *accepted(0.1, 0.4, 0.2)], "nDCG@10", "all", VALUES)
 
     assert found == (0.2, "3 acceptances")
     assert not found.assumed
@@ -25,24 +25,17 @@ def test_it_is_the_median_of_what_acceptances_kept():
 def test_a_slice_has_its_own():
     tail = accepted(0.3, key="nDCG@10 segment=tail")
 
-    assert usual_spread([*accepted(0.1), *tail], {}, "nDCG@10", "segment=tail", VALUES) == (0.3, "1 acceptance")
-
-
-def test_runs_count_beside_acceptances_but_what_both_saw_counts_once():
-    runs = {("nDCG@10", "all"): [0.1000000001, 0.5, 0.5, 0.6]}
-
-    assert usual_spread(accepted(0.1), runs, "nDCG@10", "all", VALUES) == (0.5, "1 acceptance and 2 other runs")
-    assert usual_spread([], {("nDCG@10", "all"): [0.5]}, "nDCG@10", "all", VALUES) == (0.5, "1 run")
+    assert usual_spread([*accepted(0.1), *tail], "nDCG@10", "segment=tail", VALUES) == (0.3, "1 acceptance")
 
 
 def test_only_the_newest_count():
     old, new = accepted(*[9.0] * 30), accepted(*[0.1] * NEWEST)
 
-    assert usual_spread([*old, *new], {("nDCG@10", "all"): [5.0]}, "nDCG@10", "all", VALUES) == (0.1, "20 acceptances")
+    assert usual_spread([*old, *new], "nDCG@10", "all", VALUES) == (0.1, "20 acceptances")
 
 
 def test_where_nothing_is_known_it_is_guessed_from_the_values():
-    found = usual_spread([Acceptance("2026-01-01")], {}, "nDCG@10", "all", VALUES)
+    found = usual_spread([Acceptance("2026-01-01")], "nDCG@10", "all", VALUES)
 
     assert found.assumed
     assert found.origin == ASSUMED
@@ -52,4 +45,4 @@ def test_where_nothing_is_known_it_is_guessed_from_the_values():
 @pytest.mark.parametrize("values", [[], [0.5], [0.5, 0.5, 0.5]])
 def test_values_that_are_alike_say_nothing(values):
     assert likely_spread(values) is None
-    assert usual_spread([], {}, "nDCG@10", "all", values) is None
+    assert usual_spread([], "nDCG@10", "all", values) is None

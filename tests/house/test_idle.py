@@ -87,7 +87,7 @@ SUITES = "numpy, yaml, pydantic"
         ("metrics nDCG", "numpy"),
         ("import --help", "numpy"),
         ("init --help", "numpy"),
-        ("history list", "numpy"),
+        ("history .", ""),
         ("baseline show shop", "numpy"),
         ("check shop.ireval.yaml", SUITES),
         ("plan shop.ireval.yaml", SUITES),

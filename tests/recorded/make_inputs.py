@@ -108,7 +108,7 @@ def answer_as(rankings):
 def run_pytest(folder, names, *options):
     """One process for each call: pytest imports the functions of a suite once."""
     common = ["--ireval", "-q", "--ireval-report=none", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts="]
-    common += ["--rootdir", ".", "-o", "ireval_history=none"]
+    common += ["--rootdir", "."]
     subprocess.run([sys.executable, "-m", "pytest", *common, *options, *names], cwd=folder, check=False)
 
 

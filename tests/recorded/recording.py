@@ -51,7 +51,7 @@ def copy_suite(name, pytester):
     """Copy a suite and the files that all share."""
     for folder in ("data", name, *(["python_functions"] if name == "python_all_at_once" else [])):
         shutil.copytree(SUITES / folder, pytester.path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    pytester.path.joinpath("pytest.ini").write_text("[pytest]\nireval_history = none\n")
+    pytester.path.joinpath("pytest.ini").write_text("[pytest]\n")
 
 
 def run_copied(name, pytester, *options):

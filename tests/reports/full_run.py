@@ -1,7 +1,6 @@
 """A run in which every field of the result tree is filled: what a large page has to show, made of no data."""
 
 import math
-from dataclasses import replace
 from random import Random
 
 from pytest_ireval.results.evaluation import Policies
@@ -37,8 +36,6 @@ from pytest_ireval.results.suite_result import (
     SliceRow,
     SuiteResult,
     ToJudge,
-    Trend,
-    TrendPoint,
 )
 
 METRICS = ("nDCG@10", "RR@10", "R@20", "AP", "P@5", "Judged@10")
@@ -114,7 +111,6 @@ def full_suite(name, seed, queries, metrics, documents):
         to_judge=(ToJudge("q004", "q004-n1", metrics[0], 0.21, "blue tea", 1, None),),
         curves=tuple(_curves(part, queries) for part in ("all", "segment=tail")),
         distributions=tuple(_distribution(table, metric) for metric in metrics),
-        trends=tuple(_trend(chance, metric) for metric in metrics),
         chance_of_red=ChanceOfRed(0.04, ("expect",)),
         explanations=(
             EngineExplanation("q004", "q004-n1", None, 2, ("7.2  sum of:", "  7.2  weight(title:tea in 8) [BM25]")),
@@ -311,18 +307,3 @@ def _distribution(table, metric):
 
     edges = tuple(round(edge / 20, 2) for edge in range(21))
     return Distribution(metric, edges, counts(table.now[metric]), counts(table.baseline[metric]))
-
-
-def _trend(chance, metric):
-    points = [
-        TrendPoint(
-            f"2027-02-{day:02}T09:00:00Z",
-            _rounded(0.8 + chance.gauss(0, 0.01)),
-            "fail" if day == 11 else "pass",
-            f"{day:07}abc",
-            accepted=day in (1, 20),
-            reason={1: "start", 20: "synonyms v1"}.get(day, ""),
-        )
-        for day in range(1, 28)
-    ]
-    return Trend(metric, "all", (*points, replace(points[-1], date="2027-03-03T09:00:00Z", this=True)))

@@ -12,7 +12,6 @@ from pytest_ireval.reports.charts.curves import recall_precision_chart
 from pytest_ireval.reports.charts.differences import differences_chart, intervals_chart
 from pytest_ireval.reports.charts.distribution import distribution_chart
 from pytest_ireval.reports.charts.drawing import draw_file
-from pytest_ireval.reports.charts.trend import trend_chart
 from pytest_ireval.reports.page import page_text
 
 ASSET = re.compile(r"<(style|script)>.*?</\1>", re.DOTALL)
@@ -47,7 +46,6 @@ CHARTS = {
     "intervals": intervals_chart(SUITE),
     "recall_precision": recall_precision_chart(SUITE),
     "distribution": distribution_chart(SUITE, SUITE.distributions[0]),
-    "trend": trend_chart(SUITE, SUITE.trends[0]),
 }
 
 

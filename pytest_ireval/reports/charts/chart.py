@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Kind = Literal["differences", "intervals", "curves", "distribution", "trend", "stack"]
+Kind = Literal["differences", "intervals", "curves", "distribution", "stack"]
 """Each has a macro in ``templates/charts.svg.jinja`` that draws it."""
 
 
@@ -36,13 +36,6 @@ class Chart:
     drawing: Drawing
     metric: str = ""
     """The metric of the chart; empty if it is about several, or none."""
-    slice: str = ""
-    """The slice of the chart, where charts of one metric differ in it; ``all`` is every query."""
-
-    @property
-    def about(self) -> str:
-        """The words that tell it from others of its kind."""
-        return self.metric if self.slice in ("", "all") else f"{self.metric} on {self.slice}"
 
 
 QUERY = 80

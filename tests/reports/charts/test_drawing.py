@@ -47,7 +47,7 @@ def every_kind():
 def test_a_full_suite_has_every_kind_in_the_order_of_a_page():
     kinds = [chart.kind for chart in charts_of(full_run(metrics=1).suites[0])]
 
-    assert kinds == ["differences", "intervals", "trend", "curves", "distribution"]
+    assert kinds == ["differences", "intervals", "curves", "distribution"]
 
 
 def test_a_suite_that_could_not_be_judged_has_none():
@@ -69,7 +69,6 @@ def test_a_picture_is_one_and_what_holds_links_is_a_document(every_kind):
     assert roles == {
         "differences": "graphics-document",
         "intervals": "graphics-document",
-        "trend": "img",
         "curves": "img",
         "distribution": "img",
     }
@@ -127,12 +126,6 @@ def hostile_suites(text):
         name=text,
         curves=tuple(replace(each, slice=text) for each in full.curves),
         distributions=tuple(replace(each, metric=text) for each in full.distributions),
-        trends=tuple(
-            replace(
-                each, metric=text, slice=text, points=tuple(replace(p, commit=text, reason=text) for p in each.points)
-            )
-            for each in full.trends
-        ),
         acceptances=tuple(replace(each, reason=text) for each in full.acceptances),
     )
 

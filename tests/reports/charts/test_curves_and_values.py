@@ -1,23 +1,11 @@
-"""The charts of recall and precision, of how values are spread, and of a figure from run to run."""
-
-from itertools import pairwise
+"""The charts of recall and precision, and of how values are spread."""
 
 import pytest
 from small_suites import suite
 
 from pytest_ireval.reports.charts.curves import query_curve_chart, recall_precision_chart
 from pytest_ireval.reports.charts.distribution import distribution_chart
-from pytest_ireval.reports.charts.trend import trend_chart
-from pytest_ireval.results.suite_result import (
-    Accepted,
-    Distribution,
-    QueryCurve,
-    QueryDocuments,
-    RecallPrecision,
-    SliceCurves,
-    Trend,
-    TrendPoint,
-)
+from pytest_ireval.results.suite_result import Distribution, QueryCurve, QueryDocuments, RecallPrecision, SliceCurves
 
 FALLING = RecallPrecision(tuple(1 - level / 10 for level in range(11)), 0.5)
 FLAT = RecallPrecision((0.5,) * 11, 0.25)
@@ -88,68 +76,3 @@ def test_values_that_are_all_the_same_are_a_bar_that_can_be_seen():
 
 def test_no_values_are_no_histogram():
     assert distribution_chart(suite(), Distribution("P@5", (0, 1), (0,))) is None
-
-
-def runs(*values, **special):
-    return tuple(
-        TrendPoint(f"2027-01-{day:02}T09:00:00Z", value, **special.get(f"on_{day}", {"verdict": "pass"}))
-        for day, value in enumerate(values, 1)
-    )
-
-
-def test_runs_stand_in_order_and_those_that_are_special_are_marked():
-    points = runs(0.5, 0.6, 0.7, on_2={"verdict": "fail"}, on_3={"accepted": True, "reason": "v2", "this": True})
-
-    drawing = trend_chart(suite(), Trend("P@5", "all", points)).drawing
-
-    assert drawing.path == "M70 232L313 157L556 82"
-    assert drawing.dots == "M70 232h0"
-    assert [(run.x, run.shape, run.this) for run in drawing.runs] == [(313, "fail", False), (556, "none", True)]
-    assert [(mark.x, mark.anchor) for mark in drawing.marks] == [(556, False)]
-    assert drawing.runs[1].said == "2027-01-03 09:00, 0.7000, accepted: v2, this run"
-    assert [tick.label for tick in drawing.dates] == ["2027-01-01", "2027-01-02", "2027-01-03"]
-    assert drawing.last == "0.7000"
-
-
-def test_a_change_of_next_to_nothing_is_no_cliff():
-    drawing = trend_chart(suite(), Trend("P@5", "all", runs(0.8, 0.80001))).drawing
-
-    assert [tick.label for tick in drawing.y.ticks] == ["0.790", "0.795", "0.800", "0.805", "0.810"]
-    assert drawing.path == "M70 157L556 156.9"
-
-
-def test_an_anchor_stands_between_the_runs_before_and_after_it():
-    anchors = tuple(
-        Accepted(f"{date}:00Z", reason="4.2", anchor=True)
-        for date in ("2026-12-01T00:00", "2027-01-01T12:00", "2027-01-02T09:00", "2027-05-01T00:00")
-    )
-    points = runs(0.5, 0.6, 0.7)
-
-    marks = trend_chart(suite(acceptances=(*anchors, Accepted("2027-01-01T12:00:00Z"))), Trend("P@5", "all", points))
-
-    assert [(mark.x, mark.said) for mark in marks.drawing.marks] == [
-        (191.5, "anchor, 2027-01-01: 4.2"),
-        (313, "anchor, 2027-01-02: 4.2"),
-        (556, "anchor, 2027-05-01: 4.2"),
-    ]
-
-
-def test_of_very_many_runs_the_last_are_drawn_which_is_said():
-    chart = trend_chart(suite(), Trend("P@5", "tail", runs(*[0.5, 0.6] * 500)))
-
-    assert chart.drawing.facts.startswith("the last 400 of 1,000 runs")
-    assert len(chart.drawing.dates) <= 7
-
-
-@pytest.mark.parametrize("number", [2, 3, 5, 8, 9, 12, 27, 60])
-def test_dates_below_the_axis_stand_apart(number):
-    chart = trend_chart(suite(), Trend("P@5", "tail", runs(*[0.5] * (number - 1), 0.6)))
-
-    places = [tick.at for tick in chart.drawing.dates]
-    assert places[0] < 80
-    assert places[-1] > 540
-    assert all(after - before >= 90 for before, after in pairwise(places))
-
-
-def test_one_run_is_no_trend():
-    assert trend_chart(suite(), Trend("P@5", "all", runs(0.5))) is None
