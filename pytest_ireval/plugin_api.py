@@ -7,7 +7,6 @@ imports what rules and baselines need, which ``ireval evaluate`` does not wait f
 from __future__ import annotations
 
 from pytest_ireval.baselines.record import Acceptance
-from pytest_ireval.baselines.store import BaselineStore
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.kinds import ClickedSearch, ClickPolicy, DiagnosisKind, RuleKind, SourceKind, click_policy
 from pytest_ireval.retrieval.formats.input_file import InputFile
@@ -17,7 +16,6 @@ from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 
 __all__ = [
     "Acceptance",
-    "BaselineStore",
     "ClickPolicy",
     "ClickedSearch",
     "DiagnosisKind",

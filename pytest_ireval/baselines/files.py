@@ -28,8 +28,6 @@ ENDING = re.compile(r"json|(?:titles|fields|timings)\.jsonl|(?:judgments|ranking
 ANCHOR = ".anchor"
 """Follows the name of the suite in the files of an anchor."""
 LONGEST = 200
-ADDRESS = "IREVAL_BASELINES"
-"""The variable with the address of a store for them; an option and the ini file set it for one run of pytest."""
 
 
 def rankings_ending(asking: int) -> str:
@@ -109,19 +107,9 @@ class JudgmentPrints(NamedTuple):
     """The number of judgments of each judge, such as a model with its prompt; empty where the file names none."""
 
 
-def digest_of(content: bytes | memoryview) -> str:
-    """Its SHA-256 in 64 hexadecimal digits: the name of a file in a store."""
-    return sha256(content).hexdigest()
-
-
 def fingerprint(content: bytes | memoryview) -> str:
     """The first 16 digits of its SHA-256."""
-    return digest_of(content)[:16]
-
-
-def in_store(said: str) -> bool:
-    """Tell whether a .json file says that a file is in a store: then it has the whole digest, else a fingerprint."""
-    return len(said) > 16
+    return sha256(content).hexdigest()[:16]
 
 
 def fingerprint_of_text(text: str) -> str:

@@ -18,8 +18,7 @@ from pytest_ireval.baselines.files import (
     TITLES,
     baseline_files,
     checked_name,
-    digest_of,
-    in_store,
+    fingerprint,
     near,
     of_anchor,
     path_of,
@@ -183,21 +182,13 @@ def _verified(load: Load, ending: str, record: Record, place: Place, at: str) ->
     if stored is None:
         raise _error_of(Damage(f"does not name {ending}, which belongs to it"), place(RECORD), at)
     data, wanted, packed = load(stored), record.files[stored], stored.endswith(COMPRESSED)
-    elsewhere = in_store(wanted)
-    if data is None and elsewhere:
-        from pytest_ireval.baselines.store import fetched
-
-        data = fetched(wanted, place(stored))
     if data is None:
         raise _error_of(Damage("is missing"), place(stored), at)
     try:
         plain = _unpacked(data) if packed else plain_line_ends(data)
-        if digest_of(data if packed and elsewhere else plain)[: len(wanted)] != wanted:
+        if fingerprint(plain) != wanted:
             raise _what_is_wrong(plain, ending, record)
     except Damage as damage:
-        if elsewhere:
-            suggestion = "remove this file: the store has what was accepted"
-            raise BaselineError(Problem(damage.complaint, place(stored), suggestion=suggestion)) from None
         raise _error_of(damage, place(stored), at) from None
     return plain
 

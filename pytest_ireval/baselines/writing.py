@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_ireval.baselines.files import (
-    ADDRESS,
     ANCHOR,
     COMPRESSED,
     FIELDS,
@@ -19,9 +18,7 @@ from pytest_ireval.baselines.files import (
     TITLES,
     baseline_files,
     checked_name,
-    digest_of,
     fingerprint,
-    in_store,
     near,
     path_of,
     rankings_ending,
@@ -64,47 +61,33 @@ def write_baseline(folder: Path, baseline: Baseline, *, wait: float = WAIT) -> t
     Acceptances are only ever appended: an error if another run has accepted since the baseline was read.
     """
     name = checked_name(baseline.suite)
-    files = _files(folder, baseline)
+    files = encoded_baseline(baseline)
     with _writing(folder, name, wait):
         continued = _continued(folder, baseline, files)
         if continued is not baseline:
-            files = _files(folder, continued)
+            files = encoded_baseline(continued)
         return _put(folder, name, files)
 
 
-def _files(folder: Path, baseline: Baseline) -> dict[str, bytes]:
-    """The files for the folder. A store gets the others first: no .json file names a file that is nowhere."""
-    if not os.environ.get(ADDRESS):
-        return encoded_baseline(baseline)
-    from pytest_ireval.baselines.store import put_into_store
-
-    files = encoded_baseline(baseline, stored=True)
-    record = files.pop(RECORD)
-    for ending, content in files.items():
-        put_into_store(content, str(near(path_of(folder, baseline.suite, ending))))
-    return {RECORD: record}
-
-
-def encoded_baseline(baseline: Baseline, *, stored: bool = False) -> dict[str, bytes]:
-    """The content of each file by the ending of its name, the .json file last; ``stored`` if a store has the others."""
+def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
+    """The content of each file by the ending of its name, the .json file last."""
     if not baseline.acceptances or not baseline.rankings:
         raise ValueError("a baseline needs rankings and an acceptance")
     files: dict[str, bytes] = {}
     prints: dict[str, str] = {}
-    print_of = digest_of if stored else fingerprint
     for asking, rankings in enumerate(baseline.rankings, 1):
         text = encoded_rankings(rankings, baseline.depth, scored=baseline.scored)
         large = len(text) > LARGEST
         ending = rankings_ending(asking) + (COMPRESSED if large else "")
         files[ending] = _compressed(text) if large else text
-        prints[ending] = print_of(files[ending] if stored else text)
+        prints[ending] = fingerprint(text)
     if baseline.grades is not None and sum(map(len, baseline.grades.values())) <= MOST_PAIRS:
         files[JUDGMENTS] = encoded_grades(baseline.grades)
-        prints[JUDGMENTS] = print_of(files[JUDGMENTS])
+        prints[JUDGMENTS] = fingerprint(files[JUDGMENTS])
     for ending, entries in ((TITLES, baseline.titles), (FIELDS, baseline.fields), (TIMINGS, baseline.timings)):
         if entries:
             files[ending] = encoded_lists(entries)
-            prints[ending] = print_of(files[ending])
+            prints[ending] = fingerprint(files[ending])
     files[RECORD] = encoded_record(baseline, dict(sorted(prints.items())))
     return files
 
@@ -228,13 +211,8 @@ def suite_of(name: str) -> str:
 def write_anchor(folder: Path, baseline: Baseline, anchoring: Acceptance) -> tuple[Path, ...]:
     """Make the baseline the anchor of its suite, with its acceptances and the anchoring; replaces an earlier anchor."""
     name = anchor_name(baseline.suite)
-    record = read_record(folder, baseline.suite)
-    if record is not None and any(map(in_store, record.files.values())) and not os.environ.get(ADDRESS):
-        place = str(near(path_of(folder, baseline.suite, RECORD)))
-        complaint = "is in a store of baselines, where its anchor belongs too; but no store is named"
-        raise BaselineError(Problem(complaint, place, suggestion=f"set {ADDRESS} to the address of the store"))
     anchor = replace(baseline, suite=name, acceptances=(*baseline.acceptances, anchoring))
-    return write_files(folder, name, _files(folder, anchor))
+    return write_files(folder, name, encoded_baseline(anchor))
 
 
 def accepted_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptance, ...]:

@@ -48,7 +48,6 @@ from pytest_ireval.plugins.kinds import KIND_NAME
 
 if TYPE_CHECKING:
     from pytest_ireval.baselines.record import Acceptance
-    from pytest_ireval.baselines.store import BaselineStore
     from pytest_ireval.metrics.metric import Metric
     from pytest_ireval.metrics.names import MetricResolver
     from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, RuleKind, SourceKind
@@ -151,17 +150,6 @@ def ireval_report_sections() -> Iterable[ReportSection]:  # type: ignore[empty-b
     function that takes the run as plain data and returns plain data. The function is called once, when the run has
     ended, in the process that writes files; its result fills in the template, a file beside its module. A section
     decides nothing: if it cannot be shown, the report gives the reason, and the verdict stays.
-
-    Since 0.1.
-    """
-
-
-@hookspec
-def ireval_baseline_store(address: str) -> BaselineStore | None:
-    """Return the store of baselines at an address such as ``vault://search``, or None if it is not one of yours.
-
-    Called when the first file of a baseline is fetched or stored; the store serves the whole run, also that of a
-    conftest.py. An address that no plugin answers is opened with fsspec. Two stores at one address are an error.
 
     Since 0.1.
     """

@@ -272,7 +272,7 @@ class Plugins:
             raise PluginError(f"{hook} of {origin} returned None; is a return statement missing?")
         return [value for values in returned for value in values]
 
-    def observers(self, hook: str, without: Collection[object] = ()) -> Iterator[tuple[Origin, Callable[..., object]]]:
+    def observers(self, hook: str, without: Collection[object]) -> Iterator[tuple[Origin, Callable[..., object]]]:
         """The plugins with an observing hook, except those left out; each with the call of its own hook."""
         for plugin, origin in self.origins.items():
             if plugin not in without and hook in self._hooks_of(plugin):

@@ -37,13 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--ireval-offline", action="store_true", help="ask no live system: answers come from recordings alone"
     )
-    group.addoption(
-        "--ireval-baselines", metavar="ADDRESS", help="store for the large files of baselines: s3://bucket/prefix"
-    )
     group.addoption("--ireval-base", metavar="REF", help="compare baselines with those at the merge base with REF")
     parser.addini("ireval", "true: as --ireval; a run without suites is then a usual run of pytest", type="bool")
     parser.addini("ireval_baseline_lowering", "with --ireval-base: report (default) or fail", default="report")
-    parser.addini("ireval_baselines", "same as --ireval-baselines; default: all files are in git", default="")
     parser.addini("ireval_secrets", "names of environment variables whose values are hidden", type="args")
     parser.addini("ireval_report", "same as --ireval-report; default: ireval-report", default="ireval-report")
 
@@ -63,7 +59,6 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the session, if the flag is given."""
     config.addinivalue_line("markers", "ireval: a rule of an evaluation suite")
-    _name_store(config)
     if config.getoption("ireval") or config.getini("ireval"):
         from pytest_ireval.pytest_adapter.undisturbed import as_they_are
 
@@ -79,24 +74,6 @@ def pytest_configure(config: pytest.Config) -> None:
         for argument in config.args:
             if argument.partition("::")[0].endswith(SUITE_NAMES):
                 raise pytest.UsageError(f"{argument} is a suite: add --ireval, or ireval = true to the ini file")
-
-
-def _name_store(config: pytest.Config) -> None:
-    """Set the variable that names the store of baselines, for this run: the option, the variable, or the ini file."""
-    told, variable = config.getoption("ireval_baselines"), "IREVAL_BASELINES"
-    if told is not None and not told.strip():  # as of a variable that is not set
-        raise pytest.UsageError("--ireval-baselines is empty: give the address of a store, such as s3://bucket/prefix")
-    before = os.environ.get(variable)
-    address = (told or before or str(config.getini("ireval_baselines"))).strip()
-    if not address or address == before:
-        return
-
-    def back() -> None:
-        os.environ.pop(variable, None)
-        os.environ.update({} if before is None else {variable: before})
-
-    os.environ[variable] = address
-    config.add_cleanup(back)
 
 
 @pytest.fixture

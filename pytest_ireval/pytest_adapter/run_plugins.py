@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
 import pytest
 
-from pytest_ireval.baselines.store import STORES
 from pytest_ireval.errors import IrevalError, PluginError, one_line, raised
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.conftests import MENTIONED, conftests_for, imported
@@ -127,14 +125,7 @@ def plugins_of(config: pytest.Config) -> RunPlugins:
     found = RunPlugins(config.rootpath, config.getoption("ireval_without"))
     for plugin in config.pluginmanager.get_plugins():
         found.adopt(plugin)
-    bring_stores(config, found)
     return found
-
-
-def bring_stores(config: pytest.Config, plugins: RunPlugins) -> None:
-    """Take stores of baselines from the plugins of this run until it ends."""
-    STORES.bring(plugins.plugins)
-    config.add_cleanup(partial(STORES.bring, None))
 
 
 ADOPTING = "ireval-plugins"

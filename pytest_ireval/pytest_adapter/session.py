@@ -24,7 +24,7 @@ from pytest_ireval.pytest_adapter.files import begin, files_of
 from pytest_ireval.pytest_adapter.finish import RunEnd
 from pytest_ireval.pytest_adapter.items import RuleItem, SuiteFile, SuiteRun, node_name
 from pytest_ireval.pytest_adapter.planned_suite import Collected, Evaluated, SharedRun, planned_suite
-from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, Adopting, RunPlugins, bring_stores
+from pytest_ireval.pytest_adapter.run_plugins import ADOPTING, Adopting, RunPlugins
 from pytest_ireval.pytest_adapter.selection import Affected, affected_of, branch_of, circumstances_of
 from pytest_ireval.pytest_adapter.terminal import width_of
 from pytest_ireval.reports.commands import node_path
@@ -267,7 +267,6 @@ def _distributes(config: pytest.Config) -> bool:
 def _adopting(config: pytest.Config) -> Adopting:
     plugins = Adopting(config.rootpath, config.getoption("ireval_without"))
     config.pluginmanager.register(plugins, ADOPTING)
-    bring_stores(config, plugins.plugins)
     return plugins
 
 

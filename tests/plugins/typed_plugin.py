@@ -16,6 +16,7 @@ from typing_extensions import assert_type
 from pytest_ireval import (
     JudgedRankings,
     Metric,
+    MetricResolver,
     Outcome,
     Ranking,
     RankingChange,
@@ -34,15 +35,7 @@ from pytest_ireval import (
     source,
 )
 from pytest_ireval.options import RuleOptions, SourceOptions, Text, Whole
-from pytest_ireval.plugin_api import (
-    Acceptance,
-    BaselineStore,
-    DiagnosisKind,
-    MetricResolver,
-    ReportSection,
-    RuleKind,
-    SourceKind,
-)
+from pytest_ireval.plugin_api import Acceptance, DiagnosisKind, ReportSection, RuleKind, SourceKind
 
 
 class FewOptions(RuleOptions):
@@ -156,29 +149,6 @@ def ireval_sources() -> list[SourceKind]:
 @hookimpl
 def ireval_resolve_metric() -> list[MetricResolver]:
     return [MetricResolver("acme", "zero", lambda name: zero if name == "Zero" else None)]
-
-
-class Vault:
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-
-    def get(self, digest: str) -> bytes:
-        return self.files[digest]
-
-    def put(self, digest: str, content: bytes) -> None:
-        self.files[digest] = content
-
-
-class Half:
-    def get(self, digest: str) -> bytes:
-        return b""
-
-
-@hookimpl
-def ireval_baseline_store(address: str) -> BaselineStore | None:
-    if address == "half://":
-        return Half()  # type: ignore[return-value]
-    return Vault() if address == "vault://" else None
 
 
 @hookimpl
