@@ -20,6 +20,7 @@ from pytest_ireval.retrieval.judgments import Judgments, Subtopics
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 
+FOLDER = "baselines"
 RECORD = "json"
 JUDGMENTS, TITLES = "judgments.tsv", "titles.jsonl"
 FIELDS, TIMINGS = "fields.jsonl", "timings.jsonl"

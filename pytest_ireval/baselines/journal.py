@@ -61,7 +61,7 @@ class Journal(NamedTuple):
         self.checked(record)
         return self._error(
             "holds an interrupted update, so the current baseline is unknown",
-            f"finish it: ireval baseline resolve, or run the same update again; discard it: remove this folder, then "
+            "finish it: run the same update again; discard it: remove this folder, then "
             f"git checkout -- {near(record)} and the files beside it",
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +39,7 @@ from pytest_ireval.errors import BaselineError, Problem, shown
 from pytest_ireval.repositories.git import blob, content_at, git, is_pointer, standing
 
 LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
+IN_CONFLICT = "has the marks of a merge conflict"
 PIECE = 1 << 22
 LARGEST = 4 << 30
 """Bytes after unpacking; text that unpacks to more was made to fill the memory."""
@@ -131,7 +133,7 @@ def baseline_from(load: Load, place: Place, at: str = "") -> Baseline | None:
             scored = baseline.scored
             rankings.append(decoded_rankings(data, baseline.depth, place(ending), scored=scored, accepted=True))
         except Damage as damage:
-            raise _error_of(damage, place(ending), at) from None
+            raise _error_of(damage, place, ending, at) from None
     baseline = replace(baseline, rankings=tuple(rankings))
     for field, ending in _BESIDE.items():
         if ending in record.files:
@@ -139,7 +141,7 @@ def baseline_from(load: Load, place: Place, at: str = "") -> Baseline | None:
             try:
                 baseline = replace(baseline, **{field: _DECODED[ending](data)})
             except Damage as damage:
-                raise _error_of(damage, place(ending), at) from None
+                raise _error_of(damage, place, ending, at) from None
     return _with_data(baseline)
 
 
@@ -160,19 +162,23 @@ def record_from(load: Load, place: Place, at: str = "") -> Record | None:
     try:
         return decoded_record(plain_line_ends(data))
     except Damage as damage:
-        raise _error_of(_foreign_in(data) or damage, place(RECORD), at) from None
+        raise _error_of(_foreign_in(data) or damage, place, RECORD, at) from None
 
 
-def _error_of(damage: Damage, place: str, at: str) -> BaselineError:
-    if "conflict" in damage.complaint:
-        suggestion = "run ireval baseline resolve to settle it"
-    elif damage.complaint == LACKS_CONTENT:
+def _error_of(damage: Damage, place: Place, ending: str, at: str) -> BaselineError:
+    file = place(ending)
+    if damage.complaint == LACKS_CONTENT:
         suggestion = "run git lfs pull to download it"
     elif at:
         suggestion = "another ref may have a sound one"
+    elif damage.complaint == IN_CONFLICT:
+        # All files, also those that git could merge: a mixture of two rankings was never measured.
+        record = Path(place(RECORD))
+        files = files_of_last_commit(record.parent, record.stem) or [Path(file)]
+        suggestion = f"{checkout_command(files)} keeps the side of HEAD; then repeat what the other side accepted"
     else:
-        suggestion = f"git checkout -- {place} restores what was committed; or {_again(place)}"
-    where = f"{place}:{damage.line}" if damage.line else place
+        suggestion = f"git checkout -- {file} restores what was committed; or {_again(file)}"
+    where = f"{file}:{damage.line}" if damage.line else file
     return BaselineError(Problem(damage.complaint, place=where, suggestion=suggestion))
 
 
@@ -180,16 +186,16 @@ def _verified(load: Load, ending: str, record: Record, place: Place, at: str) ->
     """The plain content of a file that the record names, if it is the content that was accepted."""
     stored = next((e for e in (ending, ending + COMPRESSED) if e in record.files), None)
     if stored is None:
-        raise _error_of(Damage(f"does not name {ending}, which belongs to it"), place(RECORD), at)
+        raise _error_of(Damage(f"does not name {ending}, which belongs to it"), place, RECORD, at)
     data, wanted, packed = load(stored), record.files[stored], stored.endswith(COMPRESSED)
     if data is None:
-        raise _error_of(Damage("is missing"), place(stored), at)
+        raise _error_of(Damage("is missing"), place, stored, at)
     try:
         plain = _unpacked(data) if packed else plain_line_ends(data)
         if fingerprint(plain) != wanted:
             raise _what_is_wrong(plain, ending, record)
     except Damage as damage:
-        raise _error_of(damage, place(stored), at) from None
+        raise _error_of(damage, place, stored, at) from None
     return plain
 
 
@@ -212,7 +218,7 @@ def _foreign_in(data: bytes) -> Damage | None:
     if is_pointer(data):
         return Damage(LACKS_CONTENT)
     found = re.search(rb"^(<{7}|>{7}|\|{7})( |$)", data, re.MULTILINE)
-    return Damage("has the marks of a merge conflict", data.count(b"\n", 0, found.start()) + 1) if found else None
+    return Damage(IN_CONFLICT, data.count(b"\n", 0, found.start()) + 1) if found else None
 
 
 def plain_line_ends(data: bytes) -> bytes:
@@ -299,6 +305,11 @@ def files_of_last_commit(folder: Path, name: str) -> tuple[Path, ...]:
     begins = tuple(f"{name}.{ending}" for ending in (RECORD, JUDGMENTS, TITLES, FIELDS, TIMINGS, "rankings."))
     found = [path for path in paths if path.name.startswith(begins)]
     return tuple(map(near, found)) if any(path.name == f"{name}.{RECORD}" for path in found) else ()
+
+
+def checkout_command(files: Iterable[Path]) -> str:
+    """The command that takes files from the last commit."""
+    return f"git checkout HEAD -- {' '.join(shlex.quote(path.as_posix()) for path in files)}"
 
 
 def _figures(record: Record) -> Figures:

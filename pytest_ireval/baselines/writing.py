@@ -188,7 +188,7 @@ def _told(folder: Path, name: str) -> Iterator[None]:
             drop_unfinished(folder, name)
             state = "nothing was changed"
         else:
-            state = "the update is incomplete; finish it with ireval baseline resolve, or run it again"
+            state = "the update is incomplete; run it again to finish it"
         complaint = f"cannot be written: {error.strerror or error}; {state}"
         raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD))))) from error
 

@@ -23,7 +23,7 @@ GROUPS = {
         "self-test": "Show how often a suite fails by chance, and which damage it detects.",
     },
     "Baselines and runs": {
-        "baseline": "Show, compare, pin, clean up and merge baselines.",
+        "baseline": "Show, compare, pin and clean up baselines.",
         "verdict": "Print the verdict of the last run; the exit code tells it too.",
         "report": "Write the report of a run again.",
         "history": "Show the figures of earlier runs, from reports that were kept.",

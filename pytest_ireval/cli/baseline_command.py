@@ -1,9 +1,8 @@
-"""``ireval baseline``: show, compare and pin what was accepted; clean up and merge it."""
+"""``ireval baseline``: show, compare and pin what was accepted, and clean up."""
 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -12,18 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pytest_ireval.baselines.files import RECORD, baseline_files, names_in, near, path_of
-from pytest_ireval.baselines.merging import (
-    FOLDER,
-    Conflict,
-    Settled,
-    Side,
-    Sides,
-    conflicts_at,
-    only_side,
-    settle,
-    sides_at,
-)
+from pytest_ireval.baselines.files import FOLDER, RECORD, baseline_files, names_in, near, path_of
 from pytest_ireval.baselines.reading import (
     Figures,
     figures_of_acceptances,
@@ -32,15 +20,7 @@ from pytest_ireval.baselines.reading import (
     read_record,
 )
 from pytest_ireval.baselines.record import Acceptance, Baseline, is_record
-from pytest_ireval.baselines.writing import (
-    anchor_name,
-    anchor_words,
-    delete_baseline,
-    finish_interrupted,
-    is_anchor,
-    suite_of,
-    write_anchor,
-)
+from pytest_ireval.baselines.writing import anchor_name, anchor_words, delete_baseline, suite_of, write_anchor
 from pytest_ireval.cli.baseline_text import (
     accepted_text,
     baseline_figure,
@@ -50,7 +30,7 @@ from pytest_ireval.cli.baseline_text import (
     query_text,
 )
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
-from pytest_ireval.suites.finding import NOT_ENTERED
+from pytest_ireval.suites.finding import NOT_ENTERED, is_suite
 from pytest_ireval.text_table import counted, printable
 
 if TYPE_CHECKING:
@@ -59,7 +39,7 @@ if TYPE_CHECKING:
 
 @click.group(name="baseline")
 def command() -> None:
-    """Show, compare, pin, clean up and merge baselines: what was accepted, when, by whom and why."""
+    """Show, compare, pin and clean up baselines: what was accepted, when, by whom and why."""
 
 
 @command.command(name="show")
@@ -193,86 +173,14 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
 
 def _orphans(folder: Path) -> list[str]:
     """Names of the baselines and anchors in a folder that no suite beside it has."""
+    suite_files = (path for path in sorted(folder.parent.iterdir()) if path.is_file() and is_suite(path))
     try:
-        known = {each.name for path in _suite_files(folder.parent) for each in _baselines_of_suites(path)}
+        known = {each.name for path in suite_files for each in _baselines_of_suites(path)}
     except IrevalError as error:
         complaint = "nothing is pruned: a suite file cannot be read, so its baselines are unknown"
         raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
     unknown = (name for name in names_in(folder) if suite_of(name) not in known)
     return [name for name in unknown if is_record(path_of(folder, name, RECORD))]
-
-
-@command.command(name="resolve", context_settings={"show_default": True})
-@click.argument("files", nargs=-1)
-@click.option(
-    "--take",
-    default="ours",
-    type=click.Choice(["ours", "theirs"]),
-    help="The side to keep; ours is HEAD, both in a merge and in a rebase.",
-)
-def _resolve(files: tuple[str, ...], take: Side) -> None:
-    """Settle merge conflicts in baselines: those that FILES belong to, or all of this repository.
-
-    All files of a baseline are taken from one side, because a mixture of two was never measured: from HEAD, which is
-    the branch that is merged into, or that commits are rebased onto. The result is staged. The acceptances of the other
-    side are listed, with the commands that repeat them. An update that was interrupted is finished, too.
-    """
-    finished = 0
-    for line in _finished():
-        click.echo(printable(line))
-        finished += 1
-    conflicts = conflicts_at(Path())
-    if files:
-        conflicts = only_side(conflicts, [Path(file) for file in files])
-        for file in files:
-            if not only_side(conflicts, [Path(file)]):
-                raise BaselineError(Problem("does not belong to a baseline in conflict", place=file))
-    sides = sides_at(Path())
-    for conflict in conflicts:
-        for line in _said(conflict, settle(conflict, sides, take), sides, take):
-            click.echo(printable(line))
-    if not conflicts and not finished:
-        click.echo("no baseline is in conflict")
-
-
-def _finished() -> Iterator[str]:
-    for folder in _baseline_folders((".",)):
-        for name in sorted(path.name[1 : -len(".commit")] for path in folder.glob(".?*.commit")):
-            if finish_interrupted(folder, name):
-                yield f"{folder / name}.json: finished an interrupted update"
-
-
-def _said(conflict: Conflict, settled: Settled, sides: Sides, take: Side) -> Iterator[str]:
-    kept, other = (sides.ours, sides.theirs) if take == "ours" else (sides.theirs, sides.ours)
-    yield f"{os.path.relpath(conflict.record)}: kept the side of {kept}"
-    if settled.kept is None:
-        yield "  that side has no such baseline: its files were removed"
-    else:
-        yield f"  accepted {accepted_text(settled.kept)}{_reason(settled.kept)}"
-    if not settled.lost:
-        yield f"  it includes every acceptance of {other}"
-        return
-    lost = settled.lost[-1:] if is_anchor(conflict.name) else settled.lost  # the others are those of the baseline
-    yield f"  it lacks {counted(len(lost), 'acceptance')} of {other}; check the figures, and repeat:"
-    for acceptance in lost:
-        yield f"    accepted {accepted_text(acceptance)}{_reason(acceptance)}"
-        yield f"    {_command(conflict, acceptance)}"
-
-
-def _reason(acceptance: Acceptance) -> str:
-    return f": {acceptance.reason}" if acceptance.reason else ""
-
-
-def _command(conflict: Conflict, acceptance: Acceptance) -> str:
-    suite = _suite_of_baseline(conflict.folder, conflict.name)
-    path = os.path.relpath(suite or conflict.folder.parent)
-    if is_anchor(conflict.name):
-        words = ["ireval", "baseline", "anchor", path]
-        words += ["--named", suite_of(conflict.name)] if suite is None or len(_baselines_of_suites(suite)) > 1 else []
-        return shlex.join([*words, "--reason", acceptance.reason])
-    words = ["pytest", "--ireval", path, "--ireval-update"]
-    words += ["--ireval-force"] if acceptance.forced else []
-    return shlex.join(words + (["--ireval-reason", acceptance.reason] if acceptance.reason else []))
 
 
 SUITES = (".yaml", ".yml")
@@ -354,23 +262,5 @@ def _baselines_of_suites(path: Path) -> list[BaselinePlace]:
     """The baselines of the suites in a file: one, or several if it has a matrix; they need not exist."""
     from pytest_ireval.suites.loading import suite_names
 
-    home = Path(os.path.abspath(path)).parent / "baselines"
+    home = Path(os.path.abspath(path)).parent / FOLDER
     return [BaselinePlace(home, name) for name in suite_names(path)]
-
-
-def _suite_files(folder: Path) -> list[Path]:
-    """The suite files in a folder itself, not below."""
-    from pytest_ireval.suites.finding import is_suite
-
-    return [path for path in sorted(folder.iterdir()) if path.is_file() and is_suite(path)]
-
-
-def _suite_of_baseline(folder: Path, name: str) -> Path | None:
-    """The suite file that a baseline or an anchor belongs to; None if there is none that can be read."""
-    for path in _suite_files(folder.parent) if folder.parent.is_dir() else ():
-        try:
-            if suite_of(name) in {each.name for each in _baselines_of_suites(path)}:
-                return path
-        except IrevalError:  # it may be in conflict as well
-            continue
-    return None

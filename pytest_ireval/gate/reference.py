@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from pytest_ireval.baselines.at_base import AtBase, Base, NamedBaseline, baselin
 from pytest_ireval.baselines.changes import Search, cause_of
 from pytest_ireval.baselines.files import JudgmentPrints
 from pytest_ireval.baselines.index_facts import count_note
-from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
+from pytest_ireval.baselines.reading import checkout_command, files_of_last_commit, read_baseline
 from pytest_ireval.baselines.record import Baseline, Fingerprints
 from pytest_ireval.baselines.writing import anchor_name, anchor_words
 from pytest_ireval.errors import (
@@ -370,8 +369,7 @@ def _missing(suite: Suite) -> MissingAnchorError:
     """The error with the command that restores the anchor, or pins it for the first time."""
     deleted = files_of_last_commit(suite.baselines, anchor_name(suite.name))
     if deleted:
-        files = " ".join(shlex.quote(path.as_posix()) for path in deleted)
-        remedy = f"it was deleted: git checkout HEAD -- {files} restores it"
+        remedy = f"it was deleted: {bring_back(deleted)}"
     else:
         remedy = f"pin what is accepted now: {_anchor_command(suite)}"
     return MissingAnchorError(Problem("no anchor to compare with", suggestion=remedy))
@@ -379,8 +377,7 @@ def _missing(suite: Suite) -> MissingAnchorError:
 
 def bring_back(deleted: Sequence[Path]) -> str:
     """The command that restores deleted files."""
-    files = " ".join(shlex.quote(path.as_posix()) for path in deleted)
-    return f"git checkout HEAD -- {files} restores it"
+    return f"{checkout_command(deleted)} restores it"
 
 
 def without_anchor(plain: Outcome, error: MissingAnchorError) -> Outcome:

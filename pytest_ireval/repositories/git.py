@@ -103,7 +103,7 @@ def content_at(ref: str, path: Path) -> bytes | None:
 
 
 def blob(name: str, folder: Path) -> bytes | None:
-    """The content with a name such as ``REF:./path`` or ``:2:./path``; None if git has no such content."""
+    """The content with a name such as ``REF:./path``; None if git has no such content."""
     return git(folder, "cat-file", "blob", name)
 
 

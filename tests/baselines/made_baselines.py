@@ -59,5 +59,5 @@ OLD = baseline_of(rankings=baseline_of().rankings * 3)
 NEW = baseline_of({"q1": ["z"], "q2": ["y", "x"]}, {"q1": {"z": 2}}, acceptances=(FIRST, SECOND))
 LEFT_OVER = (
     "holds an interrupted update, so the current baseline is unknown\n"
-    "  finish it: ireval baseline resolve, or run the same update again; discard it: remove this folder, then "
+    "  finish it: run the same update again; discard it: remove this folder, then "
 )

@@ -303,7 +303,7 @@ def test_prune_knows_metrics_of_a_conftest(ireval):
     assert ireval("baseline", "prune") == (0, "every baseline belongs to a suite\n", "")
 
 
-COMMANDS = [(name, option) for name in ("show", "diff", "log", "prune", "resolve") for option in options_of(name)]
+COMMANDS = [(name, option) for name in ("show", "diff", "log", "prune") for option in options_of(name)]
 
 
 @pytest.mark.parametrize(("name", "option"), COMMANDS)

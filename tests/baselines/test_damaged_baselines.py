@@ -114,7 +114,8 @@ def test_a_merge_that_is_not_settled(folder, name):
     (folder / name).write_bytes(b"".join(marked))
 
     assert complaint(folder) == (
-        f"baselines/{name}:2\n  has the marks of a merge conflict\n  run ireval baseline resolve to settle it"
+        f"baselines/{name}:2\n  has the marks of a merge conflict\n  git checkout HEAD -- baselines/{name} keeps the "
+        "side of HEAD; then repeat what the other side accepted"
     )
 
 

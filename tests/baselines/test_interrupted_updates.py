@@ -116,8 +116,7 @@ def test_refused_at_any_call_it_is_old_new_or_open_and_the_error_says_which(tmp_
         ("  cannot be written: No space left on device; nothing was changed", "old"),
         ("  cannot be written: No space left on device; nothing was changed", "new"),
         (
-            "  cannot be written: No space left on device; the update is incomplete; finish it with ireval "
-            "baseline resolve, or run it again",
+            "  cannot be written: No space left on device; the update is incomplete; run it again to finish it",
             INTERRUPTED,
         ),
     }

@@ -74,7 +74,7 @@ def test_who_reads_waits_for_a_writer_that_lives(tmp_path, monkeypatch):
     "take",
     [
         pytest.param(lambda folder: read_baseline(folder, "shop"), id="read"),
-        pytest.param(lambda folder: finish_interrupted(folder, "shop"), id="resolve"),
+        pytest.param(lambda folder: finish_interrupted(folder, "shop"), id="finish"),
         pytest.param(lambda folder: write_baseline(folder, NEW), id="update"),
     ],
 )
@@ -197,8 +197,8 @@ def test_an_interrupted_update_that_the_system_does_not_let_us_read_is_not_dropp
         "baselines/.shop.commit\n  holds an interrupted update that cannot be read: Too many open files"
     )
     assert str(writing_it.value) == (
-        "baselines/shop.json\n  cannot be written: Too many open files; the update is incomplete; finish it with "
-        "ireval baseline resolve, or run it again"
+        "baselines/shop.json\n  cannot be written: Too many open files; the update is incomplete; run it "
+        "again to finish it"
     )
     assert finish_interrupted(folder, "shop")
     assert content(read_baseline(folder, "shop")) == content(NEW)

@@ -29,7 +29,7 @@ def test_a_baseline_in_conflict_is_told_instead_of_asking_for_a_query(ireval, fo
         "",
         "error: baselines/shop.json:1\n"
         "  has the marks of a merge conflict\n"
-        "  run ireval baseline resolve to settle it\n"
+        "  git checkout HEAD -- baselines/shop.json keeps the side of HEAD; then repeat what the other side accepted\n"
         "there is no baseline to choose a query by: name a query with --query\n",
     )
 

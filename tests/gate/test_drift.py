@@ -214,7 +214,7 @@ def test_after_a_merge_the_acceptances_of_the_side_that_was_kept_count(series):
     series.pin()  # the other side was released
     write = replace(ours, acceptances=ours.acceptances)
     delete_baseline(series.folder / "baselines", "shop")
-    write_baseline(series.folder / "baselines", write)  # ireval baseline resolve kept our side
+    write_baseline(series.folder / "baselines", write)  # our side was kept
     series.step(3, lose=9, gain=4)
     series.accept("theirs, accepted once more")
     series.step(4, lose=9, gain=4)

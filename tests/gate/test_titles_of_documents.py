@@ -370,7 +370,9 @@ def test_documents_of_waived_queries_keep_their_titles(keeping):
     assert "q07-new" not in kept
 
 
-def test_titles_are_merged_with_their_baseline(keeping, monkeypatch):
+def test_titles_are_merged_with_their_baseline(keeping):
+    import re
+    import shlex
     import subprocess
 
     def git(*arguments):
@@ -389,11 +391,8 @@ def test_titles_are_merged_with_their_baseline(keeping, monkeypatch):
     git("checkout", "--ours", "products.jsonl")
     git("add", "products.jsonl")
 
-    from pytest_ireval.cli import main
-
-    monkeypatch.setattr("sys.argv", ["ireval", "baseline", "resolve", "--take", "ours"])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert not stop.value.code
+    said = " ".join(keeping.run().stdout.str().split())
+    command = re.search("git (checkout HEAD -- .*?) keeps the side of HEAD", said)[1]
+    assert git(*shlex.split(command)).returncode == 0
     assert "UU" not in git("status", "--short").stdout
     assert "Mug two" in (keeping.path / STORED).read_text()
