@@ -34,14 +34,11 @@ EXAMPLES = {
     "no_regression": "- no_regression: {metric: nDCG@10, tolerance: 2.5%}\n"
     "- no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 2%, default: 5%}, hard_limit: 25%}\n"
     "- no_regression: {metric: RR@10, where: {segment: tail}, tolerance: {absolute: 0.02}, on_fail: warn}",
-    "trade_off": "- trade_off: {metric: nDCG@10, tolerance: 1%, improves: P@5, at_least: 10%}\n"
-    "- trade_off: {metric: nDCG@10, tolerance: 1%, improves: RR@10, at_least: {absolute: 0.01}, decide_by: evidence}",
     "equivalent": "- equivalent: {metric: nDCG@10, tolerance: 1%}\n"
     "- equivalent: {metric: RR@10, tolerance: {absolute: 0.01}, per: segment, on_inconclusive: warn}",
     "worsened": "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 2}\n"
     "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 5%, where: {segment: head}}\n"
     "- worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 2, decide_by: observed}",
-    "risk": "- risk: {metric: nDCG@10}\n- risk: {metric: nDCG@10, aversion: 5, at_least: -1}",
     "churn": "- churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}",
     "new_document": "- new_document: {at: 3, at_most: 5%}\n- new_document: {expected: [promo-17], on_fail: warn}",
     "expect": "- expect:\n    - {query: q001, document: q001-d0, top: 1}\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -15,7 +15,7 @@ from pytest_ireval.evaluating.many_files import evaluated_at
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair, RankingRisk
+from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
 from pytest_ireval.results.evaluation import (
     Dialect,
     Evaluation,
@@ -36,7 +36,6 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.statistics.differences import TIE, Floats, differences
-from pytest_ireval.statistics.estimate import GeoRisk, geo_risks, risk_of
 from pytest_ireval.statistics.multiplicity import holm
 from pytest_ireval.statistics.sign_flip import sign_flip
 from pytest_ireval.statistics.student import PairedT, paired_t
@@ -54,7 +53,6 @@ def compare(
     test: Test = "t",
     alpha: float = 0.05,
     extremes: int = 3,
-    aversion: float | None = None,
     ties: Ties = "trec",
     missing_queries: MissingQueries = "error",
     no_relevant: NoRelevant = "zero",
@@ -81,12 +79,11 @@ def compare(
     compared. ``test`` is the paired t test (``t``) or the exact sign-flip test (``sign-flip``), two-sided, with Holm's
     correction over all pairs of one metric; a difference counts as significant when its corrected p is below
     ``alpha``. ``extremes`` is the number of greatest gains and drops that are listed, for each pair with the baseline
-    or for the best two. With ``aversion`` each ranking has its risks (GeoRisk; against a baseline URisk and TRisk), in
-    which a loss counts ``1 + aversion`` times. With ``missing_queries="ignore"`` only queries that all rankings have
+    or for the best two. With ``missing_queries="ignore"`` only queries that all rankings have
     count, in all of them. ``timings`` has one mapping for each ranking; all other arguments are those of ``evaluate``.
     """
     _check_rankings(rankings)
-    question = _question(rankings, baseline, test, alpha, extremes, aversion)
+    question = _question(rankings, baseline, test, alpha, extremes)
     policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     companions = Companions(sessions, None, fields, preferences, queries, reference)
@@ -102,11 +99,10 @@ def comparison_of(
     test: Test = "t",
     alpha: float = 0.05,
     extremes: int = 3,
-    aversion: float | None = None,
 ) -> Comparison:
     """Compare rankings that were evaluated over the same queries; the arguments are those of :func:`compare`."""
     _check_rankings(evaluations)
-    question = _question(evaluations, baseline, test, alpha, extremes, aversion)
+    question = _question(evaluations, baseline, test, alpha, extremes)
     first = next(iter(evaluations.values()))
     return _comparison(evaluations, question, first.queries, first.asked)
 
@@ -121,7 +117,6 @@ def _comparison(
         test=question.test,
         alpha=question.alpha,
         queries=queries,
-        aversion=question.aversion,
         asked=asked,
     )
 
@@ -136,9 +131,7 @@ def _check_rankings(rankings: object) -> None:
         raise IrevalError(f"a comparison needs two rankings or more; given: {', '.join(rankings) or 'none'}")
 
 
-def _question(
-    rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int, aversion: float | None
-) -> _Question:
+def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int) -> _Question:
     names = list(rankings)
     if baseline == FIRST and FIRST not in names:
         baseline = names[0]
@@ -153,10 +146,7 @@ def _question(
         raise IrevalError(f"alpha={alpha!r} is not a number between 0 and 1")
     if not isinstance(extremes, Integral) or isinstance(extremes, bool) or extremes < 0:
         raise IrevalError(f"extremes={extremes!r} is not a whole number of 0 or more")
-    number = aversion is None or (isinstance(aversion, Real) and not isinstance(aversion, bool))
-    if not number or (aversion is not None and not 0 <= aversion < np.inf):
-        raise IrevalError(f"aversion={aversion!r} is not a number of 0 or more")
-    return _Question(baseline, test, float(alpha), int(extremes), None if aversion is None else float(aversion))
+    return _Question(baseline, test, float(alpha), int(extremes))
 
 
 def brought_together(
@@ -218,13 +208,12 @@ FEW = 20
 
 @dataclass(frozen=True)
 class _Question:
-    """The question of a comparison: baseline, test, level, the number of extremes to list, the aversion to losses."""
+    """The question of a comparison: baseline, test, level, and the number of extremes to list."""
 
     baseline: str | None
     test: Test
     alpha: float
     extremes: int
-    aversion: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +243,6 @@ def _compared(results: Mapping[str, MetricResult], question: _Question) -> Metri
     figures = {name: result.value for name, result in results.items()}
     with np.errstate(over="ignore", invalid="ignore"):  # what is no number in the end is None
         pairs = () if untested else _pairs(paired, question)
-        risks = () if untested else tuple(_risks(paired, question))
     return MetricComparison(
         name=metric.name,
         direction=metric.direction,
@@ -266,29 +254,7 @@ def _compared(results: Mapping[str, MetricResult], question: _Question) -> Metri
         units=len(paired.units),
         untested=untested,
         pairs=pairs,
-        risks=risks,
     )
-
-
-def _risks(paired: Paired, question: _Question) -> Iterator[RankingRisk]:
-    """The risks of each ranking; GeoRisk where higher values are better and none is below 0."""
-    if question.aversion is None:
-        return
-    geo: list[GeoRisk] | None = None
-    if paired.sign > 0 and paired.values.min() >= 0:
-        geo = geo_risks(paired.values, question.aversion)
-    for row, name in enumerate(paired.names):
-        to_baseline = None
-        if question.baseline not in (None, name):
-            other = paired.values[paired.names.index(str(question.baseline))]
-            to_baseline = risk_of(paired.sign * differences(paired.values[row], other), question.aversion)
-        yield RankingRisk(
-            ranking=name,
-            georisk=_known(geo[row].value) if geo else None,
-            zrisk=_known(geo[row].z) if geo else None,
-            urisk=_known(to_baseline.mean) if to_baseline else None,
-            trisk=_known(to_baseline.t) if to_baseline else None,
-        )
 
 
 def _paired(results: Mapping[str, MetricResult]) -> Paired:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from math import inf
 from pathlib import Path
 from typing import Any, get_args
@@ -23,7 +23,6 @@ from pytest_ireval.cli.comparison_views import (
     marks,
     name_of_ranking,
     pair_rows,
-    risk_rows,
     title,
     values_of_ranking,
 )
@@ -46,7 +45,7 @@ from pytest_ireval.evaluating.evaluation import Companions
 from pytest_ireval.evaluating.many_files import Sweep, swept
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.reports.charts.comparison import CURVE_METRICS, comparison_chart
-from pytest_ireval.results.comparison import Comparison, Pair, RankingRisk
+from pytest_ireval.results.comparison import Comparison, Pair
 from pytest_ireval.results.evaluation import MissingQueries, Policies
 from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.retrieval.ids import processors
@@ -64,7 +63,6 @@ def _as_markdown(comparison: Comparison, view: View) -> str:
     tables = [
         (2, [list(map(_in_cell, header)), *rows]),
         (2, _in_cells(pair_rows(comparison, every=view.every_pair))),
-        (2, _in_cells(risk_rows(comparison, view.order))),
         (2, _in_cells(extreme_rows(comparison))),
     ]
     if view.per_query:
@@ -116,8 +114,7 @@ def _as_csv(comparison: Comparison, view: View) -> str:
     return text.getvalue()
 
 
-_RISK_COLUMNS = [each.name for each in fields(RankingRisk) if each.name != "ranking"]
-_CSV_COLUMNS = ["metric", "ranking", "other", "query", "value", "paired", *PAIR_COLUMNS, *_RISK_COLUMNS]
+_CSV_COLUMNS = ["metric", "ranking", "other", "query", "value", "paired", *PAIR_COLUMNS]
 
 
 def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
@@ -126,8 +123,7 @@ def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
             if view.per_query:
                 for unit, value in comparison.rankings[name][metric.name].values.items():
                     yield {"metric": metric.name, "ranking": name, "query": unit, "value": value}
-            risks = [asdict(risk) for risk in metric.risks if risk.ranking == name]
-            yield {"metric": metric.name, "ranking": name, "value": metric.values[name], **(risks[0] if risks else {})}
+            yield {"metric": metric.name, "ranking": name, "value": metric.values[name]}
         for pair in metric.pairs:
             figures = {column: getattr(pair, column) for column in PAIR_COLUMNS}
             names = {"metric": metric.name, "ranking": pair.ranking, "other": pair.other}
@@ -168,7 +164,6 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
 )
 @click.option("--pairs", is_flag=True, help="Show every pair, not only the best two of each metric.")
 @click.option("--extremes", default=3, type=click.IntRange(0), help="Number of the greatest gains and drops to list.")
-@click.option("--aversion", type=click.FloatRange(0), help="Show risks, in which a loss counts 1 + this times.")
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
 @click.option(
     "--jobs", type=click.IntRange(1), help="Processes that evaluate large rankings; default: one a processor."
@@ -227,7 +222,7 @@ def command(
             more = [metric for metric in drawn if str(metric) not in compared]
             comparison = compare(judgments, named, [*wanted, *more], progress=progress, registry=registry, **options)
         else:
-            question = {name: options.pop(name) for name in ("baseline", "test", "alpha", "extremes", "aversion")}
+            question = {name: options.pop(name) for name in ("baseline", "test", "alpha", "extremes")}
             sweep = _sweep(judgments, wanted, missing, resume, **options)
             found = swept(sweep, named, registry, jobs or processors(), progress)
             comparison = comparison_of(found, **question)

@@ -34,8 +34,7 @@ class View:
 
 def as_table(comparison: Comparison, view: View) -> str:
     """Everything below each other, the leaderboard first."""
-    parts = [_leaderboard(comparison, view), _pairs(comparison, view)]
-    parts += [_risks(comparison, view), _extremes(comparison, view)]
+    parts = [_leaderboard(comparison, view), _pairs(comparison, view), _extremes(comparison, view)]
     if view.per_query:
         parts += [_values(comparison, metric, view) for metric in comparison.metrics]
     parts.append("\n".join(map(printable, comparison_notes(comparison, best="*", every_pair=view.every_pair))))
@@ -106,23 +105,6 @@ def _pair_cells(pair: Pair) -> list[str]:
     ]
 
 
-def _risks(comparison: Comparison, view: View) -> str:
-    header, *rows = risk_rows(comparison, view.order)
-    return blocks(header, rows, range(2, len(header)), 2, view.width) if rows else ""
-
-
-def risk_rows(comparison: Comparison, order: Sequence[str]) -> Iterator[list[str]]:
-    """The risks of each ranking on each metric, a metric's name only in its first row; the header first."""
-    columns = RISKS if comparison.baseline is not None else RISKS[:2]
-    yield ["metric", "ranking", *columns]
-    for metric in comparison.metrics:
-        found = {risk.ranking: risk for risk in metric.risks}
-        for number, name in enumerate(order if found else ()):
-            figures = (getattr(found[name], column.lower()) for column in columns)
-            head = "" if number else title(metric)
-            yield [head, name_of_ranking(comparison, name), *map(evaluated_figure, figures)]
-
-
 def _extremes(comparison: Comparison, view: View) -> str:
     header, *rows = extreme_rows(comparison)
     return blocks(header, rows, (2, 3, 4, 6, 7, 8), 2, view.width, together=4) if rows else ""
@@ -165,7 +147,6 @@ def values_of_ranking(comparison: Comparison, metric: MetricComparison, order: S
         yield [unit, *(evaluated_figure(found.get(unit)) for found in values)]
 
 
-RISKS = ("GeoRisk", "ZRisk", "URisk", "TRisk")
 BETTER, WORSE = "▲", "▼"
 
 
@@ -275,24 +256,11 @@ def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
         yield f"paired: {units}{which}" + ("; one alone cannot show significance" if units.startswith("1 ") else "")
     for metric in comparison.metrics:
         if metric.untested:
-            risks = "" if comparison.aversion is None else ", and without risks"
-            yield f"not tested{risks}: {metric.name}: {metric.untested}"
+            yield f"not tested: {metric.name}: {metric.untested}"
     pairs = [pair for metric in comparison.metrics for pair in metric.pairs]
     if any(pair.p is not None for pair in pairs) and not any(pair.better for pair in pairs):
         yield "no difference is statistically significant; a difference may still exist"
-    yield from _notes_on_risks(comparison)
     yield from _notes_on_doubts(comparison)
-
-
-def _notes_on_risks(comparison: Comparison) -> Iterator[str]:
-    if comparison.aversion is None:
-        return
-    times = f"a loss counts {1 + comparison.aversion:g} times"
-    against = f"; URisk and TRisk compare with {comparison.baseline}" if comparison.baseline is not None else ""
-    yield f"risks: {times}, higher is better; GeoRisk and ZRisk depend on all rankings that are compared{against}"
-    undefined = [m.name for m in comparison.metrics if m.risks and all(risk.georisk is None for risk in m.risks)]
-    if undefined:
-        yield f"no GeoRisk: {', '.join(undefined)}: it needs values of 0 or more, of which higher ones are better"
 
 
 def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
@@ -338,11 +306,11 @@ def as_page(comparison: Comparison, view: View) -> str:
 
     style, script = (Asset(read_asset(name)) for name in ("comparison.css", "comparison.js"))
     only = "base-uri 'none'; form-action 'none'"
-    tables = {"Risk": [*risk_rows(comparison, view.order)]}
+    tables = {}
     notes = [*comparison_notes(comparison, best="bold", every_pair=view.every_pair)]
     if len(comparison.rankings) <= LETTERS:
         pairs, queries = [*pair_rows(comparison, every=view.every_pair)], [*extreme_rows(comparison)]
-        tables = {"Differences": pairs, **tables, "Queries that changed most": queries}
+        tables = {"Differences": pairs, "Queries that changed most": queries}
     else:
         notes.append("the page shows pairs of up to 52 rankings only; --format csv has all pairs")
     return (

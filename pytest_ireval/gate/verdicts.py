@@ -122,10 +122,9 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     asked = check.asked
     plain = replace(plain, compares=asked.kind.compares)
     reference = reference_of(check, material) if asked.kind.compares else None
-    metrics = (str(check.part.metric), str(check.part.beside))
     redefined = {} if asked.kind.compares else material.redefined  # a bound was meant for the values of then
     errors = {**redefined, **material.now.errors}
-    broken = next((errors[name] for name in metrics if name in errors), None)
+    broken = errors.get(str(check.part.metric))
     if broken is not None and reference is None:  # a first baseline without this metric must not be accepted
         return replace(_with(plain, _error_ruling(broken)), acceptable=broken in redefined.values())
     if asked.kind.compares and reference is None:

@@ -202,8 +202,7 @@ def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[
         values = check.slice.value, other.slice.value
         changes = [*changed_options(check.asked.options, other.asked.options, values)]
         changes = [each for each in changes if each.name != "on_fail"]
-        metrics = zip((check.part.metric, check.part.timed), (other.part.metric, other.part.timed), strict=True)
-        if any(other.asked.only_warns(now) and not check.asked.only_warns(then) for then, now in metrics):
+        if other.asked.only_warns(other.part.metric) and not check.asked.only_warns(check.part.metric):
             changes.append(ChangedOption("on_fail", "fail", "warn", looser=True))
         changes += looser_part(check.part.asked, other.part.asked)
         for each in changes:

@@ -44,13 +44,11 @@ class Part(NamedTuple):
     """Whatever of the options the rule's function needs to know it by."""
     place: tuple[str | int, ...] = ()
     """Keys below the rule's own that lead to it, so that messages name its line."""
-    beside: Metric | None = None
-    """Another metric that it looks at."""
 
     @property
     def timed(self) -> Metric | None:
-        """The metric of it that measures time, if there is one."""
-        return next((each for each in (self.metric, self.beside) if each is not None and "timings" in each.needs), None)
+        """Its metric, if that measures time."""
+        return self.metric if self.metric is not None and "timings" in self.metric.needs else None
 
 
 class MeanTest(NamedTuple):

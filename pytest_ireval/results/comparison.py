@@ -69,21 +69,6 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class RankingRisk:
-    """The losses of one ranking on single queries, each counted ``1 + aversion`` times; higher figures are better."""
-
-    ranking: str
-    georisk: float | None
-    """From the mean and ``zrisk``; None if values below 0 or lower ones as better leave it undefined."""
-    zrisk: float | None
-    """The sum of the standardized differences to what all compared rankings let expect."""
-    urisk: float | None
-    """The mean difference to the baseline, losses weighed; None without a baseline, and for the baseline."""
-    trisk: float | None
-    """``urisk`` in standard errors; below -2 it is a clear risk. None also where the differences have no spread."""
-
-
-@dataclass(frozen=True)
 class MetricComparison:
     """One metric of all rankings."""
 
@@ -103,8 +88,6 @@ class MetricComparison:
     """Why its differences are not tested; empty if they are."""
     pairs: tuple[Pair, ...]
     """All pairs, or those with the baseline."""
-    risks: tuple[RankingRisk, ...] = ()
-    """One for each ranking, if the comparison has an aversion and the metric is tested."""
 
     @property
     def family(self) -> int:
@@ -151,8 +134,6 @@ class Comparison(InNotebook):
     alpha: float
     queries: int
     """Judged queries that count in all rankings."""
-    aversion: float | None = None
-    """A loss counts ``1 + aversion`` times in risks; None: no risks were asked for."""
     asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The names by which single metrics were asked for, with their canonical names; not part of the JSON form."""
 
@@ -170,7 +151,6 @@ class Comparison(InNotebook):
             "baseline": self.baseline,
             "test": self.test,
             "alpha": self.alpha,
-            "aversion": self.aversion,
             "correction": "holm",
             "queries": self.queries,
             "metrics": {metric.name: _metric_to_dict(metric) for metric in self.metrics},
@@ -183,7 +163,7 @@ class Comparison(InNotebook):
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
             raise InputError(f"{found} is not a comparison that this version can read; it reads format {FORMAT!r}")
-        plain = {key: data[key] for key in ("baseline", "test", "alpha", "aversion", "queries")}
+        plain = {key: data[key] for key in ("baseline", "test", "alpha", "queries")}
         return cls(
             rankings={name: Evaluation.from_dict(entry) for name, entry in data["rankings"].items()},
             metrics=tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items()),
@@ -196,15 +176,14 @@ def _metric_to_dict(metric: MetricComparison) -> dict[str, Any]:
     del entry["name"]
     pairs = [{**pair, "gains": list(pair["gains"]), "drops": list(pair["drops"])} for pair in entry["pairs"]]
     lists = {"best": list(metric.best), "leaders": list(metric.leaders)}
-    return {**entry, **lists, "family": metric.family, "pairs": pairs, "risks": list(entry["risks"])}
+    return {**entry, **lists, "family": metric.family, "pairs": pairs}
 
 
 def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricComparison:
     known = {key: entry[key] for key in ("direction", "unit", "aggregate", "values", "units", "untested")}
     pairs = tuple(_pair_from_dict(pair) for pair in entry["pairs"])
-    best, leaders, risks = tuple(entry["best"]), tuple(entry["leaders"]), entry["risks"]
-    kept = tuple(RankingRisk(**each) for each in risks)
-    return MetricComparison(name=name, **known, best=best, leaders=leaders, pairs=pairs, risks=kept)
+    best, leaders = tuple(entry["best"]), tuple(entry["leaders"])
+    return MetricComparison(name=name, **known, best=best, leaders=leaders, pairs=pairs)
 
 
 def _pair_from_dict(entry: Mapping[str, Any]) -> Pair:

@@ -30,11 +30,11 @@ def ireval_rules() -> list[RuleKind]:
     from pytest_ireval.rules.equivalent import equivalent
     from pytest_ireval.rules.expect import expect
     from pytest_ireval.rules.new_document import new_document
-    from pytest_ireval.rules.no_regression import no_regression, trade_off
+    from pytest_ireval.rules.no_regression import no_regression
     from pytest_ireval.rules.threshold import threshold
-    from pytest_ireval.rules.worsened import risk, worsened
+    from pytest_ireval.rules.worsened import worsened
 
-    return [threshold, no_regression, trade_off, equivalent, worsened, risk, churn, new_document, expect]
+    return [threshold, no_regression, equivalent, worsened, churn, new_document, expect]
 
 
 @hookimpl

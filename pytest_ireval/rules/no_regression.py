@@ -1,4 +1,4 @@
-"""``no_regression``: a metric must not fall by more than its tolerance; ``trade_off``: and another must get better."""
+"""``no_regression``: a metric must not fall by more than its tolerance."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from dataclasses import replace
 import numpy as np
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import MeanTest, Part, rule
+from pytest_ireval.plugins.kinds import MeanTest, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import numbers_of, p_of_tries, rule_by_evidence, tested_p, undecided
+from pytest_ireval.rules.by_evidence import numbers_of, p_of_tries, rule_by_evidence, tested_p
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence, decided_by_ties
 from pytest_ireval.rules.question import Question, beyond, figures_of, mean_of, room_of, weights_of
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
-    change_words,
     drift_facts,
     drift_words,
     fell_words,
     low_baseline_words,
-    moved_words,
     no_weight_words,
     numbers_words,
     on,
@@ -30,15 +28,8 @@ from pytest_ireval.rules.wording import (
     who_got_worse,
     worst_changes,
 )
-from pytest_ireval.suites.options import (
-    DecideBy,
-    EvidenceOptions,
-    MetricText,
-    TolerancesText,
-    ToleranceText,
-    WeightedOptions,
-)
-from pytest_ireval.suites.quantities import Tolerance, refuse_tolerance, refuse_unit
+from pytest_ireval.suites.options import EvidenceOptions, MetricText, TolerancesText, ToleranceText, WeightedOptions
+from pytest_ireval.suites.quantities import Tolerance, refuse_tolerance
 
 HARD_LIMIT_TOLERANCES = 5
 """The default of the hard limit is this many tolerances, but at least one of these shares of the baseline."""
@@ -194,86 +185,6 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
         numbers=numbers_of(figures),
         statistics=tuple(_statistics(figures)),
     )
-
-
-class TradeOffOptions(NoRegressionOptions):
-    """A metric and its allowed fall, and another metric and its least gain."""
-
-    decide_by: DecideBy = Field("observed", description="How the rule decides: by the observed change, or by evidence.")
-    improves: MetricText = Field(description="The metric that must get better, such as Latency.")
-    at_least: ToleranceText = Field(description="By how much: 10% of the baseline, or {absolute: 5ms}.")
-
-    @model_validator(mode="after")
-    def _gains(self) -> TradeOffOptions:
-        gain, lower = self.at_least, self.improves.direction == "lower"
-        refuse_unit(gain.absolute, self.improves)
-        if not gain.relative and not gain.absolute:
-            raise ValueError("at_least: 0 asks for no gain: use no_regression")
-        if gain.relative >= 1 and lower:
-            raise ValueError(f"at_least: no value of {self.improves} can fall by {gain}")
-        if gain.absolute and self.improves.ratio and self.by_evidence:
-            raise ValueError(f"at_least: evidence compares ratios of {self.improves}: write a share, such as 5%")
-        if "timings" in self.metric.needs - self.improves.needs and "on_fail" not in self.model_fields_set:
-            raise ValueError(
-                f"{self.metric} measures time and would only warn, also if {self.improves} falls: write on_fail: fail "
-                f"or on_fail: warn, or exchange metric and improves"
-            )
-        if self.improves == self.metric:
-            raise ValueError(f"{self.metric} is in metric and in improves: name two different metrics")
-        return self
-
-    @property
-    def decides_on_times(self) -> bool:
-        """True if the rule says that a time may make it red."""
-        return "timings" not in self.improves.needs or "on_fail" in self.model_fields_set
-
-
-@rule(
-    name="trade_off",
-    options=TradeOffOptions,
-    parts=lambda options: [Part(metric=options.metric, beside=options.improves, place=("metric",))],
-    compares=True,
-    names_whole=True,
-    tested=_p_of_no_regression,
-    chances=_chances_of_no_regression,
-)
-def trade_off(options: TradeOffOptions, seen: Seen) -> Ruling:
-    """A metric does not fall by more than a tolerance, and another one gets better by at least so much."""
-    ruling = no_regression.judge(options, seen)
-    other = replace(seen, part=Part(metric=options.improves), adjusted=None)
-    values = other.paired()
-    weights = weights_of(other, values, weighted=options.weighted)
-    question = Question(other, values, None, options.alpha, weights, stratified=options.by_evidence)
-    figures = figures_of(question)
-    if figures.change is None:
-        return Ruling("error", f"{other.metric} has no figure to compare{on(other)}{no_weight_words(question)}")
-    gain, least = other.sign * figures.change, options.at_least.allowed(question.baseline)
-    short, settled = bool(beyond(least - gain, 0.0, question.baseline)), None
-    if options.by_evidence and not short and not _shown(options, question):
-        settled = undecided(options)
-    moved = f"{other.metric} {moved_words(figures, absolute=False)}{on(other)}"
-    moved = change_words(question, figures) if options.by_evidence else moved
-    better = "fall" if other.sign < 0 else "rise"
-    words = "less than" if short else "not shown:" if settled else "at least"
-    ruling = replace(
-        ruling,
-        headline=f"{ruling.headline}; {moved}, {words} the wanted {better} of {options.at_least}",
-        figures=(*ruling.figures, replace(figures, slice=f"{other.metric} {figures.slice}", over=short)),
-        numbers={**ruling.numbers, "gain": gain, "at_least": least},
-    )
-    if ruling.verdict != "pass" or not (short or settled):
-        return ruling
-    verdict = settled.verdict if settled else "fail"
-    if verdict == "fail" and not options.decides_on_times:
-        return replace(ruling, warning=True)
-    return replace(ruling, verdict=verdict, warning=bool(settled and settled.warning))
-
-
-def _shown(options: TradeOffOptions, question: Question) -> bool:
-    """Tell whether these queries show the gain; both halves of the rule must be shown, so neither is corrected."""
-    wanted = Tolerance(-options.at_least.relative, -options.at_least.absolute)
-    evidence = replace(question, tolerance=wanted).evidence
-    return question.worth >= options.fewest and evidence.changed > 0 and evidence.p_safe < options.alpha
 
 
 def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) -> Question:

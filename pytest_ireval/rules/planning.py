@@ -268,8 +268,8 @@ def _without_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
 
 
 def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
-    places = zip(asked.parts, asked.places, strict=True)
-    for metric, place in ((each, place) for part, place in places for each in (part.metric, part.beside)):
+    for part, place in zip(asked.parts, asked.places, strict=True):
+        metric = part.metric
         if metric is None:
             continue
         if ("reference" in metric.needs) != asked.kind.lists:

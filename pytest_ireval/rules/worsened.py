@@ -1,4 +1,4 @@
-"""``worsened`` and ``risk``: limit how many queries get worse by how much, and how far losses outweigh gains."""
+"""``worsened``: limit how many queries get worse by how much."""
 
 from __future__ import annotations
 
@@ -37,19 +37,10 @@ from pytest_ireval.rules.wording import (
     worst_words,
 )
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.statistics.estimate import Sampling, risk_of, weighting
+from pytest_ireval.statistics.estimate import Sampling, weighting
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
-from pytest_ireval.suites.options import (
-    LESS,
-    MORE,
-    AmountText,
-    ComparingOptions,
-    EvidenceOptions,
-    Looser,
-    MetricText,
-    Number,
-)
-from pytest_ireval.text_table import counted, decimals_beside, roughly
+from pytest_ireval.suites.options import MORE, AmountText, EvidenceOptions, Looser, MetricText, Number
+from pytest_ireval.text_table import counted, roughly
 
 ROUNDING = 2e-12
 """A loss beyond the allowed one by less than this is rounding: twice a tie."""
@@ -258,46 +249,3 @@ def _statistics(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[st
             corrected = f", corrected for {seen.tests} verdicts {p_words(seen.adjusted)}"
         yield f"p {p_words(tail.p)}{corrected}"
         yield from look_words(seen, options.looks, options.alpha)
-
-
-class RiskOptions(ComparingOptions):
-    """A metric, the weight of its losses, and the least TRisk."""
-
-    metric: MetricText = Field(description="The metric.")
-    aversion: Annotated[Number, LESS] = Field(
-        1, ge=0, description="A loss counts 1 + aversion times as much as a gain of the same size."
-    )
-    at_least: Annotated[Number, LESS] = Field(
-        -2,
-        le=0,
-        description="The least TRisk: the mean of the weighted changes in standard errors. -2 is a clear risk.",
-    )
-
-
-def _chances_of_risk(options: RiskOptions, tries: Tries) -> Chances:
-    found = [risk_of(each, options.aversion).t for each in tries.sign * tries.changes]
-    return Chances(np.array(found) < options.at_least)
-
-
-@rule(name="risk", options=RiskOptions, compares=True, chances=_chances_of_risk)
-def risk(options: RiskOptions, seen: Seen) -> Ruling:
-    """Limit the risk of a change: losses of single queries, each counted more than a gain of the same size."""
-    question = Question(seen, seen.paired())
-    found = risk_of(question.gains, options.aversion)
-    if np.isnan(found.t):
-        size = question.gains.size
-        return Ruling("inconclusive", f"the risk of {seen.metric}{on(seen)} needs two queries; here is {size}")
-    failed = found.t < options.at_least
-    decimals = decimals_beside(float(found.t), options.at_least, 2)
-    worst = worst_changes(seen, question.values, failed=failed)
-    return Ruling(
-        "fail" if failed else "pass",
-        f"TRisk of {seen.metric} is {found.t:.{decimals}f}{on(seen)} (must be >= {options.at_least:g}; "
-        f"a loss counts {1 + options.aversion:g} times)",
-        "Losses of single queries outweigh what others gain." if failed else "",
-        figures=(replace(figures_of(question), over=failed),),
-        queries=worst.queries,
-        more_queries=worst.more,
-        numbers={"urisk": found.mean, "min": options.at_least, **({"trisk": found.t} if np.isfinite(found.t) else {})},
-        statistics=(f"URisk {found.mean:+.4f}: the mean change, each loss counted {1 + options.aversion:g} times",),
-    )

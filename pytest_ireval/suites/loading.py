@@ -321,7 +321,7 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
     documents: DocumentsKeys = given["documents"]
     budget = documents.budget
     judgments: JudgmentsKeys | None = given["judgments"]
-    of_rules = (each for placed in read.rules for part in placed.asked.parts for each in (part.metric, part.beside))
+    of_rules = (part.metric for placed in read.rules for part in placed.asked.parts)
     return Suite(
         name=given["suite"],
         path=files[0],

@@ -134,47 +134,6 @@ def test_the_sign_flip_test():
     assert pair.low < pair.difference < pair.high < 0
 
 
-class TestRisks:
-    def test_each_ranking_has_them_and_those_against_the_baseline(self):
-        comparison = compare(JUDGMENTS, THREE, "RR", baseline="mixed", aversion=1)
-        rows = {name: list(found["RR"].values.values()) for name, found in comparison.rankings.items()}
-        changes = [new - old for new, old in zip(rows["last"], rows["mixed"], strict=True)]
-        weighed = [change if change > 0 else 2 * change for change in changes]
-        expected = scipy.stats.ttest_1samp(weighed, 0)
-        mixed, first, last = comparison["RR"].risks
-
-        assert comparison.aversion == 1
-        assert [risk.ranking for risk in (mixed, first, last)] == ["mixed", "first", "last"]
-        assert (mixed.urisk, mixed.trisk) == (None, None)
-        assert (last.urisk, last.trisk) == (pytest.approx(np.mean(weighed)), pytest.approx(expected.statistic))
-        assert (first.urisk, first.trisk > 2) == (pytest.approx(1 - 0.575), True)
-        whole = sum(map(sum, rows.values()))
-        for risk in (mixed, first, last):
-            row, z_risk = rows[risk.ranking], 0.0
-            for query, value in enumerate(row):
-                due = sum(row) * sum(other[query] for other in rows.values()) / whole
-                z_risk += (value - due) / math.sqrt(due) * (2 if value < due else 1)
-            assert risk.zrisk == pytest.approx(z_risk)
-            assert risk.georisk == pytest.approx(math.sqrt(np.mean(row) * scipy.stats.norm.cdf(z_risk / 10)))
-        assert Comparison.from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
-
-    def test_they_have_to_be_asked_for_and_without_a_baseline_there_is_georisk_alone(self):
-        assert compare(JUDGMENTS, THREE, "RR")["RR"].risks == ()
-        risks = compare(JUDGMENTS, THREE, "RR", aversion=0)["RR"].risks
-        assert [(risk.georisk > 0, risk.urisk, risk.trisk) for risk in risks] == [(True, None, None)] * 3
-
-    def test_georisk_needs_values_of_which_higher_ones_are_better(self):
-        comparison = compare(JUDGMENTS, {"mixed": MIXED, "first": FIRST}, "ESL@10", baseline="first", aversion=1)
-        mixed, _ = comparison["ESL@10"].risks
-
-        assert (mixed.georisk, mixed.zrisk, mixed.urisk < 0) == (None, None, True)
-
-    @pytest.mark.parametrize("aversion", [-1, True, "1", math.inf, math.nan])
-    def test_an_aversion_is_a_number_of_0_or_more(self, aversion):
-        with pytest.raises(IrevalError, match="is not a number of 0 or more"):
-            compare(JUDGMENTS, THREE, "RR", aversion=aversion)
-
-
 class TestCorners:
     def test_the_same_values_are_no_difference(self):
         metric = compare(JUDGMENTS, {"one": FIRST, "two": FIRST}, "RR")["RR"]

@@ -136,44 +136,13 @@ def test_json_can_be_read_back(ireval, files):
     assert data["rankings"]["best"]["metrics"]["RR"]["queries"]["q7"] == 0.5
 
 
-def test_risks(ireval, files):
-    asked = ("compare", *files, "-m", "RR", "--baseline", "mixed", "--aversion", "1", "--extremes", "0")
-    out = ireval(*asked).out
-    rows = [line.split() for line in out.split("\n\n")[2].splitlines()]
-    data = json.loads(ireval(*asked, "--format", "json").out)
-    csv_rows = list(csv.DictReader(io.StringIO(ireval(*asked, "--format", "csv").out)))
-
-    assert rows[0] == ["metric", "ranking", "GeoRisk", "ZRisk", "URisk", "TRisk"]
-    assert [row[:2] for row in rows[1:]] == [["RR", "mixed"], ["best", rows[2][1]], ["last", rows[3][1]]]
-    assert rows[1][-2:] == ["-", "-"]
-    found = {risk["ranking"]: risk for risk in data["metrics"]["RR"]["risks"]}
-    assert data["aversion"] == 1
-    assert rows[3][1:] == [f"{found['last'][name]:.4f}" for name in ("georisk", "zrisk", "urisk", "trisk")]
-    assert {row["ranking"]: row["georisk"] for row in csv_rows if not row["other"]} == {
-        name: str(risk["georisk"]) for name, risk in found.items()
-    }
-    assert (
-        "risks: a loss counts 2 times, higher is better; GeoRisk and ZRisk depend on all rankings that are compared; "
-        "URisk and TRisk compare with mixed\n"
-    ) in out
-    assert " ".join(["| RR", "| mixed (baseline) |", rows[1][3]]) in ireval(*asked, "--format", "markdown").out
-
-
-def test_metrics_without_georisk_are_named(ireval, files):
-    outcome = ireval("compare", *files[:3], "-m", "ESL@10", "-m", "NumRet", "--aversion", "1", "--format", "markdown")
-
-    assert "- no GeoRisk: ESL@10: it needs values of 0 or more, of which higher ones are better\n" in outcome.out
-    assert "- not tested, and without risks: NumRet: its figure is not a mean (sum)\n" in outcome.out
-    assert ireval("compare", *files[:3], "--aversion", "-1").code == 2
-
-
 def test_csv(ireval, files):
     out = ireval("compare", *files[:3], "-m", "RR", "--format", "csv", "--per-query").out
     rows = list(csv.DictReader(io.StringIO(out)))
 
     assert out.splitlines()[0] == (
         "metric,ranking,other,query,value,paired,difference,relative,wins,ties,losses,sd,standard_error,low,high,"
-        "test,t,df,p,p_adjusted,better,sign_flip_p,sign_flip_p_adjusted,georisk,zrisk,urisk,trisk"
+        "test,t,df,p,p_adjusted,better,sign_flip_p,sign_flip_p_adjusted"
     )
     assert [(row["ranking"], row["query"], row["value"]) for row in rows[7:9]] == [
         ("mixed", "q7", "0.25"),

@@ -45,8 +45,6 @@ def drawn(number):
         ("no_regression", {"tolerance": "4%"}),
         ("no_regression", {"tolerance": "4%", "on_inconclusive": "fail"}),
         ("no_regression", {"tolerance": "4%", "hard_limit": "8%"}),
-        ("risk", {"aversion": 1}),
-        ("risk", {"aversion": 0.5, "at_least": -1}),
         ("worsened", {"by_more_than": 0.1, "at_most": 12, "decide_by": "observed"}),
         ("worsened", {"by_more_than": 0.1, "at_most": "20%", "decide_by": "observed"}),
         ("worsened", {"by_more_than": 0.1}),
