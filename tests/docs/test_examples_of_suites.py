@@ -1,4 +1,4 @@
-"""The reference of suites is what the models say, its examples load, and its commands are documented."""
+"""The examples of the reference of suites load."""
 
 import importlib.util
 import re
@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval import load_registry, load_suites
-from pytest_ireval.cli.check_command import command as check_command
-from pytest_ireval.cli.init_command import command as init_command
 from pytest_ireval.suites.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys, SuiteKeys, WaiverKeys
 
 ROOT = Path(__file__).parents[2]
@@ -61,10 +59,6 @@ def load(tmp_path, monkeypatch):
 
 def written(keys):
     return "".join(f"{key}: {value}\n" for key, value in keys.items())
-
-
-def test_the_page_is_what_the_models_say(generator):
-    assert (ROOT / "docs" / "suites.md").read_text(encoding="utf-8") == generator.page(), "run docs/suites_page.py"
 
 
 @pytest.mark.parametrize("kind", [*load_registry().rules, *load_registry().sources])
@@ -121,17 +115,3 @@ def test_suites_on_the_page_load(load, tmp_path, text):
             (tmp_path / "_common.yaml").write_text(other)
 
     assert load(text)
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        option
-        for command in (init_command, check_command)
-        for parameter in command.params
-        for option in parameter.opts
-        if option.startswith("--") and option != "--output"
-    ],
-)
-def test_every_option_of_the_commands_is_documented(option):
-    assert option in (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
