@@ -199,7 +199,6 @@ WORDS = {
 """The meaning of a field whose docstring is that of its class."""
 CALLED = {
     "seen.unjudged": ("(metric)", "Unjudged | None"),
-    "seen.tie_orders": ("(metric)", "tuple[Floats, Floats] | None"),
     "seen.population.called": ("(document, query)", "str"),
     "change.ranked_lines": ("()", "Mapping[str, list[str]]"),
     "change.titles": ("(documents)", "Mapping[str, str]"),

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, raised, shown
-from pytest_ireval.evaluating.evaluation import Companions, set_up
-from pytest_ireval.evaluating.policy_views import as_told
+from pytest_ireval.evaluating.evaluation import Companions, apply_policies, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score, settled, worst
 from pytest_ireval.metrics.steps import listing, steps_of
@@ -72,7 +71,7 @@ def why(
     found = [setting.brought(source, companions, documents=True) for source in (rankings, other) if source is not None]
     name, proposed = (query, "") if query is not None else _proposed(wanted, found, policies)
     alone = [each._replace(judged=_only(each.judged, name, setting.judgments.origin)) for each in found]
-    single = [as_told(each.judged, policies, each.origin, wanted) for each in alone]
+    single = [apply_policies(each.judged, policies) for each in alone]
     first = _explained(wanted, single[0], found[0].origin, policies)
     second = _explained(wanted, single[1], found[1].origin, policies) if other is not None else None
     return Explanation(
@@ -108,7 +107,7 @@ def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -
     if len(rankings) == 1:
         complaint = f"no query was named, and {len(queries)} are judged: {some(queries)}"
         raise InputError(Problem(complaint, suggestion=suggestion))
-    views = [_explainable(metric, as_told(each.judged, policies, each.origin, metric)) for each in rankings]
+    views = [_explainable(metric, apply_policies(each.judged, policies)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
     change = np.nan_to_num(np.abs(after - before))
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
@@ -238,15 +237,10 @@ def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
         facts.append("unjudged documents were removed first (unjudged: removed); ranks count the remaining documents")
     tied = judged.hits.tied_from < judged.hits.tied_to
     if tied.any():
-        orders = {
-            "trec": "by document id descending",
-            "input": "in the order of the input",
-            "pessimistic": "the worst order for the metric",
-            "optimistic": "the best order for the metric",
-        }
+        order = "by document id descending" if policies.ties == "trec" else "in the order of the input"
         count = int(np.count_nonzero(tied))
         which = "documents share scores" if count > 1 else "document shares its score"
-        facts.append(f"{count} judged {which} with others; ties: {orders[policies.ties]}")
+        facts.append(f"{count} judged {which} with others; ties: {order}")
     return facts
 
 

@@ -17,7 +17,6 @@ from pytest_ireval_metrics.vocabulary import (
     Floats,
     Rel,
     Rounding,
-    by_relevance,
     condensable_metric,
     found_within,
     listed_as,
@@ -137,12 +136,7 @@ def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1) -> Fl
     return np.log(odds).astype(np.float64)
 
 
-def _by_share_of_readers(grade: Floats, *, thresholds: Thresholds = None, **_: Any) -> Floats:
-    share = _share_of_readers(np.nan_to_num(grade), thresholds)
-    return np.where(np.isnan(grade), 0.0, np.where(share > 0, share, share - 1.0))
-
-
-@condensable_metric(name="GAP", tie_order=_by_share_of_readers, steps=_gap_steps)
+@condensable_metric(name="GAP", steps=_gap_steps)
 def graded_average_precision(judged: JudgedRankings, *, cutoff: Depth = None, thresholds: Thresholds = None) -> Floats:
     """Average precision expected when readers differ in the grade from which on they call a document relevant.
 
@@ -382,12 +376,7 @@ def _preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> F
     return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
 
 
-def _sampled_relevance(grade: Floats, *, rel: float, **_: Any) -> Floats:
-    """Relevant documents, then those that are not judged, pooled or not, then those that are judged not relevant."""
-    return np.where(grade < min(0.0, rel), 0.5, by_relevance(grade, rel=rel))
-
-
-@metric(name="Bpref", tie_order=_sampled_relevance, binary=True, steps=_bpref_steps)
+@metric(name="Bpref", binary=True, steps=_bpref_steps)
 def bpref(
     judged: JudgedRankings,
     *,
@@ -405,14 +394,7 @@ def bpref(
     return _preferences_kept(judged, rel, denominator)
 
 
-@metric(
-    name="GMBpref",
-    tie_order=_sampled_relevance,
-    binary=True,
-    steps=_bpref_steps,
-    aggregate="geometric",
-    spellings={"gm_bpref": {}},
-)
+@metric(name="GMBpref", binary=True, steps=_bpref_steps, aggregate="geometric", spellings={"gm_bpref": {}})
 def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Bpref, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
 

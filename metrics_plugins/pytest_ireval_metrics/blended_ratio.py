@@ -21,7 +21,6 @@ from pytest_ireval_metrics.vocabulary import (
     Integers,
     Mask,
     Rel,
-    by_relevant_gain,
     condensable_metric,
     found_within,
     gain_of,
@@ -176,7 +175,7 @@ def _r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     return shared_steps(blend.listed, blend.columns(blend.ratio), adds, below, facts, terms=False)
 
 
-@_ratio_metric(name="Q", tie_order=by_relevant_gain, steps=_q_steps, spellings={"Q_measure": {}})
+@_ratio_metric(name="Q", steps=_q_steps, spellings={"Q_measure": {}})
 def q_measure(
     judged: JudgedRankings,
     *,
@@ -196,7 +195,7 @@ def q_measure(
     return ratio(judged.sum(blended, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
 
 
-@_ratio_metric(name="AWP", tie_order=by_relevant_gain, steps=_awp_steps)
+@_ratio_metric(name="AWP", steps=_awp_steps)
 def average_weighted_precision(
     judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, gains: Gains = None, denominator: Denominator = "R"
 ) -> Floats:
@@ -213,7 +212,7 @@ def average_weighted_precision(
     return ratio(judged.sum(weighted, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
 
 
-@_ratio_metric(name="OMeasure", tie_order=by_relevant_gain, steps=_o_measure_steps, spellings={"O_measure": {}})
+@_ratio_metric(name="OMeasure", steps=_o_measure_steps, spellings={"O_measure": {}})
 def o_measure(
     judged: JudgedRankings, *, cutoff: Depth = None, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None
 ) -> Floats:
@@ -281,7 +280,7 @@ def _preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
     return preferred
 
 
-@_ratio_metric(name="RMeasure", tie_order=by_relevant_gain, steps=_r_measure_steps, spellings={"R_measure": {}})
+@_ratio_metric(name="RMeasure", steps=_r_measure_steps, spellings={"R_measure": {}})
 def r_measure(judged: JudgedRankings, *, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None) -> Floats:
     """The blended ratio at rank R: Rprec that looks at grades.
 

@@ -10,16 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Metric, MetricError, Param, Steps, listing, metric, steps_of
-from pytest_ireval_metrics.vocabulary import (
-    Floats,
-    MaxGrade,
-    by_gain,
-    by_nothing,
-    number_of_field,
-    scale_top,
-    shown_number,
-    total,
-)
+from pytest_ireval_metrics.vocabulary import Floats, MaxGrade, number_of_field, scale_top, shown_number, total
 
 DEEPEST = 1000
 """The rank at which readers stop at the latest, unless a cutoff says otherwise; cwl-eval has the same."""
@@ -229,8 +220,6 @@ class _Model(NamedTuple):
     """The fields of a user model that its arguments decide; ``by``: what the probability to go on depends on."""
 
     by: Literal["rank", "cost", "gain"]
-    best_first: bool
-    """True if EU is highest, among all orders, with the highest gains first."""
 
     def fixed(self, settings: Settings) -> bool:
         """Tell whether every ranking is read in the same way."""
@@ -254,29 +243,17 @@ class _Model(NamedTuple):
         """Add up what ranks are worth times what documents are worth."""
         return self.fixed(settings) and settings["measure"] in EXPECTED
 
-    def tie_order(self, grade: Floats, **settings: Any) -> Floats | None:
-        """The highest gains first, or unjudged documents; None where no order is known to be the best."""
-        what, fixed = settings["measure"], self.fixed(settings)
-        if settings["cost"] is not None and (what in ("EC", "ETC") or self.by != "rank"):
-            return None
-        if what in EXPECTED and (fixed or (what == "EU" and self.best_first)):
-            return by_gain(np.maximum(grade - settings["min_grade"], 0.0))
-        if not fixed:
-            return None
-        return np.isnan(grade).astype(np.float64) if what == "residual" else by_nothing(grade)
-
 
 def user_model(
     name: str,
     formula: str,
     *,
     by: Literal["rank", "cost", "gain"],
-    best_first: bool = True,
     cutoff_required: bool = False,
     not_promised: Mapping[str, str] | None = None,
 ) -> Callable[[GoesOn], Metric]:
     """Make a metric of a function that gives the probability to go on from each rank, and adds its own parameters."""
-    model = _Model(by, best_first)
+    model = _Model(by)
 
     def make(goes_on: GoesOn) -> Metric:
         def batch(judged: JudgedRankings, **settings: Any) -> Floats:
@@ -288,7 +265,6 @@ def user_model(
         own = metric(
             name=name,
             steps=steps,
-            tie_order=model.tie_order,
             by_arguments=model.decided,
             uses=lambda settings: () if settings["cost"] is None else (settings["cost"],),
             range=model.range,
@@ -312,7 +288,6 @@ NEARLY = 1e-9
     "BPM",
     "1 while the gain so far is less than T",
     by="gain",
-    best_first=False,
     cutoff_required=True,
     not_promised={"promotion_never_harms": SOONER},
 )
@@ -331,7 +306,6 @@ def bpm(reader: GainAndCost, *, T: Goal = 1) -> Floats:
     "1 while the gain so far is less than T + hb * x and the cost so far is less than K + hc * x, where x is the sum "
     "of gain - gain_med of the ranks above",
     by="gain",
-    best_first=False,
     not_promised={
         "promotion_never_harms": SOONER,
         "perfect_is_best": "good documents make the reader more patient, and what follows them counts",
@@ -365,7 +339,6 @@ def bpmd(
     "goal * rate, with goal = 1 - 1 / (1 + b1 e^(R1 (T - gained))) and rate = 1 / (1 + b2 e^(R2 (A - gained / spent)))"
     "; stop = goal and stop = rate leave out the other",
     by="gain",
-    best_first=False,
     not_promised={
         "promotion_never_harms": "a good document early keeps the reader going, and what follows it counts",
         "perfect_is_best": "good documents early keep the reader going, and what follows them counts",

@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
 from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
 from pytest_ireval_metrics.vocabulary import (
-    RELEVANCE,
     AnyRel,
     Cutoff,
     Depth,
     Floats,
     Rel,
-    by_nothing,
-    by_relevance,
     condensable_metric,
     found_within,
     listed_as,
@@ -81,13 +78,8 @@ def _share(listed: Listing, counts: Floats, among: int, what: str) -> Steps:
 _number_metric = partial(metric, range=(0, np.inf), aggregate="sum", direction="neither")
 
 
-def _judged_first(grade: Floats, **_: Any) -> Floats:
-    return (~np.isnan(grade)).astype(np.float64)
-
-
 @metric(
     name="NumQ",
-    tie_order=by_nothing,
     steps=_number_of_queries_steps,
     aggregate="sum",
     direction="neither",
@@ -116,7 +108,7 @@ def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
     return judged.retrieved.astype(np.float64) if rel is None else relevant_within(judged, None, rel)
 
 
-@_number_metric(name="NumRel", tie_order=by_nothing, steps=_number_relevant_steps, spellings={"num_rel": {}})
+@_number_metric(name="NumRel", steps=_number_relevant_steps, spellings={"num_rel": {}})
 def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Number of relevant documents, retrieved or not.
 
@@ -134,7 +126,7 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     aggregate="sum",
     spellings={"num_rel_ret": {}},
     additive=True,
-    **RELEVANCE,
+    binary=True,
 )
 def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """Number of relevant documents that were retrieved (within the cutoff).
@@ -160,7 +152,7 @@ def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.sum((grade >= 0) & (grade < rel))
 
 
-@metric(name="Judged", tie_order=_judged_first, steps=_judged_steps, no_relevant=None)
+@metric(name="Judged", steps=_judged_steps, no_relevant=None)
 def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
     """Share of the first documents that are judged, relevant or not.
 
@@ -176,7 +168,6 @@ def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
 
 @metric(
     name="Unjudged",
-    tie_order=_judged_first,
     steps=_unjudged_steps,
     direction="lower",
     no_relevant=None,
@@ -258,7 +249,7 @@ def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
     empty=0.0,
     needs=("collection",),
     spellings={"fallout": {}},
-    **RELEVANCE,
+    binary=True,
 )
 def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Share of the collection's documents that are not relevant, yet among the first.
@@ -272,19 +263,8 @@ def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     return ratio(others, (judged.collection or 0) - judged.relevant_count(rel))
 
 
-def _by_worth(
-    grade: Floats, *, hit: float, noise: float, miss: float, rest: float, rel: float, **_: Any
-) -> Floats | None:
-    """The order of equal scores; known if a relevant document gains and another one loses, or the reverse."""
-    gained, lost = hit - miss, noise - rest
-    if gained >= 0 >= lost:
-        return by_relevance(grade, rel=rel)
-    return -by_relevance(grade, rel=rel) if gained <= 0 <= lost else None
-
-
 @metric(
     name="Utility",
-    tie_order=_by_worth,
     binary=True,
     not_promised={"perfect_is_best": "where noise is worth something, the longest list is best"},
     steps=_utility_steps,

@@ -20,8 +20,6 @@ from pytest_ireval_metrics.vocabulary import (
     Integers,
     LogBase,
     Rel,
-    by_gain,
-    by_nothing,
     condensable_metric,
     discount_at,
     gain_of,
@@ -165,14 +163,7 @@ def _dcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, np.inf)
 
 
-def _by_gain_over_judged(grade: Floats, *, ideal: str, **settings: Any) -> Floats | None:
-    """The order by gain; with the ideal of what was retrieved there is none, for a depth changes that ideal, too."""
-    return by_gain(grade, **settings) if ideal == "judged" else None
-
-
-@condensable_metric(
-    name="CG", tie_order=by_gain, steps=_cumulated_gain_steps, range=_dcg_range, no_relevant=None, additive=True
-)
+@condensable_metric(name="CG", steps=_cumulated_gain_steps, range=_dcg_range, no_relevant=None, additive=True)
 def cumulated_gain(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", gains: Gains = None) -> Floats:
     """Sum of the gains of the first documents, whatever their order.
 
@@ -185,7 +176,6 @@ def cumulated_gain(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "line
 
 @condensable_metric(
     name="DCG",
-    tie_order=by_gain,
     steps=_dcg_steps,
     range=_dcg_range,
     no_relevant=None,
@@ -214,7 +204,6 @@ def dcg(
 
 @metric(
     name="IDCG",
-    tie_order=by_nothing,
     steps=_ideal_dcg_steps,
     range=_dcg_range,
     direction="neither",
@@ -242,7 +231,6 @@ def ideal_dcg(
 
 @condensable_metric(
     name="nDCG",
-    tie_order=_by_gain_over_judged,
     steps=_ndcg_steps,
     range=gain_range,
     no_relevant=None,
@@ -403,7 +391,6 @@ class _Cumulated:
 
 @condensable_metric(
     name="nDCGRel",
-    tie_order=by_gain,
     steps=_ndcg_rel_steps,
     range=gain_range,
     no_relevant=None,

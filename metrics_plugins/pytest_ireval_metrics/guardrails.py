@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval import JudgedRankings, Metric, MetricError, Param, Steps, listing, metric, steps_of
-from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, by_nothing, number_of_field, shown_number
+from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, number_of_field, shown_number
 
-timed_metric = partial(metric, needs=("timings",), judged=False, no_relevant=None, tie_order=by_nothing)
+timed_metric = partial(metric, needs=("timings",), judged=False, no_relevant=None)
 
 
 def _milliseconds(judged: JudgedRankings) -> Floats:
@@ -314,7 +314,6 @@ def _empty_steps(judged: JudgedRankings, *, fewer: int) -> Steps:
     judged=False,
     direction="lower",
     no_relevant=None,
-    tie_order=by_nothing,
     not_promised={"perfect_is_best": "a list of the relevant documents alone may be too short"},
 )
 def empty(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pytest_ireval import JudgedRankings, Listing, Param, Steps, metric, ratio, steps_of
 from pytest_ireval_metrics.vocabulary import (
-    RELEVANCE,
     Beta,
     Cutoff,
     Depth,
@@ -220,7 +219,7 @@ def set_precision(judged: JudgedRankings, *, rel: Rel = 1, relative: Relative = 
     return ratio(relevant_within(judged, None, rel), divisor)
 
 
-@metric(name="SetR", steps=_recall_steps, spellings={"set_recall": {}}, additive=True, **RELEVANCE)
+@metric(name="SetR", steps=_recall_steps, spellings={"set_recall": {}}, additive=True, binary=True)
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
 

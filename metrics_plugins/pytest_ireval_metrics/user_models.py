@@ -14,8 +14,6 @@ from pytest_ireval_metrics.vocabulary import (
     Floats,
     MaxGrade,
     Persistence,
-    by_gain,
-    by_relevance,
     condensable_metric,
     listed_as,
     satisfaction,
@@ -110,15 +108,7 @@ def _expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_gr
     return judged.sum(reaches * stops / hits.rank, None if cutoff is None else hits.rank <= cutoff)
 
 
-def _by_grade(grade: Floats, **_: Any) -> Floats:
-    return by_gain(grade)
-
-
-def _by_gain_or_relevance(grade: Floats, *, rel: float | None, **_: Any) -> Floats:
-    return by_gain(grade) if rel is None else by_relevance(grade, rel=rel)
-
-
-@condensable_metric(name="ERR", tie_order=_by_grade, steps=_err_steps, spellings={"err_{cutoff}": {}})
+@condensable_metric(name="ERR", steps=_err_steps, spellings={"err_{cutoff}": {}})
 def err(
     judged: JudgedRankings, *, cutoff: Depth = None, max_grade: MaxGrade = None, gain: StopChance = "exp"
 ) -> Floats:
@@ -131,7 +121,7 @@ def err(
     return _expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
-@condensable_metric(name="nERR", tie_order=_by_grade, steps=_nerr_steps)
+@condensable_metric(name="nERR", steps=_nerr_steps)
 def nerr(
     judged: JudgedRankings, *, cutoff: Depth = None, max_grade: MaxGrade = None, gain: StopChance = "exp"
 ) -> Floats:
@@ -146,9 +136,7 @@ def nerr(
     return ratio(_expected_reciprocal_rank(judged, cutoff, top, gain), best)
 
 
-@condensable_metric(
-    name="RBP", tie_order=_by_gain_or_relevance, steps=_rbp_steps, spellings={"rbp_p={p}": {}}, additive=True
-)
+@condensable_metric(name="RBP", steps=_rbp_steps, spellings={"rbp_p={p}": {}}, additive=True)
 def rank_biased_precision(
     judged: JudgedRankings,
     *,
@@ -177,7 +165,6 @@ def rank_biased_precision(
 
 @metric(
     name="RBPResidual",
-    tie_order=lambda grade, **_: np.isnan(grade).astype(np.float64),
     steps=_rbp_residual_steps,
     direction="neither",
     no_relevant=None,

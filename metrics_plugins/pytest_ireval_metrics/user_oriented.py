@@ -10,7 +10,6 @@ import numpy as np
 from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio, steps_of
 from pytest_ireval_metrics.cumulated_gain import best_of_judged, discounted
 from pytest_ireval_metrics.vocabulary import (
-    RELEVANCE,
     Cutoff,
     Depth,
     Floats,
@@ -20,7 +19,6 @@ from pytest_ireval_metrics.vocabulary import (
     MaxGrade,
     Persistence,
     Rel,
-    by_nothing,
     discount_at,
     found_within,
     gain_of,
@@ -137,7 +135,7 @@ def _relative_recall_steps(judged: JudgedRankings, *, wanted: int, rel: float, c
     return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, goal, [f"{goal} documents are wanted"])
 
 
-@metric(name="RelativeRecall", steps=_relative_recall_steps, reference=TEXTBOOKS, **RELEVANCE)
+@metric(name="RelativeRecall", steps=_relative_recall_steps, reference=TEXTBOOKS, binary=True)
 def relative_recall(judged: JudgedRankings, *, wanted: Wanted, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that the user wants which are found; more than she wants count no more.
 
@@ -158,7 +156,7 @@ def _recall_effort_steps(judged: JudgedRankings, *, wanted: int, rel: float) -> 
     return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, read, [fact])
 
 
-@metric(name="RecallEffort", steps=_recall_effort_steps, reference=TEXTBOOKS, **RELEVANCE)
+@metric(name="RecallEffort", steps=_recall_effort_steps, reference=TEXTBOOKS, binary=True)
 def recall_effort(judged: JudgedRankings, *, wanted: Wanted, rel: Rel = 1) -> Floats:
     """Relevant documents that the user wants, divided by the documents that she reads to find them.
 
@@ -211,7 +209,6 @@ def _search_length_steps(judged: JudgedRankings, *, wanted: int, cutoff: int, re
     direction="lower",
     range=lambda settings: (0.0, float(settings.get("cutoff", np.inf))),
     no_relevant=None,
-    tie_order=by_nothing,
     binary=True,
     needs=("ties",),
     steps=_search_length_steps,

@@ -151,35 +151,6 @@ def gain_range(settings: Mapping[str, Any], best: float = 1.0) -> tuple[float, f
     return (-np.inf if negative else 0.0, best)
 
 
-def by_relevance(grade: Floats, *, rel: float = 1, **_: Any) -> Floats:
-    """The order of equal scores for metrics that ask only which documents are relevant."""
-    return np.where(np.isnan(grade), 0.5, grade >= rel)
-
-
-def by_gain(grade: Floats, *, gain: str = "linear", gains: Mapping[float, float] | None = None, **_: Any) -> Floats:
-    """The order of equal scores for metrics that add up gains; judged documents without gain come last."""
-    return _above_unjudged(grade, gain_of(grade, gain, gains))
-
-
-def by_relevant_gain(
-    grade: Floats, *, rel: float = 1, gains: Mapping[float, float] | None = None, **_: Any
-) -> Floats | None:
-    """The order of equal scores for metrics that add up gains of relevant documents; unknown if one is not above 0."""
-    if min((gains or {1: 1}).values()) <= 0:
-        return None
-    return _above_unjudged(grade, np.where(grade >= rel, gain_of(grade, "linear", gains), 0.0))
-
-
-def by_nothing(grade: Floats, **_: Any) -> Floats:
-    """The order of equal scores for metrics that look at no order."""
-    return np.zeros(grade.size)
-
-
-def _above_unjudged(grade: Floats, worth: Floats) -> Floats:
-    """Worth above 0 is above that of unjudged documents, all other worth below."""
-    return np.where(np.isnan(grade), 0.0, np.where(worth > 0, worth, worth - 1.0))
-
-
 JudgedOnly = Annotated[bool, Param("leave out unjudged documents first, so that the others move up (condensed list)")]
 
 
@@ -189,8 +160,6 @@ def _described(judged: JudgedRankings, *, judged_only: JudgedOnly = False) -> Fl
 
 
 JUDGED_ONLY = metric(name="Described")(_described).parameters
-RELEVANCE: dict[str, Any] = {"tie_order": by_relevance, "binary": True}
-"""Fields of a metric that asks only which documents are relevant."""
 
 
 def condensable_metric(**about: Any) -> Callable[[Callable[..., Floats]], Metric]:
@@ -206,7 +175,7 @@ def condensable_metric(**about: Any) -> Callable[[Callable[..., Floats]], Metric
     return make
 
 
-relevance_metric = partial(condensable_metric, **RELEVANCE)
+relevance_metric = partial(condensable_metric, binary=True)
 
 
 def seen_with(judged: JudgedRankings, settings: Mapping[str, Any]) -> JudgedRankings:

@@ -9,16 +9,9 @@ from itertools import combinations
 from string import ascii_letters
 from typing import Any
 
-from pytest_ireval.cli.evaluate_command import (
-    evaluated_figure,
-    note_on_tried_orders,
-    notes_on_queries,
-    notes_on_relevance,
-    open_to,
-    policies_note,
-)
+from pytest_ireval.cli.evaluate_command import evaluated_figure, notes_on_queries, notes_on_relevance, policies_note
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
-from pytest_ireval.results.evaluation import UNITS
+from pytest_ireval.results.evaluation import UNITS, note_on_ties
 from pytest_ireval.text_table import blocks, counted, plural, printable, width
 
 
@@ -289,10 +282,8 @@ def _notes_on_rankings(comparison: Comparison) -> Iterator[str]:
         yield from (f"{signs[name]} {name}: {note}" for note in notes_on_queries(evaluation))
     yield from notes_on_relevance(next(iter(comparison.rankings.values())))
     for name, evaluation in comparison.rankings.items():
-        left_open = [f"{m.name} {open_to(m.ties)}" for m in evaluation.metrics if m.ties]
-        if left_open:
-            yield f"{signs[name]} {name}: depends on the order of equal scores: {', '.join(left_open)}"
-        yield from (f"{signs[name]} {name}: {note}" for note in note_on_tried_orders(evaluation))
+        if note := note_on_ties(evaluation):
+            yield f"{signs[name]} {name}: {note}"
 
 
 LETTERS = 52

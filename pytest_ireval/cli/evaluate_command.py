@@ -17,7 +17,7 @@ from pytest_ireval.cli.options import (
     timings_option,
 )
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, MissingQueries, TieSpread
+from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, MissingQueries, note_on_ties
 from pytest_ireval.text_table import counted, printable, table
 
 LISTED = 5
@@ -38,19 +38,11 @@ def _figures(evaluation: Evaluation) -> str:
 
 def figure_table(evaluation: Evaluation) -> tuple[list[str], list[list[str]], list[int]]:
     """The header, a row for each metric, and the columns with numbers."""
-    header, right = ["metric", "value", "queries"], [1, 2]
-    tied = any(metric.ties for metric in evaluation.metrics)
-    if tied:
-        header, right = [*header, "open", "other orders"], [1, 2, 3]
     rows = []
     for metric in evaluation.metrics:
         name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
-        row = [name, evaluated_figure(metric.value, metric.aggregate), str(len(metric.values))]
-        if tied:
-            ties = metric.ties
-            row += [str(ties.queries), open_to(ties)] if ties else ["", ""]
-        rows.append(row)
-    return header, rows, right
+        rows.append([name, evaluated_figure(metric.value, metric.aggregate), str(len(metric.values))])
+    return ["metric", "value", "queries"], rows, [1, 2]
 
 
 def evaluated_figure(value: float | None, aggregate: str = "mean") -> str:
@@ -58,21 +50,6 @@ def evaluated_figure(value: float | None, aggregate: str = "mean") -> str:
     if value is None:
         return "-"
     return f"{value:.0f}" if aggregate == "sum" and value.is_integer() else f"{value:.4f}"
-
-
-def open_to(ties: TieSpread) -> str:
-    """A metric's value under the worst and the best order of equal scores."""
-    return f"{'' if ties.proven else 'about '}{evaluated_figure(ties.low)} to {evaluated_figure(ties.high)}"
-
-
-def note_on_tried_orders(evaluation: Evaluation) -> Iterator[str]:
-    """Metrics for which there are too many orders of equal scores to try all of them."""
-    names = [metric.name for metric in evaluation.metrics if metric.ties and not metric.ties.proven]
-    if names:
-        yield (
-            f"about: too many orders of equal scores to try all of them ({', '.join(names)}); "
-            "a worse or a better order may exist"
-        )
 
 
 def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
@@ -83,12 +60,8 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
     yield from notes_on_queries(evaluation)
     yield from notes_on_relevance(evaluation)
     yield from (note for metric in evaluation.metrics for note in metric.notes)
-    if any(metric.ties for metric in evaluation.metrics):
-        yield (
-            "open: queries whose value depends on the order of equal scores; "
-            "other orders: with equal scores in the worst and in the best order for the metric"
-        )
-    yield from note_on_tried_orders(evaluation)
+    if note := note_on_ties(evaluation):
+        yield note
 
 
 def policies_note(evaluation: Evaluation) -> str:

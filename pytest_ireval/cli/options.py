@@ -75,7 +75,7 @@ _TIES = click.option(
     "--ties",
     default="trec",
     type=click.Choice(get_args(Ties)),
-    help="The order of equal scores: by document id descending, as in the file, worst, best, or an error.",
+    help="The order of equal scores: by document id descending, or as in the file.",
 )
 _MISSING = click.option(
     "--missing",

@@ -85,7 +85,7 @@ def command(
     with LateBar() as progress:
         systems = systems_named(judgments, rankings, metrics or METRICS, options, registry_at(None), progress)
         asked = systems.setting.metrics
-        every = system_values(systems, asked, systems.judged, systems.setting.policies)
+        every = system_values(asked, systems.judged, systems.setting.policies)
         reasons = {str(each.metric): _why_left_out(each) for each in every}
         usable = [each for each in every if not reasons[str(each.metric)]]
         left_out = [f"{name} is left out: {reason}" for name, reason in reasons.items() if reason]

@@ -151,7 +151,7 @@ def _robustness(
     metrics = [metric for metric, reason in reasons.items() if not reason]
     if not metrics:
         raise IrevalError("\n".join(["no metric is left", *left_out]))
-    whole = system_values(systems, metrics, systems.judged, policies)
+    whole = system_values(metrics, systems.judged, policies)
     found = stressed(systems, metrics, whole, plan, progress)
     size = len(plan.levels)
     robust = {metric: found[i * size : (i + 1) * size] for i, metric in enumerate(metrics)}

@@ -10,7 +10,6 @@ from typing import NamedTuple, cast, get_args
 import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem, did_you_mean, raised
-from pytest_ireval.evaluating.policy_views import BY_JUDGMENTS, any_ties, as_told, extreme, shortened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
 from pytest_ireval.plugins.registry import Registry, installed
@@ -24,7 +23,6 @@ from pytest_ireval.results.evaluation import (
     NoRelevant,
     Policies,
     Ties,
-    TieSpread,
     Unjudged,
 )
 from pytest_ireval.retrieval.companions import Fields, Preferences, with_companions
@@ -46,7 +44,7 @@ from pytest_ireval.retrieval.judged import JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import only
+from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
 from pytest_ireval.text_table import counted
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "fields", "preferences"}
@@ -223,10 +221,6 @@ def _is(value: object, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-SAME = 1e-12
-"""Values closer than this are one value."""
-
-
 def evaluate(
     judgments: FilePath | Judgments | JudgmentsLike,
     rankings: FilePath | Rankings | RankingsLike,
@@ -255,9 +249,8 @@ def evaluate(
     """Score rankings under judgments; both are paths, or any of the Python forms that the documentation lists.
 
     The format of a file is recognised by its content, unless ``judgments_format`` or ``rankings_format`` names it.
-    ``ties`` orders equal scores: ``trec`` by document id descending, ``input`` in the order of the input,
-    ``pessimistic`` and ``optimistic`` in the worst and the best order, ``error`` refuses them where a judged document
-    is tied. ``missing_queries`` is the treatment of a judged query that has no ranking, ``no_relevant`` of one that has
+    ``ties`` orders equal scores: ``trec`` by document id descending, ``input`` in the order of the input.
+    ``missing_queries`` is the treatment of a judged query that has no ranking, ``no_relevant`` of one that has
     no relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is the number of documents of each
     ranking that count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, the number
     of documents to find, and the six arguments from ``fields`` on are for metrics that need them; fields, preferences,
@@ -278,11 +271,12 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
         queries = judged.present
     counting_queries = judged if queries is None or queries.all() else only(judged, queries)
     return Evaluation(
-        metrics=tuple(_results(setting.metrics, counting_queries, setting.policies, found.origin)),
+        metrics=tuple(_results(setting.metrics, counting_queries, setting.policies)),
         queries=judged.count,
         missing=tuple(names[~judged.present].tolist()),
         empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
         without_judgments=found.without_judgments,
+        tied=_count_tied(counting_queries, setting.metrics, setting.policies),
         highest_grade=setting.judgments.highest_grade,
         policies=setting.policies,
         judgments=setting.judgments.origin,
@@ -293,31 +287,45 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
 
 
 def scores_under(
-    metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
+    metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies
 ) -> Iterator[tuple[Scores, JudgedRankings]]:
     """The scores of each metric under the policies, with the view of the rankings that it scored."""
-    views: dict[Policies, JudgedRankings] = {}
+    views: dict[str, JudgedRankings] = {}
     for metric in metrics:
-        told = _told(metric, policies)
-        if policies.ties in BY_JUDGMENTS:
-            view = as_told(judged, told, origin, metric)
-        else:
-            view = views[told] if told in views else views.setdefault(told, as_told(judged, told, origin))
-        yield _counted(score(metric, view), policies), view
+        unjudged = policies.unjudged if metric.judged else "irrelevant"
+        if unjudged not in views:
+            views[unjudged] = apply_policies(judged, replace(policies, unjudged=unjudged))
+        yield _counted(score(metric, views[unjudged]), policies), views[unjudged]
 
 
-def _told(metric: Metric, policies: Policies) -> Policies:
-    return policies if metric.judged else replace(policies, unjudged="irrelevant")
+def apply_policies(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
+    """Cut at the depth, and without unjudged documents, if the policies ask for that."""
+    if policies.depth is not None:
+        judged = cut_to_depth(judged, policies.depth)
+    return condensed(judged) if policies.unjudged == "removed" else judged
 
 
-def _results(
-    metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies, origin: str
-) -> Iterator[MetricResult]:
-    """One result for each metric; where scores are equal, the best and the worst order are scored, too."""
-    for scores, view in scores_under(metrics, judged, policies, origin):
-        metric = scores.metric
-        spread = _spread(scores, judged, _told(metric, policies)) if any_ties(judged, metric) else None
-        yield _result(scores, spread, tuple(_notes(scores, view)))
+def deepest_rank(metrics: Iterable[Metric], depth: int) -> int:
+    """The lowest rank that metrics look at: the largest cutoff, or the depth if one has none."""
+    cutoffs = [metric.settings.get("cutoff") for metric in metrics if metric.unit == "query"]
+    known = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
+    return min(depth, max(known)) if known and len(known) == len(cutoffs) else depth
+
+
+def _count_tied(judged: JudgedRankings, metrics: Sequence[Metric], policies: Policies) -> int:
+    """The number of queries in which a judged document has the score of another one, as far down as metrics look."""
+    deepest = policies.depth or DEEPEST
+    if policies.unjudged == "removed":
+        judged = apply_policies(judged, policies)
+    elif not any(metric.settings.get("judged_only") for metric in metrics):  # they count judged documents alone
+        deepest = deepest_rank(metrics, deepest)
+    hits = judged.hits
+    return np.unique(hits.query[(hits.tied_from < hits.tied_to) & (hits.tied_from <= deepest)]).size
+
+
+def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:
+    for scores, view in scores_under(metrics, judged, policies):
+        yield _result(scores, tuple(_notes(scores, view)))
 
 
 def _notes(scores: Scores, judged: JudgedRankings) -> Iterator[str]:
@@ -340,19 +348,6 @@ def _notes_of_metric(metric: Metric, judged: JudgedRankings) -> list[str]:
         raise MetricError(replace(problem, place=str(metric))) from error
 
 
-def _spread(told: Scores, judged: JudgedRankings, policies: Policies) -> TieSpread | None:
-    """The range of the metric over the orders of equal scores; None if no value depends on their order."""
-    ends = [extreme(judged, told.metric, policies, best=best) for best in (True, False)]
-    scores = [told, *(_counted(score(told.metric, shortened(end.judged, policies)), policies) for end in ends)]
-    values = np.array([each.values for each in scores])
-    depends = np.ptp(values, axis=0) > SAME
-    figures = [each.aggregate for each in scores if each.aggregate is not None]
-    if not depends.any() or not figures:
-        return None
-    proven = all(bool(end.proven.all()) for end in ends)
-    return TieSpread(int(np.count_nonzero(depends)), min(figures), max(figures), proven)
-
-
 def _counted(scores: Scores, policies: Policies) -> Scores:
     if policies.no_relevant == "zero" or not scores.no_relevant.any():
         return scores
@@ -364,7 +359,7 @@ def _counted(scores: Scores, policies: Policies) -> Scores:
     raise InputError(Problem(complaint, place=str(scores.metric), suggestion=suggestion))
 
 
-def _result(scores: Scores, spread: TieSpread | None, notes: tuple[str, ...]) -> MetricResult:
+def _result(scores: Scores, notes: tuple[str, ...]) -> MetricResult:
     metric = scores.metric
     values = zip(scores.units, scores.values.tolist(), scores.counted.tolist(), strict=True)
     return MetricResult(
@@ -378,6 +373,5 @@ def _result(scores: Scores, spread: TieSpread | None, notes: tuple[str, ...]) ->
         no_relevant=int(np.count_nonzero(scores.no_relevant)),
         version=metric.version,
         origin=metric.origin,
-        ties=spread,
         notes=notes,
     )

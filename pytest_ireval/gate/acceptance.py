@@ -14,7 +14,6 @@ from pytest_ireval.baselines.reading import read_record
 from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.answers import field_user
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
 from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by
 from pytest_ireval.gate.redefinition import definitions, describe_definition
 from pytest_ireval.gate.reference import bring_back, needs_scores, too_little
@@ -123,17 +122,16 @@ def _measured(material: Material) -> Baseline | None:
     suite, stored = material.suite, material.stored
     prints = material.judged_by
     rankings = _rankings(material)
-    depth = _kept_depth(suite, rankings)
     made = Baseline(
         suite=suite.name,
-        depth=depth,
+        depth=suite.depth,
         rankings=rankings,
         scored=needs_scores(suite),
         metrics=_metrics(material),
         grades=None if prints is None else prints.grades,
         grades_of={} if prints is None else prints.grades_of,
         titles=_titles(material, rankings),
-        fields=_fields(suite, rankings, depth),
+        fields=_fields(suite, rankings),
         timings=_timings(suite, rankings),
         fingerprints=material.fingerprints,
         source=material.source,
@@ -166,10 +164,10 @@ def _documents(rankings: Iterable[Rankings], depth: int) -> set[str]:
     return {document for each in rankings for document in first_documents(each, depth).documents.texts()}
 
 
-def _fields(suite: Suite, rankings: Sequence[Rankings], depth: int) -> dict[str, dict[str, Any]]:
-    """The fields that metrics use, of the documents that are kept: equal scores may bring any of them to the top."""
+def _fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dict[str, Any]]:
+    """The fields that metrics use, of the documents that are kept."""
     known, uses = rankings[0].fields or {}, field_user(suite)
-    found = ((each, known[each].items()) for each in _documents(rankings, depth) & known.keys())
+    found = ((each, known[each].items()) for each in _documents(rankings, suite.depth) & known.keys())
     used = {document: {name: value for name, value in fields if uses(name)} for document, fields in found}
     return {document: fields for document, fields in used.items() if fields}
 
@@ -180,15 +178,6 @@ def _timings(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, tuple[floa
         return {}
     every = [each.timings or {} for each in rankings]
     return {query: tuple(times.get(query) for times in every) for times in every for query in times}
-
-
-def _kept_depth(suite: Suite, rankings: Iterable[Rankings]) -> int:
-    """The number of documents to keep: down to the depth, and all that share their score with one above it."""
-    last = depth = suite.depth
-    for each in rankings if suite.policies.ties in ORDERS_BY_JUDGMENTS else ():
-        rows = each.first[:-1][np.diff(each.first) >= depth] + depth - 1
-        last = max(last, int(each.tied_to[rows].max(initial=depth)))
-    return last
 
 
 def _metrics(material: Material) -> dict[str, StoredMetric]:

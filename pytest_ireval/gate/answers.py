@@ -12,7 +12,7 @@ import numpy as np
 from pytest_ireval.baselines.changes import changed_queries
 from pytest_ireval.baselines.index_facts import IndexFacts
 from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, shown
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, Names, relevant_from
+from pytest_ireval.gate.inputs import Gathered, Names, relevant_from
 from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, side_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
@@ -75,10 +75,9 @@ def rankings_of_suite(
     reference: int = 0,
 ) -> Answered:
     """Ask the source, as often as the suite says; its rankings are under the current names."""
-    keeps_all = suite.policies.ties in ORDERS_BY_JUDGMENTS
     request = replace(
         request_of(suite, registry, material.population.queries),
-        keep_all=keeps_all or bool(material.names.groups or material.names.passages),
+        keep_all=bool(material.names.groups or material.names.passages),
         relevant=(lambda: _relevant(suite, material)) if source is suite.source and repetition == 1 else tuple,
         repetition=repetition,
         reference=reference,
@@ -99,7 +98,7 @@ def rankings_of_suite(
 
         for each in rankings:
             refuse_without_span(each.documents, each.origin)
-    cut = rankings if keeps_all else [first_documents(each, suite.depth) for each in rankings]
+    cut = [first_documents(each, suite.depth) for each in rankings]
     described = cut[0].fields or {}
     cut = _with_fields(suite, names, answered, cut)
     not_asked = tuple(dict.fromkeys(query for answer in found for query in answer.not_asked))

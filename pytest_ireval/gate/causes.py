@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.errors import IrevalError, MetricError, raised
-from pytest_ireval.evaluating.policy_views import found_in, interpolated, ranked_by_r
+from pytest_ireval.evaluating.evaluation import apply_policies
+from pytest_ireval.evaluating.recall_precision import found_in, interpolated, ranked_by_r
 from pytest_ireval.explaining import described_steps
 from pytest_ireval.gate.answers import request_of
 from pytest_ireval.gate.inputs import relevant_from
 from pytest_ireval.gate.known_changes import with_known_changes
 from pytest_ireval.gate.last_run import LastRun, repeated_run
 from pytest_ireval.gate.material import Material, reference_of
-from pytest_ireval.gate.scoring import seen_by_metrics
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.plugins.kinds import Part
@@ -107,7 +107,7 @@ def _judged(material: Material, side: Side, shown: Sequence[str]) -> JudgedRanki
     if not known.any() or not any(query.encode() in setting.judgments.position for query in few.queries):
         return None
     found = setting.brought(few, documents=True)
-    return seen_by_metrics(found._replace(judged=only(found.judged, known)), setting.policies)
+    return apply_policies(only(found.judged, known), setting.policies)
 
 
 def _curves(material: Material, judged: JudgedRankings | None) -> Curves:

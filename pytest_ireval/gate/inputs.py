@@ -44,9 +44,6 @@ from pytest_ireval.text_table import counted
 if TYPE_CHECKING:
     from pytest_ireval.retrieval.aliases import Passages
 
-ORDERS_BY_JUDGMENTS = ("pessimistic", "optimistic")
-"""Ways to order equal scores for which documents below the depth have to be known."""
-
 
 @dataclass(frozen=True, eq=False)
 class Names:
@@ -307,9 +304,7 @@ def _setting(
         return None
     policies = replace(suite.policies, unjudged="irrelevant") if plain else suite.policies
     setting = set_up(judgments, metrics, policies, registry, progress)
-    keep_all = suite.policies.ties in ORDERS_BY_JUDGMENTS  # the order of equal scores needs all documents
-    how = setting.how._replace(depth=None if keep_all else suite.depth)
-    return replace(setting, how=how, companions=companions)
+    return replace(setting, how=setting.how._replace(depth=suite.depth), companions=companions)
 
 
 def relevant_from(suite: Suite) -> float:

@@ -50,17 +50,13 @@ class KeptRankings(NamedTuple):
 
 def packing_of(suite: Suite, rankings: Rankings) -> Callable[[], bytes]:
     """Begin to pack the rankings; the function waits for it. Large ones are packed by a thread."""
-    depth, scored = _depth(suite, rankings), needs_scores(suite)
+    depth, scored = suite.depth, needs_scores(suite)
     if len(rankings.documents) < LARGE:
         return partial(packed_rankings, rankings, depth, scored=scored)
     aside = ThreadPoolExecutor(1)
     packing = aside.submit(packed_rankings, rankings, depth, scored=scored)
     aside.shutdown(wait=False)  # the thread ends with this work
     return packing.result
-
-
-def _depth(suite: Suite, rankings: Rankings) -> int:
-    return max(suite.depth, int(np.diff(rankings.first).max(initial=0)))
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,7 @@ def kept_rankings(material: Material, packed: bytes) -> KeptRankings:
     prints = material.fingerprints
     record = {
         "source": material.source,
-        "depth": _depth(suite, rankings),
+        "depth": suite.depth,
         "scored": needs_scores(suite),
         "retrieved": {rankings.queries[i]: int(rankings.retrieved[i]) for i in more},
         "suite": _print_of_files(suite),

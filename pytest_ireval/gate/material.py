@@ -111,8 +111,6 @@ class Material:
     """The stored baseline beside that of the merge base; None where no base was given."""
     unjudged: Callable[[Side, Metric], Unjudged | None] = lambda _reference, _metric: None
     """The possible effect of unjudged documents on a metric, now beside a reference; made once for each."""
-    tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = lambda _metric: None
-    """A metric's current values with equal scores in the worst and in the best order; made once for each."""
 
     @property
     def comparable(self) -> Side | None:
@@ -177,7 +175,6 @@ def seen_of(check: Check, material: Material) -> Seen:
     if isinstance(reference, IrevalError):
         raise reference
     seen = Seen(material.population, material.now_beside(reference), reference, check.part, check.slice)
-    seen = replace(seen, tie_orders=material.tie_orders)
     if check.asked is not None and check.part.metric is not None and by_anchor(check.asked):
         seen = replace(seen, walk=_walk_of(material, Held(check.part.metric, check.slice)))
     return seen if reference is None else replace(seen, unjudged=partial(material.unjudged, reference))

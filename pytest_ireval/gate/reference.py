@@ -26,7 +26,7 @@ from pytest_ireval.errors import (
     one_line,
 )
 from pytest_ireval.gate.answers import Answered, Others, refuse_missing_queries
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered
+from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.lacks import PLAIN, SCORES, find_lacks, split_times
 from pytest_ireval.gate.redefinition import NEW_VERSION, ScoredAgain, definitions, find_redefined_metrics, find_restated
 from pytest_ireval.gate.scoring import side_of, with_overlaps
@@ -82,8 +82,7 @@ def _misfit(
 
 def needs_scores(suite: Suite) -> bool:
     """Tell whether the scores of documents are part of what is compared."""
-    by_judgments = suite.policies.ties in ORDERS_BY_JUDGMENTS
-    return by_judgments or any(metric.needs & SCORES for metric in suite.metrics)
+    return any(metric.needs & SCORES for metric in suite.metrics)
 
 
 def _redefined(stored: Baseline, now: Mapping[str, tuple[int, str]], kept: _Kept) -> dict[str, IrevalError]:
@@ -150,9 +149,6 @@ def too_little(suite: Suite, stored: Baseline, prints: Fingerprints) -> Iterator
 def _too_few(suite: Suite, stored: Baseline, kept: _Kept) -> Iterator[Problem]:
     if stored.depth < suite.depth:
         complaint = f"the {kept.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
-        yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
-    if suite.policies.ties in ORDERS_BY_JUDGMENTS and not stored.scored:
-        complaint = f"the {kept.noun} holds no scores, which ties: {suite.policies.ties} needs"
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
 
 
@@ -461,8 +457,6 @@ def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline
             )
         elif then != documents:
             complaint = f"the baseline {where} was accepted with {then or PLAIN}, and that of this branch otherwise"
-        elif suite.policies.ties in ORDERS_BY_JUDGMENTS and not baseline.scored:
-            complaint = f"the baseline {where} holds no scores, which are needed now"
         else:
             continue
         raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))

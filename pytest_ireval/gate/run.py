@@ -36,14 +36,7 @@ from pytest_ireval.gate.last_run import KeptRankings, kept_rankings, packing_of
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
 from pytest_ireval.gate.report_data import broken_result, result_of
-from pytest_ireval.gate.scoring import (
-    EvaluatedSide,
-    noise_notes,
-    notes_on_shares,
-    side_of,
-    tie_orders,
-    with_judged_shares,
-)
+from pytest_ireval.gate.scoring import EvaluatedSide, noise_notes, notes_on_shares, side_of, with_judged_shares
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, broken_outcome, judged_all
 from pytest_ireval.gate.waived_queries import find_losses_of_waived_queries
@@ -244,7 +237,6 @@ def material_of(
         failed=failed,
         differing=differing if differing[0] else ("", ""),
         unjudged=unjudged_of(suite, base, found.side),
-        tie_orders=tie_orders(suite, base, found),
         packing=packing,
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
     )
@@ -331,7 +323,6 @@ def _counts_of(base: Gathered, found: EvaluatedSide, missing: tuple[str, ...]) -
         without_judgments=evaluation.without_judgments if evaluation is not None else (),
         no_relevant=max((m.no_relevant for m in evaluation.metrics), default=0) if evaluation is not None else 0,
         unjudged=found.unjudged,
-        tied=max((m.ties.queries for m in evaluation.metrics if m.ties), default=0) if evaluation is not None else 0,
         waived=tuple(sorted(population.waived)),
     )
 

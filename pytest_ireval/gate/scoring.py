@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError
-from pytest_ireval.evaluating.evaluation import Companions, Setting, evaluated
-from pytest_ireval.evaluating.policy_views import LEVELS, as_told, found_in, interpolated, ranked_by_r, tied, worth_of
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS, Gathered, metric_of_suite, relevant_from
+from pytest_ireval.evaluating.evaluation import Companions, Setting, apply_policies, deepest_rank, evaluated
+from pytest_ireval.evaluating.recall_precision import LEVELS, found_in, interpolated, ranked_by_r
+from pytest_ireval.gate.inputs import Gathered, metric_of_suite, relevant_from
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated, score
-from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies, Ties
+from pytest_ireval.results.evaluation import Evaluation, MetricResult, note_on_ties
 from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.retrieval.doors import Brought
 from pytest_ireval.retrieval.join import unjudged
@@ -43,8 +43,11 @@ class EvaluatedSide(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The notes of metrics: on queries without a value, and on what they left out."""
-        return tuple(note for metric in self.evaluation.metrics for note in metric.notes) if self.evaluation else ()
+        """On equal scores, and of metrics: on queries without a value, and on what they left out."""
+        if self.evaluation is None:
+            return ()
+        tied = note_on_ties(self.evaluation)
+        return (*([tied] if tied else []), *(note for metric in self.evaluation.metrics for note in metric.notes))
 
 
 def side_of(
@@ -93,7 +96,7 @@ class _Scorer:
         first: Evaluation | None = None
         drawn = []
         for each in side.rankings:
-            found = self._brought(each)
+            found = self.setting.brought(each, documents=None if judged else True)
             counting = self._counting(found)
             results, failed = _results(self.setting, found, counting)
             errors |= failed
@@ -107,7 +110,8 @@ class _Scorer:
                 if judged:
                     listed, count = _unjudged(found, self.suite.depth)
                     made = made._replace(listed=listed, unjudged=count)
-                    side = replace(side, judgedness=_judgedness_of(found, _looked_at(self.suite)))
+                    looked_at = deepest_rank(self.suite.metrics, self.suite.depth)
+                    side = replace(side, judgedness=_judgedness_of(found, looked_at))
         told = {name: str(metric) for name, metric in wanted.items()}
         broken = {name: errors[canonical] for name, canonical in told.items() if canonical in errors}
         whole = {name: each for name, each in scored.items() if name not in broken}
@@ -122,22 +126,6 @@ class _Scorer:
         )
         return made._replace(side=side, evaluation=_together(made.evaluation, first))
 
-    def _brought(self, rankings: Rankings) -> Brought:
-        """The rankings, judged; with unjudged documents where they can change a value.
-
-        They can where a metric needs them, where ties are ordered by judgments, and where orders of ties are tried:
-        the number of documents limits how many are.
-        """
-        setting = self.setting
-        if not len(setting.judgments) or setting.policies.ties in ORDERS_BY_JUDGMENTS:
-            return setting.brought(rankings, documents=True)
-        found = setting.brought(rankings)
-        judged = found.judged
-        if judged.documents is not None or not tied(judged).any():
-            return found
-        tries = any(worth_of(metric, judged) is None for metric in setting.metrics)
-        return setting.brought(rankings, documents=True) if tries else found
-
     def _counting(self, found: Brought) -> Mask | None:
         """The queries that count; None for all."""
         judged, out = found.judged, self.gathered.population.waived | self.excluded
@@ -151,7 +139,7 @@ def _together(one: Evaluation | None, other: Evaluation | None) -> Evaluation | 
     """The second evaluation, with the metrics of both."""
     if one is None or other is None:
         return other or one
-    return replace(other, metrics=(*one.metrics, *other.metrics))
+    return replace(other, metrics=(*one.metrics, *other.metrics), tied=max(one.tied, other.tied))
 
 
 class _Results(NamedTuple):
@@ -242,7 +230,7 @@ def _judged_lists(gathered: Gathered, ours: Rankings, theirs: Rankings) -> Judge
     lenient = replace(setting, policies=replace(setting.policies, missing_queries="zero"))
     companions = (setting.companions or Companions())._replace(reference=theirs)
     found = lenient.brought(ours, companions, documents=True)
-    return seen_by_metrics(found, setting.policies)
+    return apply_policies(found.judged, setting.policies)
 
 
 def _compared(metric: Metric, judged: JudgedRankings, gathered: Gathered) -> Scored:
@@ -258,13 +246,6 @@ def _compared(metric: Metric, judged: JudgedRankings, gathered: Gathered) -> Sco
         return Scored(metric, scores.units, scores.values)
     known = dict(zip(scores.units, scores.values.tolist(), strict=True))
     return Scored(metric, ids, np.array([known.get(query, np.nan) for query in ids], np.float64))
-
-
-def _looked_at(suite: Suite) -> int:
-    """The lowest rank that the metrics of a suite look at: the largest cutoff, or the depth if one has none."""
-    cutoffs = [metric.settings.get("cutoff") for metric in suite.metrics if metric.unit == "query"]
-    known = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
-    return min(suite.depth, max(known)) if known and len(known) == len(cutoffs) else suite.depth
 
 
 def _judgedness_of(found: Brought, depth: int) -> Judgedness:
@@ -286,7 +267,7 @@ def with_judged_shares(counts: Counts, suite: Suite, population: Population, now
         counts,
         judged_share=_share(now.judgedness, wanted),
         judged_share_before=None if before is None else _share(before.judgedness, wanted),
-        judged_depth=_looked_at(suite),
+        judged_depth=deepest_rank(suite.metrics, suite.depth),
     )
 
 
@@ -305,12 +286,6 @@ def notes_on_shares(suite: Suite, counts: Counts) -> Iterator[str]:
     yield f"{now:.0%} of the first {counts.judged_depth} documents are judged{then}; the others {others}"
 
 
-def seen_by_metrics(found: Brought, policies: Policies) -> JudgedRankings:
-    """The rankings as the policies tell them; equal scores that are an error have been one already."""
-    ties = "trec" if policies.ties == "error" else policies.ties
-    return as_told(found.judged, replace(policies, ties=ties), found.origin)
-
-
 def _recall_precision_of(suite: Suite, gathered: Gathered, found: Brought, counting: Mask | None) -> Floats:
     """A row for each query of the suite: precision at eleven levels of recall, and R-precision.
 
@@ -320,40 +295,13 @@ def _recall_precision_of(suite: Suite, gathered: Gathered, found: Brought, count
     rows = np.full((len(queries), len(LEVELS) + 1), np.nan)
     if gathered.setting is None:
         return rows
-    judged = seen_by_metrics(found, gathered.setting.policies)
+    judged = apply_policies(found.judged, gathered.setting.policies)
     relevant = found_in(judged, relevant_from(suite))
     wanted = relevant.relevant > 0 if counting is None else counting & (relevant.relevant > 0)
     place = np.array([queries.position[query] for query in judged.queries], np.int64)
     rows[place[wanted], :-1] = interpolated(relevant)[wanted]
     rows[place[wanted], -1] = ranked_by_r(relevant)[wanted]
     return rows
-
-
-Orders = tuple[Floats, Floats]
-
-
-def tie_orders(suite: Suite, gathered: Gathered, found: EvaluatedSide) -> Callable[[Metric], Orders | None]:
-    """Gives a metric's values in the worst and the best order of ties, made when first asked for; None if the same."""
-    if found.evaluation is None or not any(metric.ties for metric in found.evaluation.metrics):
-        return lambda _metric: None
-    return cache(lambda metric: _orders(suite, gathered, found, metric))
-
-
-def _orders(suite: Suite, gathered: Gathered, found: EvaluatedSide, metric: Metric) -> Orders | None:
-    if str(metric) not in found.side.scored:
-        return None
-    worst, best = (_values(suite, gathered, found, metric, ties) for ties in ("pessimistic", "optimistic"))
-    return None if np.array_equal(worst, best, equal_nan=True) else (worst, best)
-
-
-def _values(suite: Suite, gathered: Gathered, found: EvaluatedSide, metric: Metric, ties: Ties) -> Floats:
-    setting, plain = (
-        each and replace(each, policies=replace(each.policies, ties=ties))
-        for each in (gathered.setting, gathered.plain)
-    )
-    told = replace(gathered, setting=setting, plain=plain)
-    side = side_of(suite, told, found.side.rankings, found.side.origin, metrics=[metric])
-    return side.side.scored[str(metric)].values
 
 
 def noise_of(side: Side, metric: str, inside: Mask) -> RunNoise:

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from pytest_ireval.errors import MetricError, error_lines
-from pytest_ireval.evaluating.policy_views import BY_JUDGMENTS, as_told, worth_of
+from pytest_ireval.evaluating.evaluation import apply_policies
 from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.lacks import SCORES
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
-from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, Mask
 from pytest_ireval.retrieval.judgments import Judgments
@@ -76,7 +75,8 @@ class _Pair(NamedTuple):
     """Unjudged documents below this rank on both sides stay as they are; None where there are none."""
     scale: Floats
     """The grades that a judge could give, ascending; of grades that are the same to the metric, one."""
-    policies: Policies
+    removed: bool
+    """True if the suite takes unjudged documents out of all rankings."""
 
     @property
     def open(self) -> OpenDocuments:
@@ -98,29 +98,12 @@ class _Pair(NamedTuple):
         return self._without(self.now.judged), self._without(self.before.judged)
 
     def _without(self, judged: JudgedRankings) -> Floats:
-        fewer = condensed(self._ordered(judged))
+        fewer = condensed(judged)
         nothing_left = (fewer.retrieved == 0) & (judged.retrieved > 0)
         return np.where(nothing_left, np.nan, score(self.metric, fewer).values)
 
     def _said(self, judged: JudgedRankings) -> Floats:
-        ordered = self._ordered(judged)
-        return score(self.metric, condensed(ordered) if self.removed else ordered).values
-
-    def _ordered(self, judged: JudgedRankings) -> JudgedRankings:
-        """Equal scores in the order that these labels give them, if the suite orders them by labels."""
-        if not self.ordered:
-            return judged
-        return as_told(judged, replace(self.policies, unjudged="irrelevant"), "", self.metric)
-
-    @property
-    def removed(self) -> bool:
-        """True if the suite takes unjudged documents out of all rankings."""
-        return self.policies.unjudged == "removed"
-
-    @property
-    def ordered(self) -> bool:
-        """True if labels decide the order of equal scores."""
-        return self.policies.ties in BY_JUDGMENTS
+        return score(self.metric, condensed(judged) if self.removed else judged).values
 
 
 def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankings], valued: frozenset[str]) -> _Pair:
@@ -130,11 +113,8 @@ def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankin
     so bounds of a figure at 5 are about the documents that can come among the first 5.
     """
     ours, theirs = (_told(looking, each, valued) for each in rankings)
-    policies = looking.suite.policies
-    by_judgments = policies.ties in BY_JUDGMENTS
-    if by_judgments and worth_of(metric, ours) is None:
-        raise MetricError(f"ties: {policies.ties} tries all orders of equal scores, which is too slow for all grades")
-    scores = bool(metric.needs & SCORES) or by_judgments
+    removed = looking.suite.policies.unjudged == "removed"
+    scores = bool(metric.needs & SCORES)
     judgments = looking.base.population.judgments
     scale = _told_apart(metric, _scale_of(judgments, ours.highest_grade))
 
@@ -150,11 +130,11 @@ def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankin
         return now, before, depth if depth < deepest else None
 
     cutoff = metric.settings.get("cutoff")
-    moves_up = policies.unjudged == "removed" or metric.settings.get("judged_only") or by_judgments
+    moves_up = removed or metric.settings.get("judged_only")
     if not isinstance(cutoff, int) or moves_up:  # a document from below the cutoff may move above it
         cutoff = None
     key = ("sides", id(ours), id(theirs), cutoff, scores)
-    return _Pair(metric, *looking.once(key, sides), scale, policies)
+    return _Pair(metric, *looking.once(key, sides), scale, removed)
 
 
 def _scale_of(judgments: Judgments | None, top: float) -> Floats:
@@ -182,9 +162,7 @@ def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> Judg
 
     def told() -> JudgedRankings:
         found = setting.brought(rankings, documents=True)
-        policies = replace(setting.policies, unjudged="irrelevant")
-        by_judgments = policies.ties in BY_JUDGMENTS  # then the order, and the documents within the depth, are open
-        judged = found.judged if by_judgments else as_told(found.judged, policies, found.origin)
+        judged = apply_policies(found.judged, replace(setting.policies, unjudged="irrelevant"))
         wanted = np.array([query in valued for query in judged.queries], bool)
         return judged if wanted.all() else only(judged, wanted)
 
@@ -260,7 +238,7 @@ def _heeds_labels(pair: _Pair) -> bool:
 def _part(pair: _Pair) -> _Part:
     now, before = pair.as_it_is()
     asked = _asked(pair, lambda ours, theirs: ours - theirs)
-    adds_up = pair.metric.adds_up and not pair.removed and not pair.ordered
+    adds_up = pair.metric.adds_up and not pair.removed
     bounds = joint_bounds(asked, now - before, adds_up=adds_up)
     return _Part(pair, *pair.without_unjudged(), bounds, _with_new_at_the_top(pair, now - before))
 

@@ -37,7 +37,6 @@ POLICIES = {
     "missing_queries": ("error", "zero", "ignore"),
     "no_relevant": ("error", "zero", "ignore"),
     "unjudged": ("irrelevant", "removed"),
-    "ties": ("error", "pessimistic", "trec", "input", "optimistic"),
 }
 """Keys of a suite whose values are words, the strictest first."""
 SETTINGS = ("depth", "weight", "cluster", "population", "documents", "tags")
@@ -228,6 +227,8 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
         yield "nothing_judged: pass", True
     if then.judgments is not None and then.judgments.lock and not (now.judgments and now.judgments.lock):
         yield "judgments are no longer locked", True
+    if then.policies.ties != now.policies.ties:
+        yield _moved("ties", then.policies.ties, now.policies.ties), False
     for key in SETTINGS:
         one, other = getattr(then, key), getattr(now, key)
         if one != other and _same_but_place(one) != _same_but_place(other):

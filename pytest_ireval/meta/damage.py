@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from pytest_ireval.gate.inputs import ORDERS_BY_JUDGMENTS
 from pytest_ireval.meta.stage import (
     Stage,
     as_now,
@@ -289,8 +288,6 @@ def _why_nothing_below(stage: Stage, deepest: int, shallow: Sequence[Check]) -> 
     policies = stage.material.suite.policies
     if not shallow:
         return "no rule uses a metric with a cutoff"
-    if policies.ties in ORDERS_BY_JUDGMENTS:
-        return f"the suite sets ties: {policies.ties}, so documents may move across the cutoff"
     if policies.unjudged != "irrelevant":
         return f"the suite sets unjudged: {policies.unjudged}, so metrics use documents below their cutoff"
     if all(int(np.diff(each.first).max(initial=0)) < deepest + 2 for each in stage.accepted.rankings):

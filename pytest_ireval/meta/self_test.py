@@ -190,7 +190,6 @@ def swapped(material: Material, toss: _Toss, *, lists: bool) -> Material:
         others={i: pair(other) if isinstance(other, Side) else other for i, other in material.others.items()},
         beside=lambda reference: nows[id(reference)][0],
         unjudged=open_,
-        tie_orders=lambda _: None,
     )
 
 

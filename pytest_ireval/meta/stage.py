@@ -244,12 +244,9 @@ def _open_in_part(stage: Stage, other: Side, marked: Mask, reference: Side, metr
 
 
 def _with(stage: Stage, now: Side, beside_reference: Callable[[Side], Side], left_open: LeftOpen) -> Material:
-    """The material without notes on the order of equal scores: they do not change a verdict."""
     material = stage.material
     baseline = over_the_same(material.suite, stage.gathered, now, stage.accepted, frozenset())
-    return replace(
-        material, now=now, baseline=baseline, beside=beside_reference, unjudged=left_open, tie_orders=lambda _: None
-    )
+    return replace(material, now=now, baseline=baseline, beside=beside_reference, unjudged=left_open)
 
 
 def _both(stage: Stage, one: Side, other: Side, marked: Mask) -> Side:

@@ -36,7 +36,6 @@ class Systems:
 
     setting: Setting
     names: tuple[str, ...]
-    origins: tuple[str, ...]
     judged: tuple[JudgedRankings, ...]
 
     @property
@@ -77,17 +76,14 @@ def systems_of(
     setting = set_up(judgments, metrics, policies, **{"registry": None, **reading})
     found, counting = brought_together(setting, rankings, companions, {})
     judged = (each.judged if counting.all() else only(each.judged, counting) for each in found.values())
-    return Systems(setting, tuple(found), tuple(each.origin for each in found.values()), tuple(judged))
+    return Systems(setting, tuple(found), tuple(judged))
 
 
 def system_values(
-    systems: Systems, metrics: Sequence[Metric], judged: Sequence[JudgedRankings], policies: Policies
+    metrics: Sequence[Metric], judged: Sequence[JudgedRankings], policies: Policies
 ) -> list[SystemValues]:
     """The values of each metric for ``judged``, which are views of the systems."""
-    rows = [
-        [scores for scores, _ in scores_under(metrics, each, policies, origin)]
-        for each, origin in zip(judged, systems.origins, strict=True)
-    ]
+    rows = [[scores for scores, _ in scores_under(metrics, each, policies)] for each in judged]
     found = []
     for number, metric in enumerate(metrics):
         column = [row[number] for row in rows]
@@ -227,7 +223,7 @@ def stressed(
             kept = draw.kept(level)
             counts[level] = int(kept.sum())
             views = with_fewer_judgments(systems.judged, kept)
-            reduced = system_values(systems, metrics, views, policies) if level < ALL else whole
+            reduced = system_values(metrics, views, policies) if level < ALL else whole
             pairs = zip(reduced, truth, strict=True)
             found[level].append([_trial(values, each, plan) for values, each in pairs])
             progress.advance(len(systems.names))

@@ -233,12 +233,6 @@ class Metric:
     """
     binary: bool = False
     """True if a grade matters only by being ``rel`` or above, or below 0: all others are the same to it."""
-    tie_order: Callable[..., Any] | None = None
-    """``tie_order(grade, **arguments)``: the worth of documents of these grades; the grade of unjudged ones is NaN.
-
-    Among equal scores the best order has the most worth first, the worst order has it last. It may return None where
-    no such order is known; then orders are tried one by one.
-    """
     by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     """``by_arguments(settings)``: all fields that the arguments decide, every time, as ``{"direction": "neither"}``."""
     judged: bool = True
@@ -377,7 +371,6 @@ class About(TypedDict, total=False):
     elsewhere: tuple[Elsewhere, ...]
     additive: bool | Callable[[Mapping[str, Any]], bool]
     binary: bool
-    tie_order: Callable[..., Any] | None
     by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None
     dialects: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]
     judged: bool
@@ -474,7 +467,6 @@ def _nonsense(metric: Metric) -> str:
         (not unknown, f"unknown needs {unknown}; allowed: {', '.join(NEEDS)}"),
         (is_range, f"range {metric.range!r} is not a pair (lowest, highest), as (0, 1)"),
         (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is not a function"),
-        (metric.tie_order is None or callable(metric.tie_order), f"tie_order {metric.tie_order!r} is not a function"),
         (reasons, f"not_promised {metric.not_promised!r} must give a reason for each promise, as {{promise: reason}}"),
     )
     return next((complaint for fine, complaint in expected if not fine), "")

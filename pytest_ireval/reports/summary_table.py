@@ -186,7 +186,6 @@ COUNTS: tuple[tuple[str, Callable[[Counts], int]], ...] = (
     ("empty", lambda counts: len(counts.empty)),
     ("no judgments", lambda counts: len(counts.without_judgments)),
     ("no relevant", lambda counts: counts.no_relevant),
-    ("ties", lambda counts: counts.tied),
     ("waived", lambda counts: len(counts.waived)),
     (_UNJUDGED, lambda counts: counts.unjudged),
 )

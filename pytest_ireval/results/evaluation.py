@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from pytest_ireval.errors import InputError
-from pytest_ireval.text_table import plural
+from pytest_ireval.text_table import counted, plural
 
 Library = Literal["pandas", "polars"]
 
@@ -40,25 +40,11 @@ FORMAT = 1
 UNITS = ("query", "session", "run")
 
 Grades = Literal["integer", "float"]
-Ties = Literal["trec", "input", "pessimistic", "optimistic", "error"]
+Ties = Literal["trec", "input"]
 MissingQueries = Literal["error", "zero", "ignore"]
 NoRelevant = Literal["zero", "ignore", "error"]
 Unjudged = Literal["irrelevant", "removed"]
 Dialect = Literal["ir_measures"]
-
-
-@dataclass(frozen=True)
-class TieSpread:
-    """The room that equal scores leave for the value of one metric."""
-
-    queries: int
-    """Queries whose value depends on the order of equal scores."""
-    low: float
-    """The lowest aggregate of three orders of equal scores: the one taken, the best, and the worst for the metric."""
-    high: float
-    """The highest."""
-    proven: bool = True
-    """True if no order gives less or more; False if there were too many orders to try all of them."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +67,6 @@ class MetricResult:
     """The number of queries without relevant documents, counted or not."""
     version: int
     origin: str
-    ties: TieSpread | None = None
     notes: tuple[str, ...] = ()
     """Sentences about queries without a value, and about what the metric left out."""
 
@@ -117,6 +102,8 @@ class Evaluation(InNotebook):
     """Judged queries whose ranking is empty."""
     without_judgments: tuple[str, ...]
     """Ranked queries that have no judgments; they do not count."""
+    tied: int
+    """Queries in which a judged document has the score of another one, as far down as the metrics look."""
     highest_grade: float
     """The highest grade of the whole judgments; the top of the scale, unless ``policies.scale`` gives another."""
     policies: Policies
@@ -144,6 +131,7 @@ class Evaluation(InNotebook):
             "missing": list(self.missing),
             "empty": list(self.empty),
             "without_judgments": list(self.without_judgments),
+            "tied": self.tied,
             "highest_grade": self.highest_grade,
             "policies": asdict(self.policies),
             "plugins": list(self.plugins),
@@ -155,17 +143,29 @@ class Evaluation(InNotebook):
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
             raise InputError(f"{found} is not an evaluation that this version can read; it reads format {FORMAT}")
-        plain: dict[str, Any] = {key: data[key] for key in ("queries", "highest_grade", "judgments", "rankings")}
+        scalars = ("queries", "tied", "highest_grade", "judgments", "rankings")
+        plain: dict[str, Any] = {key: data[key] for key in scalars}
         plain |= {key: tuple(data[key]) for key in ("missing", "empty", "without_judgments", "plugins")}
         metrics = tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items())
         return cls(metrics=metrics, policies=Policies(**data["policies"]), **plain)
+
+
+def note_on_ties(evaluation: Evaluation) -> str:
+    """The number of queries whose figures the order of equal scores may decide, and that order; empty without any."""
+    if not evaluation.tied:
+        return ""
+    verb = "has" if evaluation.tied == 1 else "have"
+    order = "by document id, descending" if evaluation.policies.ties == "trec" else "as in the input"
+    return (
+        f"{counted(evaluation.tied, 'query')} {verb} equal scores at a judged document, "
+        f"ordered {order} (ties: {evaluation.policies.ties})"
+    )
 
 
 def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
     entry = {each.name: getattr(metric, each.name) for each in fields(metric)}
     name_of_values = plural(metric.unit)
     del entry["name"], entry["values"]
-    entry["ties"] = metric.ties and asdict(metric.ties)
     entry["notes"] = list(metric.notes)
     return {**entry, name_of_values: dict(metric.values)} if per_query else entry
 
@@ -173,6 +173,5 @@ def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
 def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricResult:
     known = {each.name: entry[each.name] for each in fields(MetricResult) if each.name in entry}
     values = entry.get(plural(entry["unit"]), {})
-    ties = entry["ties"] and TieSpread(**entry["ties"])
     notes = tuple(entry.get("notes", ()))
-    return MetricResult(**{**known, "name": name, "values": values, "ties": ties, "notes": notes})
+    return MetricResult(**{**known, "name": name, "values": values, "notes": notes})

@@ -173,8 +173,6 @@ class Counts:
     no_relevant: int = 0
     unjudged: int = 0
     """Documents in the first ``depth`` of all rankings without a judgment."""
-    tied: int = 0
-    """Queries whose figures depend on the order of equal scores."""
     waived: tuple[str, ...] = ()
     judged_share: float | None = None
     """The judged share of the first ``judged_depth`` documents; of queries that both sides have, if there is a

@@ -10,16 +10,7 @@ import numpy as np
 
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.context import Ruling
-from pytest_ireval.rules.evidence import (
-    Robustness,
-    Tries,
-    decided_by_ties,
-    factor_of,
-    for_looks,
-    for_tries,
-    left_open_of,
-    robustness_of,
-)
+from pytest_ireval.rules.evidence import Robustness, Tries, factor_of, for_looks, for_tries, left_open_of, robustness_of
 from pytest_ireval.rules.question import Question, needed_for
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.wording import (
@@ -99,7 +90,7 @@ def rule_by_evidence(
         figures=(replace(figures, over=decision.verdict == "fail"), *beside),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=tuple(_facts(options, question, figures, decision, factor, hard)),
+        facts=tuple(_facts(options, question, figures, decision)),
         warning=decision.warning,
         numbers={**numbers_of(figures), "p": evidence.p_worse, **({} if hard is None else {"hard_limit": hard})},
         statistics=tuple(_statistics(options, question, figures)),
@@ -180,12 +171,7 @@ def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:
 
 
 def _facts(
-    options: AlwaysEvidenceOptions,
-    question: Question,
-    figures: SliceFigures,
-    decision: _Decision,
-    factor: float,
-    hard: float | None,
+    options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures, decision: _Decision
 ) -> Iterator[str]:
     yield from drift_facts(question, figures)
     if decision.verdict != "pass":
@@ -193,7 +179,6 @@ def _facts(
         yield from bounds_words(decision.robustness) if decision.robustness else open_words(question)
     if figures.p is not None:
         yield from too_many_looks(question.seen, options.looks, options.alpha)
-    yield from decided_by_ties(question, lambda other: verdict_on_fall(options, other, factor, hard))
 
 
 def _statistics(options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures) -> Iterator[str]:

@@ -100,8 +100,6 @@ class Seen:
     """The possible effect of unjudged documents on a metric; None where there are none. Made when asked for."""
     walk: Walk | None = None
     """The way of the mean here from the anchor; None for rules that do not compare with it."""
-    tie_orders: Callable[[Metric], tuple[Floats, Floats] | None] = lambda _metric: None
-    """A metric's current values with ties in the worst and in the best order; None where it does not matter."""
 
     @property
     def metric(self) -> Metric:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
-from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Floats, Slice
@@ -127,25 +126,6 @@ def _condensed(question: Question, unjudged: Unjudged) -> Question:
         values=values._replace(place=place[known], now=now[known], before=before[known]),
         weights=None if weights is None else weights[known],
     )
-
-
-def decided_by_ties(question: Question, verdict_of: Callable[[Question], Verdict]) -> Iterator[str]:
-    """A line if the worst and the best order of equal scores get different verdicts."""
-    seen = question.seen
-    orders = seen.tie_orders(seen.metric) if seen.metric.unit == "query" else None
-    if orders is None:
-        return
-    worst, best = (verdict_of(_ordered(question, values)) for values in orders)
-    if worst != best:
-        orders_said = f"with equal scores in the worst order the verdict would be {worst}, in the best {best}"
-        yield f"decided by tie-breaking: {orders_said}"
-
-
-def _ordered(question: Question, now: Floats) -> Question:
-    """The question about the current rankings in another order of equal scores."""
-    values, place = question.values, question.values.place
-    known = ~np.isnan(now[place])
-    return replace(question, values=values._replace(now=np.where(known, now[place], values.now)))
 
 
 Mask = NDArray[np.bool_]

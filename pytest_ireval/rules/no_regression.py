@@ -13,7 +13,7 @@ from pytest_ireval.plugins.kinds import MeanTest, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, p_of_tries, rule_by_evidence, tested_p
 from pytest_ireval.rules.context import Ruling, Seen, percent
-from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence, decided_by_ties
+from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence
 from pytest_ireval.rules.question import Question, beyond, figures_of, mean_of, room_of, weights_of
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
@@ -222,7 +222,6 @@ def _facts(question: Question, figures: SliceFigures, *, failed: bool) -> Iterat
     yield from low_baseline_words(question, figures)
     if failed:
         yield from open_words(question)
-    yield from decided_by_ties(question, lambda other: "fail" if other.fell_beyond(other.allowed or 0.0) else "pass")
 
 
 def _statistics(figures: SliceFigures) -> Iterator[str]:

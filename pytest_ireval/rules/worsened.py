@@ -14,16 +14,7 @@ from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided
 from pytest_ireval.rules.context import Ruling, Seen, percent
-from pytest_ireval.rules.evidence import (
-    Chances,
-    Tries,
-    TryEvidence,
-    decided_by_ties,
-    factor_of,
-    for_looks,
-    for_tries,
-    left_open_of,
-)
+from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence, factor_of, for_looks, for_tries, left_open_of
 from pytest_ireval.rules.question import Question, figures_of
 from pytest_ireval.rules.wording import (
     look_words,
@@ -138,7 +129,6 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     failed = decision.verdict == "fail"
     worst = worst_changes(seen, question.values, failed=decision.verdict != "pass", least=options.by_more_than)
     verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
-    ties = decided_by_ties(question, lambda other: _verdict_on_tail(options, other, factor))
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
     too_many = too_many_looks(seen, options.looks, options.alpha) if options.by_evidence else ()
     settling = worst_words(seen, worst.queries) if decision.settled_by_queries else ""
@@ -150,7 +140,7 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
         figures=(replace(figures_of(question), over=failed),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=(*too_many, *ties),
+        facts=tuple(too_many),
         warning=decision.warning,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
         statistics=tuple(_statistics(options, seen, tail)),

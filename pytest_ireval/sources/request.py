@@ -29,7 +29,7 @@ class Request:
     by_id: bool = True
     """True if equal scores are ordered by document id, else by their place in the input."""
     keep_all: bool = False
-    """True if documents below ``depth`` are needed as well, to order equal scores across it."""
+    """True if documents below ``depth`` are needed as well: the suite collapses documents, so that others move up."""
     repetition: int = 1
     """The number of this asking among several, from 1."""
     reference: int = 0

@@ -155,10 +155,6 @@ def _documents(read: Read) -> Iterator[Problem]:
     if getattr(documents, "spans", None) is not None and not read.has("judgments"):
         complaint = "spans needs judged passages, but the suite names no judgments"
         yield problem_at(read.tree, ("documents", "spans", KEY), complaint)
-    ties = read.values.get("ties", "trec")
-    if getattr(documents, "budget", None) is not None and ties not in ("trec", "input"):
-        complaint = f"a budget needs one order of equal scores, but ties is {ties}"
-        yield problem_at(read.tree, ("documents", "budget", KEY), complaint, "write ties: trec, or ties: input")
 
 
 def _queries(read: Read) -> Iterator[Problem]:

@@ -347,8 +347,8 @@ class SuiteKeys(Options):
     )
     ties: Ties = Field(
         "trec",
-        description="The order of equal scores: by document id descending (`trec`), as in the input (`input`), the "
-        "worst order, the best order, or an error. A live system's answers are ordered as in the input, unless given.",
+        description="The order of equal scores: by document id descending (`trec`), or as in the input (`input`). "
+        "A live system's answers are ordered as in the input, unless given.",
         examples=["input"],
     )
     missing_queries: MissingQueries = Field(

@@ -66,7 +66,6 @@ def test_a_depth_gives_the_values_of_rankings_cut_by_hand(depth, ties, unjudged)
 
 @pytest.mark.parametrize("ties", ["trec", "input"])
 def test_equal_scores_below_the_depth_change_nothing(ties):
-    """All metrics, among them those without a known best order of equal scores (Accuracy, G, NCU, PMeasure …)."""
     grades = {"q": {"a": 1, "b": 1, "c": 1}}
     tied_below = {"q": [("a", 3.0), ("x", 2.0), ("b", 1.0), ("c", 1.0)]}
     cut = {"q": [("a", 3.0), ("x", 2.0)]}

@@ -97,10 +97,7 @@ def test_the_policies_are_part_of_the_result():
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (
-            {"ties": "trek"},
-            "ties='trek' is unknown\n  did you mean 'trec'?\n  allowed: trec, input, pessimistic, optimistic, error",
-        ),
+        ({"ties": "trek"}, "ties='trek' is unknown\n  did you mean 'trec'?\n  allowed: trec, input"),
         ({"missing_queries": 0}, "missing_queries=0 is unknown\n  allowed: error, zero, ignore"),
         ({"depth": 0}, "depth=0 is not a whole number from 1 to 1,000,000,000"),
         ({"depth": 10**30}, f"depth={10**30} is not a whole number from 1 to 1,000,000,000"),
@@ -141,44 +138,42 @@ TIED = {"q": {"bad": 2.0, "good": 2.0, "hole": 2.0}}
 TIED_JUDGMENTS = {"q": {"good": 1, "bad": 0}}
 
 
-@pytest.mark.parametrize(("ties", "rank"), [("trec", 2), ("input", 2), ("optimistic", 1), ("pessimistic", 3)])
+@pytest.mark.parametrize(("ties", "rank"), [("trec", 2), ("input", 3)])
 def test_equal_scores(ties, rank):
-    assert evaluate(TIED_JUDGMENTS, TIED, ["RR"], ties=ties)["RR"].value == pytest.approx(1 / rank)
+    ranked = {"q": {"bad": 2.0, "hole": 2.0, "good": 2.0}}
+
+    assert evaluate(TIED_JUDGMENTS, ranked, ["RR"], ties=ties)["RR"].value == pytest.approx(1 / rank)
 
 
-def test_how_far_equal_scores_leave_a_figure_open_is_said():
-    ties = evaluate(TIED_JUDGMENTS, TIED, ["RR"])["RR"].ties
-
-    assert (ties.queries, ties.low, ties.high) == (1, pytest.approx(1 / 3), 1)
+ONE_EACH = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 1}}
+AT_RANKS_2_AND_3 = {"q1": {"x": 3, "a": 1, "b": 1}, "q2": {"a": 3, "b": 2, "x": 1}, "q3": {"a": 3, "x": 1, "y": 1}}
 
 
-def test_only_ties_on_which_the_value_depends_are_counted():
-    evaluation = evaluate(TIED_JUDGMENTS, TIED, ["P@1", "P@2", "P@3", "RR@3", "nDCG@3", "R@3"])
+@pytest.mark.parametrize(
+    ("metrics", "policies", "tied"),
+    [
+        ("AP", {}, 1),  # of q3, no judged document has the score of another one
+        (["AP", "P@1"], {}, 1),
+        (["P@1", "RR@1"], {}, 0),
+        ("P@2", {}, 1),
+        ("AP", {"depth": 1}, 0),
+        ("P@1", {"depth": 2}, 0),
+        ("P(judged_only=True)@1", {}, 1),
+        ("P@1", {"unjudged": "removed"}, 1),
+        ("P@1", {"unjudged": "removed", "depth": 1}, 0),
+    ],
+)
+def test_queries_with_equal_scores_at_a_judged_document_are_counted_as_far_down_as_metrics_look(
+    metrics, policies, tied
+):
+    assert evaluate(ONE_EACH, AT_RANKS_2_AND_3, metrics, **policies).tied == tied
 
-    assert [metric.ties and metric.ties.queries for metric in evaluation.metrics] == [1, 1, None, 1, 1, None]
 
+def test_a_judged_document_with_the_score_of_an_unjudged_one_counts_unless_that_is_removed():
+    ranked = {"q": {"a": 1, "x": 1}}
 
-def test_ties_below_the_cutoff_do_not_matter():
-    evaluation = evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3, "b": 1, "x": 1}}, ["AP@1", "AP"])
-
-    assert evaluation["AP@1"].ties is None
-    assert evaluation["AP"].ties.queries == 1
-
-
-def test_ties_order_documents_for_metrics_that_look_at_documents():
-    from pytest_ireval import per_query_metric
-
-    seen = {}
-
-    @per_query_metric(name="Look", needs=("documents",))
-    def look(ranking):
-        """Notes the order."""
-        seen.setdefault("order", list(ranking.documents))
-        return 0.0
-
-    evaluate(TIED_JUDGMENTS, TIED, [look], ties="optimistic")
-
-    assert seen["order"] == ["good", "hole", "bad"]
+    assert evaluate({"q": {"a": 1}}, ranked, "AP").tied == 1
+    assert evaluate({"q": {"a": 1}}, ranked, "AP", unjudged="removed").tied == 0
 
 
 def test_depth_cuts_before_anything_is_counted():
@@ -245,22 +240,6 @@ def test_the_name_that_was_asked_for_is_not_part_of_json():
 def test_an_unknown_result_is_a_key_error_that_says_what_there_is():
     with pytest.raises(KeyError, match=r"'AP'; evaluated: RR"):
         evaluate(TIED_JUDGMENTS, TIED, ["RR"])["AP"]
-
-
-def test_equal_scores_of_condensed_lists_are_looked_at_after_condensing():
-    judgments, rankings = {"q": {"a": 1, "b": 0}}, {"q": {"u1": 3, "u2": 2, "a": 1, "b": 1}}
-
-    removed = evaluate(judgments, rankings, "P@1", unjudged="removed")["P@1"].ties
-    judged_only = evaluate(judgments, rankings, "P(judged_only=True)@1").metrics[0].ties
-
-    assert (removed.queries, removed.low, removed.high) == (1, 0, 1)
-    assert (judged_only.low, judged_only.high) == (0, 1)
-
-
-def test_ties_below_the_depth_are_no_error():
-    judgments, rankings = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3, "b": 1, "c": 1}}
-
-    assert evaluate(judgments, rankings, "RR", ties="error", depth=1)["RR"].mean == 1
 
 
 @pytest.mark.parametrize("ranked", [["m"], ["m", "top"]])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
 from pytest_ireval.evaluating.evaluation import Companions, set_up
-from pytest_ireval.evaluating.policy_views import found_in, interpolated, ranked_by_r
+from pytest_ireval.evaluating.recall_precision import found_in, interpolated, ranked_by_r
 from pytest_ireval.results.evaluation import Policies
 
 REGISTRY = load_registry()

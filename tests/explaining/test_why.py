@@ -91,16 +91,6 @@ TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
     [
         ("trec", ("c", "b", "a"), "2 judged documents share scores with others; ties: by document id descending"),
         ("input", ("a", "b", "c"), "2 judged documents share scores with others; ties: in the order of the input"),
-        (
-            "optimistic",
-            ("b", "c", "a"),
-            "2 judged documents share scores with others; ties: the best order for the metric",
-        ),
-        (
-            "pessimistic",
-            ("a", "c", "b"),
-            "2 judged documents share scores with others; ties: the worst order for the metric",
-        ),
     ],
 )
 def test_equal_scores_are_ordered_as_told_and_said_to_be(ties, order, fact):
@@ -108,14 +98,6 @@ def test_equal_scores_are_ordered_as_told_and_said_to_be(ties, order, fact):
 
     assert steps.documents == order
     assert steps.facts[0] == fact
-
-
-def test_equal_scores_of_another_query_are_no_error():
-    rankings = {"mug": ["a"], "cup": {"x": 1.0, "y": 1.0}}
-
-    assert why("AP", JUDGMENTS, rankings, "mug", ties="error").first.value == 0.5
-    with pytest.raises(InputError, match="in 1 of 1 query, and ties are an error: 'cup'"):
-        why("AP", JUDGMENTS, rankings, "cup", ties="error")
 
 
 def test_a_query_that_was_not_ranked_is_explained_as_empty():

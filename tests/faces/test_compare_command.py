@@ -214,12 +214,13 @@ def test_policies_are_those_of_evaluate(ireval, files):
     assert "a  mixed     0.8750\n" in out
 
 
-def test_what_equal_scores_leave_open_is_said_of_each_ranking(ireval, files):
+def test_equal_scores_are_counted_for_each_ranking(ireval, files):
     Path("tied.txt").write_text(rankings([1] * 8).replace(" 8 t", " 9 t"), encoding="utf-8")
 
     out = ireval("compare", "judgments.txt", "best.txt", "tied.txt", "-m", "RR").out
 
-    assert "b tied: depends on the order of equal scores: RR 0.5000 to 1.0000\n" in out
+    assert "b tied: 8 queries have equal scores at a judged document, ordered by document id, " in " ".join(out.split())
+    assert "a best: " not in out
 
 
 def test_rankings_that_agree_everywhere_are_named(ireval, files):

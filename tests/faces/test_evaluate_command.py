@@ -145,23 +145,6 @@ def test_no_relevant_documents_can_be_left_out_or_be_an_error(ireval, files):
 TIED = "q Q0 a 1 5 t\nq Q0 b 2 5 t\nq Q0 c 3 5 t\n"
 
 
-@pytest.mark.parametrize(
-    ("ties", "expected"), [("trec", 1 / 2), ("input", 1 / 2), ("optimistic", 1), ("pessimistic", 1 / 3)]
-)
-def test_ties(ireval, trec_files, ties, expected):
-    files = trec_files("q 0 b 1\nq 0 a 0\n", TIED)
-
-    outcome = ireval("evaluate", *files, "-m", "RR", "--ties", ties, "--format", "json")
-
-    assert json.loads(outcome.out)["metrics"]["RR"]["value"] == pytest.approx(expected)
-    assert json.loads(outcome.out)["metrics"]["RR"]["ties"] == {
-        "queries": 1,
-        "low": pytest.approx(1 / 3),
-        "high": 1,
-        "proven": True,
-    }
-
-
 def test_ties_in_the_order_of_the_file_differ_from_those_by_id(ireval, trec_files):
     files = trec_files("q 0 a 1\n", "q Q0 a 1 5 t\nq Q0 b 2 5 t\n")
 
@@ -171,26 +154,20 @@ def test_ties_in_the_order_of_the_file_differ_from_those_by_id(ireval, trec_file
     assert (by_id, as_they_stand) == ("RR\tall\t0.5000000000\n", "RR\tall\t1.0000000000\n")
 
 
-def test_ties_can_be_an_error(ireval, trec_files):
-    judgments, rankings = trec_files("q 0 b 1\np 0 a 1\nr 0 a 1\n", TIED + TIED.replace("q ", "p ") + "r Q0 a 1 1 t\n")
+@pytest.mark.parametrize(
+    ("ties", "note"),
+    [
+        ("trec", "2 queries have equal scores at a judged document, ordered by document id, descending (ties: trec)"),
+        ("input", "2 queries have equal scores at a judged document, ordered as in the input (ties: input)"),
+    ],
+)
+def test_queries_with_equal_scores_are_counted_in_a_note(ireval, trec_files, ties, note):
+    ranked = TIED + TIED.replace("q ", "p ") + "r Q0 a 1 1 t\n"
+    asked = ("evaluate", *trec_files("q 0 b 1\np 0 a 1\nr 0 a 1\n", ranked), "-m", "RR", "--ties", ties, "--format")
 
-    assert ireval("evaluate", judgments, rankings, "--ties", "error") == (
-        2,
-        "",
-        f"error: {rankings}\n"
-        "  judged documents share their score with others in 2 of 3 queries, and ties are an error: 'q', 'p'\n"
-        '  ties="trec" (command line: --ties trec) puts equal scores in order of document ids\n',
-    )
-
-
-def test_ties_are_shown_in_the_table(ireval, trec_files):
-    outcome = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "-m", "RR", "-m", "R@10")
-
-    assert outcome.out.startswith(
-        "metric   value  queries  open  other orders\n"
-        "RR      0.5000        1     1  0.3333 to 1.0000\n"
-        "R@10    1.0000        1\n"
-    )
+    assert note + "\n" in ireval(*asked, "table").out
+    assert f"<li>{note}</li>" in ireval(*asked, "html").out
+    assert json.loads(ireval(*asked, "json").out)["tied"] == 2
 
 
 def test_unjudged_documents_can_be_removed(ireval, trec_files):
@@ -320,12 +297,6 @@ def test_control_characters_in_ids_are_spelled_out(ireval, trec_files):
 
     assert "q\\x1b[31m" in out
     assert "\x1b" not in out
-
-
-def test_html_shows_what_equal_scores_leave_open(ireval, trec_files):
-    page = ireval("evaluate", *trec_files("q 0 b 1\n", TIED), "-m", "RR", "--format", "html").out
-
-    assert "<td>0.3333 to 1.0000</td>" in page
 
 
 def test_the_installed_command_writes_nothing_of_progress_into_a_pipe(files):

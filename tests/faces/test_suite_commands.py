@@ -233,7 +233,7 @@ def test_check_prints_all_mistakes_of_all_suites(ireval, folder):
         "  '0' is not a valid whole number from 1\n"
         "b.yaml:7:7: ties\n"
         "  'x' is unknown\n"
-        "  allowed: trec, input, pessimistic, optimistic, error\n"
+        "  allowed: trec, input\n"
         "c.yaml:1:1\n"
         "  duplicate suite name 'shop': a.yaml has it, too\n"
         "d.yaml\n"

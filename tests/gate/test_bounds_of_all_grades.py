@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from sides import REGISTRY, TwoSides
 
-from pytest_ireval import per_query_metric
-
 pytestmark = pytest.mark.ci
 
 SCALES = {
@@ -166,50 +164,3 @@ def test_a_metric_that_asks_only_what_is_relevant_tells_no_other_grades_apart(na
             for each in (judged, same)
         )
         assert first == pytest.approx(second, abs=1e-12)
-
-
-@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
-@pytest.mark.parametrize("name", ["nDCG@2", "AP", "RR", "ERR", "P@2", "DCG@2", "PMeasure"])
-def test_grades_that_order_equal_scores_are_followed(name, ties):
-    judged = {"j0": 1, "j1": 0, "missed": 2}
-    now = {"q": [("u0", 2), ("j0", 2), ("u1", 1), ("j1", 1)]}
-    before = {"q": [("j0", 3), ("u1", 2), ("j1", 2), ("u0", 2)]}
-    found = TwoSides({"q": judged}, now, before, [name], policies={"ties": ties})
-    labellings = [dict(zip(("u0", "u1"), each, strict=True)) for each in product((0, 1, 2), repeat=2)]
-    queries = {f"q{i}": {**judged, **labels} for i, labels in enumerate(labellings)}
-    sides = (dict.fromkeys(queries, side["q"]) for side in (now, before))
-    values = [*TwoSides(queries, *sides, [name], policies={"ties": ties}).difference(name), *found.difference(name)]
-
-    bounds = found.left_open(name)
-    if bounds is None or bounds.error:  # of PMeasure all orders would have to be tried, for all grades
-        assert np.ptp(values) == 0 or name == "PMeasure"
-        return
-    assert bounds.worst[0] <= min(values) + 1e-12
-    assert bounds.best[0] >= max(values) - 1e-12
-    if bounds.exact:
-        assert (bounds.worst[0], bounds.best[0]) == (pytest.approx(min(values)), pytest.approx(max(values)))
-
-
-def test_a_grade_in_the_middle_can_be_the_best():
-    """The top grade makes the ideal larger than it helps."""
-    judgments = {"a": 3, "b": 0, "c": 2, "d": 1, "e": 2, "f": 3, "g": 2}
-    now, before = {"q": ["a", "u", "e", "b"]}, {"q": ["b", "c", "u", "e"]}
-    found = TwoSides({"q": judgments}, now, before, ["nDCG@3"]).left_open("nDCG@3")
-    graded = [TwoSides({"q": {**judgments, "u": grade}}, now, before, ["nDCG@3"]) for grade in range(4)]
-
-    assert [each.difference("nDCG@3")[0] for each in graded] == pytest.approx(
-        [0.4647, 0.4869, 0.5091, 0.4898], abs=5e-5
-    )
-    assert (found.worst[0], found.best[0]) == (pytest.approx(0.4647, abs=5e-5), pytest.approx(0.5091, abs=5e-5))
-
-
-def test_documents_that_count_only_together_are_listed():
-    @per_query_metric(name="Both", no_relevant=None)
-    def both(ranking):
-        """Whether the first two documents are relevant."""
-        return float(len(ranking.grades) > 1 and min(ranking.grades[:2]) > 0)
-
-    found = TwoSides({"q": {"j": 1}}, {"q": ["u0", "u1"]}, {"q": ["j"]}, [both]).left_open("Both")
-
-    assert (found.worst[0], found.best[0]) == (0, 1)
-    assert {each.document for each in found.documents} == {"u0", "u1"}

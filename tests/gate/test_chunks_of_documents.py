@@ -181,7 +181,6 @@ def test_sizes_and_spans_from_a_python_source(tmp_path):
     ("old", "new", "said"),
     [
         ("judgments: judgments.txt\n", "", "spans needs judged passages, but the suite names no judgments"),
-        ("suite:", "ties: pessimistic\nsuite:", "a budget needs one order of equal scores, but ties is pessimistic"),
         ("at_most: 9", "at_most: 0", "at_most"),
         ("at_most: 9", "at_most: 9, field: a, text: b", "field and text both name the size of a document"),
         ("spans: 50%", "spans: 50", "share: write 60%"),

@@ -1,4 +1,4 @@
-"""``worsened`` and ``equivalent`` by evidence, and verdicts that hang on the order of equal scores."""
+"""``worsened`` and ``equivalent`` by evidence."""
 
 import pytest
 from town import Town
@@ -83,35 +83,6 @@ def test_what_is_not_shown_to_be_equivalent_is_no_pass(town):
     assert "198 queries cannot tell whether it moved by less than 2% either way; " in found.headline
 
 
-def test_a_verdict_that_hangs_on_the_order_of_equal_scores_says_so(town):
-    some = town((SAME, 60))
-    path = some.folder / "now.txt"
-    rows = []
-    for line in path.read_text().splitlines():
-        query, _, document, rank, score, _ = line.split()
-        number = int(query[1:])
-        tied = number < 20 and rank in "123"  # the good one shares its score with one above and one below
-        rows.append(f"{query} Q0 {document} {rank} {18 if tied else score} x\n")
-    path.write_text("".join(rows))
-    text = "no_regression: {metric: RR@10, tolerance: 5%}"
-
-    found = some.gate(text, "no_regression: {metric: RR@10, tolerance: 5%, decide_by: observed, name: observed}")
-
-    said = "decided by tie-breaking: with equal scores in the worst order the verdict would be fail, in the best pass"
-    assert said in found["no_regression::RR_10.all"].facts
-    assert said in found["no_regression::RR_10.all.observed"].facts
-
-
-def test_ties_that_decide_nothing_are_not_mentioned(town):
-    some = town((SAME, 60))
-    path = some.folder / "now.txt"
-    path.write_text("".join(line.replace(" 15 x", " 16 x") + "\n" for line in path.read_text().splitlines()))
-
-    (found,) = (each for name, each in some.gate(EQUIVALENT).items() if name != "inputs")
-
-    assert not any("tie-breaking" in fact for fact in found.facts)
-
-
 def test_losses_that_chance_is_not_excluded_from_are_undecided(town):
     some = town((SAME, 46), ((1, 0), 4))
     shown = some.only(WORSENED)
@@ -133,21 +104,6 @@ def test_as_many_gains_as_losses_stay_green_without_a_warning(lost, town):
 
 def test_too_few_queries_of_which_as_many_gained_pass(town):
     assert town((LOSS, 5), (GAIN, 5)).only(WORSENED).verdict == "pass"
-
-
-def test_a_tail_that_hangs_on_the_order_of_equal_scores_says_so(town):
-    some = town((SAME, 60), ((1, 1), 20))
-    path = some.folder / "now.txt"
-    rows = [line.split() for line in path.read_text().splitlines()]
-    path.write_text(
-        "".join(
-            f"{query} Q0 {document} {rank} {18 if query >= 'q0060' and rank in '123' else score} x\n"
-            for query, _, document, rank, score, _ in rows
-        )
-    )
-    said = "decided by tie-breaking: with equal scores in the worst order the verdict would be fail, in the best pass"
-
-    assert said in some.only(WORSENED, more="ties: optimistic\n").facts
 
 
 def test_what_changed_for_nobody_moved_nothing(tmp_path):

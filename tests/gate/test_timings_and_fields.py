@@ -125,30 +125,6 @@ def test_data_that_a_waived_query_never_had_cannot_be_kept(log):
     assert verdicts(log.gate(SUITE.replace("rules:", WAIVE))) == ["pass", "pass"]
 
 
-def test_documents_that_equal_scores_may_bring_to_the_top_keep_their_fields(log):
-    judgments = "".join(f"{query} 0 {query}-a 1\n" for query in QUERIES)
-    (log.path / "judgments.txt").write_text(judgments)
-    rows = (f"{query} Q0 {query}-{x} {rank} 1.0 x\n" for query in QUERIES for rank, x in enumerate("abc"))
-    (log.path / "equal.txt").write_text("".join(rows))
-    share = SHARE.replace("'lower'", "'lower', lacking=0.5")
-    suite = "".join(line for line in SUITE.splitlines(keepends=True) if "Latency" not in line)
-    suite = suite.replace("rankings.json, timings: times.tsv", "equal.txt").replace(SHARE, share)
-    suite = suite.replace("rules:", "ties: pessimistic\njudgments: judgments.txt\nrules:")
-    log.gone = {f"{query}-c" for query in QUERIES}
-    log.accept(suite)
-
-    same = log.gate(suite)
-    assert verdicts(same) == ["pass"]
-    assert [(metric.now, metric.baseline) for metric in same.metrics] == [(0.5, 0.5)]
-    log.gone |= {f"{query}-b" for query in QUERIES}
-    assert verdicts(log.gate(suite)) == ["fail"]
-
-    ranked = (f"{q} Q0 {q}-{x} 1 {'1.0' if q == 'q0' else score} x\n" for q in QUERIES for score, x in enumerate("cba"))
-    (log.path / "equal.txt").write_text("".join(ranked))
-    log.accept(suite.replace("rules:", WAIVE), "--ireval-update")
-    assert "q0\tq0-c\t1\tq0-b\t1\tq0-a\t1\n" in (log.path / "baselines/log.rankings.tsv").read_text()
-
-
 ASKED_TWICE = """
 import itertools
 from pytest_ireval import Answer

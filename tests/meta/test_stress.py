@@ -30,7 +30,7 @@ def robustness(judgments, rankings, metrics, plan=PLAN, policies=POLICIES):
     """By metric and level."""
     found = systems(judgments, rankings, metrics, policies)
     both = condensed_of(found.setting.metrics)
-    whole = system_values(found, both, found.judged, policies)
+    whole = system_values(both, found.judged, policies)
     return {(each.metric, each.level): each for each in stressed(found, both, whole, plan)}
 
 
@@ -118,7 +118,7 @@ def test_a_mask_over_judged_rows_gives_the_values_of_judgments_without_the_other
         (draw,) = draws(known, 1, 7, 1)
         kept = draw.kept(level)
         fewer = without_rows(known, np.flatnonzero(~kept))
-        values = system_values(found, every_metric, with_fewer_judgments(found.judged, kept), policies)
+        values = system_values(every_metric, with_fewer_judgments(found.judged, kept), policies)
         options = {"missing_queries": "zero", "unjudged": policies.unjudged, "depth": policies.depth}
         for row, ranking in enumerate(rankings.values()):
             plain = evaluate(fewer, ranking, every_metric, scale=known.highest_grade, **options)
@@ -133,7 +133,7 @@ def test_subtopics_of_the_other_rows_are_gone_too():
     known, metrics = found.setting.judgments, found.setting.metrics
     (draw,) = draws(known, 1, 7, 1)
     kept = draw.kept(40)
-    values = system_values(found, metrics, with_fewer_judgments(found.judged, kept), POLICIES)
+    values = system_values(metrics, with_fewer_judgments(found.judged, kept), POLICIES)
     fewer = without_rows(known, np.flatnonzero(~kept))
 
     for row, ranking in enumerate(rankings.values()):
@@ -200,7 +200,7 @@ def test_equal_systems_have_no_order_and_no_significant_pair():
     assert {(each.tau, each.tau_ap) for (metric, _), each in found.items() if metric == "AP"} == {(None, None)}
     assert {each.power for each in found.values()} == {each.flips for each in found.values()} == {0}
     here = systems(judgments, rankings, ["AP"])
-    sentences = list(doubts(here, system_values(here, here.setting.metrics, here.judged, POLICIES)))
+    sentences = list(doubts(here, system_values(here.setting.metrics, here.judged, POLICIES)))
     assert sentences[0].startswith("2 systems are too few")
     assert sentences[1] == "AP: the same values on every query: s0 = twin"
 

@@ -223,17 +223,6 @@ def test_no_ranking_is_above_the_end_of_the_range():
         evaluate({"q": judged}, rankings, ["alpha_nDCG@3", "nERR_IA@3", "nNRBP(beta=0.9)"])  # refuses what is outside
 
 
-def test_equal_scores_have_a_best_and_a_worst_order():
-    judgments, rankings = {"q": {"a": {"x": 1}, "b": {"x": 1, "y": 1}}}, {"q": {"a": 1.0, "b": 1.0}}
-
-    low, high = (
-        evaluate(judgments, rankings, "StRecall@1", ties=ties).metrics[0].value
-        for ties in ("pessimistic", "optimistic")
-    )
-
-    assert (low, high) == (0.5, 1)
-
-
 def test_other_spellings(registry):
     alpha = "\N{GREEK SMALL LETTER ALPHA}"
     for other, ours in (

@@ -75,7 +75,7 @@ def full_suite(name, seed, queries, metrics, documents):
         tags=("products",),
         planned=tuple(each.id for each in outcomes),
         metrics=tuple(_figures(table, metric) for metric in metrics),
-        counts=Counts(queries, queries - 1, ("q001",), (), ("q002",), 1, 41, 3, ("q017",), 0.82, 0.97, 20),
+        counts=Counts(queries, queries - 1, ("q001",), (), ("q002",), 1, 41, ("q017",), 0.82, 0.97, 20),
         queries=table,
         documents=kept,
         documents_of=queries,

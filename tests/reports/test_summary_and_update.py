@@ -25,7 +25,7 @@ SHOP = SuiteResult(
     "fail",
     (FAILED, PASSED),
     metrics=(NDCG, RECALL),
-    counts=Counts(60, 60, unjudged=212, tied=2),
+    counts=Counts(60, 60, unjudged=212, no_relevant=2),
 )
 RUN = RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (SHOP,))
 
@@ -44,8 +44,8 @@ suite           metric      now  baseline   change  90% interval      verdict
 product-search  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail
                 R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
 
-suite           queries  judged  ties  unjudged in the lists
-product-search       60      60     2                    212
+suite           queries  judged  no relevant  unjudged in the lists
+product-search       60      60            2                    212
 
 AP is uncut, and rankings end at 20
 
@@ -67,8 +67,8 @@ product-search-in-all-the-countries.de
   nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail
   R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
 
-product-search-in-all-the-countries.de: 60 queries, 60 judged; ties: 2; unjudged
-  in the lists: 212
+product-search-in-all-the-countries.de: 60 queries, 60 judged; no relevant: 2;
+  unjudged in the lists: 212
 
 ireval: fail: 1 suite failed (product-search-in-all-the-countries.de); 2
   verdicts: 1 fail, 1 pass
@@ -89,8 +89,8 @@ suite           metric  now  baseline  change  90% interval  verdict
 product-search  churn                                        warning
                 expect                                       fail
 
-suite           queries  judged  ties  unjudged in the lists
-product-search       60      60     2                    212
+suite           queries  judged  no relevant  unjudged in the lists
+product-search       60      60            2                    212
 
 warning: shop.ireval.yaml:22: 12 lists changed
 
@@ -110,8 +110,8 @@ product-search  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail
                 R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
 other           inputs                                                error
 
-suite           queries  judged  ties  unjudged in the lists
-product-search       60      60     2                    212
+suite           queries  judged  no relevant  unjudged in the lists
+product-search       60      60            2                    212
 
 other: error: runs/x.trec:3: no score; five columns
 
@@ -127,7 +127,7 @@ ireval: error: 1 suite could not be judged (other), 1 suite failed
 def test_missing_queries_and_waivers_are_listed():
     suite = replace(
         SHOP,
-        counts=Counts(60, 55, tuple(f"q{n}" for n in range(7)), ("q50",), ("q60",), 3, 20, 0, ("q17",)),
+        counts=Counts(60, 55, tuple(f"q{n}" for n in range(7)), ("q50",), ("q60",), 3, 20, ("q17",)),
         waived=("q17 until 2027-04-01: SEARCH-9: supplier feed broken",),
     )
 
@@ -168,7 +168,7 @@ def test_forty_suites_are_a_row_each_and_one_note_for_all():
     lines = summary_lines(replace(RUN, suites=suites), 80)
 
     assert lines[4] == "shop.03  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail"
-    assert lines[42] == "suite    queries  judged  ties  unjudged in the lists"
+    assert lines[42] == "suite    queries  judged  no relevant  unjudged in the lists"
     assert lines[-4:] == [
         "shop.00, shop.01, shop.02, shop.03, shop.04 and 35 more: judgments changed",
         "",

@@ -1,0 +1,54 @@
+"""Precision at levels of recall, and R-precision: what the recall-precision curves of the page are drawn from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, ratio
+
+LEVELS = tuple(i / 10 for i in range(11))
+ALMOST = 1e-9
+"""Recall times R that is this close to a whole number is that number."""
+
+
+class _Found(NamedTuple):
+    """The relevant documents that were retrieved, by query and rank; those of query i begin at ``first[i]``."""
+
+    first: Integers
+    rank: Integers
+    so_far: Integers
+    """The number of relevant ones at this rank or above."""
+    relevant: Integers
+    """Per query, the number of relevant documents, retrieved or not."""
+
+
+def found_in(judged: JudgedRankings, rel: float) -> _Found:
+    """The retrieved documents with a grade of ``rel`` or more."""
+    rows = judged.relevant(rel)
+    query = judged.hits.query[rows]
+    first = np.searchsorted(query, np.arange(judged.count + 1))
+    so_far = np.arange(query.size) - first[query] + 1
+    return _Found(first, judged.hits.rank[rows], so_far, judged.relevant_count(rel))
+
+
+def interpolated(found: _Found) -> Floats:
+    """A row for each query: the best precision at recall 0, 0.1 … 1 or any higher one; 0 where it is never reached."""
+    precision = np.append(found.so_far / found.rank, 0.0)
+    begin, end = found.first[:-1], found.first[1:]
+    levels = np.zeros((begin.size, len(LEVELS)))
+    for column, level in enumerate(LEVELS):
+        needed = np.maximum(np.ceil(level * found.relevant - ALMOST).astype(np.int64), 1)
+        reached = np.flatnonzero(begin + needed <= end)
+        if reached.size:
+            bounds = np.column_stack((begin + needed - 1, end))[reached].ravel()
+            levels[reached, column] = np.maximum.reduceat(precision, bounds)[::2]
+    return levels
+
+
+def ranked_by_r(found: _Found) -> Floats:
+    """Per query, precision at the rank that equals the number of relevant documents; 0 without any."""
+    query = np.repeat(np.arange(found.relevant.size), np.diff(found.first))
+    early = found.rank <= found.relevant[query]
+    return ratio(np.bincount(query[early], minlength=found.relevant.size), found.relevant)
