@@ -93,10 +93,6 @@ def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -
     said = "no rule of this suite judged anything"
     if not material.population.counting.any():
         said += ": all queries are waived"
-    facts = (inputs.headline, *inputs.facts)
-    if material.suite.nothing_judged == "pass":
-        allowed = f"{said}; the suite allows it (nothing_judged: pass)"
-        return replace(inputs, warning=True, headline=allowed, facts=facts)
     new = any(check.asked and check.asked.kind.compares and _is_new(seen_of(check, material)) for check in checks)
     way = "accept the current rankings" if new else "give it more queries, or lower min_queries"
     if not material.population.counting.any():
@@ -106,7 +102,7 @@ def _none_judged(inputs: Outcome, checks: Sequence[Check], material: Material) -
         verdict="fail",
         headline=said,
         sentence="A suite that judges nothing cannot find a bad change.",
-        facts=(f"{way}; to allow a suite that judges nothing, write nothing_judged: pass", *facts),
+        facts=(way, inputs.headline, *inputs.facts),
         acceptable=new,
     )
 

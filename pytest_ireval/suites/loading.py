@@ -359,7 +359,6 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
             for number, each in enumerate(given["waive"])
         ),
         longest_waiver=given["longest_waiver"],
-        nothing_judged=given["nothing_judged"],
         files=tuple(files),
         watches=given["watches"],
         weight_place=read.at("weight").place if given["weight"] else None,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind, SourceKind
@@ -203,8 +203,6 @@ class Suite:
     waivers: tuple[Waiver, ...] = ()
     longest_waiver: int = 365
     """The longest time of a waiver, in days."""
-    nothing_judged: Literal["fail", "pass"] = "fail"
-    """The verdict if no rule judges anything."""
     files: tuple[Path, ...] = ()
     """All YAML files of the suite."""
     watches: tuple[Watch, ...] = ()

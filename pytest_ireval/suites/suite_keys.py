@@ -380,12 +380,6 @@ class SuiteKeys(Options):
         description="The longest time that a waiver may last from today, in days; a waiver that ends later is red.",
         examples=["90"],
     )
-    nothing_judged: Literal["fail", "pass"] = Field(
-        "fail",
-        description="The verdict if no rule judged anything: all queries are waived, all are new, or there are fewer "
-        "than `min_queries`. Such a suite fails unless this is pass.",
-        examples=["pass"],
-    )
     watches: Watches = Field(
         (),
         description="Globs of other files that the suite depends on. With `--ireval-changed-since REF` it takes part "

@@ -79,7 +79,6 @@ def weaker(branch):
         ("  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 50%}\n", "", "check removed: churn::RBO"),
         ("rules:\n", "missing_queries: zero\nrules:\n", "missing_queries error -> zero"),
         ("rules:\n", "longest_waiver: 400\nrules:\n", "longest_waiver 365 -> 400"),
-        ("rules:\n", "nothing_judged: pass\nrules:\n", "nothing_judged: pass"),
         (
             "rules:\n",
             "waive:\n  - {query: q03, until: 2026-12-01, reason: feed}\nrules:\n",

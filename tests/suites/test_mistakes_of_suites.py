@@ -14,9 +14,8 @@ from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
     "ireval, suite, owner, tags, source, depth, queries, weight, cluster, population, judgments, documents, metrics, "
-    "dialect, ties, missing_queries, no_relevant, rules, waive, longest_waiver, nothing_judged, watches, extends, "
-    "add_rules, "
-    "matrix"
+    "dialect, ties, missing_queries, no_relevant, rules, waive, longest_waiver, watches, extends, "
+    "add_rules, matrix"
 )
 KNOWN = load_registry().vocabulary.known
 JUDGED = BEGINNING + "judgments: judgments.txt\n"
