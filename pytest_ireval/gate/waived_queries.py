@@ -15,7 +15,6 @@ from pytest_ireval.rules.context import Ruling
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.suites.suite import Suite, Waiver
-from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
     from pytest_ireval.gate.material import Material
@@ -68,18 +67,9 @@ def _rankings_of(side: Side, queries: frozenset[str]) -> list[Rankings]:
 
 
 def rule_on_waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
-    """Fail where a waiver is over, or too long; a waived query that got worse is a warning."""
+    """Fail where a waiver is over; a waived query that got worse is a warning."""
     if waiver.query not in material.population.queries.position:
         return Ruling("error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}")
-    longest = material.suite.longest_waiver
-    if (days := (waiver.until - today).days) > longest:
-        return Ruling(
-            "fail",
-            f"the waiver of {waiver.query} lasts until {waiver.until}, {counted(days, 'more day')}; "
-            f"{counted(longest, 'day')} {'is' if longest == 1 else 'are'} allowed",
-            "A waiver must be renewed from time to time, so that it is not forgotten.",
-            facts=("set an earlier day, or raise longest_waiver of the suite (in days)",),
-        )
     if waiver.until < today:
         return Ruling(
             "fail",

@@ -221,8 +221,6 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
         one, other = getattr(then.policies, key), getattr(now.policies, key)
         if order.index(other) > order.index(one):
             yield _moved(key, one, other), True
-    if now.longest_waiver > then.longest_waiver:
-        yield _moved("longest_waiver", str(then.longest_waiver), str(now.longest_waiver)), True
     if then.judgments is not None and then.judgments.lock and not (now.judgments and now.judgments.lock):
         yield "judgments are no longer locked", True
     if then.policies.ties != now.policies.ties:

@@ -358,7 +358,6 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
             Waiver(each.query, each.until, each.reason, read.at("waive", number).place)
             for number, each in enumerate(given["waive"])
         ),
-        longest_waiver=given["longest_waiver"],
         files=tuple(files),
         watches=given["watches"],
         weight_place=read.at("weight").place if given["weight"] else None,

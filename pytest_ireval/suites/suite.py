@@ -201,8 +201,6 @@ class Suite:
     policies: Policies = field(default_factory=lambda: Policies("trec", "error", "zero", "irrelevant", depth=100))
     rules: tuple[RuleAsked, ...] = ()
     waivers: tuple[Waiver, ...] = ()
-    longest_waiver: int = 365
-    """The longest time of a waiver, in days."""
     files: tuple[Path, ...] = ()
     """All YAML files of the suite."""
     watches: tuple[Watch, ...] = ()

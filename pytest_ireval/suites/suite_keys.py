@@ -375,11 +375,6 @@ class SuiteKeys(Options):
         "waiver is red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
     )
-    longest_waiver: Whole = Field(
-        365,
-        description="The longest time that a waiver may last from today, in days; a waiver that ends later is red.",
-        examples=["90"],
-    )
     watches: Watches = Field(
         (),
         description="Globs of other files that the suite depends on. With `--ireval-changed-since REF` it takes part "

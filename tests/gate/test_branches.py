@@ -344,7 +344,7 @@ def test_queries_that_are_taken_out_do_not_go_unseen(branch):
 
 
 def test_a_waived_query_counts_in_neither(branch):
-    waiver = "longest_waiver: 99999\nwaive:\n  - {query: q10, until: 2099-01-01, reason: feed}\n"
+    waiver = "waive:\n  - {query: q10, until: 2099-01-01, reason: feed}\n"
     branch.accept(**WORSE)
     branch.shop.suite += waiver
     branch.shop.write()

@@ -66,7 +66,7 @@ def test_an_expectation_holds_in_every_answer_of_a_source(shop, verdict_of, top,
 def test_a_waived_query_does_not_count_in_its_slice(shop, verdict_of, waived, verdict):
     shop.rankings["q07"] = ["q07-x"]
     shop.write()
-    waivers = f"waive: [{{query: {waived}, until: 2099-01-01, reason: a sale}}]\nlongest_waiver: 40000\n"
+    waivers = f"waive: [{{query: {waived}, until: 2099-01-01, reason: a sale}}]\n"
     rule = 'threshold: {nDCG@10: ">= 1", where: {segment: tail}}'
     assert verdict_of(rule, waivers) == ("pass", verdict)
 

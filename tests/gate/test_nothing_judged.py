@@ -110,20 +110,3 @@ def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, ruled):
 def test_one_rule_that_judges_something_is_enough(shop, ruled, rules, more):
     assert ruled(*rules, more=more).ret == 0
     assert shop.verdicts()["inputs"] == "pass"
-
-
-@pytest.mark.parametrize(
-    ("more", "until", "code"),
-    [
-        ("", "2027-11-18", 0),
-        ("", "2027-11-20", 1),
-        ("longest_waiver: 30\n", "2027-01-01", 1),
-        ("longest_waiver: 4000\n", "2037-01-01", 0),
-    ],
-)
-def test_a_waiver_has_a_longest_term(shop, ruled, more, until, code):
-    result = ruled(NO_REGRESSION, more=f"{more}waive: [{{query: q01, until: {until}, reason: feed}}]\n")
-
-    assert result.ret == code, result.stdout.str()
-    if code:
-        result.stdout.fnmatch_lines([f"*the waiver of q01 lasts until {until}, * more days; * days are allowed*"])

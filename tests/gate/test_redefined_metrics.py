@@ -183,7 +183,7 @@ def _raise_the_top_grade(shop):
 
 
 def _waive(shop):
-    shop.change(("rules:\n", "longest_waiver: 99999\nwaive:\n  - {query: q03, until: 2099-01-01, reason: x}\nrules:\n"))
+    shop.change(("rules:\n", "waive:\n  - {query: q03, until: 2099-01-01, reason: x}\nrules:\n"))
 
 
 def _weigh(shop):
@@ -256,7 +256,7 @@ def test_changed_inputs_are_not_another_definition(shop, change):
 
 def test_a_waiver_that_ended_after_an_acceptance_is_no_definition_either(odd):
     """The value of the waived query is that of an earlier acceptance, under the judgments of then."""
-    waiver = "longest_waiver: 99999\nwaive:\n  - {query: q03, until: 2099-01-01, reason: x}\n"
+    waiver = "waive:\n  - {query: q03, until: 2099-01-01, reason: x}\n"
     odd.change(("rules:\n", f"{waiver}rules:\n"))
     odd.judgments["q03"]["q03-d0"] = 2  # Odd of q03 was 0.5, and is 1 from now on
     odd.rankings["q04"].reverse()
@@ -279,7 +279,7 @@ def test_a_metric_of_sessions_counts_other_queries_after_a_waiver(shop):
     text = shop.suite.replace("metrics: [nDCG@10, P@3]", "metrics: [SessionDCG@3]")
     (shop.path / "shop.ireval.yaml").write_text(text)
     assert shop.run("--ireval-update-new").ret == OK
-    waiver = "longest_waiver: 99999\nwaive:\n  - {query: q03, until: 2099-01-01, reason: x}\n"
+    waiver = "waive:\n  - {query: q03, until: 2099-01-01, reason: x}\n"
 
     (shop.path / "shop.ireval.yaml").write_text(text + waiver)
 

@@ -15,7 +15,7 @@ LENIENT = """\
   - expect:
       - {query: q01, document: q01-d0, top: 1}
 """
-WAIVED = "longest_waiver: 99999\nwaive:\n  - {query: q01, until: 2099-01-01, reason: feed}\nrules:\n"
+WAIVED = "waive:\n  - {query: q01, until: 2099-01-01, reason: feed}\nrules:\n"
 
 
 def begin(shop, rules):

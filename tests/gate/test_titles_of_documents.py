@@ -361,7 +361,7 @@ def test_documents_of_waived_queries_keep_their_titles(keeping):
     keeping.rankings["q07"] = ["q07-d0", "q07-new"]
     keeping.write()
     (keeping.path / "products.jsonl").write_text('{"id": "q07-d0", "title": "A mug"}\n')
-    keeping.change(("rules:\n", "waive: [{query: q07, until: 2099-01-01, reason: x}]\nlongest_waiver: 36500\nrules:\n"))
+    keeping.change(("rules:\n", "waive: [{query: q07, until: 2099-01-01, reason: x}]\nrules:\n"))
     keeping.run("--ireval-update", "--ireval-reason", "waived")
 
     kept = {document: title for document, title, _ in map(json.loads, (keeping.path / STORED).read_text().splitlines())}

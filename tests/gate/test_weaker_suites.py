@@ -78,7 +78,6 @@ def weaker(branch):
         ),
         ("  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 50%}\n", "", "check removed: churn::RBO"),
         ("rules:\n", "missing_queries: zero\nrules:\n", "missing_queries error -> zero"),
-        ("rules:\n", "longest_waiver: 400\nrules:\n", "longest_waiver 365 -> 400"),
         (
             "rules:\n",
             "waive:\n  - {query: q03, until: 2026-12-01, reason: feed}\nrules:\n",
@@ -106,7 +105,6 @@ def test_what_makes_a_suite_weaker_is_named(strict, old, new, said):
         ("below: 0.5", "below: 0.6"),
         ("q01-d0, top: 3", "q01-d0, top: 1"),
         ("[q02-n9], top: 3", "[q02-n9, q02-n8], top: 4"),
-        ("rules:\n", "longest_waiver: 30\nrules:\n"),
         ("@search-team", "@shop-team"),
         ("  - churn", '  - threshold: {RR@10: ">= 0.1"}\n  - churn'),
     ],

@@ -14,7 +14,7 @@ from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
     "ireval, suite, owner, tags, source, depth, queries, weight, cluster, population, judgments, documents, metrics, "
-    "dialect, ties, missing_queries, no_relevant, rules, waive, longest_waiver, watches, extends, "
+    "dialect, ties, missing_queries, no_relevant, rules, waive, watches, extends, "
     "add_rules, matrix"
 )
 KNOWN = load_registry().vocabulary.known
