@@ -65,7 +65,6 @@ const queryView = (() => {
       baseline: kept.baseline[place],
       title: kept.titles?.[place] ?? "",
       url: kept.urls?.[place] ?? "",
-      picture: kept.pictures?.[place] ?? "",
     }));
 
   const ranked = (placed, side) => placed.filter((each) => each[side] !== null).sort((a, b) => a[side] - b[side]);
@@ -88,8 +87,7 @@ const queryView = (() => {
     if (!each.title) return make("bdi", { class: "document", title: each.id.length > LONG ? each.id : null }, each.id);
     const title = each.url ? make("a", { href: each.url, rel: "noreferrer noopener" }, each.title) : each.title;
     const whole = `${each.title} (${each.id})`;
-    const picture = each.picture ? [make("img", { class: "picture", src: each.picture, alt: "" }), " "] : [];
-    return make("span", { class: "document", title: whole }, ...picture, make("bdi", {}, title), " ", make("small", {}, each.id));
+    return make("span", { class: "document", title: whole }, make("bdi", {}, title), " ", make("small", {}, each.id));
   };
   const standing = (each, side, compared) =>
     make(

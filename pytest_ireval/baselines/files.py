@@ -22,10 +22,9 @@ from pytest_ireval.retrieval.rankings import Rankings
 
 FOLDER = "baselines"
 RECORD = "json"
-JUDGMENTS, TITLES = "judgments.tsv", "titles.jsonl"
-FIELDS, TIMINGS = "fields.jsonl", "timings.jsonl"
+JUDGMENTS, FIELDS, TIMINGS = "judgments.tsv", "fields.jsonl", "timings.jsonl"
 COMPRESSED = ".zst"
-ENDING = re.compile(r"json|(?:titles|fields|timings)\.jsonl|(?:judgments|rankings(?:\.[0-9]+)?)\.tsv(?:\.zst)?")
+ENDING = re.compile(r"json|(?:fields|timings)\.jsonl|(?:judgments|rankings(?:\.[0-9]+)?)\.tsv(?:\.zst)?")
 ANCHOR = ".anchor"
 """Follows the name of the suite in the files of an anchor."""
 LONGEST = 200
@@ -64,7 +63,7 @@ def checked_name(name: str) -> str:
 def baseline_files(folder: Path, name: str) -> tuple[Path, ...]:
     """The files there are of one baseline, the .json file first."""
     found = [path_of(folder, name, RECORD), *_plain_or_compressed(folder, name, JUDGMENTS)]
-    found += [path_of(folder, name, ending) for ending in (TITLES, FIELDS, TIMINGS)]
+    found += [path_of(folder, name, ending) for ending in (FIELDS, TIMINGS)]
     asking = 1
     while paths := [path for path in _plain_or_compressed(folder, name, rankings_ending(asking)) if path.exists()]:
         found += paths

@@ -16,7 +16,6 @@ from pytest_ireval.baselines.files import (
     JUDGMENTS,
     RECORD,
     TIMINGS,
-    TITLES,
     baseline_files,
     checked_name,
     fingerprint,
@@ -27,14 +26,7 @@ from pytest_ireval.baselines.files import (
 )
 from pytest_ireval.baselines.journal import WAIT, is_held, journal_of
 from pytest_ireval.baselines.record import Acceptance, Baseline, Record, decoded_record
-from pytest_ireval.baselines.stored import (
-    Damage,
-    decoded_fields,
-    decoded_grades,
-    decoded_rankings,
-    decoded_timings,
-    decoded_titles,
-)
+from pytest_ireval.baselines.stored import Damage, decoded_fields, decoded_grades, decoded_rankings, decoded_timings
 from pytest_ireval.errors import BaselineError, Problem, shown
 from pytest_ireval.repositories.git import blob, content_at, git, is_pointer, standing
 
@@ -44,11 +36,10 @@ PIECE = 1 << 22
 LARGEST = 4 << 30
 """Bytes after unpacking; text that unpacks to more was made to fill the memory."""
 
-_BESIDE = {"grades": JUDGMENTS, "titles": TITLES, "fields": FIELDS, "timings": TIMINGS}
+_BESIDE = {"grades": JUDGMENTS, "fields": FIELDS, "timings": TIMINGS}
 """Files that not every baseline has, by the field of the baseline."""
 _DECODED: Mapping[str, Callable[[bytes], Any]] = {
     JUDGMENTS: decoded_grades,
-    TITLES: decoded_titles,
     FIELDS: decoded_fields,
     TIMINGS: decoded_timings,
 }
@@ -302,7 +293,7 @@ def files_of_last_commit(folder: Path, name: str) -> tuple[Path, ...]:
     there = standing(folder.absolute())  # the folder may be gone from the disk
     listed = git(folder, "ls-tree", "-z", "--name-only", "HEAD", f"{folder.absolute().relative_to(there).as_posix()}/")
     paths = [there / each.decode("utf-8", "replace") for each in (listed or b"").split(b"\0") if each]
-    begins = tuple(f"{name}.{ending}" for ending in (RECORD, JUDGMENTS, TITLES, FIELDS, TIMINGS, "rankings."))
+    begins = tuple(f"{name}.{ending}" for ending in (RECORD, JUDGMENTS, FIELDS, TIMINGS, "rankings."))
     found = [path for path in paths if path.name.startswith(begins)]
     return tuple(map(near, found)) if any(path.name == f"{name}.{RECORD}" for path in found) else ()
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.baselines.files import ENDING, fingerprint
 from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_facts
-from pytest_ireval.baselines.stored import Damage, Titles
+from pytest_ireval.baselines.stored import Damage
 from pytest_ireval.errors import BaselineError, Problem, SourceError, shown
 from pytest_ireval.retrieval.queries import composed
 from pytest_ireval.retrieval.rankings import Rankings
@@ -183,8 +183,6 @@ class Baseline:
     """The judgments by query and document; None where there are too many to keep, or none."""
     grades_of: Mapping[str, str] = field(default_factory=dict)
     """A fingerprint of each query's judgments."""
-    titles: Titles = field(default_factory=dict)
-    """Title and address of documents, if the suite asked to keep them."""
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By document, the fields that metrics of the suite use."""
     timings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)

@@ -37,10 +37,6 @@ MOST_PAIRS = 200_000
 """A baseline keeps no more; then a fingerprint of each query's judgments still says which queries changed."""
 
 
-Titles = Mapping[str, tuple[str, str]]
-"""Title and address by document."""
-
-
 class StoredGrades(Mapping[str, Mapping[str, float]]):
     """Grades by query and document; a query's line is only parsed when it is looked up."""
 
@@ -113,24 +109,12 @@ def decoded_grades(data: bytes) -> StoredGrades:
 
 
 def encoded_lists(entries: Mapping[str, Any]) -> bytes:
-    """The whole text of a file: a JSON list of a key and its values a line, as of id, title and address."""
+    """The whole text of a file: a JSON list of a key and its values a line, as of a query and its times."""
     lists = (
         [key, values] if isinstance(values, Mapping) else [key, *values] for key, values in sorted(entries.items())
     )
     lines = (json.dumps(each, ensure_ascii=False, sort_keys=True) for each in lists)
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
-
-
-def decoded_titles(data: bytes) -> Titles:
-    """The titles in the text of a file, or Damage."""
-    found: dict[str, tuple[str, str]] = {}
-    for number, line in enumerate(data.splitlines(), 1):
-        try:
-            document, title, url = map(_text, json.loads(line))
-        except (ValueError, TypeError, RecursionError):
-            raise Damage("is not a JSON list of the id, title and address of a document", number) from None
-        found[document] = title, url
-    return found
 
 
 def decoded_fields(data: bytes) -> Mapping[str, Mapping[str, Any]]:

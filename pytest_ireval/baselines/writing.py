@@ -15,7 +15,6 @@ from pytest_ireval.baselines.files import (
     JUDGMENTS,
     RECORD,
     TIMINGS,
-    TITLES,
     baseline_files,
     checked_name,
     fingerprint,
@@ -84,7 +83,7 @@ def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
     if baseline.grades is not None and sum(map(len, baseline.grades.values())) <= MOST_PAIRS:
         files[JUDGMENTS] = encoded_grades(baseline.grades)
         prints[JUDGMENTS] = fingerprint(files[JUDGMENTS])
-    for ending, entries in ((TITLES, baseline.titles), (FIELDS, baseline.fields), (TIMINGS, baseline.timings)):
+    for ending, entries in ((FIELDS, baseline.fields), (TIMINGS, baseline.timings)):
         if entries:
             files[ending] = encoded_lists(entries)
             prints[ending] = fingerprint(files[ending])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,6 @@ from pytest_ireval.gate.redefinition import definitions, describe_definition
 from pytest_ireval.gate.reference import bring_back, needs_scores, too_little
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.retrieval.document_texts import kept_titles
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents, of_queries, side_by_side
@@ -130,7 +129,6 @@ def _measured(material: Material) -> Baseline | None:
         metrics=_metrics(material),
         grades=None if prints is None else prints.grades,
         grades_of={} if prints is None else prints.grades_of,
-        titles=_titles(material, rankings),
         fields=_fields(suite, rankings),
         timings=_timings(suite, rankings),
         fingerprints=material.fingerprints,
@@ -146,28 +144,11 @@ def _measured(material: Material) -> Baseline | None:
     return None if stored is not None and _says_the_same(made, stored) else made
 
 
-def _titles(material: Material, rankings: Sequence[Rankings]) -> dict[str, tuple[str, str]]:
-    """Title and address of the documents in the rankings, if the suite asks to keep them."""
-    if not material.suite.documents.keep_titles:
-        return {}
-    wanted = _documents(rankings, material.suite.depth)
-    stored = material.stored.titles if material.stored is not None else {}
-    try:
-        found = kept_titles(wanted, *material.document_texts)
-    except OSError as error:
-        raise BaselineError(f"titles cannot be kept: {error}") from error
-    return {**{document: stored[document] for document in wanted & stored.keys()}, **found}
-
-
-def _documents(rankings: Iterable[Rankings], depth: int) -> set[str]:
-    """The documents of the rankings, down to a depth."""
-    return {document for each in rankings for document in first_documents(each, depth).documents.texts()}
-
-
 def _fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dict[str, Any]]:
     """The fields that metrics use, of the documents that are kept."""
     known, uses = rankings[0].fields or {}, field_user(suite)
-    found = ((each, known[each].items()) for each in _documents(rankings, suite.depth) & known.keys())
+    ranked = {document for each in rankings for document in first_documents(each, suite.depth).documents.texts()}
+    found = ((each, known[each].items()) for each in ranked & known.keys())
     used = {document: {name: value for name, value in fields if uses(name)} for document, fields in found}
     return {document: fields for document, fields in used.items() if fields}
 
@@ -230,7 +211,7 @@ def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
 
 def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     """Tell whether only the acceptance is new."""
-    names = ("depth", "scored", "fingerprints", "metrics", "titles", "fields", "timings", "request", "source_files")
+    names = ("depth", "scored", "fingerprints", "metrics", "fields", "timings", "request", "source_files")
     if any(getattr(made, name) != getattr(stored, name) for name in names):
         return False
     new = any(getattr(made.index, name) and not getattr(stored.index, name) for name in ("known", "details"))

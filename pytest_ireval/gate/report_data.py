@@ -97,9 +97,7 @@ def result_of(
         diagnoses=diagnoses.causes,
         since_base=_since_base(material),
     )
-    kept = material.stored.titles if material.stored is not None else {}
-    called = {material.population.called(document): texts for document, texts in kept.items()}
-    return with_texts(result, *material.document_texts, pictures=suite.documents.pictures, kept=called)
+    return with_texts(result, *material.document_texts)
 
 
 def _grades(suite: Suite, judgments: Judgments | None) -> str:

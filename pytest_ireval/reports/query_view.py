@@ -47,8 +47,6 @@ class Standing:
     document: str
     title: str
     url: str
-    picture: str
-    """The picture itself, never an address."""
     grade: str
     """The judgment, as in ``3 perfect``; empty where there is none."""
     relevant: bool
@@ -237,7 +235,6 @@ def _side(suite: SuiteResult, documents: Sequence[Placed], *, compared: bool, no
             document=sound(each.document),
             title=sound(each.title),
             url=_address(suite, each),
-            picture=_picture(suite, each),
             grade=_grade(suite, each),
             relevant=counts(suite, each),
             other=each.baseline if now else each.now,
@@ -250,12 +247,6 @@ def _address(suite: SuiteResult, placed: Placed) -> str:
     """The address of the document, if a page may link it."""
     text = suite.texts.get(placed.document)
     return text.url if text is not None and WEB.fullmatch(text.url) else ""
-
-
-def _picture(suite: SuiteResult, placed: Placed) -> str:
-    """A picture that the result holds; a page never loads one."""
-    text = suite.texts.get(placed.document)
-    return text.image if text is not None and text.image.startswith("data:image/") else ""
 
 
 def _arrow(placed: Placed, *, now: bool) -> Literal["↑", "↓", "=", "new", "gone"]:
@@ -413,7 +404,6 @@ def _of_a_query(suite: SuiteResult, documents: QueryDocuments) -> dict[str, Any]
         "baseline": [each.baseline for each in placed],
         **({"titles": [sound(each.title) for each in placed]} if any(each.title for each in placed) else {}),
         **({"urls": urls} if any(urls := [_address(suite, each) for each in placed]) else {}),
-        **({"pictures": found} if any(found := [_picture(suite, each) for each in placed]) else {}),
         "shares": [[sound(name), _short(shares[place] for place in kept)] for name, shares in documents.shares.items()],
         "relevant": documents.relevant,
         "more": len(documents.documents) - len(kept),

@@ -87,8 +87,6 @@ class DocumentText:
 
     title: str = ""
     url: str = ""
-    image: str = ""
-    """The address of a picture; pages do not load it."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """All other fields, cut to 200 characters."""
 

@@ -346,8 +346,6 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
             documents.collapse.pattern if documents.collapse else "",
             documents.size,
             documents.fields,
-            documents.pictures,
-            documents.keep_titles,
             documents.spans,
             None if budget is None else Budget(budget.at_most, budget.text or budget.field, is_text=bool(budget.text)),
         ),

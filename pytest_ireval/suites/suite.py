@@ -77,10 +77,6 @@ class DocumentsAsked:
     """The number of documents in the collection."""
     fields: FileAsked | None = None
     """A file of titles and other fields of documents."""
-    pictures: bool = False
-    """True if pages show their pictures."""
-    keep_titles: bool = False
-    """True if the baseline keeps titles and addresses."""
     spans: float | None = None
     """The share of a judged passage that a chunk covers to count as it; None: ids have no spans."""
     budget: Budget | None = None

@@ -238,18 +238,6 @@ class DocumentsKeys(Options):
         "or a BEIR corpus): messages and pages show titles beside ids, and metrics may use any field.",
         examples=["data/products.jsonl"],
     )
-    pictures: Flag = Field(
-        False,
-        description="With true, pages show pictures of documents: small files beside that file, named in its image "
-        "field. Addresses are never loaded.",
-        examples=["true"],
-    )
-    keep_titles: Flag = Field(
-        False,
-        description="With true, the baseline keeps titles and addresses of its documents (120 characters each): "
-        "a document that has left the index is still shown with its title.",
-        examples=["true"],
-    )
     size: Whole | None = Field(
         None,
         description="The number of documents in the collection; FallOut and some other metrics need it.",

@@ -10,7 +10,7 @@ from pytest_ireval.errors import InputError
 from pytest_ireval.results.outcome import DocumentText
 from pytest_ireval.retrieval.document_texts import read_document_texts
 
-MUG = DocumentText("Red mug", "https://shop.example/d1", "", {"price": "3.5"})
+MUG = DocumentText("Red mug", "https://shop.example/d1", {"price": "3.5"})
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,7 @@ def test_every_face_shows_them(titled, monkeypatch):
     assert "javascript:alert" not in page
     assert '<a href="https://shop.example/1" rel="noreferrer noopener">Mug number 1</a>' in page
     (suite,) = titled.results()["suites"]
-    assert suite["texts"]["q07-d1"] == {
-        "title": "Mug number 1",
-        "url": "https://shop.example/1",
-        "image": "",
-        "fields": {},
-    }
+    assert suite["texts"]["q07-d1"] == {"title": "Mug number 1", "url": "https://shop.example/1", "fields": {}}
 
 
 def test_they_decide_nothing(titled):
@@ -230,169 +225,3 @@ def test_why_says_what_is_wrong_with_the_file(titled, ireval):
     said = ireval("why", "nDCG@10", "--suite", "shop.ireval.yaml", "--query", "q07")
     assert "documents have no titles: " in said.err
     assert "title" not in said.out[said.out.rindex("nDCG@10 of query") :]
-
-
-PNG = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
-    "1f15c4890000000d49444154789c6360f8cf500f0003840180d2d8c5df0000000049454e44ae426082"
-)
-
-
-@pytest.fixture
-def pictured(titled):
-    """One document has a picture; the others name what a page must not show."""
-    (titled.path / "img").mkdir()
-    (titled.path / "img" / "a.png").write_bytes(PNG)
-    (titled.path / "img" / "a.svg").write_text("<svg onload='alert(1)'/>")
-    (titled.path / "img" / "big.png").write_bytes(PNG + bytes(60_000))
-    (titled.path.parent / "far.png").write_bytes(PNG)
-    images = ["img/a.png", "https://shop.example/a.png", "../far.png", "img/a.svg"]
-    rows = [{"id": f"q07-d{n}", "title": f"Mug {n}", "image": image} for n, image in enumerate(images)]
-    rows += [
-        {"id": f"q08-d{n}", "title": "Mug", "image": each}
-        for n, each in enumerate(["img/big.png", "data:x", "", "n" * 5000])
-    ]
-    (titled.path / "products.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return titled
-
-
-def test_pictures_are_shown_if_asked_for_and_nothing_else_is(pictured):
-    pictured.change(("fields: products.jsonl", "fields: products.jsonl, pictures: true"))
-    pictured.run()
-    (suite,) = pictured.results()["suites"]
-
-    assert {each: text["image"][:21] for each, text in suite["texts"].items() if text["image"]} == {
-        "q07-d0": "data:image/png;base64"
-    }
-    assert "6 pictures cannot be shown: give files of PNG" in str(suite["notes"])
-    page = (pictured.path / "ireval-report/index.html").read_text()
-    assert '<img class="picture" src="data:image/png;base64,' in page
-    assert "shop.example/a.png" not in page
-
-
-def test_without_being_asked_a_page_has_no_picture(pictured):
-    pictured.run()
-
-    assert '<img class="picture"' not in (pictured.path / "ireval-report/index.html").read_text()
-    assert pictured.results()["suites"][0]["texts"]["q07-d0"]["image"] == "img/a.png"
-
-
-@pytest.fixture
-def keeping(titled, monkeypatch):
-    """The titles are in the accepted baseline; then every document leaves the file of titles."""
-    monkeypatch.delenv("CI", raising=False)
-    titled.change(("fields: products.jsonl", "fields: products.jsonl, keep_titles: true"))
-    assert titled.run("--ireval-update", "--ireval-reason", "titles are kept").ret == 0
-    return titled
-
-
-STORED = "baselines/shop.titles.jsonl"
-
-
-def test_a_document_that_left_the_index_keeps_its_title(keeping):
-    kept = [json.loads(line) for line in (keeping.path / STORED).read_text().splitlines()]
-    assert kept == sorted(kept)
-    assert all(len(title) <= 120 for _, title, _ in kept)
-    titles = {document: title for document, title, _ in kept}
-    for query in ("q07", "q08"):
-        keeping.rankings[query] = [f"{query}-new{n}" for n in range(4)]
-    keeping.write()
-    (keeping.path / "products.jsonl").write_text('{"id": "q07-new0", "title": "A new mug"}\n')
-    text = " ".join(keeping.run().stdout.str().split())
-
-    (suite,) = keeping.results()["suites"]
-    assert suite["texts"]["q07-d0"]["title"] == titles["q07-d0"]
-    assert suite["texts"]["q07-new0"]["title"] == "A new mug"
-    assert titles["q07-d0"] in text
-
-
-def test_titles_are_kept_only_if_asked_and_the_same_titles_are_not_accepted_again(keeping):
-    before = {path.name: path.read_bytes() for path in (keeping.path / "baselines").iterdir()}
-    keeping.run("--ireval-update", "--ireval-reason", "again")
-    assert {path.name: path.read_bytes() for path in (keeping.path / "baselines").iterdir()} == before
-
-    keeping.change((", keep_titles: true", ""))
-    keeping.run("--ireval-update", "--ireval-reason", "no titles")
-    assert not (keeping.path / STORED).exists()
-    assert keeping.run().ret == 0
-
-
-def test_a_long_address_is_not_kept(keeping):
-    rows = [{"id": "q07-d0", "title": "t" * 500, "url": "https://shop.example/" + "u" * 120}]
-    (keeping.path / "products.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    keeping.run("--ireval-update", "--ireval-reason", "another title")
-
-    found = {document: texts for document, *texts in map(json.loads, (keeping.path / STORED).read_text().splitlines())}
-    assert found["q07-d0"] == ["t" * 120, ""]
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ('["q01-d0", "x"]\n', "shop.titles.jsonl:1*is not a JSON list of the id, title and address of a document"),
-        ('["q01-d0", "x", ""]\n', "shop.titles.jsonl*is not what was accepted"),
-        (None, "shop.titles.jsonl*is missing"),
-    ],
-)
-def test_damaged_titles_are_an_error_of_the_baseline(keeping, text, complaint):
-    stored = keeping.path / STORED
-    stored.unlink() if text is None else stored.write_text(text)
-    result = keeping.run()
-
-    assert result.ret == 1
-    assert fnmatch(" ".join(result.stdout.str().split()), f"*{complaint}*git checkout -- *")
-
-
-def test_titles_that_cannot_be_read_are_not_accepted(keeping):
-    (keeping.path / "products.jsonl").write_text('{"id": \n')
-    keeping.rankings["q01"] = keeping.rankings["q01"][::-1]
-    keeping.write()
-    before = (keeping.path / STORED).read_bytes()
-    result = keeping.run("--ireval-update", "--ireval-reason", "meant")
-
-    assert result.ret == 1
-    assert "products.jsonl:1" in result.stdout.str()
-    assert (keeping.path / STORED).read_bytes() == before
-
-
-def test_documents_of_waived_queries_keep_their_titles(keeping):
-    rows = [json.loads(line) for line in (keeping.path / STORED).read_text().splitlines()]
-    before = {document: title for document, title, _ in rows}
-    keeping.rankings["q07"] = ["q07-d0", "q07-new"]
-    keeping.write()
-    (keeping.path / "products.jsonl").write_text('{"id": "q07-d0", "title": "A mug"}\n')
-    keeping.change(("rules:\n", "waive: [{query: q07, until: 2099-01-01, reason: x}]\nrules:\n"))
-    keeping.run("--ireval-update", "--ireval-reason", "waived")
-
-    kept = {document: title for document, title, _ in map(json.loads, (keeping.path / STORED).read_text().splitlines())}
-    assert kept["q07-d1"] == before["q07-d1"]
-    assert kept["q07-d0"] == "A mug"
-    assert "q07-new" not in kept
-
-
-def test_titles_are_merged_with_their_baseline(keeping):
-    import re
-    import shlex
-    import subprocess
-
-    def git(*arguments):
-        command = ["git", "-c", "user.name=x", "-c", "user.email=x@x.example", *arguments]
-        return subprocess.run(command, cwd=keeping.path, capture_output=True, text=True, check=False)
-
-    git("init", "-q", "-b", "main")
-    git("add", "-A")
-    git("commit", "-qm", "base")
-    for branch in ("one", "two"):
-        git("checkout", "-qb", branch, "main")
-        (keeping.path / "products.jsonl").write_text(f'{{"id": "q01-d0", "title": "Mug {branch}"}}\n')
-        keeping.run("--ireval-update", "--ireval-reason", branch)
-        git("commit", "-qam", branch)
-    assert git("merge", "-q", "one").returncode == 1
-    git("checkout", "--ours", "products.jsonl")
-    git("add", "products.jsonl")
-
-    said = " ".join(keeping.run().stdout.str().split())
-    command = re.search("git (checkout HEAD -- .*?) keeps the side of HEAD", said)[1]
-    assert git(*shlex.split(command)).returncode == 0
-    assert "UU" not in git("status", "--short").stdout
-    assert "Mug two" in (keeping.path / STORED).read_text()

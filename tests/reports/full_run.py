@@ -123,7 +123,7 @@ def full_suite(name, seed, queries, metrics, documents):
             rows=(SliceRow(metrics[0], SliceFigures("all", queries, 0.84, 0.9, 20, 11, queries - 31)),),
             queries=(QueryChange("q004", "blue tea", 0.1, 0.9),),
         ),
-        texts={"q004-d0": DocumentText("Blue tea", "https://shop.example/q004-d0", "", {"price": "3.5"})},
+        texts={"q004-d0": DocumentText("Blue tea", "https://shop.example/q004-d0", {"price": "3.5"})},
         diagnoses=(
             Diagnosis(
                 "no_answers",
