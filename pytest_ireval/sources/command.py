@@ -33,9 +33,7 @@ class CommandOptions(SourceOptions):
 
     command: Texts = Field(description="The program and its arguments; {queries}, {rankings} and {depth} are replaced.")
     format: Text = Field("", description="The format of its output; needed only if several formats fit.")
-    queries_format: Literal["tsv", "jsonl", "pairs"] = Field(
-        "tsv", description="tsv: named columns; jsonl; pairs: id and text with a tab between them, no header line."
-    )
+    queries_format: Literal["tsv", "jsonl"] = Field("tsv", description="tsv: a line that names the columns; jsonl.")
     timeout: DurationText = Field(600.0, repr=False, description="Time limit of the program.")
     shell: Flag = Field(False, description="Run the command as one line in the shell.")
     folder: PathText | None = Field(None, description="The folder in which it runs; by default the suite's folder.")
@@ -62,7 +60,7 @@ class _Job:
 
     @property
     def queries(self) -> Path:
-        return self.files / f"queries.{'jsonl' if self.options.queries_format == 'jsonl' else 'tsv'}"
+        return self.files / f"queries.{self.options.queries_format}"
 
     @property
     def rankings(self) -> Path:
@@ -118,15 +116,13 @@ def _folder() -> Iterator[str]:
 
 
 def _write_queries(job: _Job) -> None:
-    queries = job.request.queries
-    pairs = job.options.queries_format == "pairs"
     try:
-        lines = encoded_queries(replace(queries, columns={}) if pairs else queries, job.queries)
+        lines = encoded_queries(job.request.queries, job.queries)
     except InputError as error:
         complaint = f"the queries cannot be written as {job.options.queries_format}: {error.problems[0].complaint}"
         suggestion = "" if job.options.queries_format == "jsonl" else "use queries_format: jsonl"
         raise SourceError(Problem(complaint, suggestion=suggestion)) from None
-    job.queries.write_text("".join(lines[1:] if pairs else lines), encoding="utf-8", newline="")
+    job.queries.write_text("".join(lines), encoding="utf-8", newline="")
 
 
 def _run(job: _Job) -> _Ended:

@@ -54,7 +54,6 @@ with open(sys.argv[2].removeprefix("--out="), "w") as file:
     ("name", "text"),
     [
         ("tsv", "id\ttext\tsegment\nq1\tred mug\thead\nq2\tblue mug\ttail\n"),
-        ("pairs", "q1\tred mug\nq2\tblue mug\n"),
         (
             "jsonl",
             '{"id": "q1", "text": "red mug", "segment": "head"}\n{"id": "q2", "text": "blue mug", "segment": "tail"}\n',
@@ -214,7 +213,7 @@ def test_options_that_do_not_go_together_are_refused_while_the_suite_is_read(sho
         ({"command": ["a", "b"], "shell": "true"}, "with shell: true, command must be one text"),
         ({"command": []}, "command is empty"),
         ({"command": ""}, "command is empty"),
-        ({"command": ["a"], "queries_format": "csv"}, "Input should be 'tsv', 'jsonl' or 'pairs'"),
+        ({"command": ["a"], "queries_format": "csv"}, "Input should be 'tsv' or 'jsonl'"),
     ]:
         with pytest.raises(ValidationError, match=complaint):
             shop.source(value)
