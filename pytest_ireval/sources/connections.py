@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
@@ -25,8 +25,6 @@ from pytest_ireval.sources.exchange import LONGEST_WAIT, AttemptError
 
 LARGEST = 64 << 20
 """The number of bytes of one answer that are read."""
-_REDIRECTS = (301, 302, 303, 307, 308)
-"""Statuses that name another address. From 307 on, they keep the method and the body."""
 _AGAIN = (408, 429, 500, 502, 503, 504)
 """Statuses after which the same request may succeed."""
 _CONTROL = re.compile(r"[\x00-\x08\n-\x1f\x7f]")
@@ -52,9 +50,7 @@ class Received(NamedTuple):
     def refused(self) -> AttemptError:
         """The failure of an answer that is not a success."""
         if self.status < 400 and (target := self.headers.get("location")):
-            return AttemptError(
-                f"status {self.status}: it redirects to {shown(target)}", "name that address, or set redirects: true"
-            )
+            return AttemptError(f"status {self.status}: it redirects to {shown(target)}", "name that address")
         after = _seconds_to_wait(self.headers.get("retry-after", ""))
         again = self.status in _AGAIN and after <= LONGEST_WAIT
         wait = f", and asks to wait {after:g}s" if after > LONGEST_WAIT else ""
@@ -74,8 +70,8 @@ def _seconds_to_wait(text: str) -> float:
 class Connections:
     """Connections to the host of an address. Each is used by one thread at a time, and then by any other."""
 
-    def __init__(self, address: str, *, redirects: bool = False) -> None:
-        self.origin, self.redirects = urlsplit(address), redirects
+    def __init__(self, address: str) -> None:
+        self.origin = urlsplit(address)
         self.headers = {
             "host": self.origin.netloc.rpartition("@")[2].encode("idna").decode(),
             "accept": "application/json",
@@ -94,24 +90,11 @@ class Connections:
             self._idle.pop().close()
 
     def answer(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], timeout: float) -> Received:
-        """The answer, whatever its status. Redirects are followed, if that is wanted, on the same host."""
+        """The answer, whatever its status."""
         until = time.monotonic() + timeout
         sent = {**self.headers, **{name.lower(): text for name, text in headers.items()}}
         try:
-            for _ in range(5):
-                received = self._received(method, url, data, sent, until)
-                location = received.headers.get("location", "")
-                if not self.redirects or received.status not in _REDIRECTS or not location:
-                    return received
-                if method != "GET" and received.status < 307:
-                    lost = (
-                        f"status {received.status}: it redirects to {shown(location)} without the body of the request"
-                    )
-                    raise AttemptError(lost, "name that address in the suite")
-                url = urljoin(url, location)
-                if _origin(to := urlsplit(url)) != _origin(self.origin):
-                    other = f"{to.scheme}://{to.netloc.rpartition('@')[2]}"
-                    raise AttemptError(f"it redirects to another host, {other}", "name the right address in the suite")
+            return self._received(method, url, data, sent, until)
         except TimeoutError as error:
             raise AttemptError(f"no answer in {timeout:g}s", "to allow more time, set timeout:", again=True) from error
         except ssl.SSLCertVerificationError as error:
@@ -122,7 +105,6 @@ class Connections:
             raise AttemptError(f"the connection failed: {reason}", again=True) from error
         except ValueError as error:  # a line end in a header, from a column of the queries
             raise AttemptError(f"the request cannot be sent: {error}") from error
-        raise AttemptError("it redirects more than 5 times")
 
     def _received(
         self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], until: float
@@ -223,10 +205,6 @@ def _head(first: str, headers: tuple[tuple[str, str], ...]) -> bytes:
         raise ValueError(f"the header {wrong} has a line end or another control character")
     lines = [first, *(f"{name}: {text}" for name, text in headers), "", ""]
     return "\r\n".join(lines).encode()
-
-
-def _origin(address: SplitResult) -> tuple[str, str | None, int | None]:
-    return address.scheme, address.hostname, address.port or _PORTS.get(address.scheme)
 
 
 def _silent(sock: socket.socket) -> bool:

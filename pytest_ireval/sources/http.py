@@ -197,7 +197,7 @@ def asked_over_http(exchange: Exchange, options: LiveOptions, request: Request, 
             raise SourceError(Problem(said, suggestion=f"add record: FOLDER, and run once without {OFFLINE}"))
         numbers = range(0, len(queries), batch.size if batch else 1)
         request.progress.expect(len(numbers), "batches of queries" if batch else "queries")
-        connections = Connections(address, redirects=options.redirects)
+        connections = Connections(address)
         asker = _Asker(stack.enter_context(closing(connections)), exchange, options, request, recording)
         limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2 * numbers.step
         calls = [range(first, min(first + numbers.step, len(queries))) for first in numbers]
@@ -245,7 +245,7 @@ def asked_once(exchange: Exchange, options: LiveOptions, request: Request, query
     """The answer of the system to one request about a query; ``more`` has values of other placeholders."""
     from pytest_ireval.sources.connections import Connections
 
-    with closing(Connections(exchange.url, redirects=options.redirects)) as connections:
+    with closing(Connections(exchange.url)) as connections:
         asker = _Asker(connections, exchange, options, request, None)
         values = {**asker.values(request.queries.position[query]), **more}
         return asker.attempted(*asker.request_for(values)).answer

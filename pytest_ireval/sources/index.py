@@ -64,7 +64,7 @@ def with_index(
     from pytest_ireval.sources.connections import Connections
 
     with ExitStack() as stack:
-        connections = stack.enter_context(closing(Connections(index.address, redirects=options.redirects)))
+        connections = stack.enter_context(closing(Connections(index.address)))
         looking = _Looking(connections, index, options, request, stack)
         facts = [looking.facts("before")]
         found = answered()

@@ -11,17 +11,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.errors import Problem, shown
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.exchange import OF_ANY_QUERY, find_mistakes, holes
-from pytest_ireval.suites.options import (
-    AmountText,
-    Count,
-    DurationText,
-    Flag,
-    Number,
-    PathText,
-    SourceOptions,
-    Text,
-    Whole,
-)
+from pytest_ireval.suites.options import AmountText, Count, DurationText, Number, PathText, SourceOptions, Text, Whole
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.scalars import UnfitError
 
@@ -46,7 +36,6 @@ class LiveOptions(SourceOptions):
     error_budget: AmountText = Field(
         Amount(0), description="The number of queries, or their share, that may fail; each counts as an empty ranking."
     )
-    redirects: Flag = Field(False, description="Follow redirects on the same host.")
     times: Literal["client", "engine"] = Field(
         "client", description="The times that metrics use: measured here, or those that the engine says it took."
     )

@@ -239,32 +239,10 @@ def test_scores_that_do_not_fall_with_the_rank_are_refused(shop, server):
     assert "leave out score:, so that their order counts" in said
 
 
-def test_redirects_are_refused_unless_asked_for(shop, server):
-    good = server.respond
-    server.respond = lambda r: good(r) if r.path == "/new" else (307, b"", {"location": f"/new?q={r.text[:3]}"})
+def test_a_redirect_is_refused_and_says_where_it_leads(shop, server):
+    server.respond = lambda _: (307, b"", {"location": "/new"})
 
-    assert "status 307: it redirects to '/new?q=" in shop.refused(source(server))
-    assert shop.lists(source(server, redirects="true")) == {"q1": ["red"], "q2": ["blu"]}
-
-
-@pytest.mark.parametrize("status", [301, 302, 303])
-def test_a_redirect_never_loses_the_query(shop, server, status):
-    server.respond = lambda r: {"hits": [{"id": "any"}]} if r.path == "/new" else (status, b"", {"location": "/new"})
-
-    said = shop.refused(source(server, redirects="true", body={"query": "{text}"}))
-
-    assert f"status {status}: it redirects to '/new' without the body of the request" in said
-    assert shop.lists(source(server, redirects="true")) == {"q1": ["any"], "q2": ["any"]}  # a GET has no body
-
-
-def test_a_redirect_never_leads_to_another_host(shop, server):
-    other = Server()
-    server.respond = lambda _: (302, b"", {"location": f"{other.url}/search"})
-    try:
-        assert f"it redirects to another host, {other.url}, for" in shop.refused(source(server, redirects="true"))
-        assert other.requests == []
-    finally:
-        other.close()
+    assert "status 307: it redirects to '/new', for" in " ".join(shop.refused(source(server)).split())
 
 
 def test_an_answer_without_end_is_cut_off(shop, server, monkeypatch):
