@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
     from pytest_ireval.metrics.names import MetricResolver
     from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, RuleKind, SourceKind
-    from pytest_ireval.results.outcome import Outcome
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.retrieval.formats.reader import Reader
 
@@ -160,18 +159,7 @@ def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, files: 
     """Observe that the rankings of a suite were accepted: ``files`` hold the new baseline.
 
     Called at the end of a run with ``--ireval-update`` or ``--ireval-update-new``, once for each baseline written.
-    Returns nothing. An exception is an error of the run, also in the next two hooks; the baseline stays.
-
-    Since 0.1.
-    """
-
-
-@hookspec
-def ireval_verdict_reached(suite: SuiteResult, outcome: Outcome) -> None:
-    """Observe a verdict of a suite.
-
-    Called at the end of a run, in the process that writes files, once for each verdict that pytest has reported.
-    Returns nothing: an observer decides nothing, and the verdict stays.
+    Returns nothing. An exception is an error of the run, also in the next hook; the baseline stays.
 
     Since 0.1.
     """

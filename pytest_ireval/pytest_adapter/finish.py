@@ -202,32 +202,29 @@ class RunEnd:
             session.exitstatus = self._exit_status(self.result)
 
     def _observed(self, ended: Mapping[PlannedSuite, SuiteResult]) -> Iterator[str]:
-        """Tell observers of accepted baselines and of verdicts; yields the complaints about those that raise."""
+        """Tell observers of accepted baselines; yields the complaints about those that raise."""
         for suite, result in ended.items():
             try:
-                self.plugins.adopt_beside(suite.path, *map(str.encode, OBSERVING))
+                self.plugins.adopt_beside(suite.path, ACCEPTED.encode(), ENDED.encode())
             except IrevalError as error:
                 yield one_line(error)
-            accepted = self.accepting.written.get(suite.name)
-            told: list[list[dict[str, object]]] = [
-                [{"acceptance": accepted[0], "files": accepted[1]}] if accepted else [],
-                [{"outcome": outcome} for outcome in result.outcomes],
-            ]
-            for hook, calls in zip(OBSERVING, told, strict=False):
-                for origin, observe in self.plugins.observers(hook, suite.path):
-                    for call in calls:
-                        yield from self.plugins.troubles(hook, origin, partial(observe, suite=result, **call))
+            if suite.name not in self.accepting.written:
+                continue
+            acceptance, files = self.accepting.written[suite.name]
+            for origin, observe in self.plugins.observers(ACCEPTED, suite.path):
+                call = partial(observe, suite=result, acceptance=acceptance, files=files)
+                yield from self.plugins.troubles(ACCEPTED, origin, call)
 
     def _end_observed(self, run: RunResult, ended: Iterable[PlannedSuite]) -> Iterator[str]:
         """Tell observers that the run has ended, each of the suites that it serves."""
         served: dict[Origin, tuple[Callable[..., object], set[str]]] = {}
         for path, names in [(self.files.root, set[str]()), *((suite.path, {suite.name}) for suite in ended)]:
-            for origin, observe in self.plugins.observers(OBSERVING[-1], path):
+            for origin, observe in self.plugins.observers(ENDED, path):
                 served.setdefault(origin, (observe, set()))[1].update(names)
         for origin, (observe, names) in served.items():
             seen = replace(run, suites=tuple(suite for suite in run.suites if suite.name in names))
             call = partial(observe, run=seen, folder=self.files.folder)
-            yield from self.plugins.troubles(OBSERVING[-1], origin, call)
+            yield from self.plugins.troubles(ENDED, origin, call)
 
     def _no_gate(self) -> bool:
         """Tell whether the ini option alone asked for suites, and the run has none."""
@@ -435,8 +432,8 @@ class RunEnd:
         tell_code_host(terminalreporter, self.config, self.result, self.unsaid)
 
 
-OBSERVING = ("ireval_baseline_accepted", "ireval_verdict_reached", "ireval_run_ended")
-"""The hooks of observers, in the order of their calls."""
+ACCEPTED, ENDED = "ireval_baseline_accepted", "ireval_run_ended"
+"""The hooks of observers."""
 
 PHASES = ("setup", "call", "teardown")
 """Reports about anything else tell of a worker that died."""

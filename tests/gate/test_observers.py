@@ -1,4 +1,4 @@
-"""Plugins observe verdicts, accepted baselines and the end of a run; an observer that raises is an error of the run."""
+"""Plugins observe accepted baselines and the end of a run; an observer that raises is an error of the run."""
 
 import json
 import re
@@ -26,13 +26,11 @@ def ireval_baseline_accepted(suite, acceptance, files):
 
 
 @hookimpl
-def ireval_verdict_reached(suite, outcome):
-    note(suite.name, outcome.id, outcome.verdict)
-
-
-@hookimpl
 def ireval_run_ended(run, folder):
     known = json.loads((folder / "results.json").read_text())["verdict"] if folder else "no files"
+    for suite in run.suites:
+        for outcome in suite.outcomes:
+            note(suite.name, outcome.id, outcome.verdict)
     note("ended", run.verdict, [suite.name for suite in run.suites], known)
 """
 RAISES = """\
@@ -61,7 +59,7 @@ def notes(shop):
 
 
 @ALONE_OR_PARALLEL
-def test_they_are_told_of_each_verdict_then_of_the_end(notes, shop, arguments):
+def test_they_are_told_of_the_end_with_each_verdict(notes, shop, arguments):
     (shop.path / "rankings.txt").write_text("q01 Q0 q01-d3 1 9 x\n")
     told = notes(*arguments)
     (suite,) = shop.results()["suites"]
@@ -124,7 +122,7 @@ def test_the_end_of_a_run_without_a_suite_is_told_too(shop):
     assert (shop.path / "log.txt").read_text() == "ended error [] error\n"
 
 
-HOOKS = {"ireval_verdict_reached": "outcome", "ireval_run_ended": "run", "ireval_baseline_accepted": "suite, files"}
+HOOKS = {"ireval_run_ended": "run", "ireval_baseline_accepted": "suite, files"}
 
 
 @pytest.mark.parametrize("hook", HOOKS)
@@ -143,10 +141,10 @@ def test_one_that_raises_is_an_error_of_the_run_with_its_file_and_line(shop, hoo
 
 
 def test_the_others_are_told_all_the_same(notes, shop):
-    (shop.path / "raises.py").write_text(RAISES.format(hook="ireval_verdict_reached", arguments="suite"))
+    (shop.path / "raises.py").write_text(RAISES.format(hook="ireval_run_ended", arguments="run"))
     shop.pytester.syspathinsert()
 
-    assert notes("-p", "raises")[-1] == "ended error ['shop'] error"
+    assert notes("-p", "raises")[-1] == "ended fail ['shop'] fail"
 
 
 def test_a_parameter_that_no_hook_has_is_refused(shop):
@@ -170,6 +168,4 @@ def test_the_observers_of_the_page_observe(shop):
     assert result.ret == 0, result.stdout.str()
     copies = {path.name: path.read_bytes() for path in (shop.path / "copies/shop").iterdir()}
     assert copies == shop.baseline_files()
-    told = [json.loads(line) for line in (shop.path / "verdicts.jsonl").read_text().splitlines()]
-    assert told == [["shop", id_, verdict] for id_, verdict in shop.verdicts().items()]
-    assert (shop.path / "last_run.txt").read_text() == f"pass: 1 suites, files in {shop.path / 'ireval-report'}\n"
+    assert json.loads((shop.path / "last_run.json").read_text()) == {"shop": shop.verdicts()}

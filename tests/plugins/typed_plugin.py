@@ -17,7 +17,6 @@ from pytest_ireval import (
     JudgedRankings,
     Metric,
     MetricResolver,
-    Outcome,
     Ranking,
     RankingChange,
     Request,
@@ -154,11 +153,6 @@ def ireval_resolve_metric() -> list[MetricResolver]:
 @hookimpl
 def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, files: tuple[Path, ...]) -> None:
     assert_type(acceptance.reason, str)
-
-
-@hookimpl
-def ireval_verdict_reached(suite: SuiteResult, outcome: Outcome) -> None:
-    assert_type(outcome.id, str)
 
 
 @hookimpl
