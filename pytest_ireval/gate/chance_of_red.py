@@ -37,10 +37,8 @@ def chance_of_red(known: Known) -> ChanceOfRed:
     values = _values(known, judged)  # those that only warn are corrected with the others
     spreads = {name: found for name, each in values.items() if (found := _usual(known, name, "all", each))}
     why = "" if spreads else "no accepted change has shown yet how far queries usually move" if values else NO_MEAN
-    if why or known.drawing is not None:
-        return _unknown(
-            asked, why or "changes are drawn query by query, but these queries belong to clusters or strata"
-        )
+    if why or known.clusters is not None:
+        return _unknown(asked, why or "changes are drawn query by query, but these queries belong to clusters")
     changes = _drawn({name: values[name] for name in spreads}, spreads, len(judged))
     told: list[_Told] = []
     left_out: dict[str, None] = {}

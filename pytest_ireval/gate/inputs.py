@@ -35,7 +35,7 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judgments import Judgments, no_judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.rules.planning import drawing_of, drawing_problems
+from pytest_ireval.rules.planning import cluster_problems, clusters_of
 from pytest_ireval.rules.side import Floats, Population
 from pytest_ireval.sources.run import reads_files_of
 from pytest_ireval.suites.suite import RuleAsked, SourceAsked, Suite, Waiver
@@ -124,9 +124,9 @@ def gathered(
     refuse_wrong_requests(suite, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = weights_of_suite(suite, queries)
-    if problems := list(drawing_problems(suite, queries)):
+    if problems := list(cluster_problems(suite, queries)):
         raise InputError(*problems)
-    population = Population(queries, judgments, weights, waived, names.called, drawing_of(suite, queries))
+    population = Population(queries, judgments, weights, waived, names.called, clusters_of(suite, queries))
     companions = Companions(preferences=_preferences(suite, names), queries=queries if needs_columns(suite) else None)
     plain = no_judgments(queries.ids, queries.origin)
     return Gathered(

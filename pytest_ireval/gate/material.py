@@ -250,8 +250,7 @@ def _gain(material: Material, held: Held, reference: Side | None) -> Floats:
 
 def _clustered(material: Material, held: Held) -> float | None:
     """The spread of single queries with the same error of the mean; None where queries have no clusters."""
-    drawing = material.population.drawing
-    if drawing is None or drawing.clusters is None:
+    if material.population.clusters is None:
         return None
     seen = Seen(material.population, material.now, material.comparable, Part(metric=held.metric), held.slice)
     return Question(seen, seen.paired()).evidence.sd

@@ -250,7 +250,7 @@ def _chance(material: Material, checks: Sequence[Check]) -> ChanceOfRed | None:
         population.weights,
         frozenset(query for query, counts in zip(queries.ids, population.counting, strict=True) if not counts),
         replace(material.stored, metrics={**material.stored.metrics, **_scored_again(material)}),
-        drawing=population.drawing,
+        clusters=population.clusters,
         since_anchor=since,
     )
     return chance_of_red(known)

@@ -18,11 +18,11 @@ from pytest_ireval.gate.inputs import queries_of_suite, weights_of_suite
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.rules.planning import Check, by_stored, drawing_of, planned
+from pytest_ireval.rules.planning import Check, by_stored, clusters_of, planned
 from pytest_ireval.rules.question import room_of
-from pytest_ireval.rules.side import WHOLE, Drawing, Floats, Slice
+from pytest_ireval.rules.side import WHOLE, Floats, Slice
 from pytest_ireval.rules.wording import LOW_BASELINE
-from pytest_ireval.statistics.estimate import Sampling, Weighting, weighting
+from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.student import LEVEL, false_alarm, likely_spread, queries_needed, resolution
 from pytest_ireval.suites.options import RuleFacts
 from pytest_ireval.suites.quantities import Tolerance
@@ -37,9 +37,9 @@ def known_of(suite: Suite, registry: Registry, today: date) -> Known:
     record = read_record(suite.baselines, suite.name)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = None if queries is None else weights_of_suite(suite, queries)
-    drawing = None if queries is None else drawing_of(suite, queries)
+    clusters = None if queries is None else clusters_of(suite, queries)
     stored = None if record is None else record.baseline
-    return Known(suite, checks, queries, weights, waived, stored, drawing=drawing)
+    return Known(suite, checks, queries, weights, waived, stored, clusters=clusters)
 
 
 def too_low(found: Sequence[Outlook]) -> Iterator[Problem]:
@@ -126,7 +126,8 @@ class Known:
     """The accepted baseline; its rankings are not used."""
     since_anchor: int | None = None
     """The number of changes accepted since the anchor was pinned; None: not counted, or there is no anchor."""
-    drawing: Drawing | None = None
+    clusters: Counts | None = None
+    """The number of the cluster of each query; None where each was drawn for itself."""
 
     @property
     def acceptances(self) -> tuple[Acceptance, ...]:
@@ -232,7 +233,7 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
     usual = usual_spread(known.acceptances, found.metric, found.slice, values)
     weigh = _weighting(known, check, metric)
     found = replace(found, clusters=None if weigh is None or weigh.clusters is None else weigh.units)
-    return found if usual is None else _foreseen(replace(found, usual=usual), weigh, _share(known, metric))
+    return found if usual is None else _foreseen(replace(found, usual=usual), weigh)
 
 
 def _tests(known: Known) -> int:
@@ -240,26 +241,21 @@ def _tests(known: Known) -> int:
     return sum(check.asked is not None and check.asked.options.facts.by_evidence for check in known.checks)
 
 
-def _foreseen(found: Outlook, weigh: Weighting | None, share: float) -> Outlook:
+def _foreseen(found: Outlook, weigh: Weighting | None) -> Outlook:
     """Add the power of this many queries of the usual spread; weighted ones are worth less.
 
     The spread that earlier changes had says how alike the queries of a cluster are. One that is assumed does not, so
-    a cluster is then taken for one query. ``share`` is that of the population that one query is.
+    a cluster is then taken for one query.
     """
     worth, per_unit = _worth(weigh, clustered=found.usual is not None and found.usual.assumed)
     spread = found.usual.spread / math.sqrt(worth) if found.usual else math.nan
-    left = 1 - found.queries * share
-    if left <= 0:
-        return found  # the queries are the population: chance decides nothing
-    smallest = resolution(spread, found.queries, per_unit=per_unit)
-    found = replace(found, resolution=None if smallest is None else smallest * math.sqrt(left))
+    found = replace(found, resolution=resolution(spread, found.queries, per_unit=per_unit))
     if not found.tolerance:
         return found
-    needed = queries_needed(spread, found.tolerance, found.alpha, per_unit)
     return replace(
         found,
-        needed=needed if needed is None or not share else math.ceil(needed / (1 + needed * share)),
-        false_alarm=false_alarm(found.tolerance, spread * math.sqrt(left), found.queries),
+        needed=queries_needed(spread, found.tolerance, found.alpha, per_unit),
+        false_alarm=false_alarm(found.tolerance, spread, found.queries),
     )
 
 
@@ -271,12 +267,6 @@ def _worth(weigh: Weighting | None, *, clustered: bool) -> tuple[float, float]:
     if weigh.clusters is None:
         return weigh.effective / queries, 1.0
     return weigh.effective / queries if clustered else 1.0, queries / weigh.effective
-
-
-def _share(known: Known, metric: Metric) -> float:
-    """The share of the population that one query is; 0 where its size is unknown."""
-    size = known.drawing.size if known.drawing is not None and metric.unit == "query" else None
-    return 0.0 if size is None else 1 / size
 
 
 def _values(known: Known, metric: Metric, within: Slice) -> list[float]:
@@ -305,15 +295,11 @@ def _listed(known: Known, within: Slice) -> int:
 def _weighting(known: Known, check: Check, metric: Metric) -> Weighting | None:
     """The weights and clusters of a rule's queries; None where they are unknown."""
     facts = check.asked.options.facts if check.asked is not None else RuleFacts()
-    drawing = known.drawing
     stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
     if known.queries is None or stored is None or metric.unit != "query":
         return None
     inside = [known.queries.position[query] for query in _inside(known.queries, check.slice)]
     place = np.array([row for row in inside if _value(stored, known.queries.ids[row], known) is not None], np.int64)
     weights = known.weights[place] if facts.weighted and known.weights is not None else None
-    clusters = None if drawing is None or drawing.clusters is None else drawing.clusters[place]
-    if drawing is not None and drawing.strata is not None and facts.by_evidence:
-        sampling = Sampling(clusters, drawing.strata.codes[place], drawing.strata.shares)
-        return weighting(weights, place.size, sampling)
-    return None if weights is None and clusters is None else weighting(weights, place.size, Sampling(clusters))
+    clusters = None if known.clusters is None else known.clusters[place]
+    return None if weights is None and clusters is None else weighting(weights, place.size, clusters)

@@ -399,9 +399,9 @@ def _has_enough(asked: RuleAsked, seen: Seen) -> bool:
 
 
 def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:
-    """The number of queries of the slice, or their worth if drawn in clusters or strata; and the same in words."""
+    """The number of queries of the slice, or their worth if drawn in clusters; and the same in words."""
     count = _counting(asked, seen)
-    if count and asked.options.facts.by_evidence and seen.population.drawing is not None:
+    if count and asked.options.facts.by_evidence and seen.population.clusters is not None:
         question = Question(seen, seen.paired())
         return question.worth, size_words(question)
     return count, counted(count, "query")

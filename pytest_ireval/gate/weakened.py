@@ -39,7 +39,7 @@ POLICIES = {
     "unjudged": ("irrelevant", "removed"),
 }
 """Keys of a suite whose values are words, the strictest first."""
-SETTINGS = ("depth", "weight", "cluster", "population", "documents", "tags")
+SETTINGS = ("depth", "weight", "cluster", "documents", "tags")
 """Keys that may make it weaker or not."""
 YAML = (".yaml", ".yml")
 Read = TypeVar("Read")

@@ -118,9 +118,9 @@ def _toss(stage: Stage, trial: int) -> _Toss:
         urn = stage.urn if names == stage.urn.names else urn_of(names, stage.urn.seed)
         heads: Mask = drawn_queries(urn, "swap", trial) < 0.5
         population = stage.material.population
-        if population.drawing is None or population.drawing.clusters is None or names != population.queries.ids:
+        if population.clusters is None or names != population.queries.ids:
             return heads
-        _, first, codes = np.unique(population.drawing.clusters, return_index=True, return_inverse=True)
+        _, first, codes = np.unique(population.clusters, return_index=True, return_inverse=True)
         return heads[first[codes]]  # variants of one intent change places together
 
     return toss

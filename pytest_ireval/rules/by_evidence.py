@@ -16,11 +16,10 @@ from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.wording import (
     bounds_words,
     cannot_tell,
-    drawing_words,
+    describe_units,
     drift_facts,
     drift_words,
     fell_words,
-    lone_words,
     look_words,
     low_baseline_words,
     numbers_words,
@@ -41,7 +40,7 @@ from pytest_ireval.suites.quantities import Tolerance
 
 def tested_p(options: AlwaysEvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:
     """The p for the suite's correction for many verdicts; None where there are too few queries for a test."""
-    if not question.about_a_mean or question.worth < options.fewest or question.weighting.exact:
+    if not question.about_a_mean or question.worth < options.fewest:
         return None
     return min(1.0, p() * for_looks(options, question.seen))
 
@@ -68,8 +67,7 @@ def rule_by_evidence(
     """Pass a fall within the tolerance; fail one beyond it if chance is ruled out, or if it exceeds the hard limit."""
     seen, evidence, tolerance = question.seen, question.evidence, question.tolerance or Tolerance()
     factor = factor_of(options, seen, evidence.p_worse)
-    if evidence.left:
-        figures = replace(figures, adjusted=min(1.0, factor * evidence.p_worse))
+    figures = replace(figures, adjusted=min(1.0, factor * evidence.p_worse))
     if factor > 1 and figures.needed is not None and question.allowed:  # other verdicts cost more queries
         figures = replace(figures, needed=needed_for(question, question.drop or 0.0, options.alpha / factor))
     hard = None if hard_limit is None else hard_limit.allowed(question.baseline) or None  # a share of 0 limits nothing
@@ -80,7 +78,7 @@ def rule_by_evidence(
     if hard_limit and hard is not None and not passed and question.fell_beyond(hard):
         limit, words = hard_limit, f"hard limit {hard_limit}"
     elif decision.significant:
-        words += ", statistically significant" if evidence.left else ", exact: these queries are the population"
+        words += ", statistically significant"
     settled_by_queries = decision.verdict == "inconclusive" and decision.robustness is None
     return Ruling(
         decision.verdict,
@@ -158,8 +156,6 @@ def p_of_tries(options: AlwaysEvidenceOptions, tries: Tries, weights: Floats | N
 
 def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:
     """The reason why nothing is tested."""
-    if lone := lone_words(question):
-        return lone
     size = size_words(question)
     verb = "is" if question.gains.size == 1 else "are"
     if question.clusters is not None:
@@ -185,7 +181,7 @@ def _statistics(options: AlwaysEvidenceOptions, question: Question, figures: Sli
     yield from numbers_words(figures, question.seen.tests)
     if figures.p is not None:
         yield from look_words(question.seen, options.looks, options.alpha)
-    yield from drawing_words(question)
+    yield from describe_units(question)
 
 
 def numbers_of(figures: SliceFigures) -> Mapping[str, float]:

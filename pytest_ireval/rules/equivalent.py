@@ -18,7 +18,7 @@ from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.wording import (
     cannot_tell,
     change_words,
-    drawing_words,
+    describe_units,
     look_words,
     no_weight_words,
     numbers_words,
@@ -95,7 +95,6 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
     tests = _tests(question)
     factor = factor_of(options, seen, tests.p_moved)
     figures = replace(figures, p=tests.p_moved, adjusted=min(1.0, factor * tests.p_moved))
-    figures = figures if question.evidence.left else replace(figures, p=None, adjusted=None)
     verdict, words, warning = _decided(options, question, figures, factor)
     worst = worst_changes(seen, question.values, failed=verdict != "pass")
     return Ruling(
@@ -111,7 +110,7 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
         statistics=(
             *numbers_words(figures, seen.tests),
             *look_words(seen, options.looks, options.alpha),
-            *drawing_words(question),
+            *describe_units(question),
         ),
     )
 
@@ -119,13 +118,12 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
 def _question(options: EquivalentOptions, seen: Seen) -> Question:
     values = seen.paired()
     weights = weights_of(seen, values, weighted=options.weighted)
-    return Question(seen, values, options.tolerance, options.alpha, weights, stratified=True)
+    return Question(seen, values, options.tolerance, options.alpha, weights, by_evidence=True)
 
 
 def _tests(question: Question) -> Equivalence:
     allowed = 0.0 if question.margins is None else question.margins
-    weights, sampling = question.drawn
-    return equivalence(question.gains, allowed, weights=weights, sampling=sampling)
+    return equivalence(question.gains, allowed, weights=question.weights, clusters=question.cluster_of)
 
 
 def _enough(options: EquivalentOptions, question: Question) -> bool:

@@ -190,7 +190,7 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
 def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) -> Question:
     values = seen.paired()
     weights = weights_of(seen, values, weighted=options.weighted)
-    return Question(seen, values, tolerance, options.alpha, weights, stratified=options.by_evidence)
+    return Question(seen, values, tolerance, options.alpha, weights, by_evidence=options.by_evidence)
 
 
 def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
@@ -203,7 +203,7 @@ def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
     def figures(each: Seen) -> SliceFigures:
         values = each.paired()
         weights = weights_of(each, values, weighted=options.weighted)
-        return figures_of(Question(each, values, weights=weights, stratified=options.by_evidence))
+        return figures_of(Question(each, values, weights=weights, by_evidence=options.by_evidence))
 
     if seen.slice.conditions:
         yield compared(seen.of(WHOLE))

@@ -14,10 +14,10 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.expect import Expectation
-from pytest_ireval.rules.side import WHOLE, Drawing, Floats, Slice, Strata, in_order, one_value, slice_of, slug
-from pytest_ireval.statistics.estimate import FEWEST_UNITS, Counts, weighting
+from pytest_ireval.rules.side import WHOLE, Floats, Slice, in_order, one_value, slice_of, slug
+from pytest_ireval.statistics.estimate import Counts, weighting
 from pytest_ireval.suites.quantities import Tolerances
-from pytest_ireval.suites.suite import Place, PopulationAsked, RuleAsked, Suite, Waiver
+from pytest_ireval.suites.suite import Place, RuleAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
 INPUTS = "inputs"
@@ -76,8 +76,7 @@ class Check:
 
 def needs_queries(suite: Suite) -> bool:
     """Tell whether the checks depend on what the queries file says."""
-    drawn = bool(suite.cluster) or suite.population is not None
-    return drawn or any(asked.options.where or asked.options.per for asked in suite.rules)
+    return bool(suite.cluster) or any(asked.options.where or asked.options.per for asked in suite.rules)
 
 
 def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:
@@ -87,7 +86,7 @@ def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) ->
     values are looked up in them. ``lowering`` adds the comparison of the baseline with that of another branch.
     """
     problems: list[Problem] = list(_no_rules(suite))
-    problems += (*_unknown_names(suite, queries), *drawing_problems(suite, queries)) if queries is not None else ()
+    problems += (*_unknown_names(suite, queries), *cluster_problems(suite, queries)) if queries is not None else ()
     checks = [Check(INPUTS, suite.place)]
     for asked in suite.rules:
         slices = list(_slices(asked, queries, problems))
@@ -316,22 +315,11 @@ def _clashes(checks: Sequence[Check]) -> Iterator[Problem]:
             )
 
 
-LISTED = 5
-"""This many mistakes of one kind are listed."""
-
-
-def drawing_of(suite: Suite, queries: Queries) -> Drawing | None:
-    """The drawing of the queries; None where the suite says nothing. :func:`drawing_problems` finds its mistakes."""
-    population = suite.population
-    if not suite.cluster and population is None:
+def clusters_of(suite: Suite, queries: Queries) -> Counts | None:
+    """The number of the cluster of each query; an empty cell is a cluster of its own. None without clusters."""
+    if not suite.cluster:
         return None
-    clusters = _clusters(queries.composed[suite.cluster]) if suite.cluster else None
-    strata = _strata(population, queries) if population is not None and population.strata else None
-    return Drawing(clusters, strata, population.size if population is not None else None)
-
-
-def _clusters(values: tuple[str, ...]) -> Counts:
-    """The number of the cluster of each query; an empty cell is a cluster of its own."""
+    values = queries.composed[suite.cluster]
     numbers: dict[str, int] = {}
     own = iter(range(len(values), 2 * len(values)))
     return np.array(
@@ -339,46 +327,13 @@ def _clusters(values: tuple[str, ...]) -> Counts:
     )
 
 
-def _strata(population: PopulationAsked, queries: Queries) -> Strata:
-    weights = population.shares or population.sizes
-    known = {name: place for place, name in enumerate(weights)}
-    shares = np.array([*weights.values()], np.float64)
-    return Strata(
-        population.strata,
-        tuple(weights),
-        np.array([known[value] for value in queries.composed[population.strata]], np.int64),
-        shares / shares.sum(),
-        np.array([population.sizes.get(name, np.nan) for name in weights], np.float64),
-    )
-
-
-def drawing_problems(suite: Suite, queries: Queries) -> Iterator[Problem]:
-    """The mistakes in what a suite says of the drawing of its queries."""
-    if suite.cluster and suite.cluster not in queries.columns:
+def cluster_problems(suite: Suite, queries: Queries) -> Iterator[Problem]:
+    """The mistakes in what a suite says of clusters of queries."""
+    if not suite.cluster:
+        return
+    if suite.cluster not in queries.columns:
         yield _unknown_column(suite.cluster_place or suite.place, suite.cluster, queries)
         return
-    population = suite.population
-    if suite.cluster:
-        yield from _one_cluster(suite, queries)
-    if population is None:
-        return
-    if population.size is not None and population.size < len(queries):
-        yield Problem(
-            f"the population has {population.size} queries, but {queries.origin} has {len(queries)}",
-            place=str(population.place),
-            allowed=f"write size: {len(queries)} or more; {len(queries)} means that these queries are the "
-            "whole population",
-        )
-    if not population.strata:
-        return
-    if population.strata not in queries.columns:
-        yield _unknown_column(population.place, population.strata, queries)
-        return
-    wrong = list(_unknown_strata(population, queries))
-    yield from wrong or _unfit_strata(suite, population, queries)
-
-
-def _one_cluster(suite: Suite, queries: Queries) -> Iterator[Problem]:
     values = set(queries.composed[suite.cluster])
     if len(queries) > 1 and len(values) == 1 and next(iter(values)).strip():
         yield Problem(
@@ -386,63 +341,6 @@ def _one_cluster(suite: Suite, queries: Queries) -> Iterator[Problem]:
             place=str(suite.cluster_place or suite.place),
             suggestion="name a column with a different value for each intent; the variants of one intent share a value",
         )
-
-
-def _unknown_strata(population: PopulationAsked, queries: Queries) -> Iterator[Problem]:
-    """Values that have no share, and shares of values that no query has."""
-    place, column = str(population.place), population.strata
-    there = dict.fromkeys(queries.composed[column])
-    given = {"share": population.shares} if population.shares else {"size": population.sizes}
-    for what, known in given.items():
-        missing = [value for value in there if value not in known]
-        for value in missing[:LISTED]:
-            lack = f"{column}={value} has no {what}" if value.strip() else f"a query has no {column}, so no {what}"
-            yield Problem(lack, place, suggestion=did_you_mean(value, known), allowed=f"known: {', '.join(known)}")
-    for value in dict.fromkeys([*population.shares, *population.sizes]):
-        if value not in there:
-            yield Problem(
-                f"no query has {column}={shown(value)}",
-                place=place,
-                suggestion=did_you_mean(value, there),
-                allowed=f"{column} is one of {', '.join(sorted(there)[:20])}",
-            )
-
-
-def _unfit_strata(suite: Suite, population: PopulationAsked, queries: Queries) -> Iterator[Problem]:
-    """Strata that are larger than the population says, or too small to show how much queries differ."""
-    column = queries.composed[population.strata]
-    clusters = _clusters(queries.composed[suite.cluster]).tolist() if suite.cluster else list(range(len(queries)))
-    units: dict[str, set[int]] = {}
-    first: dict[int, str] = {}
-    mixed: dict[int, str] = {}
-    for row, (value, cluster) in enumerate(zip(column, clusters, strict=True)):
-        units.setdefault(value, set()).add(cluster)
-        if first.setdefault(cluster, value) != value and cluster not in mixed:
-            mixed[cluster] = queries.composed[suite.cluster][row]
-            if len(mixed) <= LISTED:
-                yield Problem(
-                    f"{suite.cluster}={mixed[cluster]} has queries of {population.strata}={first[cluster]} and of "
-                    f"{population.strata}={value}",
-                    place=str(suite.cluster_place or suite.place),
-                    allowed="all queries of a cluster belong to one stratum",
-                )
-    for value, inside in units.items():
-        count = column.count(value)
-        if count > population.sizes.get(value, count):
-            yield Problem(
-                f"the population has {population.sizes[value]} queries with {population.strata}={value}, but "
-                f"{queries.origin} has {count}",
-                place=str(population.place),
-                allowed=f"the size of {value} is {count} or more; {count} means that these queries are all of them",
-            )
-        elif len(inside) < FEWEST_UNITS and population.sizes.get(value) != count:
-            unit = "cluster" if suite.cluster else "query"
-            yield Problem(
-                f"{population.strata}={value} has {counted(len(inside), unit)}: one alone does not show how much they "
-                "differ",
-                place=str(population.place),
-                suggestion=f"add queries with {population.strata}={value}, or give them the value of another stratum",
-            )
 
 
 def _unknown_names(suite: Suite, queries: Queries) -> Iterator[Problem]:

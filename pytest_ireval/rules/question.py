@@ -14,9 +14,9 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import Seen, Values
-from pytest_ireval.rules.side import WHOLE, Floats, Mask
+from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.differences import differences
-from pytest_ireval.statistics.estimate import Sampling, Weighting, weighting
+from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence, mean_evidence
 from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
 from pytest_ireval.suites.options import RuleOptions
@@ -40,49 +40,39 @@ class Question:
     """One for each unit, where the mean is weighted."""
     told: Floats | None = None
     """Other gains of the same units, where the question is about labels of unjudged documents."""
-    stratified: bool = False
-    """True if evidence decides: the mean is that of the population with known strata, not that of these queries."""
+    by_evidence: bool = False
+    """True if evidence decides, which compares ratios of times."""
 
     @property
     def about_a_mean(self) -> bool:
         """True if there is a mean of several units to test."""
         return self.seen.metric.aggregate == "mean" and self.values.now.size > 1 and not self.weightless
 
-    @cached_property
-    def drawn(self) -> tuple[Floats | None, Sampling | None]:
-        """The weights of the units, and their sampling; None where it is unknown."""
-        return drawn(self.seen, self.values, self.weights, stratified=self.stratified)
+    @property
+    def cluster_of(self) -> Counts | None:
+        """The number of the cluster of each unit; None where each was drawn for itself."""
+        clusters = self.seen.population.clusters
+        return None if clusters is None or self.seen.metric.unit != "query" else clusters[self.values.place]
 
     @cached_property
     def weighting(self) -> Weighting:
         """The weight of each unit, and the units that belong together."""
-        weights, sampling = self.drawn
-        return weighting(weights, self.gains.size, sampling)
+        return weighting(self.weights, self.gains.size, self.cluster_of)
 
     @property
     def worth(self) -> int:
-        """The worth of these queries in queries, or clusters, of equal weight; 0 where a stratum has too few."""
-        return 0 if self.weighting.lone else self.weighting.worth
+        """The worth of these queries in queries, or clusters, of equal weight."""
+        return self.weighting.worth
 
     @property
     def clusters(self) -> int | None:
         """The number of clusters; None where each query is drawn for itself."""
         return None if self.weighting.clusters is None else self.weighting.units
 
-    @cached_property
-    def shares(self) -> Floats | None:
-        """The share of each unit in the mean, by its weight and by its stratum; None where all count the same."""
-        weights, sampling = self.drawn
-        if sampling is None or sampling.strata is None or self.weighting.shares is None:
-            return weights
-        shares = np.zeros(self.gains.size)
-        shares[self.weighting.counted] = self.weighting.shares
-        return shares
-
     @property
     def ratio(self) -> bool:
         """True if the question is about the mean of log(now / before), and figures are geometric means."""
-        return self.stratified and self.seen.metric.ratio
+        return self.by_evidence and self.seen.metric.ratio
 
     @property
     def weightless(self) -> bool:
@@ -107,24 +97,24 @@ class Question:
 
     def figure(self, values: Floats) -> float | None:
         """The metric's figure over these values, of ratios the geometric mean; None if there is none."""
-        if weightless(self.shares) or not values.size:
+        if weightless(self.weights) or not values.size:
             return None
         if self.ratio:
-            return math.exp(mean_of(self._logs(values), self.shares))
-        return aggregated(values, self.seen.metric.aggregate) if self.shares is None else mean_of(values, self.shares)
+            return math.exp(mean_of(self._logs(values), self.weights))
+        return aggregated(values, self.seen.metric.aggregate) if self.weights is None else mean_of(values, self.weights)
 
     @cached_property
     def baseline(self) -> float:
         """The mean of the baseline, which is geometric where ratios are compared; 0 without values."""
         if self.ratio:
             return self.figure(self.values.before) or 0.0
-        return mean_of(self.values.before, self.shares) if self.values.before.size else 0.0
+        return mean_of(self.values.before, self.weights) if self.values.before.size else 0.0
 
     @property
     def fall(self) -> float:
         """How far the figure got worse, in its own unit; below 0 it got better."""
         if self.told is not None:
-            return -mean_of(self.told, self.shares)
+            return -mean_of(self.told, self.weights)
         now, before = (self.figure(each) or 0.0 for each in self.values[2:])
         return -self.seen.sign * (now - before)
 
@@ -162,8 +152,8 @@ class Question:
     @cached_property
     def evidence(self) -> MeanEvidence:
         """All tests of the mean."""
-        weights, sampling = self.drawn
-        return mean_evidence(self.gains, self.margins, alpha=self.alpha, weights=weights, sampling=sampling)
+        clusters = self.cluster_of
+        return mean_evidence(self.gains, self.margins, alpha=self.alpha, weights=self.weights, clusters=clusters)
 
 
 def beyond(moved: Any, allowed: float, baseline: float) -> Any:
@@ -187,46 +177,6 @@ def weights_of(seen: Seen, values: Values, *, weighted: bool) -> Floats | None:
     """The weight of each unit; None where all count the same."""
     weights = seen.population.weights
     return weights[values.place] if weighted and weights is not None else None
-
-
-def drawn(
-    seen: Seen, values: Values, weights: Floats | None, *, stratified: bool
-) -> tuple[Floats | None, Sampling | None]:
-    """The weights of units, and their sampling: variants of an intent together, strata each for itself."""
-    drawing = seen.population.drawing
-    if drawing is None or seen.metric.unit != "query":
-        return weights, None
-    place = values.place
-    clusters = None if drawing.clusters is None else drawing.clusters[place]
-    if drawing.strata is None:
-        left = 1.0 if drawing.size is None else drawing.left(_sampled(seen))
-        return weights, Sampling(clusters, left=left)
-    if not stratified:
-        return weights, Sampling(clusters)
-    inside, codes = seen.population.mask(seen.slice), drawing.strata.codes
-    whole = np.bincount(codes[seen.population.counting], minlength=len(drawing.strata.names))
-    part = np.bincount(codes[inside], minlength=len(drawing.strata.names))
-    if ((part > 0) & (part < whole)).any():  # a slice of strata: its part of each is itself a guess
-        found = (drawing.strata.shares / np.maximum(whole, 1))[codes[place]]  # each stratum keeps its share
-        return found if weights is None else found * weights, Sampling(clusters)
-    shares = np.where(part > 0, drawing.strata.shares, 0.0)
-    return weights, Sampling(clusters, codes[place], shares, drawing.left(_sampled(seen)))
-
-
-def _sampled(seen: Seen) -> Mask:
-    """The evaluated queries: with values on both sides, or judged and ranked on both, but without a value by nature."""
-
-    def look() -> Mask:
-        population, sides = seen.population, [side for side in (seen.now, seen.baseline) if side is not None]
-        found = np.zeros(len(population.queries), bool)
-        found[seen.of(WHOLE).paired().place] = True
-        for row in np.flatnonzero(population.counting & ~found).tolist():
-            query = population.queries.ids[row]
-            judged = population.judgments is None or query.encode() in population.judgments.position
-            found[row] = judged and all(query in side.position for side in sides)
-        return found
-
-    return seen.now.remembered(("sampled", id(seen.baseline), str(seen.metric)), look)
 
 
 def figures_compared(seen: Seen, values: Values | None = None) -> SliceFigures:
@@ -264,12 +214,9 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
     """Add interval, spread, resolution and p, which only means have, and only where something changed."""
     evidence, allowed = question.evidence, question.drop if found.tolerance is not None else None
     found = replace(found, room=None if found.baseline is None else room_of(question.seen.metric, found.baseline))
-    if not evidence.left:  # the change of the population is known: there is nothing to estimate
-        return found
     ends = question.change_of(evidence.low), question.change_of(evidence.high)
     low, high = sorted(ends) if _has_interval(question) else (None, None)
-    spread = evidence.sd * math.sqrt(evidence.left)
-    smallest = resolution(spread, evidence.queries, per_unit=_per_unit(evidence))
+    smallest = resolution(evidence.sd, evidence.queries, per_unit=_per_unit(evidence))
     return replace(
         found,
         low=low,
@@ -279,7 +226,7 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
         skew=_known(evidence.skew),
         p=evidence.p_worse,
         resolution=None if smallest is None else abs(question.change_of(-smallest)),
-        false_alarm=None if allowed is None else false_alarm(allowed, spread, evidence.queries),
+        false_alarm=None if allowed is None else false_alarm(allowed, evidence.sd, evidence.queries),
         needed=needed_for(question, allowed, question.alpha) if allowed else None,
         effective=None if question.weights is None else evidence.effective,
     )
@@ -297,14 +244,11 @@ def needed_for(question: Question, drop: float, level: float) -> int | None:
     """Return how many queries such as these, with as many among them that have no weight, show a drop at a level."""
     evidence = question.evidence
     counting = queries_needed(evidence.sd, drop, level, _per_unit(evidence))
-    if counting is None:
-        return None
-    share = (1 - evidence.left) / evidence.queries  # of the population that one query is
-    return math.ceil(counting / (1 + counting * share) * question.gains.size / evidence.queries)
+    return None if counting is None else math.ceil(counting * question.gains.size / evidence.queries)
 
 
 def _per_unit(evidence: MeanEvidence) -> float:
-    """The number of queries for one degree of freedom; 1 unless they were drawn in clusters or strata."""
+    """The number of queries for one degree of freedom; 1 unless they were drawn in clusters."""
     return 1.0 if evidence.degrees == evidence.queries - 1 else evidence.queries / (evidence.degrees + 1)
 
 

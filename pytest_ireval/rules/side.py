@@ -20,7 +20,6 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries, composed
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.statistics.estimate import Counts
-from pytest_ireval.suites.quantities import percent
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -96,42 +95,6 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Strata:
-    """The parts of a population from which queries were drawn each for itself."""
-
-    column: str
-    names: tuple[str, ...]
-    codes: Counts
-    """The stratum of each query, as its place in ``names``."""
-    shares: Floats
-    """The share of the population that each stratum has."""
-    sizes: Floats
-    """The number of queries of each stratum in the population; NaN where it is unknown."""
-
-    def __str__(self) -> str:
-        pairs = zip(self.names, self.shares.tolist(), strict=True)
-        return ", ".join(f"{self.column}={name} {percent(round(share, 4))}" for name, share in pairs)
-
-
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """The sampling of the queries, as far as it is known; arrays have an entry for each query of the suite."""
-
-    clusters: Counts | None = None
-    """Equal numbers: variants of one intent."""
-    strata: Strata | None = None
-    size: int | None = None
-    """The number of queries of the whole population."""
-
-    def left(self, drawn: Mask) -> Floats | float:
-        """The share of the population that was not drawn: of all, or of each stratum."""
-        if self.strata is not None:
-            found = np.bincount(self.strata.codes[drawn], minlength=len(self.strata.names))
-            return np.where(np.isnan(self.strata.sizes), 1.0, np.maximum(0.0, 1 - found / self.strata.sizes))
-        return 1.0 if self.size is None else max(0.0, 1 - np.count_nonzero(drawn) / self.size)
-
-
-@dataclass(frozen=True, eq=False)
 class Population:
     """The queries of a suite, with their judgments and weights, and those that do not count for now."""
 
@@ -141,8 +104,8 @@ class Population:
     waived: frozenset[str] = frozenset()
     called: Callable[..., str] = lambda document, _query="": document
     """Gives the current name of a document, if the suite has other names for it; with a query, that of its passage."""
-    drawing: Drawing | None = None
-    """The sampling of the queries; None: drawn one by one from a population of any size."""
+    clusters: Counts | None = None
+    """The number of each query's cluster: variants of one intent share one. None: all queries were drawn one by one."""
 
     @cached_property
     def counting(self) -> Mask:

@@ -112,8 +112,6 @@ def change_words(question: Question, figures: SliceFigures) -> str:
     """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
     moved = moved_words(figures, absolute=not question.ratio)
     text = f"{metric_words(question.seen, figures)} {moved}{on(question.seen)}"
-    if question.evidence.changed and not question.evidence.left:
-        return f"{text} (exact: these queries are the population)"
     if figures.low is None or figures.high is None:
         return text
     low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
@@ -153,36 +151,12 @@ def size_words(question: Question) -> str:
     return size if question.clusters is None else f"{size} in {counted(question.clusters, 'cluster')}"
 
 
-def lone_words(question: Question) -> str:
-    """Strata with too few units to show how much these differ; empty where all have enough."""
-    drawing = question.seen.population.drawing
-    strata = drawing.strata if drawing is not None else None
-    if drawing is None or strata is None or not question.weighting.lone:
-        return ""
-    unit = "query" if drawing.clusters is None else "cluster"
-    there = dict.fromkeys(question.weighting.lone, 0)
-    codes = strata.codes[question.values.place][question.weighting.counted]
-    there |= {place: 1 for place in there if (codes == place).any()}
-    named = [f"{strata.column}={strata.names[place]} has {counted(found, unit)}" for place, found in there.items()]
-    return f"{', '.join(named)} with a value: evidence needs two of each stratum"
-
-
-def drawing_words(question: Question) -> Iterator[str]:
-    """The facts on the sampling of the queries that changed the evidence."""
-    drawing, evidence = question.seen.population.drawing, question.evidence
+def describe_units(question: Question) -> Iterator[str]:
+    """What else the evidence is about than the mean of single queries."""
     if question.ratio:
         yield "figures are geometric means, and p is about the mean of log(now / baseline) of single queries"
-    if drawing is None or not evidence.changed:
-        return
-    if question.clusters is not None:
+    if question.clusters is not None and question.evidence.changed:
         yield f"{size_words(question)}: variants of one intent count together"
-    sampling = question.drawn[1]
-    by_stratum = sampling is not None and sampling.strata is not None
-    if by_stratum and drawing.strata is not None and question.weighting.strata:
-        yield f"mean of the strata by their shares: {drawing.strata}"
-    if 0 < evidence.left < 1:
-        part = f" of a population of {drawing.size:,}" if drawing.size is not None else ""
-        yield f"these queries are a large part{part}: the interval is {1 - evidence.left**0.5:.0%} shorter"
 
 
 def unjudged_words(robustness: Robustness) -> str:

@@ -28,7 +28,7 @@ from pytest_ireval.rules.wording import (
     worst_words,
 )
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.statistics.estimate import Sampling, weighting
+from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
 from pytest_ireval.suites.options import MORE, AmountText, EvidenceOptions, Looser, MetricText, Number
 from pytest_ireval.text_table import counted, roughly
@@ -159,12 +159,10 @@ class _Decision(NamedTuple):
 
 
 def _tail(options: WorsenedOptions, question: Question) -> Tail:
-    sampling = question.drawn[1]
-    clusters = None if sampling is None else sampling.clusters
+    clusters = question.cluster_of
     found: NetSevere = net_severe(question.gains, options.by_more_than + ROUNDING, clusters)
     size = int(question.gains.size)
-    worth = weighting(None, size, Sampling(clusters)).effective if clusters is not None else float(size)
-    return Tail(found.losses, found.gains, found.p, size, worth)
+    return Tail(found.losses, found.gains, found.p, size, weighting(None, size, clusters).effective)
 
 
 def _verdict_on_tail(options: WorsenedOptions, question: Question, factor: float) -> Verdict:

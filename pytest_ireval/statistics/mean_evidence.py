@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.statistics.differences import TIE, Floats
-from pytest_ireval.statistics.estimate import Counts, Estimate, Sampling, Weighting, estimated, weighting
+from pytest_ireval.statistics.estimate import Counts, Estimate, Weighting, estimated, weighting
 from pytest_ireval.statistics.sign_flip import sign_flip
-from pytest_ireval.statistics.student import shares_below, t_quantiles
+from pytest_ireval.statistics.student import shares_below, t_quantile
 
 FEW_CHANGED = 20
 """Up to this many changed units the exact sign flip must agree, too: a t test needs large numbers."""
@@ -31,9 +31,7 @@ class MeanEvidence(NamedTuple):
 
     A unit is a query, or a cluster of queries that were drawn together. ``units`` counts them, ``moved`` those whose
     sum is not 0, ``degrees`` are the degrees of freedom. ``sd`` is always per query: the spread that queries drawn one
-    by one would have with the same standard error. ``left`` is the share of its square that a finite population
-    leaves, 0 where these queries are the population. ``lone`` counts the strata with fewer than two units: with one
-    of them both p are 1.
+    by one would have with the same standard error.
     """
 
     queries: int
@@ -50,8 +48,6 @@ class MeanEvidence(NamedTuple):
     units: int = 0
     moved: int = 0
     degrees: float = 0.0
-    left: float = 1.0
-    lone: int = 0
 
 
 def mean_evidence(
@@ -60,15 +56,15 @@ def mean_evidence(
     *,
     alpha: float = 0.05,
     weights: Floats | None = None,
-    sampling: Sampling | None = None,
+    clusters: Counts | None = None,
 ) -> MeanEvidence:
-    """The evidence of one comparison; bounds are at ``alpha`` each. ``sampling`` describes the drawing of the queries.
+    """The evidence of one comparison; bounds are at ``alpha`` each. ``clusters`` numbers queries drawn together.
 
     ``margins`` is the allowed fall of the mean: a number, or one for each query, whose mean it then is. The share
     0.02 of each query's baseline value is the margin "2% of the baseline mean", and the noise of that mean counts.
     """
     rows = np.asarray(differences, dtype=np.float64)[None, :]
-    return mean_evidences(rows, margins, alpha=alpha, weights=weights, sampling=sampling)[0]
+    return mean_evidences(rows, margins, alpha=alpha, weights=weights, clusters=clusters)[0]
 
 
 def mean_evidences(
@@ -77,11 +73,11 @@ def mean_evidences(
     *,
     alpha: float = 0.05,
     weights: Floats | None = None,
-    sampling: Sampling | None = None,
+    clusters: Counts | None = None,
 ) -> list[MeanEvidence]:
     """The evidence of many comparisons of the same queries, a row each; ``margins`` may have a row for each, too."""
     rows = np.where(np.abs(rows) < TIE, 0.0, rows)
-    weigh = weighting(weights, rows.shape[1], sampling)
+    weigh = weighting(weights, rows.shape[1], clusters)
     allowed = None if margins is None else np.broadcast_to(np.asarray(margins, dtype=np.float64), rows.shape)
     counted = rows[:, weigh.counted]
     sample = estimated(counted, weigh)
@@ -96,9 +92,7 @@ def mean_evidences(
         _p_safe(counted, changed, None if allowed is None else allowed[:, weigh.counted], weigh),
         np.full(len(rows), sample.units),
         np.count_nonzero(weigh.sums(counted), axis=1),
-        np.broadcast_to(np.asarray(sample.degrees, dtype=np.float64), len(rows)),
-        np.broadcast_to(np.asarray(sample.left, dtype=np.float64), len(rows)),
-        np.full(len(rows), len(weigh.lone)),
+        np.full(len(rows), float(sample.degrees)),
     )
     figures = zip(*(column.tolist() for column in columns), strict=True)
     return [
@@ -108,22 +102,18 @@ def mean_evidences(
 
 
 def _bounds(sample: Estimate, alpha: float) -> tuple[Floats, Floats]:
-    """The one-sided bounds of each mean; a whole population has its mean for both."""
-    if sample.exact:
-        return sample.mean, sample.mean
-    half = sample.error * t_quantiles(1 - alpha, sample.degrees) if sample.units > 1 else sample.error
+    """The one-sided bounds of each mean."""
+    half = sample.error * t_quantile(1 - alpha, sample.degrees) if sample.units > 1 else sample.error
     return sample.mean - half, sample.mean + half
 
 
 def _p_worse(rows: Floats, changed: Counts, sample: Estimate, weigh: Weighting) -> Floats:
     """For each row the chance of such a fall if there were none."""
-    if weigh.worth < FEWEST or weigh.lone:
+    if weigh.worth < FEWEST:
         return np.ones(len(rows))
-    found = p_below(sample)
-    if not weigh.exact:
-        sums = weigh.sums(rows)
-        for place in np.flatnonzero(np.count_nonzero(sums, axis=1) <= FEW_CHANGED).tolist():
-            found[place] = max(found[place], sign_flip(sums[place]).p_lower)
+    found, sums = p_below(sample), weigh.sums(rows)
+    for place in np.flatnonzero(np.count_nonzero(sums, axis=1) <= FEW_CHANGED).tolist():
+        found[place] = max(found[place], sign_flip(sums[place]).p_lower)
     found[changed == 0] = 1.0
     return found
 
@@ -132,7 +122,7 @@ def _p_safe(rows: Floats, changed: Counts, allowed: Floats | None, weigh: Weight
     """For each row the chance of so small a fall if it were the margin."""
     if not rows.shape[1]:
         return np.ones(len(rows))  # without queries there is no evidence that nothing changed
-    if allowed is None or weigh.worth < FEWEST or weigh.lone:
+    if allowed is None or weigh.worth < FEWEST:
         return np.where(changed == 0, 0.0, 1.0)
     return np.where(changed == 0, 0.0, p_above(estimated(_shifted(rows, allowed), weigh)))
 
@@ -150,22 +140,12 @@ FEWEST = 5
 
 
 def p_below(sample: Estimate) -> Floats:
-    """For each row the chance of a mean this low or lower if the true one were 0: the larger of both tests' p.
-
-    Of a whole population nothing is left to chance: 0 where the mean is below 0, otherwise 1.
-    """
-    if sample.exact:
-        return np.where(sample.mean < 0, 0.0, 1.0)
+    """For each row the chance of a mean this low or lower if the true one were 0: the larger of both tests' p."""
     return shares_below(np.maximum(sample.t, sample.corrected), sample.degrees)
 
 
 def p_above(sample: Estimate) -> Floats:
-    """For each row the chance of a mean this high or higher if the true one were 0: the larger of both tests' p.
-
-    Of a whole population: 0 where the mean is 0 or above, otherwise 1.
-    """
-    if sample.exact:
-        return np.where(sample.mean >= 0, 0.0, 1.0)
+    """For each row the chance of a mean this high or higher if the true one were 0: the larger of both tests' p."""
     return shares_below(-np.minimum(sample.t, sample.corrected), sample.degrees)
 
 
@@ -181,18 +161,18 @@ class Equivalence(NamedTuple):
 
 
 def equivalence(
-    differences: Floats, margins: Floats | float, *, weights: Floats | None = None, sampling: Sampling | None = None
+    differences: Floats, margins: Floats | float, *, weights: Floats | None = None, clusters: Counts | None = None
 ) -> Equivalence:
     """The evidence that the mean moved by less than ``margins``: a number, or the mean of one for each query."""
     row = np.asarray(differences, dtype=np.float64)[None, :]
     row = np.where(np.abs(row) < TIE, 0.0, row)
-    weigh = weighting(weights, row.shape[1], sampling)
+    weigh = weighting(weights, row.shape[1], clusters)
     allowed = np.broadcast_to(np.asarray(margins, dtype=np.float64), row.shape)[:, weigh.counted]
     row = row[:, weigh.counted]
     changed = np.count_nonzero(row, axis=1)
     if not changed[0] and row.size:
         return Equivalence(0.0, 1.0)
-    if weigh.worth < FEWEST or weigh.lone:
+    if weigh.worth < FEWEST:
         return Equivalence(1.0, 1.0)
     above_low = p_above(estimated(_shifted(row, allowed), weigh))
     below_high = p_above(estimated(_shifted(-row, allowed), weigh))

@@ -161,12 +161,10 @@ def _queries(read: Read) -> Iterator[Problem]:
     """Columns belong to the queries; without queries, the first column is the one mistake."""
     if read.has("queries"):
         return
-    strata = getattr(read.values.get("population"), "strata", "")
-    weight, cluster = read.values.get("weight"), read.values.get("cluster")
-    for location, column in ((("weight",), weight), (("cluster",), cluster), (("population", "strata"), strata)):
-        if column:
-            complaint = f"{location[-1]} is a column of the queries, but the suite names no queries"
-            yield problem_at(read.tree, (*location, KEY), complaint)
+    for key in ("weight", "cluster"):
+        if read.values.get(key):
+            complaint = f"{key} is a column of the queries, but the suite names no queries"
+            yield problem_at(read.tree, (key, KEY), complaint)
             return
     for placed, key in ((placed, key) for placed in read.rules for key in ("where", "per")):
         if getattr(placed.asked.options, key, None):

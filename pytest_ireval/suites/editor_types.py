@@ -76,7 +76,6 @@ TOLERANCES = called(
 )
 AMOUNT = called("amount", text_like(r"^\s*([0-9]+|[0-9.]+\s*%)\s*$", {"type": "integer", "minimum": 0}))
 SHARE = called("share", text_like(r"^\s*[0-9.]+\s*%\s*$"))
-SIZES = called("whole number from 1, or one for each stratum", any_of(*WHOLE["anyOf"], mapping_of(WHOLE)))
 DURATION = called("duration", text_like(r"^\s*[0-9.]+\s*(ms|s|m|h)\s*$"))
 DAY = called("day", text_like(r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*$"))
 AGAINST = called("`baseline`, `anchor`, or a source", {STANDS_FOR: "against"})

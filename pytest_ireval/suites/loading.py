@@ -36,19 +36,11 @@ from pytest_ireval.suites.suite import (
     FileAsked,
     JudgmentsAsked,
     Place,
-    PopulationAsked,
     RuleAsked,
     Suite,
     Waiver,
 )
-from pytest_ireval.suites.suite_keys import (
-    CONTENTS,
-    DocumentsKeys,
-    JudgmentsKeys,
-    PopulationKeys,
-    QueriesKeys,
-    SuiteKeys,
-)
+from pytest_ireval.suites.suite_keys import CONTENTS, DocumentsKeys, JudgmentsKeys, QueriesKeys, SuiteKeys
 
 BY_HAND = ("ireval", "source", "rules", "add_rules", "extends", "matrix")
 """Keys that are not read by their type alone."""
@@ -334,7 +326,6 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
         queries=_file(given["queries"]) if given["queries"] else None,
         weight=given["weight"],
         cluster=given["cluster"],
-        population=_population(given["population"], read),
         judgments=JudgmentsAsked(
             _file(judgments), judgments.relevant_from, judgments.scale, judgments.lock, judgments.preferences
         )
@@ -373,14 +364,6 @@ def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _file(keys: QueriesKeys | JudgmentsKeys) -> FileAsked:
     return FileAsked(keys.file.path, keys.file.place, keys.format or None)
-
-
-def _population(keys: PopulationKeys | None, read: Read) -> PopulationAsked | None:
-    if keys is None:
-        return None
-    sizes = dict(keys.size)
-    place = read.at("population", "strata").place if keys.strata else read.at("population").place
-    return PopulationAsked(place, keys.strata, dict(keys.shares), sizes.pop("", None), sizes)
 
 
 def _policies(given: Mapping[str, Any]) -> Policies:

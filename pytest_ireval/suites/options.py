@@ -110,10 +110,6 @@ AmountText = Annotated[Amount, typed(quantities.amount, editor_types.AMOUNT)]
 """``2``, or ``5%`` of all."""
 ShareText = Annotated[float, typed(quantities.share, editor_types.SHARE)]
 """``60%``, above 0."""
-SizesText = Annotated[
-    dict[str, int], _read_as(Annotated[dict[Cell, Whole], BeforeValidator(reading.sizes)], editor_types.SIZES)
-]
-"""A number under the name "", or one for each value: ``1000``, ``{head: 1000, tail: 50000}``."""
 DurationText = Annotated[float, BeforeValidator(reading.duration), WithJsonSchema(editor_types.DURATION)]
 """Seconds: ``30s``, ``500ms``, ``2m``."""
 DayText = Annotated[date, BeforeValidator(reading.day), WithJsonSchema(editor_types.DAY)]

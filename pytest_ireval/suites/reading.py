@@ -210,15 +210,6 @@ def tolerances(value: dict[str, Tolerance]) -> Tolerances:
     return Tolerances(value.get("default"), others)
 
 
-def sizes(value: Any) -> Any:
-    """The sizes by value; one size for all has the empty name."""
-    if isinstance(value, dict):
-        if not value:
-            raise UnfitError("no size is given", allowed="allowed: 1000, or {head: 1000, tail: 50000}")
-        return value
-    return {"": value}
-
-
 def against(value: Any, info: ValidationInfo) -> Reference:
     """The stored baseline, the anchor, or a source."""
     if isinstance(value, Reference):

@@ -104,21 +104,6 @@ class SourceAsked:
 
 
 @dataclass(frozen=True)
-class PopulationAsked:
-    """The population that the queries of a suite were drawn from."""
-
-    place: Place
-    strata: str = ""
-    """The column of the queries that has the stratum of each."""
-    shares: Mapping[str, float] = field(default_factory=dict)
-    """The share of each stratum; empty if it follows from the sizes."""
-    size: int | None = None
-    """The number of queries in the whole population."""
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    """The number of queries in each stratum."""
-
-
-@dataclass(frozen=True)
 class RuleAsked:
     """A rule with its options."""
 
@@ -188,8 +173,6 @@ class Suite:
     """The column of the queries with the traffic of each query."""
     cluster: str = ""
     """The column of the queries whose equal values are variants of one intent."""
-    population: PopulationAsked | None = None
-    """The population of the queries; None: unknown."""
     judgments: JudgmentsAsked | None = None
     documents: DocumentsAsked = DocumentsAsked()
     metrics: tuple[Metric, ...] = ()
@@ -217,10 +200,9 @@ class Suite:
         return self.path.parent / "baselines"
 
     def columns(self) -> Iterator[str]:
-        """Columns of the queries that rules, weights, clusters and strata name."""
+        """Columns of the queries that rules, weights and clusters name."""
         for asked in self.rules:
             yield from asked.options.where
             if asked.options.per:
                 yield asked.options.per
-        strata = self.population.strata if self.population else ""
-        yield from (column for column in (self.weight, self.cluster, strata) if column)
+        yield from (column for column in (self.weight, self.cluster) if column)

@@ -12,9 +12,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pytest_ireval.errors import did_you_mean, name_in_full, shown
 from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Content
-from pytest_ireval.suites import editor_types, quantities
+from pytest_ireval.suites import editor_types
 from pytest_ireval.suites.options import (
-    Cell,
     DayText,
     Flag,
     MetricTexts,
@@ -22,7 +21,6 @@ from pytest_ireval.suites.options import (
     Options,
     PathText,
     ShareText,
-    SizesText,
     Text,
     Texts,
     Watches,
@@ -33,49 +31,6 @@ from pytest_ireval.suites.reading import RELATIVE, registry_of, validated_source
 from pytest_ireval.suites.scalars import UnfitError, place_of
 from pytest_ireval.suites.suite import FileAsked, SourceAsked
 from pytest_ireval.text_table import counted
-
-
-class PopulationKeys(Options):
-    """The population that the queries were drawn from."""
-
-    strata: Text = Field(
-        "",
-        description="The column of the queries that has the stratum of each. Rules that decide by evidence then "
-        "give each stratum its share.",
-        examples=["segment"],
-    )
-    shares: dict[Cell, ShareText] = Field(
-        default_factory=dict,
-        json_schema_extra={editor_types.WORDS: "mapping of values and shares"},
-        description="The share of each stratum in the population; together 100%. Default: computed from the sizes.",
-        examples=["{head: 60%, tail: 40%}"],
-    )
-    size: SizesText = Field(
-        default_factory=dict,
-        description="How many queries the population has: one number, or one for each stratum.",
-        examples=["1000"],
-    )
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> PopulationKeys:
-        by_stratum = bool(self.size) and "" not in self.size
-        if self.strata and "" in self.size:
-            allowed = "allowed: size: {VALUE: 1000, …}, one for each stratum"
-            raise UnfitError("one size for all strata does not give the size of each stratum", allowed=allowed)
-        if self.strata and not (self.shares or by_stratum):
-            suggestion = f"add shares: {{VALUE: 60%, …}}, one for each value of {self.strata}"
-            allowed = "allowed: shares, or size with a number for each stratum"
-            raise UnfitError("the share of each stratum is missing", suggestion, allowed)
-        if not self.strata and (self.shares or by_stratum):
-            what = "shares" if self.shares else "a size for each stratum"
-            raise UnfitError(f"{what} needs strata", "add strata: COLUMN, the column that has the stratum of a query")
-        if not self.strata and not self.size:
-            raise UnfitError("population is empty", allowed="allowed: {size: 1000}, or {strata: COLUMN, shares: {…}}")
-        total = sum(self.shares.values())
-        if self.shares and abs(total - 1) > 0.01:  # shares may be rounded
-            raise UnfitError(f"the shares sum to {quantities.percent(round(total, 6))}", allowed="allowed: 100%")
-        return self
-
 
 CONTENTS = "contents"
 """The key in the context of a validation for contents of files that are not read from the disk."""
@@ -304,13 +259,6 @@ class SuiteKeys(Options):
         description="A column of the queries. Queries with the same value are variants of one intent; they count "
         "as one when chance is estimated. A query with an empty cell is a cluster of its own.",
         examples=["intent"],
-    )
-    population: PopulationKeys | None = Field(
-        None,
-        json_schema_extra={editor_types.WORDS: "mapping"},
-        description="The population that the queries were drawn from: strata with known shares, or a number of "
-        "queries.",
-        examples=["{size: 1000}"],
     )
     judgments: JudgmentsKeys | None = Field(
         None,

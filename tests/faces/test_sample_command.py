@@ -262,7 +262,6 @@ suite: traffic
 source: {python: "engine_of_traffic:now"}
 queries: queries.tsv
 weight: weight
-population: {strata: stratum, shares: {head: 50%, torso: 30%, tail: 20%}}
 rules:
   - no_regression: {RULE, decide_by: observed}
   - no_regression: {RULE, decide_by: observed, per: stratum}

@@ -194,26 +194,3 @@ def test_a_cluster_is_taken_for_one_query_as_long_as_the_spread_is_assumed(suite
     # the spread that was seen has in it how alike variants are: only degrees of freedom are fewer
     assert plain[0].resolution < whole.resolution < plain[0].resolution * 1.1
     assert head.resolution > plain[1].resolution * (40 / 9) ** 0.5
-
-
-def test_the_queries_that_are_left_of_a_population_limit_what_can_be_missed(suite):
-    plain = foreseen(suite)
-    suite.write_text(SUITE.replace("weight: searches", "weight: searches\npopulation: {size: 100}"))
-    half = foreseen(suite)
-    suite.write_text(SUITE.replace("weight: searches", "weight: searches\npopulation: {size: 50}"))
-
-    assert half[0].resolution == pytest.approx(plain[0].resolution * 0.5**0.5)
-    assert half[0].needed < 100
-    assert (foreseen(suite)[0].resolution, foreseen(suite)[0].needed) == (None, None)
-
-
-def test_strata_of_unequal_shares_are_worth_fewer_queries(suite):
-    evidence = SUITE.replace("tolerance: 2%, decide_by: observed}", "tolerance: 2%}")
-    suite.write_text(evidence)
-    plain = foreseen(suite)
-    shares = "weight: searches\npopulation: {strata: segment, shares: {head: 20%, tail: 80%}}"
-    suite.write_text(evidence.replace("weight: searches", shares))
-    worth = 1 / (0.2**2 / 40 + 0.8**2 / 10)
-
-    assert foreseen(suite)[0].resolution == pytest.approx(plain[0].resolution * (50 / worth) ** 0.5)
-    assert foreseen(suite)[1].resolution == plain[1].resolution  # a rule that observation decides

@@ -111,6 +111,7 @@ def test_the_same_margin_for_each_query_is_the_number(d, margin):
 
 @given(changes, margins)
 def test_a_p_is_a_share(d, margin):
-    found = [*mean_evidence(d, margin)[-2:], *equivalence(d, margin)]
+    evidence = mean_evidence(d, margin)
+    found = [evidence.p_worse, evidence.p_safe, *equivalence(d, margin)]
 
     assert all(0.0 <= p <= 1.0 for p in found)

@@ -43,7 +43,6 @@ depth: 20
 queries: {file: queries.tsv, format: table}
 weight: searches_per_day
 cluster: intent
-population: {strata: segment, shares: {head: 60%, tail: 40%}, size: {head: 100, tail: 50000}}
 judgments: {file: judgments.txt, relevant_from: 1, scale: {0: no, 3: perfect}, lock: true, unjudged: removed}
 documents: {aliases: ids.tsv, size: 1000}
 metrics: [nDCG@10, "nDCG(gain='exp')@10", ndcg_cut_10, NDCG@5, map, P_5, recall.10, 11pt_avg]
@@ -64,7 +63,6 @@ waive:
 """,
     "ireval: 1\nextends: ../common.yaml\nadd_rules: [{threshold: {AP: '>= 0.1'}}]\n",
     "depth: 5\n",
-    BEGINNING + "queries: queries.tsv\npopulation: {size: 1000}\n",
     BEGINNING + "depth: ${DEPTH}\nties: ${TIES:-trec}\nmatrix: {locale: [de, fr], size: [1, 2]}\n",
 ]
 
@@ -85,8 +83,6 @@ def test_good_suites_fit(schema, text):
         (BEGINNING + "rules: [{no_regression: {metric: ndgc@10, tolerance: 1%}}]\n", ["rules/0/no_regression/metric"]),
         (BEGINNING + "depth: 0\n", ["depth"]),
         (BEGINNING + "depth: deep\n", ["depth"]),
-        (BEGINNING + "population: {size: few}\n", ["population/size"]),
-        (BEGINNING + "population: {strata: a, shares: {head: 0.6}}\n", ["population/shares/head"]),
         (BEGINNING + "ties: tre\n", ["ties"]),
         (BEGINNING + "judgments: {fil: a}\n", ["judgments"]),
         (BEGINNING + "rules: [{no_regresion: {metric: AP, tolerance: 1%}}]\n", ["rules/0"]),

@@ -77,35 +77,6 @@ def test_a_rule_that_contradicts_itself_is_refused(mistakes, rule, says):
     assert said(mistakes(f"{SHOP}rules:\n  - {rule}\n", registry=REGISTRY)) == says
 
 
-@pytest.mark.parametrize(
-    ("population", "says"),
-    [
-        ("{}", "population is empty\n  allowed: {size: 1000}, or {strata: COLUMN, shares: {…}}"),
-        ("{size: {}}", "no size is given\n  allowed: 1000, or {head: 1000, tail: 50000}"),
-        (
-            "{shares: {head: 100%}}",
-            "shares needs strata\n  add strata: COLUMN, the column that has the stratum of a query",
-        ),
-        (
-            "{size: 100, strata: segment}",
-            "one size for all strata does not give the size of each stratum\n"
-            "  allowed: size: {VALUE: 1000, …}, one for each stratum",
-        ),
-        (
-            "{strata: segment}",
-            "the share of each stratum is missing\n"
-            "  add shares: {VALUE: 60%, …}, one for each value of segment\n"
-            "  allowed: shares, or size with a number for each stratum",
-        ),
-        ("{strata: segment, shares: {head: 60%, tail: 30%}}", "the shares sum to 90%\n  allowed: 100%"),
-    ],
-)
-def test_a_population_that_does_not_add_up_is_refused(mistakes, population, says):
-    text = f"{SHOP}queries: queries.tsv\npopulation: {population}\nrules:\n  - threshold: {{nDCG@10: '>= 0.5'}}\n"
-
-    assert said(mistakes(text, registry=REGISTRY)) == says
-
-
 class Own(RuleOptions):
     """Options without a key."""
 

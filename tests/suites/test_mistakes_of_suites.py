@@ -13,7 +13,7 @@ from pytest_ireval.options import AmountText, DayText, DurationText, MetricText,
 from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
-    "ireval, suite, owner, tags, source, depth, queries, weight, cluster, population, judgments, documents, metrics, "
+    "ireval, suite, owner, tags, source, depth, queries, weight, cluster, judgments, documents, metrics, "
     "dialect, ties, missing_queries, no_relevant, rules, waive, watches, extends, "
     "add_rules, matrix"
 )
@@ -140,10 +140,6 @@ rules:
         (
             BEGINNING + "cluster: intent\n",
             "shop.yaml:4:1: cluster\n  cluster is a column of the queries, but the suite names no queries",
-        ),
-        (
-            BEGINNING + "population: {strata: segment, shares: {head: 100%}}\n",
-            "shop.yaml:4:14: population > strata\n  strata is a column of the queries, but the suite names no queries",
         ),
         (
             BEGINNING + "metrics: [AP]\n",

@@ -26,21 +26,13 @@ def test_a_suite_takes_what_it_does_not_say_itself(suites, shop, tmp_path):
     assert suite.files == (tmp_path / "shop.yaml", tmp_path / "common" / "all.yaml")
 
 
-def test_how_queries_were_drawn_is_inherited_with_its_place(suites, shop):
-    drawn = "cluster: intent\npopulation: {strata: segment, shares: {head: 60%, tail: 40%}, size: {head: 100}}\n"
-    shop("queries.tsv", "id\ttext\tintent\tsegment\n")
-    shop("common/all.yaml", COMMON + "queries: ../queries.tsv\n" + drawn)
+def test_the_column_of_clusters_is_inherited_with_its_place(suites, shop):
+    shop("queries.tsv", "id\ttext\tintent\n")
+    shop("common/all.yaml", COMMON + "queries: ../queries.tsv\ncluster: intent\n")
     (suite,) = suites(BEGINNING + "extends: common/all.yaml\n")
-    (other,) = suites(BEGINNING + "extends: common/all.yaml\npopulation: {size: 1000}\n")
 
-    assert (suite.cluster, suite.cluster_place.file, suite.population.place.file) == (
-        "intent",
-        "common/all.yaml",
-        "common/all.yaml",
-    )
-    assert (dict(suite.population.shares), dict(suite.population.sizes)) == ({"head": 0.6, "tail": 0.4}, {"head": 100})
-    assert set(suite.columns()) == {"intent", "segment"}
-    assert (other.population.size, other.population.strata) == (1000, "")
+    assert (suite.cluster, suite.cluster_place.file) == ("intent", "common/all.yaml")
+    assert set(suite.columns()) == {"intent"}
 
 
 def test_a_mapping_given_again_replaces_the_inherited_one(suites, shop):
