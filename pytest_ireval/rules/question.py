@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence, mean_evidence
 from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
-from pytest_ireval.suites.options import RuleOptions
 from pytest_ireval.suites.quantities import Tolerance
+
+if TYPE_CHECKING:
+    from pytest_ireval.suites.options import RuleOptions
 
 LEVEL = 0.05
 """The default level of the bounds: both together are the 90% interval."""
