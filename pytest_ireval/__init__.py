@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.conftests import load_registry
-    from pytest_ireval.plugins.hookspecs import hookimpl, report_section
+    from pytest_ireval.plugins.hookspecs import CommandSpec, hookimpl, report_section
     from pytest_ireval.plugins.kinds import Part, diagnosis, rule, source
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
@@ -59,7 +59,7 @@ _HOMES = {
     "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.kinds": ("Part", "diagnosis", "rule", "source"),
     "plugins.conftests": ("load_registry",),
-    "plugins.hookspecs": ("hookimpl", "report_section"),
+    "plugins.hookspecs": ("CommandSpec", "hookimpl", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Steps",),
@@ -84,6 +84,7 @@ __all__ = [
     "Answer",
     "BaselineError",
     "Chances",
+    "CommandSpec",
     "Comparison",
     "Elsewhere",
     "Evaluation",

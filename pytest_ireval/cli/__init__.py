@@ -9,10 +9,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from pytest_ireval.errors import IrevalError, did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_ireval.plugins.commands import PackageCommands
 
 GROUPS = {
     "Suites": {
@@ -50,7 +54,7 @@ GROUPS = {
     "Installed": {"metrics": "List the installed metrics, or explain one.", "plugins": "List the installed plugins."},
 }
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
-"""Each command is in the module of its name, which is imported when the command runs."""
+"""The commands of the core: each is in the module of its name, which is imported when the command runs."""
 EXAMPLES = """\b
 Run the gate with pytest:
   pytest --ireval suites/
@@ -82,33 +86,59 @@ def _one_thread_for_numpy() -> Iterator[None]:
 class Commands(click.Group):
     """A group that imports a command when it is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - what click calls it with
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of help."""
-        return list(COMMANDS)
+        return [*COMMANDS, *_find_packages(ctx).by_name]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now."""
-        if cmd_name not in COMMANDS:
+        if cmd_name in COMMANDS:
+            with nullcontext() if cmd_name in COMPUTING else _one_thread_for_numpy():
+                module = import_module(f"pytest_ireval.cli.{cmd_name.replace('-', '_')}_command")
+            command: click.Command = module.command
+            return command
+        found = _find_packages(ctx).by_name.get(cmd_name)
+        if found is None:
             return None
-        with _one_thread_for_numpy() if cmd_name not in COMPUTING else nullcontext():
-            module = import_module(f"pytest_ireval.cli.{cmd_name.replace('-', '_')}_command")
-        command: click.Command = module.command
-        return command
+        # A third party's command may need the threads of NumPy, so they are left alone.
+        with _one_thread_for_numpy() if found.is_built_in else nullcontext():
+            return found.load()
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; an unknown name gets a suggestion."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            meant = did_you_mean(args[0], COMMANDS)
-            raise click.UsageError(f"there is no command {args[0]!r}{f': {meant}' if meant else ''}", ctx)
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            packages = _find_packages(ctx)
+            if name not in packages.by_name:
+                meant = did_you_mean(name, [*COMMANDS, *packages.by_name])
+                raise click.UsageError(
+                    "\n".join([f"there is no command {name!r}{f': {meant}' if meant else ''}", *packages.broken]), ctx
+                )
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """The lists that help shows, without importing the commands."""
-        for name, group in GROUPS.items():
-            with formatter.section(name):
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The lists that help shows, without importing the commands: ours, then those of each package."""
+        packages = _find_packages(ctx)
+        groups = {title: dict(group) for title, group in GROUPS.items()}
+        for name, found in packages.by_name.items():
+            groups.setdefault(found.heading, {})[name] = found.spec.summary
+        for title, group in groups.items():
+            with formatter.section(title):
                 formatter.write_dl(list(group.items()), col_max=12)
+        for each in packages.broken:
+            click.echo(f"warning: no command of this plugin is shown: {each}", err=True)
+
+
+def _find_packages(ctx: click.Context) -> PackageCommands:
+    """The commands of packages, looked for once."""
+    if __name__ not in ctx.meta:
+        from pytest_ireval.plugins.commands import find_commands  # a command of the core does without it
+
+        ctx.meta[__name__] = find_commands(COMMANDS)
+    found: PackageCommands = ctx.meta[__name__]
+    return found
 
 
 @click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})

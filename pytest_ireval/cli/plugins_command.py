@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
 
 import pytest_ireval
 from pytest_ireval.cli.options import registry_at, suites_option
+from pytest_ireval.entry_points import ENTRY_POINT_GROUP, OF_COMMANDS, OF_SUITES
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, OF_SUITES, Registry
+from pytest_ireval.plugins.commands import PackageCommand, find_commands
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.retrieval.formats.reader import CONTENTS
 
 
@@ -28,14 +30,15 @@ def command(suites: Path | None, new: str | None) -> None:
         click.echo("\n".join(_written(new)))
         return
     registry = registry_at(suites, kinds=True)
+    commands = find_commands().by_name
     for distribution in registry.distributions:
         plugins = ", ".join(dict.fromkeys(p.name for p in registry.plugins if str(p) == distribution))
         click.echo(f"{distribution} ({plugins})" if plugins != distribution else distribution)
-        for title, names in _brought(registry, distribution):
+        for title, names in _brought(registry, distribution, commands):
             click.echo(f"  {title}: {', '.join(names)}")
     for origin in registry.without:
         click.echo(f"{origin}: left out by name")
-    click.echo(f"\nFound through the entry-point groups {ENTRY_POINT_GROUP} and {OF_SUITES}.")
+    click.echo(f"\nFound through the entry-point groups {ENTRY_POINT_GROUP}, {OF_SUITES} and {OF_COMMANDS}.")
 
 
 def _written(name: str) -> Iterator[str]:
@@ -64,7 +67,9 @@ def _written(name: str) -> Iterator[str]:
     yield f"\nnext:\n  pip install -e {name} && pytest {name}"
 
 
-def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]:
+def _brought(
+    registry: Registry, origin: str, commands: Mapping[str, PackageCommand]
+) -> Iterator[tuple[str, list[str]]]:
     metrics = [metric.name for metric in registry.metrics.values() if metric.origin == origin]
     resolved = [f"{each.prefix}:…" for each in registry.vocabulary.prefixes if each.origin == origin]
     formats = [
@@ -80,4 +85,6 @@ def _brought(registry: Registry, origin: str) -> Iterator[tuple[str, list[str]]]
             ("sections of the report", registry.sections),
         )
     ]
-    yield from ((title, names) for title, names in [("metrics", [*metrics, *resolved]), *formats, *kinds] if names)
+    names_of_commands = [name for name, command in commands.items() if command.source == origin]
+    every = [("metrics", [*metrics, *resolved]), *formats, *kinds, ("commands", names_of_commands)]
+    yield from ((title, names) for title, names in every if names)

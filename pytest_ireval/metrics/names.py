@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from pytest_ireval.entry_points import plain_distribution
 from pytest_ireval.errors import (
     IrevalError,
     MetricError,
@@ -260,11 +261,6 @@ class Vocabulary:
         if len(every) > _MOST_LISTED:
             return f"ireval metrics lists all {len(every)} metrics"
         return "available: " + ", ".join(sorted(every, key=str.lower))
-
-
-def plain_distribution(name: str) -> str:
-    """The name of a distribution as packaging tools compare it: ``Acme_Metrics`` is ``acme-metrics``."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def key_of(name: str) -> str:

@@ -9,9 +9,10 @@ from functools import partial
 from itertools import starmap
 from typing import Any, TypeVar
 
+from pytest_ireval.entry_points import plain_distribution
 from pytest_ireval.errors import PluginError
 from pytest_ireval.metrics.metric import Metric, altered
-from pytest_ireval.metrics.names import MetricResolver, Vocabulary, key_of, plain_distribution
+from pytest_ireval.metrics.names import MetricResolver, Vocabulary, key_of
 from pytest_ireval.metrics.parameters import HOLE, SPELLED, stem
 from pytest_ireval.plugins.kinds import KIND_NAME, SourceKind
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader

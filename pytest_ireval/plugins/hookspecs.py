@@ -26,8 +26,12 @@ It is found in one of three places:
       [project.entry-points.pytest_ireval_suites]
       acme = "acme_metrics.rules"    # only sources, rules, diagnoses and policies for clicks
 
+      [project.entry-points.pytest_ireval_commands]
+      acme = "acme_metrics.commands"  # commands of ireval, and what else takes no time to import
+
   A module in the second group is imported when the first suite is read. Options of sources and rules are pydantic
-  models, which take longer to import than an evaluation takes.
+  models, which take longer to import than an evaluation takes. A module in the third group is imported by
+  ``ireval --help``, which imports nothing of the other two: metrics need NumPy.
 
 Hooks *return* their additions, or observe (the last three), and must not change anything else. Two plugins that bring
 one name are an error, never an override; so is a function whose name begins with ``ireval_`` and is not listed here.
@@ -155,6 +159,18 @@ def ireval_report_sections() -> Iterable[ReportSection]:  # type: ignore[empty-b
 
 
 @hookspec
+def ireval_commands() -> Iterable[CommandSpec]:  # type: ignore[empty-body]  # as above: it has no body
+    """Return the commands this plugin adds to ``ireval``.
+
+    Called in modules of the entry-point group ``pytest_ireval_commands``, when ``ireval`` lists its commands or is
+    asked for one that is not its own. ``CommandSpec("shelves", "Show what is on sale.", "acme_metrics.shelves:main")``
+    names a command of click, whose module is imported when a user calls it.
+
+    Since 0.1.
+    """
+
+
+@hookspec
 def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, files: tuple[Path, ...]) -> None:
     """Observe that the rankings of a suite were accepted: ``files`` hold the new baseline.
 
@@ -174,6 +190,17 @@ def ireval_run_ended(run: RunResult, folder: Path | None) -> None:
 
     Since 0.1.
     """
+
+
+@dataclass(frozen=True)
+class CommandSpec:
+    """A command of ``ireval`` that a package brings."""
+
+    name: str
+    summary: str
+    """One line, for ``ireval --help``."""
+    target: str
+    """``module:attribute`` of a click command; the module is imported when the command is called."""
 
 
 @dataclass(frozen=True)

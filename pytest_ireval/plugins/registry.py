@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import inspect
-import os
-import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib import import_module
-from itertools import pairwise
-from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pluggy
 
+from pytest_ireval.entry_points import (
+    ENTRY_POINT_GROUP,
+    OF_COMMANDS,
+    OF_SUITES,
+    Installed,
+    describe,
+    find_entries,
+    find_left_out,
+    import_plugin,
+    is_built_in,
+)
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.names import Vocabulary, plain_distribution
+from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.by_name import Brought, Origin, kinds_by_name, readers_by_name, vocabulary_of
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
 from pytest_ireval.retrieval.formats.reader import Reader
-
-WITHOUT = "IREVAL_WITHOUT"
-"""The variable with names of plugins that are left out, separated by commas; ``--ireval-without`` does the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +161,10 @@ def registered(
     )
 
 
-ENTRY_POINT_GROUP = "pytest_ireval"
-OF_SUITES = "pytest_ireval_suites"
-"""The group of plugins that only suites need: they are loaded when the first suite is read."""
 KINDS = ("ireval_sources", "ireval_rules", "ireval_diagnoses", "ireval_click_policies")
 """The hooks of these plugins."""
 RESOLVERS = "ireval_resolve_metric"
+COMMANDS = "ireval_commands"
 
 
 class Plugins:
@@ -189,8 +189,8 @@ class Plugins:
         An entry-point name that two distributions use is an error. A plugin that cannot be loaded is an error, unless
         a command only ``looks``: then it is remembered as broken, and the command says what is missing.
         """
-        entries = _entries()
-        left_out = _left_out(entries, {"--ireval-without": without, WITHOUT: os.environ.get(WITHOUT, "").split(",")})
+        entries = find_entries()
+        left_out = find_left_out(entries, without)
         self.without, self.looks = tuple(dict.fromkeys(map(_origin, left_out))), looks
         for entry in entries:
             if entry in left_out:
@@ -204,14 +204,14 @@ class Plugins:
     def _loaded(self, entry: Installed) -> object | None:
         """The plugin, imported and registered; None if it is known already, or broken and a command only looks."""
         try:
-            plugin = _imported(entry)
+            plugin = import_plugin(entry)
             if self.manager.is_registered(plugin):
                 return None
             _refuse_unmarked(plugin, _origin(entry))
             self._register(plugin, _origin(entry), f"{entry.group}: {entry.name}")
             _refuse_unfit(entry, self._hooks_of(plugin))
         except PluginError as error:
-            if not self.looks or _is_built_in(entry):
+            if not self.looks or is_built_in(entry):
                 raise
             self.broken.append(str(error))
             return None
@@ -226,6 +226,8 @@ class Plugins:
         _refuse_unmarked(module, origin)
         if not any(map(_is_ours, vars(module).items())):
             return False
+        if hasattr(module, COMMANDS):
+            raise _commands_in_the_wrong_place(f"plugin {origin}")
         self._register(module, origin, origin.name)
         self.origins[module] = origin
         return True
@@ -307,68 +309,26 @@ def installed() -> Registry:
     return loaded()
 
 
-def _entries() -> list[Installed]:
-    """Entry points of our groups, sorted by name; no two distributions may use one name."""
-    found = sorted(installed_plugins(ENTRY_POINT_GROUP, OF_SUITES), key=lambda entry: entry.name)
-    for entry, other in pairwise(found):
-        ours = entry.distribution == other.distribution and entry.group != other.group
-        if entry.name == other.name and not ours:
-            raise PluginError(
-                f"two installed plugins are called {entry.name!r}: {_origin(entry)} and {_origin(other)}; "
-                "one must rename its entry point"
-            )
-    return found
-
-
-def _named(entry: Installed) -> str:
-    return f"plugin {entry.name!r} ({entry.module}) of {_origin(entry)}"
-
-
 def _refuse_unfit(entry: Installed, hooks: Collection[str]) -> None:
+    """Refuse a plugin without hooks, or with one that is not called in its group."""
     if not hooks:
-        raise PluginError(f"{_named(entry)} implements no hook of pytest-ireval")
-    uncalled = [] if entry.group == ENTRY_POINT_GROUP else sorted(set(hooks).difference(KINDS))
-    if uncalled:
-        complaint = f"{_named(entry)} implements {', '.join(uncalled)}, which is not called in the group {OF_SUITES}"
+        raise PluginError(f"{describe(entry)} implements no hook of pytest-ireval")
+    if entry.group == OF_SUITES and (uncalled := sorted(set(hooks).difference(KINDS))):
+        complaint = f"{describe(entry)} implements {', '.join(uncalled)}, which is not called in the group {OF_SUITES}"
         suggestion = f"name a module with these hooks in the entry-point group {ENTRY_POINT_GROUP}"
         raise PluginError(Problem(complaint, suggestion=suggestion, allowed=f"{OF_SUITES}: {', '.join(KINDS)}"))
+    if entry.group == OF_COMMANDS and COMMANDS not in hooks:
+        raise PluginError(f"{describe(entry)} does not implement {COMMANDS}, which the group {OF_COMMANDS} is for")
+    if entry.group == ENTRY_POINT_GROUP and COMMANDS in hooks:
+        raise _commands_in_the_wrong_place(describe(entry))
 
 
-def _imported(entry: Installed) -> object:
-    try:
-        return entry.load()
-    except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
-        way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT}={entry.name})"
-        complaint = f"{_named(entry)} cannot be loaded: {told(error)}"
-        raise PluginError(Problem(complaint, suggestion=raised_at(error), allowed=way_out)) from error
-
-
-def _is_built_in(entry: Installed) -> bool:
-    return plain_distribution(entry.distribution) == "pytest-ireval"
-
-
-def _left_out(entries: Sequence[Installed], asked: Mapping[str, Iterable[str]]) -> list[Installed]:
-    """The plugins that are left out by name: that of the entry point, or of the distribution."""
-    found = []
-    for asker, names in asked.items():
-        for name in filter(None, map(str.strip, names)):
-            plain = plain_distribution(name)
-            meant = [
-                each
-                for each in entries
-                if plain_distribution(each.name) == plain or plain_distribution(each.distribution) == plain
-            ]
-            others = sorted(each.name for each in entries if not _is_built_in(each))
-            allowed = f"installed: {', '.join(others)}" if others else "no plugins of others are installed"
-            if not meant:
-                complaint = f"{asker} names {name!r}, which is not an installed plugin"
-                raise PluginError(Problem(complaint, suggestion=did_you_mean(name, others), allowed=allowed))
-            if any(map(_is_built_in, meant)):
-                raise PluginError(
-                    Problem(f"{asker} names {name!r}, which is built in and cannot be left out", allowed=allowed)
-                )
-            found += meant
-    return found
+def _commands_in_the_wrong_place(plugin: str) -> PluginError:
+    """Commands are listed without importing the plugins of evaluations."""
+    complaint = f"{plugin} implements {COMMANDS}, which is only called in the group {OF_COMMANDS}"
+    return PluginError(
+        Problem(complaint, suggestion=f"move it to a module that the entry-point group {OF_COMMANDS} names")
+    )
 
 
 def _origin(entry: Installed) -> Origin:
@@ -391,87 +351,3 @@ def _refuse_unmarked(plugin: object, origin: Origin) -> None:
                     f"plugin {origin}: {name} is not marked with @hookimpl, so it would never be called"
                     + (f"; {meant}" if meant else "")
                 )
-
-
-METADATA_FOLDER = re.compile(r"(?P<name>.+?)(-[^-]*)?\.(dist|egg)-info")
-FIELD = re.compile(r"^(Name|Version):\s*(\S+)", re.MULTILINE)
-
-
-class Installed(NamedTuple):
-    """An entry point: its name, the module that is the plugin, the distribution that has it, and its group."""
-
-    name: str
-    module: str
-    distribution: str
-    version: str
-    group: str
-
-    def load(self) -> object:
-        """Import the plugin; a colon may lead to an object inside the module."""
-        module, _, path = self.module.partition(":")
-        plugin: object = import_module(module)
-        for attribute in filter(None, path.split(".")):
-            plugin = getattr(plugin, attribute)
-        return plugin
-
-
-def installed_plugins(*groups: str) -> list[Installed]:
-    """All entry points of the groups; of a distribution that is found twice, the first on the path counts."""
-    if not _only_folders():
-        return [plugin for group in groups for plugin in _asked(group)]
-    found: dict[str, list[Installed]] = {}
-    for name, folder in _metadata_folders(sys.path):
-        if name not in found:
-            found[name] = list(_in_folder(folder, groups))
-    return [plugin for plugins in found.values() for plugin in plugins]
-
-
-def _only_folders() -> bool:
-    """Tell whether the path has only folders, and only Python's own finder looks for distributions."""
-    finders = [finder.__module__ for finder in sys.meta_path if hasattr(finder, "find_distributions")]
-    return {*finders} <= {"_frozen_importlib_external"} and not any(os.path.isfile(entry) for entry in sys.path)
-
-
-def _metadata_folders(path: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """Each distribution's normalised name, and the folder of its metadata."""
-    for entry in path:
-        try:
-            with os.scandir(entry or ".") as files:
-                for file in files:
-                    if match := METADATA_FOLDER.fullmatch(file.name):
-                        yield plain_distribution(match["name"]), Path(file.path)
-        except OSError:
-            continue  # a folder on the path that is not there, or not for us, holds no plugins
-
-
-def _in_folder(folder: Path, groups: Sequence[str]) -> Iterator[Installed]:
-    try:
-        text = (folder / "entry_points.txt").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return
-    section = ""
-    for line in map(str.strip, text.splitlines()):
-        if line.startswith("["):
-            section = line.strip("[]").strip()
-        elif section in groups and line and line[0] not in "#;":
-            name, _, module = line.partition("=")
-            yield Installed(name.strip(), module.partition("[")[0].strip(), *_name_and_version(folder), section)
-
-
-def _name_and_version(folder: Path) -> tuple[str, str]:
-    file = folder / ("METADATA" if folder.suffix == ".dist-info" else "PKG-INFO")
-    try:
-        with open(file, encoding="utf-8", errors="replace") as metadata:
-            head = metadata.read(4096).partition("\n\n")[0]  # name and version come first, a description last
-        fields = dict(FIELD.findall(head))
-    except OSError:
-        fields = {}  # a damaged installation still has the name of its folder
-    return fields.get("Name", folder.stem), fields.get("Version", "")
-
-
-def _asked(group: str) -> Iterator[Installed]:
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=group):
-        name, version = (entry.dist.name, entry.dist.version) if entry.dist else ("", "")
-        yield Installed(entry.name, entry.value.partition("[")[0].strip(), name, version, group)

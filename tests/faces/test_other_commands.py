@@ -168,7 +168,7 @@ def test_metrics_of_a_conftest_are_explained_where_its_folder_is_named(ireval, f
 def test_plugins_of_a_conftest_are_listed_where_its_folder_is_named(ireval):
     assert ireval("plugins", "--suites", "suites").out.endswith(
         "\nsuites/conftest.py\n  metrics: Toy\n\n"
-        "Found through the entry-point groups pytest_ireval and pytest_ireval_suites.\n"
+        "Found through the entry-point groups pytest_ireval, pytest_ireval_suites and pytest_ireval_commands.\n"
     )
     assert "Toy" not in ireval("plugins").out
 
@@ -178,7 +178,9 @@ def test_plugins_lists_distribution_and_version(ireval):
 
     assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds)\n  metrics: P, R, CappedR, F,")
     assert "\n  formats of queries: table, jsonl," in out
-    assert out.endswith("Found through the entry-point groups pytest_ireval and pytest_ireval_suites.\n")
+    assert out.endswith(
+        "Found through the entry-point groups pytest_ireval, pytest_ireval_suites and pytest_ireval_commands.\n"
+    )
 
 
 def test_help_names_the_commands_without_importing_them(ireval):

@@ -112,6 +112,61 @@ def test_a_third_party_distribution_is_used_by_name(with_third_party):
     assert "ireval plugins: acme-ireval-metrics 2.1.0, pytest-ireval" in header
 
 
+SHELVES = {
+    "pyproject.toml": """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "acme-shelves"
+version = "2.1.0"
+dependencies = ["pytest-ireval"]
+
+[project.entry-points.pytest_ireval_commands]
+shelves = "acme_shelves.commands"
+""",
+    "acme_shelves/__init__.py": "",
+    "acme_shelves/commands.py": """\
+from pytest_ireval import CommandSpec, hookimpl
+
+
+@hookimpl
+def ireval_commands():
+    return [CommandSpec("shelves", "Show what is on sale.", "acme_shelves.shelves:shelves")]
+""",
+    "acme_shelves/shelves.py": """\
+import click
+import numpy
+
+
+@click.command()
+@click.argument("shop")
+def shelves(shop):
+    click.echo(f"{numpy.arange(3).sum()} mugs in {shop}")
+""",
+}
+"""A toy distribution with a command."""
+
+
+def test_a_command_of_a_third_party_works_from_its_wheel(environment, tmp_path):
+    for name, text in SHELVES.items():
+        path = tmp_path / "shelves" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=tmp_path / "shelves", check=True, capture_output=True)
+    environment.install(*tmp_path.glob("*.whl"))
+
+    help_text = run(environment.bin / "ireval", "--help")
+    called = run(environment.bin / "ireval", "shelves", "Kyoto")
+    environment.pip("uninstall", "--yes", "--quiet", "acme-shelves")
+
+    assert "\nacme-shelves:\n  shelves  Show what is on sale.\n" in help_text
+    assert called == "3 mugs in Kyoto\n"
+    assert "acme-shelves" not in run(environment.bin / "ireval", "--help")
+
+
 def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(environment, tmp_path):
     environment.install(THIRD_PARTY)
     suites = shutil.copytree(ROOT / "examples" / "suites", tmp_path / "suites")

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from pytest_ireval.plugins.registry import Installed, installed_plugins
+from pytest_ireval.entry_points import Installed, installed_plugins
 
 
 def distribution(folder, name, entry_points_text, kind="dist-info", version="1.2"):

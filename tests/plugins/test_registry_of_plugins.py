@@ -12,6 +12,7 @@ from pytest_ireval import (
     InputError,
     Metric,
     SuiteError,
+    entry_points,
     hookimpl,
     load_registry,
     load_suites,
@@ -21,12 +22,12 @@ from pytest_ireval import (
     rule,
     source,
 )
+from pytest_ireval.entry_points import ENTRY_POINT_GROUP, OF_SUITES
 from pytest_ireval.errors import MetricNameError, PluginError
 from pytest_ireval.options import RuleOptions, SourceOptions, Text
 from pytest_ireval.plugin_api import Reader
-from pytest_ireval.plugins import registry as manager_module
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.registry import ENTRY_POINT_GROUP, OF_SUITES, Plugins, registered
+from pytest_ireval.plugins.registry import Plugins, registered
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
 from pytest_ireval.suites.reading import source_asked
 from pytest_ireval.suites.scalars import UnfitError
@@ -76,7 +77,7 @@ def installed(monkeypatch):
     """Pretends that these entry points are installed."""
 
     def pretend(*entries):
-        monkeypatch.setattr(manager_module, "installed_plugins", lambda *groups: list(entries))
+        monkeypatch.setattr(entry_points, "installed_plugins", lambda *groups: list(entries))
 
     return pretend
 

@@ -1,0 +1,183 @@
+"""Entry points of installed distributions, by which plugins are found: read in a millisecond, none is imported.
+
+``importlib.metadata`` alone takes half as long as ``ireval --help``, so it is asked only where the path has more than
+folders.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_ireval.errors import PluginError, Problem, did_you_mean, raised_at, told
+
+ENTRY_POINT_GROUP = "pytest_ireval"
+"""The group of plugins that every run needs, and every command that reads files."""
+OF_SUITES = "pytest_ireval_suites"
+"""The group of plugins that only suites need: they are loaded when the first suite is read."""
+OF_COMMANDS = "pytest_ireval_commands"
+"""The group of plugins that bring commands. Listing the commands imports them, so they import nothing heavy."""
+WITHOUT = "IREVAL_WITHOUT"
+"""The variable with names of plugins that are left out, separated by commas; ``--ireval-without`` does the same."""
+
+METADATA_FOLDER = re.compile(r"(?P<name>.+?)(-[^-]*)?\.(dist|egg)-info")
+FIELD = re.compile(r"^(Name|Version):\s*(\S+)", re.MULTILINE)
+
+
+class Installed(NamedTuple):
+    """An entry point: its name, the module that is the plugin, the distribution that has it, and its group."""
+
+    name: str
+    module: str
+    distribution: str
+    version: str
+    group: str
+
+    def load(self) -> object:
+        """Import the plugin; a colon may lead to an object inside the module."""
+        return import_object(self.module)
+
+
+def import_object(target: str) -> object:
+    """Import ``module``, or the attribute that ``module:attribute`` names."""
+    module, _, path = target.partition(":")
+    found: object = import_module(module)
+    for attribute in filter(None, path.split(".")):
+        found = getattr(found, attribute)
+    return found
+
+
+def find_entries() -> list[Installed]:
+    """Entry points of our groups, sorted by name; no two distributions may use one name."""
+    found = sorted(installed_plugins(ENTRY_POINT_GROUP, OF_SUITES, OF_COMMANDS), key=lambda entry: entry.name)
+    for entry, other in pairwise(found):
+        ours = entry.distribution == other.distribution and entry.group != other.group
+        if entry.name == other.name and not ours:
+            raise PluginError(
+                f"two installed plugins are called {entry.name!r}: {source_of(entry)} and {source_of(other)}; "
+                "one must rename its entry point"
+            )
+    return found
+
+
+def find_left_out(entries: Sequence[Installed], without: Iterable[str] = ()) -> list[Installed]:
+    """The plugins that ``without`` or the variable IREVAL_WITHOUT names: by entry point, or by distribution."""
+    asked = {"--ireval-without": without, WITHOUT: os.environ.get(WITHOUT, "").split(",")}
+    found = []
+    for asker, names in asked.items():
+        for name in filter(None, map(str.strip, names)):
+            plain = plain_distribution(name)
+            meant = [
+                each
+                for each in entries
+                if plain_distribution(each.name) == plain or plain_distribution(each.distribution) == plain
+            ]
+            others = sorted({each.name for each in entries if not is_built_in(each)})
+            allowed = f"installed: {', '.join(others)}" if others else "no plugins of others are installed"
+            if not meant:
+                complaint = f"{asker} names {name!r}, which is not an installed plugin"
+                raise PluginError(Problem(complaint, suggestion=did_you_mean(name, others), allowed=allowed))
+            if any(map(is_built_in, meant)):
+                raise PluginError(
+                    Problem(f"{asker} names {name!r}, which is built in and cannot be left out", allowed=allowed)
+                )
+            found += meant
+    return found
+
+
+def import_plugin(entry: Installed) -> object:
+    """The plugin of an entry point; PluginError names it if it cannot be imported."""
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
+        way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT}={entry.name})"
+        complaint = f"{describe(entry)} cannot be loaded: {told(error)}"
+        raise PluginError(Problem(complaint, suggestion=raised_at(error), allowed=way_out)) from error
+
+
+def is_built_in(entry: Installed) -> bool:
+    """True for a plugin of this distribution."""
+    return plain_distribution(entry.distribution) == "pytest-ireval"
+
+
+def source_of(entry: Installed) -> str:
+    """The distribution with its version, for messages."""
+    return f"{entry.distribution} {entry.version}".strip() or entry.name
+
+
+def describe(entry: Installed) -> str:
+    """A plugin in messages: ``plugin 'acme' (acme_metrics) of acme-metrics 2.1.0``."""
+    return f"plugin {entry.name!r} ({entry.module}) of {source_of(entry)}"
+
+
+def plain_distribution(name: str) -> str:
+    """The name of a distribution as packaging tools compare it: ``Acme_Metrics`` is ``acme-metrics``."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed_plugins(*groups: str) -> list[Installed]:
+    """All entry points of the groups; of a distribution that is found twice, the first on the path counts."""
+    if not _only_folders():
+        return [plugin for group in groups for plugin in _asked(group)]
+    found: dict[str, list[Installed]] = {}
+    for name, folder in _metadata_folders(sys.path):
+        if name not in found:
+            found[name] = list(_in_folder(folder, groups))
+    return [plugin for plugins in found.values() for plugin in plugins]
+
+
+def _only_folders() -> bool:
+    """Tell whether the path has only folders, and only Python's own finder looks for distributions."""
+    finders = [finder.__module__ for finder in sys.meta_path if hasattr(finder, "find_distributions")]
+    return {*finders} <= {"_frozen_importlib_external"} and not any(os.path.isfile(entry) for entry in sys.path)
+
+
+def _metadata_folders(path: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """Each distribution's normalised name, and the folder of its metadata."""
+    for entry in path:
+        try:
+            with os.scandir(entry or ".") as files:
+                for file in files:
+                    if match := METADATA_FOLDER.fullmatch(file.name):
+                        yield plain_distribution(match["name"]), Path(file.path)
+        except OSError:
+            continue  # a folder on the path that is not there, or not for us, holds no plugins
+
+
+def _in_folder(folder: Path, groups: Sequence[str]) -> Iterator[Installed]:
+    try:
+        text = (folder / "entry_points.txt").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    section = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            section = line.strip("[]").strip()
+        elif section in groups and line and line[0] not in "#;":
+            name, _, module = line.partition("=")
+            yield Installed(name.strip(), module.partition("[")[0].strip(), *_name_and_version(folder), section)
+
+
+def _name_and_version(folder: Path) -> tuple[str, str]:
+    file = folder / ("METADATA" if folder.suffix == ".dist-info" else "PKG-INFO")
+    try:
+        with open(file, encoding="utf-8", errors="replace") as metadata:
+            head = metadata.read(4096).partition("\n\n")[0]  # name and version come first, a description last
+        fields = dict(FIELD.findall(head))
+    except OSError:
+        fields = {}  # a damaged installation still has the name of its folder
+    return fields.get("Name", folder.stem), fields.get("Version", "")
+
+
+def _asked(group: str) -> Iterator[Installed]:
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=group):
+        name, version = (entry.dist.name, entry.dist.version) if entry.dist else ("", "")
+        yield Installed(entry.name, entry.value.partition("[")[0].strip(), name, version, group)

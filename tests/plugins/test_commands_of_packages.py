@@ -1,0 +1,150 @@
+"""Packages add commands to ``ireval``, listed under the name of their distribution and imported when called."""
+
+import sys
+
+import pytest
+from test_discovery import distribution
+
+SHELVES = """\
+from pytest_ireval import CommandSpec, hookimpl
+
+
+@hookimpl
+def ireval_commands():
+    return [CommandSpec("shelves", "Show what is on sale.", "NAME_cli:shelves")]
+"""
+CLI = """\
+import click
+
+
+@click.command()
+@click.argument("shop")
+def shelves(shop):
+    \"\"\"Show what is on sale in SHOP.\"\"\"
+    click.echo(f"mugs in {shop}")
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Installs a package of one plugin with commands."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install(name="acme", plugin=SHELVES, cli=CLI, group="pytest_ireval_commands"):
+        for module in (f"{name}_plugin", f"{name}_cli"):
+            monkeypatch.delitem(sys.modules, module, raising=False)
+        distribution(tmp_path, f"{name}-shelves", f"[{group}]\n{name} = {name}_plugin\n")
+        (tmp_path / f"{name}_plugin.py").write_text(plugin.replace("NAME", name))
+        (tmp_path / f"{name}_cli.py").write_text(cli)
+
+    return install
+
+
+def test_a_command_is_listed_under_its_distribution_and_called(package, ireval):
+    package()
+
+    help_text = ireval("--help").out
+    called = ireval("shelves", "Kyoto")
+    own_help = ireval("shelves", "--help").out
+
+    assert "\nacme-shelves:\n  shelves  Show what is on sale.\n" in help_text
+    assert help_text.index("Installed:") < help_text.index("acme-shelves:")
+    assert called == (0, "mugs in Kyoto\n", "")
+    assert own_help.startswith("Usage: ireval shelves [OPTIONS] SHOP\n\n  Show what is on sale in SHOP.\n")
+    assert "acme-shelves 1.2 (acme)\n  commands: shelves\n" in ireval("plugins").out
+
+
+def test_help_does_not_import_the_command(package, ireval):
+    package(cli="raise RuntimeError('imported')\n")
+
+    assert "shelves" in ireval("--help").out
+    called = ireval("shelves")
+    assert called.code == 2
+    assert called.err.startswith(
+        "error: command 'shelves' of acme-shelves 1.2 cannot be loaded from acme_cli:shelves: RuntimeError: imported\n"
+    )
+
+
+def test_an_unknown_command_gets_a_suggestion_from_packages_too(package, ireval):
+    package()
+
+    assert "there is no command 'shelfes': did you mean 'shelves'?" in ireval("shelfes").err
+
+
+def test_two_packages_with_one_command_are_an_error_that_names_both(package, ireval, monkeypatch):
+    package("acme")
+    package("best")
+
+    for arguments in (["--help"], ["shelves"]):
+        found = ireval(*arguments)
+        assert (found.code, found.err) == (
+            2,
+            "error: command 'shelves' is claimed twice: by acme-shelves 1.2 and by best-shelves 1.2\n"
+            "  run without one of them: IREVAL_WITHOUT=acme or best\n",
+        )
+    monkeypatch.setenv("IREVAL_WITHOUT", "best")
+    assert ireval("shelves", "Lima").out == "mugs in Lima\n"
+
+
+def test_a_command_of_the_core_cannot_be_replaced(package, ireval):
+    package(plugin=SHELVES.replace('"shelves"', '"evaluate"'))
+
+    assert "command 'evaluate' is claimed twice: by ireval itself and by acme-shelves 1.2" in ireval("--help").err
+
+
+def test_a_broken_package_takes_no_other_command_away(package, ireval):
+    package("acme", plugin="import a_library_that_is_gone\n")
+    package("best")
+
+    listed = ireval("--help")
+    assert listed.code == 0
+    assert "best-shelves:" in listed.out
+    assert listed.err.startswith(
+        "warning: no command of this plugin is shown: plugin 'acme' (acme_plugin) of acme-shelves 1.2 cannot be loaded"
+    )
+    assert ireval("shelves", "Lima").out == "mugs in Lima\n"
+    assert "plugin 'acme' (acme_plugin) of acme-shelves 1.2 cannot be loaded" in ireval("racks").err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('CommandSpec("shelves"', 'CommandSpec("Shelves!"', "'Shelves!' cannot be the name of a command"),
+        ('"Show what is on sale."', '""', "command 'shelves' needs a summary of one line"),
+        ("NAME_cli:shelves", "NAME_cli", "command 'shelves' has the target 'acme_cli': write module:attribute"),
+        ("[CommandSpec(", "[str(", "ireval_commands of plugin 'acme' (acme_plugin) of acme-shelves 1.2 must return"),
+        ("    return [CommandSpec", "    [CommandSpec", "returned None; is a return statement missing?"),
+        ("@hookimpl\n", "", "does not implement ireval_commands"),
+        ("ireval_commands():", "ireval_commands(shop):", "Argument(s) {'shop'} are declared in the hookimpl"),
+    ],
+)
+def test_what_a_plugin_may_get_wrong(package, ireval, old, new, complaint):
+    package(plugin=SHELVES.replace(old, new))
+
+    assert complaint in ireval("--help").err
+
+
+@pytest.mark.parametrize("group", ["pytest_ireval", "pytest_ireval_suites"])
+def test_commands_in_another_group_are_refused(package, ireval, group):
+    package(group=group)
+
+    found = ireval("plugins")
+    assert "acme_plugin" in found.err
+    assert "implements ireval_commands, which is" in found.err
+
+
+def test_what_is_no_command_is_refused(package, ireval):
+    package(cli="shelves = 'mugs'\n")
+
+    assert ireval("shelves").err == (
+        "error: command 'shelves' of acme-shelves 1.2: acme_cli:shelves is 'mugs', not a command of click\n"
+    )
+
+
+def test_a_conftest_adds_no_command(pytester):
+    pytester.makeconftest(SHELVES)
+    pytester.path.joinpath("shop.ireval.yaml").write_text("ireval: 1\n")
+
+    result = pytester.runpytest("--ireval", "-n0")
+
+    result.stderr.fnmatch_lines(["*conftest.py implements ireval_commands, which is only called in the group*"])
