@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pytest_ireval.comparing import compare
     from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
     from pytest_ireval.evaluating.evaluation import evaluate
-    from pytest_ireval.evaluating.many_files import judged_part
     from pytest_ireval.explaining import why
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
@@ -48,7 +47,6 @@ _HOMES = {
     "comparing": ("compare",),
     "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
-    "evaluating.many_files": ("judged_part",),
     "explaining": ("why",),
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
@@ -122,7 +120,6 @@ __all__ = [
     "diagnosis",
     "evaluate",
     "hookimpl",
-    "judged_part",
     "listing",
     "load_registry",
     "load_suite",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,10 +18,17 @@ from pytest_ireval.cli.options import (
     registry_at,
     timings_option,
 )
+from pytest_ireval.errors import IrevalError, Problem, told
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, MissingQueries, note_on_ties
+from pytest_ireval.secrets import shown_address
 from pytest_ireval.text_table import counted, printable, table
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+PATIENCE = 10
+"""Seconds to wait for the scheduler of a cluster."""
 LISTED = 5
 """Query ids that are listed in a note of the table."""
 
@@ -191,7 +200,7 @@ FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
 @click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="The output format.")
 @format_options("judgments", "rankings")
-@click.option("--on", metavar="CLUSTER", help="Read the files on dask://host:port, or with dask on all cores.")
+@click.option("--on", metavar="dask://HOST:PORT", help="Let the workers of that cluster of Dask read the files.")
 @timings_option(several=False)
 @policy_options
 def command(
@@ -212,31 +221,32 @@ def command(
     """
     if judgments == rankings == "-":
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
-    with LateBar() as progress:
+    if on is not None and rankings == "-":
+        raise click.UsageError("the workers of a cluster cannot read standard input")
+    with LateBar() as progress, _executor_at(on) as executor:
         policies |= {"missing_queries": missing, "progress": progress, "registry": registry_at(None)}
-        metrics = metrics or METRICS
-        given: tuple[Any, Any] = (
-            (judgments, rankings) if on is None else _read_on(on, judgments, rankings, metrics, policies)
-        )
-        evaluation = evaluate(given[0], given[1], metrics, **policies)
+        evaluation = evaluate(judgments, rankings, metrics or METRICS, executor=executor, **policies)
     click.echo(FORMATS[form](evaluation, per_query), nl=False)
 
 
-def _read_on(
-    on: str, judgments: str, rankings: str, metrics: tuple[str, ...], policies: dict[str, Any]
-) -> tuple[Any, Any]:
-    """Judgments, and the parts of the rankings that the workers of a cluster have read."""
-    from pytest_ireval.evaluating.evaluation import refuse_parts
-    from pytest_ireval.evaluating.many_files import parts_on
-    from pytest_ireval.intake.reading import read_judgments
-    from pytest_ireval.retrieval.doors import ranking_files
-
-    if rankings == "-":
-        raise click.UsageError("the workers of a cluster cannot read standard input")
-    registry = policies["registry"].in_dialect(policies["dialect"])
-    refuse_parts(registry.parse_metrics(metrics))
-    shared = {"grades": policies["grades"], "registry": registry}
-    read = read_judgments(judgments, format=policies.pop("judgments_format"), **shared)
-    how = {name: policies[name] for name in ("ties", "grades")}
-    how["rankings_format"] = policies.pop("rankings_format")
-    return read, parts_on(on, ranking_files(rankings) or [rankings], read, progress=policies["progress"], **how)
+@contextmanager
+def _executor_at(address: str | None) -> Iterator[Executor | None]:
+    """The executor of a cluster of Dask; None without an address."""
+    if address is None:
+        yield None
+        return
+    if not re.fullmatch(r"dask://[^/@\s]+:\d+", address):
+        complaint = f"{shown_address(address)!r} is not a cluster"
+        raise IrevalError(Problem(complaint, "--on", allowed="allowed: dask://HOST:PORT, a scheduler of Dask"))
+    try:
+        from dask import config
+        from distributed import Client
+    except ImportError:
+        remedy = "pip install 'pytest-ireval[dask]'"
+        raise IrevalError(Problem("Dask is not installed", "--on", suggestion=remedy)) from None
+    try:
+        client = Client(address.replace("dask", "tcp", 1), timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise IrevalError(Problem(f"no scheduler answers at {address}: {told(error)}", "--on")) from error
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}), client:  # tasks carry the judgments
+        yield client.get_executor(pure=False)  # a file may have changed since Dask read it for someone else

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral, Real
-from typing import NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem, did_you_mean, raised
+from pytest_ireval.evaluating.elsewhere import read_with
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
 from pytest_ireval.plugins.registry import Registry, installed
@@ -34,7 +36,6 @@ from pytest_ireval.retrieval.doors import (
     as_judgments,
     as_queries,
     brought,
-    parts_in,
     some,
 )
 from pytest_ireval.retrieval.formats.input_file import FilePath
@@ -46,6 +47,9 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
 from pytest_ireval.text_table import counted
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "fields", "preferences"}
 
@@ -76,6 +80,8 @@ class Setting:
     """The given names of single metrics, with their canonical names."""
     companions: Companions | None = None
     """The data that all rankings share."""
+    executor: Executor | None = None
+    """Its workers read the files of rankings; None: this process does."""
 
     def brought(
         self,
@@ -86,8 +92,6 @@ class Setting:
     ) -> Brought:
         """Rankings joined with the judgments, with all their ``documents`` or those that the metrics need."""
         companions = companions or self.companions or Companions()
-        if parts_in(rankings):
-            refuse_parts(self.metrics)
         if documents is None:
             documents = any(metric.needs & DOCUMENT_NEEDS for metric in self.metrics)
         found = self._joined(rankings, self.rankings_format, documents)
@@ -104,8 +108,19 @@ class Setting:
         return found._replace(judged=with_companions(found.judged, **given))
 
     def _joined(self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool) -> Brought:
-        readers, top = self.registry.readers, self.policies.scale
-        return brought(self.judgments, source, readers, named, self.how, documents=documents, highest_grade=top)
+        there = None
+        if self.executor is not None:
+            there = partial(read_with, self.executor, self.judgments, named, self.how, documents)
+        return brought(
+            self.judgments,
+            source,
+            self.registry.readers,
+            named,
+            self.how,
+            documents=documents,
+            highest_grade=self.policies.scale,
+            read_elsewhere=there,
+        )
 
     def _reference(self, source: FilePath | Rankings | RankingsLike) -> JudgedRankings:
         """Other rankings of the same queries; ``missing_queries`` applies to them, too."""
@@ -133,15 +148,6 @@ def set_up(
     _check_scale(judged_by, policies.scale)
     _check_collection(judged_by, policies.collection)
     return Setting(judged_by, wanted, policies, registry, how, rankings_format, _asked(named, registry))
-
-
-def refuse_parts(metrics: Iterable[Metric]) -> None:
-    """Refuse metrics that need all documents: a part has judged ones only."""
-    names = [str(metric) for metric in metrics if metric.needs & DOCUMENT_NEEDS]
-    if names:
-        complaint = "needs all documents, and parts have only judged documents"
-        suggestion = "evaluate the rankings themselves, in one process"
-        raise InputError(Problem(complaint, place=", ".join(names), suggestion=suggestion))
 
 
 def _asked(named: Iterable[str | Metric], registry: Registry) -> dict[str, str]:
@@ -245,6 +251,7 @@ def evaluate(
     reference: FilePath | Rankings | RankingsLike | None = None,
     registry: Registry | None = None,
     progress: Progress = SILENT,
+    executor: Executor | None = None,
 ) -> Evaluation:
     """Score rankings under judgments; both are paths, or any of the Python forms that the documentation lists.
 
@@ -255,9 +262,11 @@ def evaluate(
     ranking that count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, the number
     of documents to find, and the six arguments from ``fields`` on are for metrics that need them; fields, preferences,
     timings and queries may be files. With a ``dialect`` the names of metrics mean what they mean in that package.
+    The workers of an ``executor`` (of :mod:`concurrent.futures`: processes, or machines) read the files of rankings.
     """
     policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
+    setting = replace(setting, executor=executor)
     found = setting.brought(rankings, Companions(sessions, timings, fields, preferences, queries, reference))
     refuse_missing([found], setting.policies)
     return evaluated(setting, found)

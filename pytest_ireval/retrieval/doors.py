@@ -1,13 +1,12 @@
-"""The entrances for judgments and rankings: files, parts of rankings and Python objects become the same arrays."""
+"""The entrances for judgments and rankings: files, folders and Python objects become the same arrays."""
 
 from __future__ import annotations
 
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -154,22 +153,22 @@ def brought(
     *,
     documents: bool,
     highest_grade: float | None = None,
+    read_elsewhere: Callable[[Sequence[str]], Sequence[FileRead]] | None = None,
 ) -> Brought:
     """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted.
 
-    A folder or a pattern is all of its files, and rankings may also be parts that were joined elsewhere.
+    A folder or a pattern is all of its files. ``read_elsewhere`` does what :func:`read_file` does, for all files.
     """
-    given = parts_in(source)
-    if given and documents:
-        raise InputError(Problem("parts have only judged documents, and all documents are needed", given[0].origin))
-    if not given and not documents and (files := _files(source, readers, named)) is not None:
-        given = [part_in(judgments, file, readers, named, how) for file in files]
-    if given:
-        judged = _judged_in_parts(judgments, given, highest_grade, by_id=how.by_id)
-        without = tuple(query for part in given for query in part.without_judgments)
-        found = Brought(judged, origin_of([part.origin for part in given], source), without)
-    else:
+    files = _files(source, readers, named, one=read_elsewhere is not None)
+    if files is None:
         found = _brought(judgments, source, readers, named, how, documents, highest_grade)
+    else:
+        read = (
+            [read_file(judgments, file, readers, named, how, documents=documents) for file in files]
+            if read_elsewhere is None
+            else read_elsewhere(files)
+        )
+        found = _joined(judgments, read, origin_of(files, source), highest_grade)
     if found.without_judgments and not found.judged.present.any():
         queries = found.without_judgments
         complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
@@ -196,8 +195,11 @@ def how_ids_differ(one: Sequence[str], other: Sequence[str]) -> str:
     return f"; ids differ only in letters or zeros before a number: {numbers[first]!r} and {known[first]!r}"
 
 
-def _files(source: object, readers: Sequence[Reader], named: Format) -> list[str] | None:
-    """The files of a folder or a pattern; None for anything else, and for a folder that a reader takes as a whole."""
+def _files(source: object, readers: Sequence[Reader], named: Format, *, one: bool = False) -> list[str] | None:
+    """The files of a folder or a pattern; None for anything else, and for a folder that a reader takes as a whole.
+
+    With ``one`` also a single file, unless it is a pipe.
+    """
     if not isinstance(source, str | os.PathLike):
         return None
     name = os.fspath(source)
@@ -205,29 +207,49 @@ def _files(source: object, readers: Sequence[Reader], named: Format) -> list[str
         with input_file(name) as folder:
             whole = named is None and readers_that_fit(folder, "rankings", readers)
         return None if whole else ranking_files(name)
-    return ranking_files(name) if is_address(name) or any(character in name for character in PATTERN) else None
+    if is_address(name) or any(character in name for character in PATTERN):
+        found = ranking_files(name)
+        if found is not None:
+            return found
+    return [name] if one and os.path.isfile(name) else None
 
 
-def parts_in(source: object) -> list[JudgedPart]:
-    """The parts that were given; none if it is something else."""
-    given = source if isinstance(source, list | tuple) else [source]
-    found = [each for each in given if isinstance(each, JudgedPart)]
-    if found and len(found) < len(given):
-        other = next(type(each).__name__ for each in given if not isinstance(each, JudgedPart))
-        raise InputError(Problem(f"{other} is not a part", "rankings", suggestion="make all of them with judged_part"))
-    return found
+class JudgedFile(NamedTuple):
+    """The judged documents of the rankings in one of many files: all of them together need little memory.
+
+    ``query`` has the positions of its queries in the judgments, and ``retrieved`` the number of documents of each.
+    """
+
+    origin: str
+    query: NDArray[np.int64]
+    retrieved: NDArray[np.int64]
+    hits: Hits
+    without_judgments: tuple[str, ...]
 
 
-def part_in(
-    judgments: Judgments,
-    source: FilePath | Rankings | RankingsLike,
-    readers: Sequence[Reader],
-    named: Format,
-    how: Reading,
-) -> JudgedPart:
-    """The judged documents of some rankings; there may be none."""
-    found = _brought(judgments, source, readers, named, how, False, None)
-    return _part_of(found.judged, found.origin, found.without_judgments, judgments.fingerprint, by_id=how.by_id)
+FileRead: TypeAlias = Rankings | JudgedFile
+"""All documents of the rankings in a file, or the judged ones."""
+
+
+def read_file(
+    judgments: Judgments, file: str, readers: Sequence[Reader], named: Format, how: Reading, *, documents: bool
+) -> FileRead:
+    """The rankings in one of many files, with all their ``documents`` or the judged ones; there may be none."""
+    if documents:
+        return as_rankings(file, readers, named, how)
+    judged, origin, without_judgments = _brought(judgments, file, readers, named, how, False, None)
+    query = np.flatnonzero(judged.present)
+    return JudgedFile(origin, query, judged.retrieved[query], judged.hits, without_judgments)
+
+
+def _joined(judgments: Judgments, files: Sequence[FileRead], origin: str, highest_grade: float | None) -> Brought:
+    """The judged rankings of all files."""
+    whole = [file for file in files if isinstance(file, Rankings)]
+    if whole:
+        return _judged(judgments, _together(whole, origin), highest_grade, True)
+    judged_files = [file for file in files if isinstance(file, JudgedFile)]
+    without = tuple(query for file in judged_files for query in file.without_judgments)
+    return Brought(_judged_in_files(judgments, judged_files, highest_grade), origin, without)
 
 
 def _brought(
@@ -277,50 +299,16 @@ def some(queries: Sequence[str]) -> str:
 PATTERN = "*?["
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedPart:
-    """The judged documents of some rankings, small enough to be sent to another process.
-
-    ``query`` has the positions of its queries in the judgments, and ``retrieved`` the number of documents of each.
-    """
-
-    origin: str
-    judgments: str
-    """The fingerprint of the judgments that it was joined with: the rows of ``hits`` are theirs."""
-    query: NDArray[np.int64]
-    retrieved: NDArray[np.int64]
-    hits: Hits
-    without_judgments: tuple[str, ...]
-    by_id: bool = True
-    """Ids order equal scores; else their order in the source does."""
-
-    @cached_property
-    def size(self) -> int:
-        """The bytes of its arrays."""
-        return sum(column.nbytes for column in (self.query, self.retrieved, *self.hits))
-
-
-def _part_of(
-    judged: JudgedRankings, origin: str, without_judgments: tuple[str, ...], fingerprint: str, *, by_id: bool
-) -> JudgedPart:
-    """The arrays of judged rankings that are needed to evaluate them."""
-    query = np.flatnonzero(judged.present)
-    return JudgedPart(origin, fingerprint, query, judged.retrieved[query], judged.hits, without_judgments, by_id)
-
-
-def _judged_in_parts(
-    judgments: Judgments, parts: Sequence[JudgedPart], highest_grade: float | None, *, by_id: bool
-) -> JudgedRankings:
-    """The judged rankings of all parts, whatever their order; a query in two of them is an error."""
-    _refuse_others(judgments.fingerprint, parts, by_id)
+def _judged_in_files(judgments: Judgments, files: Sequence[JudgedFile], highest_grade: float | None) -> JudgedRankings:
+    """The judged rankings of all files, whatever their order; a query in two of them is an error."""
     _refuse_twice(
-        (part.origin, [*(judgments.queries[i] for i in part.query.tolist()), *part.without_judgments]) for part in parts
+        (file.origin, [*(judgments.queries[i] for i in file.query.tolist()), *file.without_judgments]) for file in files
     )
     count = len(judgments.queries)
     retrieved, present = np.zeros(count, np.int64), np.zeros(count, bool)
-    for part in parts:
-        retrieved[part.query], present[part.query] = part.retrieved, True
-    hits = Hits(*(np.concatenate(columns) for columns in zip(*(part.hits for part in parts), strict=True)))
+    for file in files:
+        retrieved[file.query], present[file.query] = file.retrieved, True
+    hits = Hits(*(np.concatenate(columns) for columns in zip(*(file.hits for file in files), strict=True)))
     return JudgedRankings(
         queries=judgments.queries,
         retrieved=retrieved,
@@ -334,32 +322,17 @@ def _judged_in_parts(
     )
 
 
-def _refuse_others(fingerprint: str, parts: Sequence[JudgedPart], by_id: bool) -> None:
-    mistakes = Mistakes()
-    for part in parts:
-        if part.judgments != fingerprint:
-            same = "give judged_part and evaluate the same judgments"
-            mistakes.add(Problem("this part was joined with other judgments", part.origin, suggestion=same))
-        elif part.by_id != by_id:
-            ties = "give judged_part and evaluate the same ties"
-            mistakes.add(Problem("this part has equal scores in another order", part.origin, suggestion=ties))
-    mistakes.refuse()
-
-
-ONE_PART = "all rows of a query belong into one file or part"
-
-
-def _refuse_twice(parts: Iterable[tuple[str, Iterable[str]]]) -> None:
+def _refuse_twice(files: Iterable[tuple[str, Iterable[str]]]) -> None:
     home: dict[str, int] = {}
     names: list[str] = []
     mistakes = Mistakes()
-    for number, (origin, queries) in enumerate(parts):
+    for number, (origin, queries) in enumerate(files):
         names.append(origin)
         for query in queries:
             first = home.setdefault(query, number)
             if first != number:
                 complaint = f"query {shown(query)} is also in {names[first]}"
-                mistakes.add(Problem(complaint, origin, suggestion=ONE_PART))
+                mistakes.add(Problem(complaint, origin, suggestion="all rows of a query belong into one file"))
     mistakes.refuse()
 
 
@@ -406,12 +379,8 @@ def ranking_files(source: object) -> list[str] | None:
     return sorted(found)
 
 
-def origin_of(names: Sequence[str], source: object) -> str:
-    """The name of several files or parts, for messages and reports."""
-    if len(names) == 1:
-        return names[0]
-    if not isinstance(source, str | os.PathLike):
-        more = len(names) - 1
-        return f"{names[0]} and {more:,} more {'part' if more == 1 else 'parts'}"
-    name = os.fspath(source)
-    return f"{shown_address(name) if is_address(name) else name} ({len(names):,} files)"
+def origin_of(names: Sequence[str], source: Any) -> str:
+    """The name of several files, for messages and reports."""
+    name = names[0] if len(names) == 1 else os.fspath(source)
+    shown_name = shown_address(name) if is_address(name) else name  # which may have a password
+    return shown_name if len(names) == 1 else f"{shown_name} ({len(names):,} files)"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,14 +112,6 @@ class Judgments:
     def highest_grade(self) -> float:
         """The highest grade of the whole judgments (0 when nothing is relevant)."""
         return max(0.0, float(self.grade.max())) if self.grade.size else 0.0
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A text that other judgments do not have, nor the same ones in other rows."""
-        digest = blake2b("\n".join(self.queries).encode(), digest_size=16)
-        for column in (self.query, self.documents.keys(), self.grade):
-            digest.update(np.ascontiguousarray(column).tobytes())
-        return digest.hexdigest()
 
     @cached_property
     def ideal(self) -> Ideal:

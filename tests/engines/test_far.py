@@ -1,14 +1,12 @@
-"""Rankings far away or on many machines: a real S3 server, a Dask cluster with processes, Spark, Ray, lake tables."""
+"""Rankings far away or on many machines: a real S3 server, a Dask cluster with processes, lake tables."""
 
 import importlib
 import os
-import re
 import select
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -17,8 +15,11 @@ from pathlib import Path
 import pytest
 from engines.conftest import without
 
-from pytest_ireval import InputError, evaluate, read_judgments
+from pytest_ireval import InputError, IrevalError, evaluate
+from pytest_ireval.cli import evaluate_command
+from pytest_ireval.evaluating import elsewhere
 from pytest_ireval.progress import Silent
+from pytest_ireval.retrieval import doors
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("default")]
 """Other people's servers warn of what they like."""
@@ -226,34 +227,32 @@ def test_a_cluster_reads_files_as_one_process_does(cluster, runs, ireval):
     assert alone[0] == 0
 
 
-def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs):
+def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs, monkeypatch):
     """One file is a pipe: a worker has it open when it is killed, and the rest of the file comes for another one.
 
     The other files are read by then, and gone, so the loss of a worker does not make them be read again.
     """
     from distributed import Client
 
-    from pytest_ireval.evaluating.many_files import parts_on
-
     pipe = runs / "runs" / "part-5.trec"
     content = pipe.read_bytes()
     pipe.unlink()
     os.mkfifo(pipe)
-    judgments = read_judgments(str(runs / "judgments.txt"))
     files = sorted(map(str, (runs / "runs").iterdir()))
+    monkeypatch.setattr(doors, "ranking_files", lambda _: files)  # a folder has no pipes
     found = []
     done = Counted()
 
-    def read():
-        found.extend(parts_on(address_of(cluster), files, judgments, progress=done))
+    def read(executor):
+        judgments, folder = str(runs / "judgments.txt"), str(runs / "runs")
+        found.append(evaluate(judgments, folder, METRICS, executor=executor, progress=done))
 
-    reading = threading.Thread(target=read)
-    reading.start()
     with Client(cluster.scheduler_address, set_as_default=False) as client:
+        reading = threading.Thread(target=read, args=(client.get_executor(pure=False),))
+        reading.start()
         with open(pipe, "wb", buffering=0) as half:  # which waits until a worker has opened it
             half.write(content[: len(content) // 2])
-            for _ in files[:-1]:
-                done.one.acquire()
+            done.wait_for_files(len(files) - 1)
             for file in files[:-1]:
                 os.unlink(file)
             (holding,) = [pid for pid in client.run(os.getpid).values() if has_open(pid, pipe)]
@@ -266,105 +265,68 @@ def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs):
         reading.join()
         assert holding not in client.run(os.getpid).values()
 
-    assert figures(evaluate(judgments, found, METRICS)) == whole(runs)
+    assert figures(found[0]) == whole(runs)
 
 
 class Counted(Silent):
-    """A progress that can be waited for."""
+    """A progress that can be waited for; what comes before the files does not count."""
 
     def __init__(self):
-        self.one = threading.Semaphore(0)
+        self.files = None
+
+    def expect(self, _amount, what):
+        self.files = threading.Semaphore(0) if what == "files" else None
 
     def advance(self, amount):
-        self.one.release(amount)
+        if self.files is not None:
+            self.files.release(amount)
+
+    def wait_for_files(self, number):
+        for _ in range(number):
+            self.files.acquire()
 
 
 def has_open(pid, path):
     return any(os.path.realpath(handle) == str(path) for handle in Path(f"/proc/{pid}/fd").iterdir())
 
 
-def test_all_broken_files_are_named_in_one_error(cluster, runs, ireval):
+def test_a_broken_file_is_named(cluster, runs, ireval):
     (runs / "runs" / "part-1.trec").write_text("q04 Q0 d1 1 high x\n")
-    (runs / "runs" / "part-4.trec").write_text("q16 Q0 d1 1 1 x\nq16 Q0 d1 2 0 x\n")
-    (runs / "runs" / "part-6.trec").write_text(lines([20]))
 
     code, _, said = ireval("evaluate", runs / "judgments.txt", runs / "runs", "--on", address_of(cluster))
 
-    assert code == 2
-    places = [line for line in said.splitlines() if not line.startswith("  ")]
-    assert [re.sub(r".*runs/", "", place) for place in places] == ["part-1.trec:1", "part-4.trec:2"]
-
-    for part in (1, 4):
-        (runs / "runs" / f"part-{part}.trec").write_text(lines(range(part * 4, part * 4 + 4)))
-    _, _, said = ireval("evaluate", runs / "judgments.txt", runs / "runs", "--on", address_of(cluster))
-    assert "query 'q20' is also in" in said
+    assert (code, said.splitlines()[0]) == (2, f"error: {runs}/runs/part-1.trec:1")
 
 
-def killed_by(path, _judgments, **_how):
-    os.kill(os.getpid(), signal.SIGKILL) if path.endswith("part-3.trec") else None
+def kill_the_worker(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_file_that_kills_every_worker_is_named(cluster, runs, monkeypatch):
-    from dask import config
+    from distributed import Client
 
-    from pytest_ireval.evaluating import many_files
-
-    monkeypatch.setattr(many_files, "judged_part", killed_by)
-    with pytest.raises(InputError) as error:
-        many_files.parts_on(address_of(cluster), [str(runs / "runs" / "part-3.trec")], read_judgments(JUDGMENTS))
-    assert config.get("distributed.scheduler.allowed-failures") == 3
-    assert str(error.value).startswith(f"{runs}/runs/part-3.trec\n  a worker could not read it: KilledWorker")
+    monkeypatch.setattr(elsewhere, "_read_group", kill_the_worker)
+    with Client(cluster.scheduler_address, set_as_default=False) as client, pytest.raises(IrevalError) as error:
+        evaluate(JUDGMENTS, str(runs / "whole.trec"), METRICS, executor=client.get_executor(pure=False))
+    assert str(error.value).startswith(f"{runs}/whole.trec\n  no worker could read it: KilledWorker")
 
 
 @pytest.mark.parametrize(
     ("on", "said"),
     [
-        ("dask://127.0.0.1:1", "--on\n  no scheduler of Dask answers at dask://127.0.0.1:1: "),
-        ("spark://host", "--on\n  'spark://host' is not a cluster\n  allowed: dask (this machine's cores), "),
-        ("dask://", "--on\n  'dask://' is not a cluster\n"),
-        ("dask://user:secretpw99@127.0.0.1:1", "--on\n  the address of a scheduler has no login; "),
-        ("dask://127.0.0.1:port", "--on\n  no scheduler of Dask answers at dask://127.0.0.1:port: ValueError: "),
+        ("dask://127.0.0.1:1", "--on\n  no scheduler answers at dask://127.0.0.1:1: "),
+        ("spark://host:7077", "--on\n  'spark://host:7077' is not a cluster\n  allowed: dask://HOST:PORT, "),
+        ("dask", "--on\n  'dask' is not a cluster\n"),
+        ("dask://user:secretpw99@127.0.0.1:1", "--on\n  'dask://127.0.0.1:1' is not a cluster\n"),
+        ("dask://127.0.0.1:port", "--on\n  'dask://127.0.0.1:port' is not a cluster\n"),
     ],
 )
 def test_a_cluster_that_does_not_answer_is_an_error(runs, ireval, monkeypatch, on, said):
-    from pytest_ireval.evaluating import many_files
-
     needed("distributed")
-    monkeypatch.setattr(many_files, "PATIENCE", 1)
+    monkeypatch.setattr(evaluate_command, "PATIENCE", 1)
     code, _, text = ireval("evaluate", runs / "judgments.txt", runs / "runs", "--on", on)
 
-    assert (code, text.removeprefix("ireval: ").removeprefix("error: ")[: len(said)]) == (2, said)
-
-
-def test_metrics_that_need_all_documents_are_refused_before_anything_is_read(runs, ireval):
-    code, _, said = ireval(
-        "evaluate", runs / "judgments.txt", runs / "runs", "-m", "KendallTau", "--on", "dask://127.0.0.1:1"
-    )
-
-    assert code == 2
-    assert "needs all documents, and parts have only judged documents" in said
-
-
-def example(name, runs, cluster):
-    command = [sys.executable, ROOT / "examples" / name, runs / "judgments.txt", runs / "runs" / "*.trec", cluster]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "RAY_AUTH_MODE": "disabled"}
-    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
-
-
-@pytest.mark.parametrize(
-    ("module", "name", "cluster"), [("pyspark", "on_spark.py", "local[2]"), ("ray", "on_ray.py", "local")]
-)
-def test_the_examples_for_other_engines(runs, module, name, cluster):
-    needed(module)
-    alone = evaluate(str(runs / "judgments.txt"), str(runs / "whole.trec"), ["nDCG@10", "AP"], missing_queries="zero")
-
-    done = example(name, runs, cluster)
-    assert done.stdout.splitlines()[-2:] == [f"{metric.name}\t{metric.value!r}" for metric in alone.metrics]
-
-    (runs / "runs" / "part-1.trec").write_text("q04 Q0 d1 1 high x\n")
-    broken = example(name, runs, cluster)
-    assert broken.returncode == 1
-    assert re.search(r"InputError: \S*part-1\.trec:1\n  .*'high'", broken.stderr)
+    assert (code, text.removeprefix("error: ")[: len(said)]) == (2, said)
 
 
 def frame_of(runs):
@@ -408,10 +370,3 @@ def test_an_iceberg_table_is_read_through_its_own_reader(runs):
 
     reader = table.scan(selected_fields=("query", "document", "score")).to_arrow_batch_reader()
     assert figures(evaluate(str(runs / "judgments.txt"), reader, METRICS)) == whole(runs)
-
-
-def test_all_cores_of_this_machine_are_a_cluster_too(runs, ireval):
-    needed("distributed")
-    asked = ["evaluate", runs / "judgments.txt", "-m", "AP", "--per-query", "--format", "csv"]
-
-    assert ireval(*asked, runs / "runs", "--on", "dask") == ireval(*asked, runs / "whole.trec")

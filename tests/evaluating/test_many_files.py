@@ -1,8 +1,5 @@
-"""Rankings in parts, files of a folder and Arrow streams evaluate to what one file does, to the last bit."""
+"""Files of a folder and Arrow streams evaluate to what one file does, to the last bit."""
 
-import multiprocessing
-import pickle
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval import InputError, evaluate, judged_part, read_judgments, read_rankings
-from pytest_ireval.retrieval import doors
-from pytest_ireval.retrieval import judgments as of_judgments
+from pytest_ireval import InputError, evaluate, read_judgments, read_rankings
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -61,89 +56,25 @@ scores = st.sampled_from([0.1, 0.25, 1.0, 1e-300, -3.5])
 
 
 @given(st.dictionaries(st.tuples(names, documents), scores, min_size=1), st.data(), st.sampled_from(["trec", "input"]))
-def test_parts_are_bit_for_bit_what_one_process_reads(pairs, data, ties):
+def test_files_of_a_folder_are_bit_for_bit_what_rows_are(tmp_path_factory, pairs, data, ties):
     rows = data.draw(st.permutations([(query, document, score) for (query, document), score in pairs.items()]))
     if not {query for query, _, _ in rows} & set(JUDGMENTS):
         rows.append(("q1", "a", 1.0))
     home = {query: data.draw(st.integers(0, 3)) for query in dict.fromkeys(query for query, _, _ in rows)}
-    judgments = read_judgments(JUDGMENTS)
-    groups = [[row for row in rows if home[row[0]] == number] for number in range(4)]
-    made = [judged_part(table_of(group), judgments, ties=ties) for group in groups if group]
-    made = pickle.loads(pickle.dumps(data.draw(st.permutations(made))))
+    folder = tmp_path_factory.mktemp("runs")
+    for number in set(home.values()):
+        parquet.write_table(table_of([row for row in rows if home[row[0]] == number]), folder / f"{number}.parquet")
 
-    whole = figures(evaluate(judgments, rows, METRICS, ties=ties, **LENIENT))
-    apart = figures(evaluate(judgments, made, METRICS, ties=ties, **LENIENT))
+    whole = figures(evaluate(JUDGMENTS, rows, METRICS, ties=ties, **LENIENT))
+    apart = figures(evaluate(JUDGMENTS, folder, METRICS, ties=ties, **LENIENT))
 
     assert sorted(apart.pop("without_judgments")) == sorted(whole.pop("without_judgments"))
     assert repr(apart) == repr(whole)
 
 
-def test_a_query_in_two_parts_is_an_error_whether_it_is_judged_or_not():
-    rows = [*ROWS, ("q9", "a", 1.0)]
-    made = [judged_part(table_of(rows[at:]), JUDGMENTS) for at in (0, 5)]
-
-    with pytest.raises(InputError) as error:
-        evaluate(JUDGMENTS, made, "AP")
-    assert str(error.value) == (
-        "rankings\n  query 'q3' is also in rankings\n  all rows of a query belong into one file or part\n"
-        "rankings\n  query 'q9' is also in rankings\n  all rows of a query belong into one file or part"
-    )
-
-
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        ({"judgments": {"q1": {"b": 1}}}, "this part was joined with other judgments"),
-        ({"ties": "input"}, "this part has equal scores in another order"),
-    ],
-)
-def test_parts_made_in_another_way_are_refused(other, said):
-    made = judged_part(ROWS, **{"judgments": JUDGMENTS, **other})
-
-    with pytest.raises(InputError, match=said):
-        evaluate(JUDGMENTS, [made], "AP")
-
-
-@pytest.mark.parametrize(
-    ("number", "name"), [(1, "rankings"), (2, "rankings and 1 more part"), (1500, "rankings and 1,499 more parts")]
-)
-def test_parts_without_a_file_are_counted(number, name):
-    assert doors.origin_of(["rankings"] * number, None) == name
-
-
-def test_all_of_a_list_are_parts():
-    with pytest.raises(InputError, match="str is not a part"):
-        evaluate(JUDGMENTS, [judged_part(ROWS, JUDGMENTS), "rankings.txt"], "AP")
-
-
-def test_a_metric_that_looks_at_unjudged_documents_names_itself():
-    with pytest.raises(InputError) as error:
-        evaluate(JUDGMENTS, [judged_part(ROWS, JUDGMENTS)], ["AP", "KendallTau"], reference=ROWS)
-    assert str(error.value) == (
-        "KendallTau\n  needs all documents, and parts have only judged documents\n"
-        "  evaluate the rankings themselves, in one process"
-    )
-
-
-def test_a_part_is_small_and_other_processes_can_make_it(tmp_path):
-    (tmp_path / "run").write_text(trec([(f"q{i}", f"d{j}", 1.0 - j) for i in range(3) for j in range(1000)]))
-    (tmp_path / "judgments").write_text("q1 0 d5 1\nq2 0 d7 2\n")
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        made = pool.apply(judged_part, (str(tmp_path / "run"), str(tmp_path / "judgments")))
-
-        judgments = read_judgments(str(tmp_path / "judgments"))
-        again = pool.apply(judged_part, (str(tmp_path / "run"), judgments))
-        assert (again.judgments, repr(again.hits)) == (made.judgments, repr(made.hits))
-
-    assert (made.query.tolist(), made.retrieved.tolist(), made.hits.rank.tolist()) == ([0, 1], [1000, 1000], [6, 8])
-    assert made.without_judgments == ("q0",)
-    assert len(pickle.dumps(made)) < 2000
-    assert evaluate(str(tmp_path / "judgments"), [made], "RR")["RR"].values == {"q1": 1 / 6, "q2": 1 / 8}
-
-
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
-    """A folder as Spark leaves it, in three formats."""
+    """A folder in three formats, with the files that other tools leave beside them."""
     monkeypatch.chdir(tmp_path)
     folder = Path("runs")
     (folder / "day=1").mkdir(parents=True)
@@ -172,8 +103,7 @@ def test_a_query_in_two_files_is_an_error_that_names_both(runs):
         with pytest.raises(InputError) as error:
             evaluated(runs, more)
         assert str(error.value) == (
-            "runs/zero.trec\n  query 'q2' is also in runs/day=1/two.csv\n"
-            "  all rows of a query belong into one file or part"
+            "runs/zero.trec\n  query 'q2' is also in runs/day=1/two.csv\n  all rows of a query belong into one file"
         )
 
 
@@ -384,20 +314,3 @@ def test_a_password_in_an_address_is_in_no_message(store):
     assert str(error.value).startswith("elsewhere://bucket/run\n  cannot be read")
     assert "s3cret" not in str(error.value)
     assert "TOP" not in str(error.value)
-
-
-def test_the_same_judgments_in_other_rows_have_another_fingerprint():
-    one, other = (read_judgments(each) for each in ({"q": {"a": 1, "b": 2}}, {"q": {"b": 2, "a": 1}}))
-
-    assert one.fingerprint == read_judgments({"q": {"a": 1, "b": 2}}).fingerprint
-    assert one.fingerprint != other.fingerprint
-
-
-def test_many_files_take_the_fingerprint_of_the_judgments_once(runs, monkeypatch):
-    made = []
-    monkeypatch.setattr(of_judgments, "blake2b", lambda *given, **how: made.append(given) or blake2b(*given, **how))
-    judgments = read_judgments(JUDGMENTS)
-
-    evaluate(judgments, [judged_part(path, judgments) for path in runs.rglob("[ot]*.*")], METRICS)
-
-    assert len(made) == 1

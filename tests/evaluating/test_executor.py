@@ -1,0 +1,125 @@
+"""An executor's workers read files of rankings: the result is that of one process, to the last bit."""
+
+import os
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from pytest_ireval import InputError, IrevalError, evaluate
+from pytest_ireval.evaluating import elsewhere
+from pytest_ireval.progress import Silent
+
+METRICS = ["nDCG@10", "AP", "RR", "NumRet", "Judged@5"]
+QUERIES = 12
+JUDGMENTS = {f"q{i:02}": {f"d{j}": (i + j) % 3 for j in range(0, 40, 3)} for i in range(QUERIES)}
+REFERENCE = {query: ["d3", "d1", "d0"] for query in JUDGMENTS}
+
+
+def lines(queries):
+    return "".join(f"q{i:02} Q0 d{j} 1 {(j * (i + 3)) % 7} x\n" for i in queries for j in range(40))
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Six files with two queries each, and all of it in one file."""
+    (tmp_path / "runs").mkdir()
+    for number in range(6):
+        (tmp_path / "runs" / f"part-{number}.trec").write_text(lines((number * 2, number * 2 + 1)))
+    (tmp_path / "whole.trec").write_text(lines(range(QUERIES)))
+    return tmp_path / "runs"
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        yield executor
+
+
+def evaluated(source, **more):
+    metrics = [*METRICS, "KendallTau"] if "reference" in more else METRICS
+    return evaluate(JUDGMENTS, source, metrics, **more).to_dict()
+
+
+class Counted(Silent):
+    """A progress that notes what it was told."""
+
+    def __init__(self):
+        self.told = []
+
+    def expect(self, amount, what):
+        self.told.append((amount, what))
+
+    def advance(self, amount):
+        self.told.append(amount)
+
+
+@pytest.mark.parametrize("more", [{}, {"ties": "input"}, {"reference": REFERENCE}], ids=str)
+@pytest.mark.parametrize("source", [".", "*.trec", "../whole.trec"])
+def test_processes_give_what_one_process_does(runs, processes, source, more):
+    """With a reference, all documents are read."""
+    source = str(runs / source)
+    found = evaluated(source, executor=processes, **more)
+
+    assert repr(found) == repr(evaluated(source, **more))
+    assert found["rankings"] == (source if source.endswith("whole.trec") else f"{source} (6 files)")
+
+
+def test_a_worker_may_be_in_another_folder(runs, processes, monkeypatch):
+    monkeypatch.chdir(runs)
+
+    assert repr(evaluated("*.trec", executor=processes)) == repr(evaluated("*.trec"))
+
+
+def test_rankings_that_are_no_files_are_taken_as_they_are(processes):
+    assert evaluated(REFERENCE, executor=processes) == evaluated(REFERENCE)
+
+
+def test_files_share_tasks_that_carry_many_judgments(runs, monkeypatch):
+    monkeypatch.setattr(elsewhere, "FEWEST_TASKS", 4)
+    monkeypatch.setattr(elsewhere, "JUDGMENTS_SENT", 0)
+    progress = Counted()
+    with ThreadPoolExecutor(2) as executor:
+        found = evaluated(runs, executor=executor, progress=progress)
+
+    assert progress.told[-4:] == [(6, "files"), 2, 2, 2]
+    assert repr(found) == repr(evaluated(runs))
+
+
+def test_a_broken_file_is_the_error_that_it_is_in_one_process(runs, processes):
+    (runs / "part-1.trec").write_text("q02 Q0 d1 1 high x\n")
+    (runs / "part-4.trec").write_text("q08 Q0 d1 1 1 x\nq08 Q0 d1 2 0 x\n")
+    errors = []
+    for executor in (None, processes):
+        with pytest.raises(InputError) as error:
+            evaluated(runs, executor=executor)
+        errors.append(str(error.value))
+
+    assert errors[0].startswith(f"{runs}/part-1.trec:1\n")
+    assert errors[0] == errors[1]
+
+
+def test_a_query_in_two_files_is_an_error(runs, processes):
+    (runs / "part-7.trec").write_text(lines([3]))
+
+    with pytest.raises(InputError, match=r"/part-7\.trec\n  query 'q03' is also in .*/part-1\.trec"):
+        evaluated(runs, executor=processes)
+
+
+def end_the_process(*_):
+    os._exit(1)
+
+
+def raise_what_no_process_knows(*_):
+    raise LookupError("odd")
+
+
+@pytest.mark.parametrize(
+    ("work", "said"), [(end_the_process, "BrokenProcessPool: "), (raise_what_no_process_knows, "LookupError: odd")]
+)
+def test_a_worker_that_ends_is_an_error_that_names_the_file(runs, monkeypatch, work, said):
+    monkeypatch.setattr(elsewhere, "_read_group", work)
+
+    with ProcessPoolExecutor(1) as executor, pytest.raises(IrevalError) as error:
+        evaluated(runs, executor=executor)
+    assert str(error.value).startswith(f"{runs}/part-0.trec\n  no worker could read it: {said}")
