@@ -29,7 +29,6 @@ from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
     ChanceOfRed,
-    Distribution,
     MetricFigures,
     QueryTable,
     RecallPrecision,
@@ -91,7 +90,6 @@ def result_of(
         waived=tuple(_waiver(waiver, material) for waiver in suite.waivers),
         to_judge=to_judge,
         curves=tuple(islice(_curves(material, checks), 12)),  # readers cannot tell more curves apart
-        distributions=tuple(_distributions(material, material.now_beside(material.comparable))),
         acceptances=_acceptances_of(material),
         relevant_from=relevant_from(suite),
         diagnoses=diagnoses.causes,
@@ -341,65 +339,6 @@ def _curves(material: Material, checks: Sequence[Check]) -> Iterator[SliceCurves
 def _mean(rows: Floats) -> RecallPrecision:
     *levels, r = rows.mean(axis=0).tolist()
     return RecallPrecision(tuple(levels), r)
-
-
-BINS = 20
-STEPS = (1.0, 2.0, 2.5, 4.0, 5.0, 10.0)
-"""A bin is as wide as one of these, times a power of ten."""
-SAME = 1e-9
-"""A value this close to an edge, as a part of the width of a bin, counts as on it."""
-
-
-def _distributions(material: Material, side: Side) -> Iterator[Distribution]:
-    """The distribution of every metric that scores queries, in the order of the suite."""
-    before = {} if material.comparable is None else material.comparable.scored
-    for metric in material.suite.metrics:
-        name = str(metric)
-        if metric.unit != "query" or name not in side.scored or name in side.errors:
-            continue
-        now = side.scored[name].values
-        there = material.population.counting & ~np.isnan(now)
-        if np.abs(now[there]).max(initial=0.0) > 1e300:  # no bins hold such values
-            continue
-        if name not in before:
-            yield _distribution(metric, now[there])
-            continue
-        there &= ~np.isnan(before[name].values)
-        yield _distribution(metric, now[there], before[name].values[there])
-
-
-def _distribution(metric: Metric, now: Floats, before: Floats | None = None) -> Distribution:
-    edges = edges_of(metric, now if before is None else np.concatenate((now, before)))
-    baseline = () if before is None else counts_between(edges, before)
-    return Distribution(str(metric), tuple(edges), counts_between(edges, now), baseline)
-
-
-def edges_of(metric: Metric, values: Floats) -> list[float]:
-    """Twentieths for a metric between 0 and 1; else the narrowest round bins that hold all of its values."""
-    if not values.size or metric.bounds == (0.0, 1.0):
-        return [number / BINS for number in range(BINS + 1)]
-    low, high = float(values.min()), float(values.max())
-    size = max(abs(low), abs(high))
-    span = high - low if high - low > SAME * max(size, SAME) else max(size, 1.0)  # equal values: a range of their size
-    width = _width(span / BINS)
-    first = math.floor(low / width)
-    if (first + BINS) * width < high:  # rounding down to an edge left no room at the other end
-        width = _width(width * 1.01)
-        first = math.floor(low / width)
-    return [float(f"{(first + number) * width:.12g}") for number in range(BINS + 1)]
-
-
-def _width(least: float) -> float:
-    """The round width that is not less."""
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(step * power for step in STEPS if step * power >= least * (1 - SAME))
-
-
-def counts_between(edges: list[float], values: Floats) -> tuple[int, ...]:
-    """Count the values between each two edges; one on an edge counts to its right, one on the last to its left."""
-    rounding = SAME * (edges[1] - edges[0])
-    place = np.searchsorted(np.array(edges), values + rounding, side="right") - 1
-    return tuple(np.bincount(np.clip(place, 0, BINS - 1), minlength=BINS).tolist())
 
 
 def _baseline_info(material: Material) -> BaselineInfo | None:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 from pytest_ireval.reports.charts.chart import Chart
 from pytest_ireval.reports.charts.curves import recall_precision_chart
 from pytest_ireval.reports.charts.differences import differences_chart, intervals_chart
-from pytest_ireval.reports.charts.distribution import distribution_chart
 from pytest_ireval.reports.charts.drawing import draw_on_page
 from pytest_ireval.reports.commands import accept_command, rule_anchor, suite_anchor, why_command
 from pytest_ireval.reports.failure_text import (
@@ -355,11 +354,6 @@ def _chart_groups(suite: SuiteResult) -> Iterator[_ChartGroup]:
             "Recall and precision",
             "How precision falls while recall rises; the thin line is the curve expected from R-precision alone.",
             [recall_precision_chart(suite)],
-        ),
-        (
-            "How the values are spread",
-            "How many queries have which value, before and now.",
-            (distribution_chart(suite, each) for each in suite.distributions),
         ),
     )
     for title, said, charts in groups:

@@ -39,8 +39,6 @@ class SliceFigures:
     """The chance that a harmless change of this spread would break the tolerance."""
     sd: float | None = None
     """The standard deviation of the differences."""
-    skew: float | None = None
-    """Their skewness; far from 0 where a few queries changed by much."""
     p: float | None = None
     """The chance of a mean change this bad, or worse, if nothing had become worse; None where it is unknown."""
     adjusted: float | None = None

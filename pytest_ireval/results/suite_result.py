@@ -51,18 +51,6 @@ class QueryCurve:
     interpolated: RecallPrecision
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """The spread of a metric's values: the number of queries between two edges."""
-
-    metric: str
-    edges: tuple[float, ...]
-    """One more than there are counts. A value on an edge counts to the right of it, one on the last to its left."""
-    now: tuple[int, ...]
-    baseline: tuple[int, ...] = ()
-    """Of the same queries; empty without a baseline."""
-
-
 @dataclass(frozen=True)
 class Accepted:
     """The acceptance of a baseline, or its pinning as the anchor."""
@@ -354,8 +342,6 @@ class SuiteResult(InNotebook):
     """Why it takes part in a run of suites that are affected by a change; empty where all take part."""
     curves: tuple[SliceCurves, ...] = ()
     """Of all queries first, then of the slices that rules name; none without relevant documents."""
-    distributions: tuple[Distribution, ...] = ()
-    """Of every metric that scores queries."""
     acceptances: tuple[Accepted, ...] = ()
     """Of the baseline, and the pinning of the anchor if a rule asks for it; the newest last."""
     relevant_from: float = 1.0

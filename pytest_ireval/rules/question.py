@@ -225,7 +225,6 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
         high=high,
         level=1 - 2 * question.alpha,
         sd=_known(evidence.sd),
-        skew=_known(evidence.skew),
         p=evidence.p_worse,
         resolution=None if smallest is None else abs(question.change_of(-smallest)),
         false_alarm=None if allowed is None else false_alarm(allowed, evidence.sd, evidence.queries),

@@ -175,13 +175,11 @@ def _without(robustness: Robustness) -> str:
 def numbers_words(figures: SliceFigures, tests: int) -> Iterator[str]:
     """The numbers behind a decision, for readers who know statistics."""
     if figures.p is not None:
-        corrected = skewed = ""
+        corrected = ""
         if figures.adjusted is not None and tests > 1:
             corrected = f", corrected for {tests} verdicts {p_words(figures.adjusted)}"
-        if figures.skew is not None:
-            changed = figures.worse + figures.better
-            skewed = f"; {changed} of {figures.queries} changed, skewness {_signed(figures.skew)}"
-        yield f"p {p_words(figures.p)}{corrected}{skewed}"
+        changed = figures.worse + figures.better
+        yield f"p {p_words(figures.p)}{corrected}; {changed} of {figures.queries} changed"
     if figures.effective is not None:
         yield f"weighted by searches: equivalent to {counted(round(figures.effective), 'query')} of equal weight"
 
@@ -215,12 +213,6 @@ def bounds_words(robustness: Robustness) -> Iterator[str]:
         f"{counted(robustness.documents, 'unjudged document')} {affect} this figure: the change is between {about}"
         f"{low:+.3f} and {high:+.3f}, whatever {grades}{below}; {_without(robustness)}"
     )
-
-
-def _signed(skew: float) -> str:
-    """``-2.6``; a value that rounds to 0 has no sign."""
-    text = f"{skew:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 def p_words(p: float) -> str:

@@ -1,4 +1,4 @@
-"""The mean of rows with its standard error, its skew and its degrees of freedom, with weights and in clusters."""
+"""The mean of rows with its standard error and its degrees of freedom, with weights and in clusters."""
 
 from __future__ import annotations
 
@@ -100,7 +100,6 @@ class Estimate(NamedTuple):
     mean: Floats
     sd: Floats
     error: Floats
-    skew: Floats
     t: Floats
     corrected: Floats
     degrees: float
@@ -112,7 +111,7 @@ def estimated(rows: Floats, weigh: Weighting) -> Estimate:
     error = sample.sd / math.sqrt(max(sample.size, 1))
     sd = sample.sd if weigh.clusters is None else error * math.sqrt(rows.shape[1])
     corrected = _hall_t(sample.t, sample.skew, sample.size) if sample.size > 1 else sample.t
-    return Estimate(rows.shape[1], sample.size, sample.mean, sd, error, sample.skew, sample.t, corrected, weigh.degrees)
+    return Estimate(rows.shape[1], sample.size, sample.mean, sd, error, sample.t, corrected, weigh.degrees)
 
 
 def _of_units(rows: Floats, weigh: Weighting) -> Floats:

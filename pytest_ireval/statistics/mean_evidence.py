@@ -42,7 +42,6 @@ class MeanEvidence(NamedTuple):
     standard_error: float
     low: float
     high: float
-    skew: float
     p_worse: float
     p_safe: float
     units: int = 0
@@ -87,7 +86,6 @@ def mean_evidences(
         sample.sd,
         sample.error,
         *_bounds(sample, alpha),
-        sample.skew,
         _p_worse(counted, changed, sample, weigh),
         _p_safe(counted, changed, None if allowed is None else allowed[:, weigh.counted], weigh),
         np.full(len(rows), sample.units),

@@ -11,5 +11,5 @@ def page_of(run):
 
 def queries_of(run):
     """The page with little besides queries: it opens sooner, and there are many tests of queries."""
-    lean = {"curves": (), "distributions": (), "slices": (), "to_judge": (), "acceptances": ()}
+    lean = {"curves": (), "slices": (), "to_judge": (), "acceptances": ()}
     return page_text(replace(run, sections=(), suites=tuple(replace(suite, **lean) for suite in run.suites)))

@@ -20,7 +20,6 @@ from pytest_ireval.results.suite_result import (
     BaselineInfo,
     ChanceOfRed,
     Counts,
-    Distribution,
     EngineExplanation,
     JudgmentAges,
     MetricFigures,
@@ -110,7 +109,6 @@ def full_suite(name, seed, queries, metrics, documents):
         ),
         to_judge=(ToJudge("q004", "q004-n1", metrics[0], 0.21, "blue tea", 1, None),),
         curves=tuple(_curves(part, queries) for part in ("all", "segment=tail")),
-        distributions=tuple(_distribution(table, metric) for metric in metrics),
         chance_of_red=ChanceOfRed(0.04, ("expect",)),
         explanations=(
             EngineExplanation("q004", "q004-n1", None, 2, ("7.2  sum of:", "  7.2  weight(title:tea in 8) [BM25]")),
@@ -299,11 +297,3 @@ def _curves(part, queries):
     now = tuple(round(0.95 - 0.08 * level, 4) for level in range(11))
     before = tuple(round(0.98 - 0.075 * level, 4) for level in range(11))
     return SliceCurves(part, queries, RecallPrecision(now, 0.52), RecallPrecision(before, 0.56))
-
-
-def _distribution(table, metric):
-    def counts(values):
-        return tuple(sum(min(19, int(value * 20)) == bin_ for value in values) for bin_ in range(20))
-
-    edges = tuple(round(edge / 20, 2) for edge in range(21))
-    return Distribution(metric, edges, counts(table.now[metric]), counts(table.baseline[metric]))

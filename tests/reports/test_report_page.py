@@ -162,7 +162,7 @@ def test_the_chart_of_the_red_metric_comes_first_and_the_others_are_named():
     suite = full_run().suites[0]
     first, second = (metric.name for metric in suite.metrics[:2])
     red = replace(suite, outcomes=(replace(suite.outcomes[0], verdict="fail", metric=second),))
-    values = next(each for each in suite_view(red, alone=True).charts if each.title == "How the values are spread")
+    values = next(each for each in suite_view(red, alone=True).charts if each.title == "Query by query")
 
     assert values.shown.metric == second
     assert first in [each.metric for each in values.folded]

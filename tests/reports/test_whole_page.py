@@ -10,7 +10,6 @@ from reports.full_run import full_run
 
 from pytest_ireval.reports.charts.curves import recall_precision_chart
 from pytest_ireval.reports.charts.differences import differences_chart, intervals_chart
-from pytest_ireval.reports.charts.distribution import distribution_chart
 from pytest_ireval.reports.charts.drawing import draw_file
 from pytest_ireval.reports.page import page_text
 
@@ -45,7 +44,6 @@ CHARTS = {
     "differences": differences_chart(SUITE, SUITE.metrics[0]),
     "intervals": intervals_chart(SUITE),
     "recall_precision": recall_precision_chart(SUITE),
-    "distribution": distribution_chart(SUITE, SUITE.distributions[0]),
 }
 
 

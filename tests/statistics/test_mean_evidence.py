@@ -31,11 +31,8 @@ def test_the_worked_example():
     assert found.p_worse == pytest.approx(0.0234, abs=5e-5)  # the sign flip; the t test alone would say 0.0225
 
 
-def test_spread_and_skew_are_those_of_scipy():
-    found = mean_evidence(FELL)
-
-    assert found.sd == pytest.approx(np.std(FELL, ddof=1))
-    assert found.skew == pytest.approx(scipy.stats.skew(FELL))
+def test_the_spread_is_that_of_a_sample():
+    assert mean_evidence(FELL).sd == pytest.approx(np.std(FELL, ddof=1))
 
 
 def test_the_bounds_are_one_sided_at_alpha():
@@ -172,7 +169,7 @@ def test_one_query_has_no_bounds():
     found = mean_evidence(np.array([-0.5]))
 
     assert found.mean == -0.5
-    assert all(math.isnan(each) for each in (found.sd, found.standard_error, found.low, found.high, found.skew))
+    assert all(math.isnan(each) for each in (found.sd, found.standard_error, found.low, found.high))
 
 
 def test_no_query_says_nothing():

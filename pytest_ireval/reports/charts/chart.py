@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Kind = Literal["differences", "intervals", "curves", "distribution", "stack"]
+Kind = Literal["differences", "intervals", "curves", "stack"]
 """Each has a macro in ``templates/charts.svg.jinja`` that draws it."""
 
 

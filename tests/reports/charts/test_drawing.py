@@ -47,7 +47,7 @@ def every_kind():
 def test_a_full_suite_has_every_kind_in_the_order_of_a_page():
     kinds = [chart.kind for chart in charts_of(full_run(metrics=1).suites[0])]
 
-    assert kinds == ["differences", "intervals", "curves", "distribution"]
+    assert kinds == ["differences", "intervals", "curves"]
 
 
 def test_a_suite_that_could_not_be_judged_has_none():
@@ -66,12 +66,7 @@ def test_every_drawing_is_well_formed_and_says_what_it_shows(every_kind):
 def test_a_picture_is_one_and_what_holds_links_is_a_document(every_kind):
     roles = {chart.kind: parsed(draw_on_page(chart)).get("role") for chart in every_kind}
 
-    assert roles == {
-        "differences": "graphics-document",
-        "intervals": "graphics-document",
-        "curves": "img",
-        "distribution": "img",
-    }
+    assert roles == {"differences": "graphics-document", "intervals": "graphics-document", "curves": "img"}
     assert {parsed(draw_file(chart)).get("role") for chart in every_kind} == {"img"}
 
 
@@ -125,7 +120,6 @@ def hostile_suites(text):
         full,
         name=text,
         curves=tuple(replace(each, slice=text) for each in full.curves),
-        distributions=tuple(replace(each, metric=text) for each in full.distributions),
         acceptances=tuple(replace(each, reason=text) for each in full.acceptances),
     )
 

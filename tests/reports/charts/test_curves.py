@@ -1,11 +1,10 @@
-"""The charts of recall and precision, and of how values are spread."""
+"""The charts of recall and precision."""
 
 import pytest
 from small_suites import suite
 
 from pytest_ireval.reports.charts.curves import query_curve_chart, recall_precision_chart
-from pytest_ireval.reports.charts.distribution import distribution_chart
-from pytest_ireval.results.suite_result import Distribution, QueryCurve, QueryDocuments, RecallPrecision, SliceCurves
+from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision, SliceCurves
 
 FALLING = RecallPrecision(tuple(1 - level / 10 for level in range(11)), 0.5)
 FLAT = RecallPrecision((0.5,) * 11, 0.25)
@@ -52,27 +51,3 @@ def test_the_curve_of_a_query_has_its_points_and_steps_that_are_never_below_a_la
 def test_a_query_without_curves_has_no_chart():
     assert query_curve_chart(suite(), QueryDocuments("q1", ())) is None
     assert recall_precision_chart(suite()) is None
-
-
-def test_a_histogram_has_bars_now_and_an_outline_before():
-    chart = distribution_chart(suite(), Distribution("P@5", (0.0, 0.5, 1.0), (1, 3), (4, 0)))
-
-    drawing = chart.drawing
-    assert drawing.now == "M62 232V192H344V112H626V232"
-    assert drawing.baseline == "M62 232V72H344V232H626V232"
-    assert [tick.label for tick in drawing.y.ticks] == ["0", "1", "2", "3", "4"]
-    assert chart.said == (
-        "P@5: how many queries have which value, 4 queries. Most of them now: 3 from 0.5 to 1. "
-        "Most of them in the baseline: 4 from 0 to 0.5."
-    )
-
-
-def test_values_that_are_all_the_same_are_a_bar_that_can_be_seen():
-    drawing = distribution_chart(suite(), Distribution("P@5", (0.5, 0.5), (60,))).drawing
-
-    assert drawing.now == "M340 232V72H348V232"
-    assert drawing.baseline == ""
-
-
-def test_no_values_are_no_histogram():
-    assert distribution_chart(suite(), Distribution("P@5", (0, 1), (0,))) is None
