@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_ireval import Elsewhere, load_registry
 from pytest_ireval.cli.metrics_command import reasons
-from pytest_ireval.metrics.metric import PACKAGES, counterparts
+from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
 
 PAGE = Path(__file__).with_name("coming_from.md")
 INTRODUCTION = """\
@@ -179,14 +179,14 @@ def page() -> str:
 
 def section(package: str) -> Iterator[str]:
     """One package: its habits, its names, and what has no counterpart."""
-    metrics = load_registry().metrics.values()
+    rows = load_registry().vocabulary.elsewhere
     yield f"## {PACKAGES[package]}\n"
     yield HABITS[package]
     yield f"| {PACKAGES[package]} | here | equal |"
     yield "| --- | --- | --- |"
-    yield from map(_row, counterparts(metrics, package))
+    yield from map(_row, counterparts(rows, package))
     yield ""
-    for why, names in reasons(metrics, package):
+    for why, names in reasons(rows, package):
         yield f"* No counterpart have {', '.join(f'`{name}`' for name in names)}: {why}."
     yield ""
 

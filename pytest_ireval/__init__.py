@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from pytest_ireval.explaining import why
     from pytest_ireval.gate.run import run_gate
     from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
-    from pytest_ireval.metrics.metric import Elsewhere, Metric, metric
-    from pytest_ireval.metrics.names import MetricResolver
+    from pytest_ireval.metrics.catalog import MetricResolver
+    from pytest_ireval.metrics.elsewhere import Elsewhere
+    from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
@@ -50,8 +51,9 @@ _HOMES = {
     "explaining": ("why",),
     "gate.run": ("run_gate",),
     "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
-    "metrics.metric": ("Elsewhere", "Metric", "metric"),
-    "metrics.names": ("MetricResolver",),
+    "metrics.catalog": ("MetricResolver",),
+    "metrics.elsewhere": ("Elsewhere",),
+    "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),

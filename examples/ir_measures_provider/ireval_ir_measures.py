@@ -72,4 +72,4 @@ def subtopics_of(judged):
 def ireval_resolve_metric():
     """The prefix irm."""
     known = ["AP", "ERR", "INST", "Judged", "nDCG", "P", "R", "RBP", "RR", "SDCG", "SetF", "Success", *OF_SUBTOPICS]
-    return [MetricResolver("irm", "measures of ir_measures", measure, known)]
+    return [MetricResolver(prefix="irm", summary="measures of ir_measures", resolve=measure, known=known)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_ireval import Metric, hookimpl
+from pytest_ireval import Elsewhere, Metric, hookimpl
 from pytest_ireval_metrics import (
     agreement,
     average_precision,
@@ -20,7 +20,7 @@ from pytest_ireval_metrics import (
     user_models,
     user_oriented,
 )
-from pytest_ireval_metrics.other_packages import DIALECTS, rows_of
+from pytest_ireval_metrics.other_packages import DIALECTS, names_elsewhere
 
 FILES = (
     *(sets_and_ranks, counts, average_precision, cumulated_gain, blended_ratio),
@@ -32,6 +32,10 @@ FILES = (
 def ireval_metrics() -> list[Metric]:
     """All metrics that these files define, in the order of their definitions."""
     metrics = [value for file in FILES for value in vars(file).values() if isinstance(value, Metric)]
-    return [
-        replace(metric, elsewhere=rows_of(metric.name), dialects=DIALECTS.get(metric.name, {})) for metric in metrics
-    ]
+    return [replace(metric, dialects=DIALECTS.get(metric.name, {})) for metric in metrics]
+
+
+@hookimpl
+def ireval_names_elsewhere() -> list[Elsewhere]:
+    """All names."""
+    return names_elsewhere()

@@ -1,7 +1,6 @@
 """Names of the built-in metrics in other packages; where values differ."""
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -291,19 +290,45 @@ def _rows(field: str, table: Mapping[str, Mapping[str, Mapping[str, str]]]) -> I
             yield from (Elsewhere(package, *row, **{field: reason}) for row in names.items())
 
 
-_ROWS = [
-    *(Elsewhere(package, *row) for package, names in EQUAL.items() for row in names.items()),
-    *_rows("differs", DIFFERS),
-    *_rows("but_for", BUT_FOR),
-]
-_BY_METRIC: dict[str, list[Elsewhere]] = {}
-for _row in sorted(_ROWS, key=lambda row: list(EQUAL).index(row.package)):
-    _BY_METRIC.setdefault(re.split(r"[(@]", _row.ours)[0], []).append(_row)
+NO_COUNTERPART = {
+    "trec_eval": {
+        "text, not a number: the tag of the rankings file": "runid",
+        "text, not a number: the relevance of the first documents, character by character": "relstring",
+        "judged preferences between documents, which have their own file format; "
+        "your own metric can use preferences: declare needs=('preferences',)": (
+            "prefs_num_prefs_poss prefs_num_prefs_ful prefs_num_prefs_ful_ret prefs_simp prefs_pair prefs_avgjg "
+            "prefs_avgjg_Rnonrel prefs_simp_ret prefs_pair_ret prefs_avgjg_ret prefs_avgjg_Rnonrel_ret "
+            "prefs_simp_imp prefs_pair_imp prefs_avgjg_imp"
+        ),
+        "averages over several sets of judgments in one file; evaluate each set separately instead": (
+            "map_avgjg P_avgjg Rprec_mult_avgjg"
+        ),
+        "in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') gives the same values": (
+            "ndcg_p"
+        ),
+    },
+    "ranx": {"a list for each query, not a number": "get_hit_lists"},
+    "cwl-eval": {"the base of its measures, not one of them": "CWLMetric"},
+    "scikit-learn": {
+        "the depth at which every relevant document is found; IPrec@1 gives the same as a precision": "coverage_error",
+        "1 if the correct class is among the first k; for rankings use Success@k": "top_k_accuracy_score",
+    },
+}
+"""By package: the reason why there is no such metric here, and the names to which it applies."""
 
 
-def rows_of(name: str) -> tuple[Elsewhere, ...]:
-    """The rows of one metric."""
-    return tuple(_BY_METRIC.get(name, ()))
+def names_elsewhere() -> list[Elsewhere]:
+    """All rows of the tables above."""
+    absent = {
+        package: {why: dict.fromkeys(names.split(), "") for why, names in reasons.items()}
+        for package, reasons in NO_COUNTERPART.items()
+    }
+    return [
+        *(Elsewhere(package, *row) for package, names in EQUAL.items() for row in names.items()),
+        *_rows("differs", DIFFERS),
+        *_rows("but_for", BUT_FOR),
+        *_rows("differs", absent),
+    ]
 
 
 def _iprec(given: Mapping[str, Any]) -> dict[str, Any]:

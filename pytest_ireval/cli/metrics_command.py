@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +13,9 @@ import click
 from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
 from pytest_ireval.errors import MetricError, MetricNameError, Problem
 from pytest_ireval.explaining import RANKS, behaviour_of
+from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, counterparts, without_counterpart
 from pytest_ireval.metrics.lookup import Found, look_up
-from pytest_ireval.metrics.metric import PACKAGES, SOURCES, Absent, Elsewhere, Metric, counterparts, without_counterpart
+from pytest_ireval.metrics.metric import SOURCES, Metric
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.parameters import HOLE, Parameter, text_of
 from pytest_ireval.metrics.score import settled
@@ -59,9 +60,9 @@ def command(names: tuple[str, ...], package: str | None, suites: Path | None) ->
     if package and names:
         blocks, problems = _these_names(package, names, registry.vocabulary)
     elif package:
-        metrics = registry.metrics.values()
-        blocks = [_table(package, counterparts(metrics, package))]
-        blocks += [_without(names_without, why) for why, names_without in reasons(metrics, package)]
+        rows = registry.vocabulary.elsewhere
+        blocks = [_table(package, counterparts(rows, package))]
+        blocks += [_without(names_without, why) for why, names_without in reasons(rows, package)]
     elif names:
         blocks, problems = _explained(names, registry)
         if not suites:
@@ -101,16 +102,16 @@ def _table(package: str, rows: Iterable[Elsewhere]) -> str:
     return table([PACKAGES[package], "pytest-ireval", "equal"], [[*row.names, row.equal] for row in rows])
 
 
-def _by_reason(every: Iterable[Absent]) -> list[tuple[str, list[str]]]:
+def _by_reason(every: Iterable[Elsewhere]) -> list[tuple[str, list[str]]]:
     by_why: dict[str, list[str]] = {}
     for absent in every:
-        by_why.setdefault(absent.why, []).append(absent.name)
+        by_why.setdefault(absent.differs, []).append(absent.name)
     return list(by_why.items())
 
 
-def reasons(metrics: Collection[Metric], package: str) -> list[tuple[str, list[str]]]:
+def reasons(rows: Iterable[Elsewhere], package: str) -> list[tuple[str, list[str]]]:
     """The reasons why names of a package have no counterpart, each with its names."""
-    return _by_reason(without_counterpart(metrics, package))
+    return _by_reason(without_counterpart(rows, package))
 
 
 def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], list[Problem]]:
@@ -121,7 +122,7 @@ def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], l
     for name in names:
         try:
             family = registry.vocabulary.family(name)
-            head = registry.vocabulary.heads.get(name.strip().lower())  # a bare name may lack its cutoff
+            head = registry.vocabulary.meaning(name.strip())  # a bare name may lack its cutoff
             asked = [_with_usual_arguments(head[0](**head[1]))] if head else registry.vocabulary.parse(name)
             lines = [*_metric_text(family, width), *(line for each in asked for line in _behaviour_text(each))]
             blocks.append("\n".join(lines))

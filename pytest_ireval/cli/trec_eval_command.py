@@ -283,7 +283,7 @@ def _unknown(name: str, parameters: str | None, vocabulary: Vocabulary) -> str:
     except MetricNameError:
         found = None
     if found and found.absent:
-        return f"-m {text}: the measure is not offered: {found.absent.why}"
+        return f"-m {text}: the measure is not offered: {found.absent.differs}"
     meant = [re.sub(r"_(?=[-+]?[0-9.])", ".", row.names[0], count=1) for row in found.rows] if found else []
     hint = f"did you mean {meant[0]!r}?" if meant else did_you_mean(name, [*MEASURES, *NICKNAMES])
     return f"-m {text}: the measure is unknown; {hint or 'ireval metrics --for trec_eval lists all'}"

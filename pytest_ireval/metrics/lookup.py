@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 
 from pytest_ireval.errors import MetricNameError, Problem, closest, shown
-from pytest_ireval.metrics.metric import PACKAGES, Absent, Elsewhere, Metric, counterparts, without_counterpart
+from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, counterparts, without_counterpart
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.parameters import text_of
 
@@ -25,17 +26,17 @@ TAIL = re.compile(rf"[(@].*$|[_.=@]{NUMBER}(?:,{NUMBER})*$")
 
 @dataclass(frozen=True)
 class Found:
-    """The meaning of a name: rows of the table; the reason why it has no counterpart; or a metric without one there."""
+    """The meaning of a name: rows of the table, the row of a name without counterpart, or a metric of ours alone."""
 
     rows: tuple[Elsewhere, ...] = ()
-    absent: Absent | None = None
+    absent: Elsewhere | None = None
     ours: Metric | None = None
 
 
 def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
     """First among the package's own names, then among ours; raises MetricNameError if neither knows it."""
-    rows = counterparts(vocabulary.metrics.values(), package)
-    absent = without_counterpart(vocabulary.metrics.values(), package)
+    rows = counterparts(vocabulary.elsewhere, package)
+    absent = without_counterpart(vocabulary.elsewhere, package)
     name = name.strip()
     if name in vocabulary.metrics:
         return _of_ours(vocabulary.metrics[name], rows, absent)
@@ -66,9 +67,9 @@ def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
     return _of_ours(metric, rows, absent)
 
 
-def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Absent]) -> Found:
+def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Elsewhere]) -> Found:
     """All names of one of our metrics in the other package, and the meaning of its own name there."""
-    meant = tuple(row for row in rows if row in metric.elsewhere or row.name == metric.name)
+    meant = tuple(row for row in rows if metric.name in (row.metric, row.name))
     if meant:
         return Found(meant)
     return Found(absent=next((each for each in absent if each.name == metric.name), None), ours=metric)
@@ -139,7 +140,7 @@ def _bare(name: str) -> str:
     return re.split(r"[({@]", name)[0].rstrip("_.=")
 
 
-def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Absent]) -> MetricNameError:
+def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Elsewhere]) -> MetricNameError:
     tail = TAIL.search(name)
     rest = tail.group() if tail else ""
     meant = closest(name.removesuffix(rest), {*(_bare(row.name) for row in rows), *(each.name for each in absent)})

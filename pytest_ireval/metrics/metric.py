@@ -7,7 +7,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, TypedDict, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
 from pytest_ireval.metrics.parameters import HOLE, Parameter, bound, holes_of, parameters_of, text_of
@@ -23,107 +23,6 @@ if TYPE_CHECKING:
     Batch = Callable[Concatenate[JudgedRankings, ...], NDArray[np.float64]]
     StepsOf = Callable[Concatenate[JudgedRankings, ...], Steps]
 
-
-PACKAGES = {
-    "trec_eval": "trec_eval",
-    "ir_measures": "ir_measures",
-    "ranx": "ranx",
-    "ntcireval": "NTCIREVAL",
-    "pyndeval": "pyndeval",
-    "cwl-eval": "cwl-eval",
-    "scikit-learn": "scikit-learn",
-}
-"""The name of each package in tables, and its proper name."""
-
-
-class Elsewhere(NamedTuple):
-    """The name of a metric in another package; values are equal unless one of the two reasons is given."""
-
-    package: str
-    """One of :data:`PACKAGES`."""
-    name: str
-    """Their name, with the holes of ``ours``: ``ndcg_cut_{cutoff}``."""
-    ours: str
-    """Our canonical name: ``nDCG@{cutoff}``."""
-    differs: str = ""
-    """The reason why values differ, in a line."""
-    but_for: str = ""
-    """The cases in which values differ, in a line; elsewhere they are equal."""
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """Theirs and ours as they are shown."""
-        theirs, ours = (name.replace("{{", "{").replace("}}", "}") for name in (self.name, self.ours))
-        return theirs, ours
-
-    @property
-    def equal(self) -> str:
-        """The verdict in words."""
-        if self.differs:
-            return f"no: {self.differs}"
-        return f"yes, but for {self.but_for}" if self.but_for else "yes"
-
-
-class Absent(NamedTuple):
-    """A name of another package that has no counterpart here, and why."""
-
-    package: str
-    name: str
-    why: str
-
-
-def counterparts(metrics: Iterable[Metric], package: str) -> list[Elsewhere]:
-    """The names of all these metrics in a package, sorted."""
-    rows = [row for metric in metrics for row in metric.elsewhere if row.package == package]
-    return sorted(rows, key=lambda row: (row.name.lower(), row.ours))
-
-
-def without_counterpart(metrics: Iterable[Metric], package: str) -> list[Absent]:
-    """Names of a package that no metric of these has."""
-    known = {row.name for row in counterparts(metrics, package)}
-    rows = (Absent(package, name, why) for why, names in _ABSENT[package].items() for name in names.split())
-    return [row for row in rows if row.name not in known]
-
-
-def _complaint_about(row: Elsewhere, metric_name: str) -> str:
-    """The complaint about a row of a metric; empty if it is fine."""
-    if row.package not in PACKAGES:
-        return f"elsewhere: package {row.package!r} is not one of {', '.join(PACKAGES)}"
-    if row.differs and row.but_for:
-        return f"elsewhere: {row.name!r} has both differs and but_for; give only one of them"
-    if re.split(r"[(@]", row.ours)[0] != metric_name:
-        return f"elsewhere: {row.ours!r} is not a name of this metric"
-    return ""
-
-
-_ABSENT = {
-    "trec_eval": {
-        "text, not a number: the tag of the rankings file": "runid",
-        "text, not a number: the relevance of the first documents, character by character": "relstring",
-        "judged preferences between documents, which have their own file format; "
-        "your own metric can use preferences: declare needs=('preferences',)": (
-            "prefs_num_prefs_poss prefs_num_prefs_ful prefs_num_prefs_ful_ret prefs_simp prefs_pair prefs_avgjg "
-            "prefs_avgjg_Rnonrel prefs_simp_ret prefs_pair_ret prefs_avgjg_ret prefs_avgjg_Rnonrel_ret "
-            "prefs_simp_imp prefs_pair_imp prefs_avgjg_imp"
-        ),
-        "averages over several sets of judgments in one file; evaluate each set separately instead": (
-            "map_avgjg P_avgjg Rprec_mult_avgjg"
-        ),
-        "in the source of trec_eval 10, but not offered by it; nDCG(discount='jarvelin') gives the same values": (
-            "ndcg_p"
-        ),
-    },
-    "ir_measures": {},
-    "ranx": {"a list for each query, not a number": "get_hit_lists"},
-    "ntcireval": {},
-    "pyndeval": {},
-    "cwl-eval": {"the base of its measures, not one of them": "CWLMetric"},
-    "scikit-learn": {
-        "the depth at which every relevant document is found; IPrec@1 gives the same as a precision": "coverage_error",
-        "1 if the correct class is among the first k; for rankings use Success@k": "top_k_accuracy_score",
-    },
-}
-"""By package: a reason, and the names to which it applies."""
 
 Need = Literal[
     "scores",
@@ -222,8 +121,6 @@ class Metric:
     """The score of a query without relevant documents; None: the function decides."""
     empty: float | None = None
     """The score of an empty ranking; None: the function decides."""
-    elsewhere: tuple[Elsewhere, ...] = ()
-    """Its names in other packages, with the differences of their values."""
     additive: bool | Callable[[Mapping[str, Any]], bool] = False
     """True if a query's value is a sum over its documents: the worth of the rank times the worth of the grade.
 
@@ -368,7 +265,6 @@ class About(TypedDict, total=False):
     unit: Unit
     aggregate: str
     no_relevant: float | None
-    elsewhere: tuple[Elsewhere, ...]
     additive: bool | Callable[[Mapping[str, Any]], bool]
     binary: bool
     by_arguments: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None
@@ -475,8 +371,6 @@ def _nonsense(metric: Metric) -> str:
 def checked_metric(metric: Metric) -> Metric:
     """``metric``, if its description makes sense."""
     complaint = _nonsense(metric)
-    for row in metric.elsewhere:
-        complaint = complaint or _complaint_about(row, metric.name)
     for spelling, arguments in metric.spellings.items():
         if complaint:
             break

@@ -9,17 +9,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pytest_ireval.entry_points import plain_distribution
-from pytest_ireval.errors import (
-    IrevalError,
-    MetricError,
-    MetricNameError,
-    Problem,
-    closest,
-    did_you_mean,
-    one_line,
-    shown,
-)
-from pytest_ireval.metrics.metric import PACKAGES, Elsewhere, Metric, altered
+from pytest_ireval.errors import MetricError, MetricNameError, Problem, closest, did_you_mean, shown
+from pytest_ireval.metrics.catalog import MetricCatalog, MetricResolver
+from pytest_ireval.metrics.elsewhere import OTHER_MEANINGS, PACKAGES, Elsewhere
+from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
 
 LONGEST_NAME = 1000
@@ -46,71 +39,10 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MetricResolver:
-    """Metrics that a plugin does not list, all with one prefix: it is asked for ``Judged@10`` of ``irm:Judged@10``."""
-
-    prefix: str
-    """The word before the colon: lower-case letters, digits and _."""
-    summary: str
-    """A description of these metrics, in a line."""
-    resolve: Callable[[str], Metric | None]
-    """Takes the text after the prefix; returns the metric, or None if there is none of this name.
-
-    An exception means the same, and its text is the reason. Asked for ``str(metric)`` it returns the same metric.
-    """
-    known: Sequence[str] = ()
-    """Names without arguments, for suggestions and for shells that complete names."""
-    origin: str = ""
-    """The distribution, or the conftest.py, that registers it."""
-    _made: dict[str, Metric] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def parse(self, text: str) -> list[Metric]:
-        """The metric of that name, one value for all that is called so; raises MetricNameError with the reason."""
-        text = text.strip()
-        if text not in self._made:
-            found = self._asked(text)
-            name = str(found)
-            if name not in self._made:
-                if (again := str(self._asked(name))) != name:
-                    complaint = f"{self.origin} calls it {name!r}, but resolves that name to {again!r}"
-                    raise self._error(text, complaint)
-                self._made[name] = altered(found, name=f"{self.prefix}:{found.name}", origin=self.origin)
-            self._made[text] = self._made[name]
-        return [self._made[text]]
-
-    def family(self, text: str) -> Metric:
-        """The same metric alone."""
-        return self.parse(text)[0]
-
-    def _asked(self, text: str) -> Metric:
-        unknown = f"{self.prefix} of {self.origin} has no such metric"
-        try:
-            found = self.resolve(text)
-        except IrevalError as error:
-            raise self._error(text, f"{unknown}: {one_line(error)}") from error
-        except Exception as error:  # a plugin may raise anything
-            raise self._error(text, f"{unknown}: {type(error).__name__}: {error}") from error
-        if found is None:
-            raise self._error(text, unknown)
-        if not isinstance(found, Metric):
-            raise self._error(text, f"{self.prefix} of {self.origin} returned {found!r}, which is not a metric")
-        if found.missing:
-            raise self._error(text, f"{self.prefix} of {self.origin} returned {found}, which lacks {found.missing[0]}")
-        return found
-
-    def _error(self, text: str, complaint: str) -> MetricNameError:
-        head = re.split(r"[(@]", text)[0]
-        meant = closest(head, self.known)
-        hint = f"did you mean {f'{self.prefix}:{meant}{text[len(head) :]}'!r}?" if meant not in ("", head) else ""
-        allowed = f"{self.prefix}:… {self.summary}"
-        return MetricNameError(Problem(complaint, shown(f"{self.prefix}:{text}"), suggestion=hint, allowed=allowed))
-
-
-@dataclass(frozen=True)
 class Vocabulary:
     """Metrics by all their names."""
 
-    metrics: Mapping[str, Metric]
+    metrics: MetricCatalog
     of_distributions: Mapping[str, Vocabulary] = field(default_factory=dict)
     """The metrics that ``acme:Fresh`` is looked up in, by the plain name of the distribution."""
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -119,6 +51,8 @@ class Vocabulary:
     """By plain prefix; more than one if several distributions bring it."""
     dialect: str = ""
     """The package whose defaults the names have."""
+    read_elsewhere: Callable[[], tuple[Elsewhere, ...]] = tuple
+    """Reads the names of other packages that plugins bring; a run that names no metric wrongly needs none."""
 
     def _of(self, text: str) -> tuple[Vocabulary | MetricResolver, str]:
         """Where a name is looked up, and what of it: ``acme:Fresh@10`` is ``Fresh@10`` of the distribution acme."""
@@ -156,20 +90,30 @@ class Vocabulary:
             raise MetricNameError(Problem(complaint, place, suggestion=f"write one of {ways}"))
 
     @cached_property
-    def heads(self) -> dict[str, tuple[Metric, Mapping[str, Any]]]:
-        """Names in lower case, with the metric and the arguments each stands for."""
-        heads: dict[str, tuple[Metric, Mapping[str, Any]]] = {}
-        for metric in self.metrics.values():
-            for name, arguments in {**metric.spellings, metric.name.rpartition(":")[2]: {}}.items():
-                if not HOLE.search(name):
-                    heads[name.lower()] = (metric, arguments)
+    def heads(self) -> dict[str, tuple[str, str]]:
+        """Names in lower case, with the name of the metric and the spelling; the spelling of its own name is empty."""
+        heads: dict[str, tuple[str, str]] = {}
+        for entry in self.metrics.entries.values():
+            heads |= {name.lower(): (entry.name, name) for name in entry.spellings if not HOLE.search(name)}
+            heads[entry.name.rpartition(":")[2].lower()] = (entry.name, "")
         return heads
 
     @cached_property
-    def stems(self) -> dict[str, tuple[Metric, str]]:
-        """Names that end in numbers, such as ``ndcg_cut_10``, without them; and the spelling that has them as holes."""
-        names = ((metric, name) for metric in self.metrics.values() for name in metric.spellings)
+    def stems(self) -> dict[str, tuple[str, str]]:
+        """Names that end in numbers, such as ``ndcg_cut_10``, without them.
+
+        Each with the name of the metric, and the spelling that has the numbers as holes.
+        """
+        names = ((entry.name, name) for entry in self.metrics.entries.values() for name in entry.spellings)
         return {head: (metric, name) for metric, name in names if (head := stem_of(name))}
+
+    def meaning(self, name: str) -> tuple[Metric, Mapping[str, Any]] | None:
+        """The metric of a name, and the arguments that the name stands for; None if no metric is called so."""
+        if name.lower() not in self.heads:
+            return None
+        own, spelling = self.heads[name.lower()]
+        metric = self.metrics[own]
+        return metric, metric.spellings[spelling] if spelling else {}
 
     def parse(self, text: str) -> list[Metric]:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
@@ -180,27 +124,24 @@ class Vocabulary:
             return vocabulary.parse(text)
         text = text.strip()
         self.refuse_shared(text)
-        if text[:1].isdigit() and text.lower() in self.heads:  # 11pt_avg, which the grammar would split
-            metric, arguments = self.heads[text.lower()]
+        if text[:1].isdigit() and (found := self.meaning(text)):  # 11pt_avg, which the grammar would split
+            metric, arguments = found
             return [metric(**arguments)]
-        found = self._spelled(text) or _Reader(self, text).metrics()
-        self._refuse_other_meaning(text, found)
-        return found
+        metrics = self._spelled(text) or _Reader(self, text).metrics()
+        self._refuse_other_meaning(text, metrics)
+        return metrics
 
     @cached_property
-    def _names_elsewhere(self) -> dict[str, Elsewhere]:
-        """Names of other packages that none of our metrics has, without those that hold numbers."""
-        rows = (row for metric in self.metrics.values() for row in metric.elsewhere)
-        return {row.name: row for row in rows if "{" not in row.name + row.ours and row.name not in self.metrics}
+    def elsewhere(self) -> tuple[Elsewhere, ...]:
+        """Names of other packages."""
+        return self.read_elsewhere()
 
     def _refuse_other_meaning(self, text: str, found: Sequence[Metric]) -> None:
         """Raise an error for a name of another package that would mean something else here, such as ``rbp``."""
-        row = self._names_elsewhere.get(text) if text not in self.metrics else None
-        if row is not None and [str(metric) for metric in found] != [row.ours]:
-            complaint = f"this name means {row.ours} in {PACKAGES[row.package]}, and {found[0]} here"
-            raise MetricNameError(
-                Problem(complaint, shown(text), suggestion=f"write {row.ours!r} or {str(found[0])!r}")
-            )
+        package, meant = OTHER_MEANINGS.get(text, ("", ""))
+        if meant and [str(metric) for metric in found] != [meant]:
+            complaint = f"this name means {meant} in {PACKAGES[package]}, and {found[0]} here"
+            raise MetricNameError(Problem(complaint, shown(text), suggestion=f"write {meant!r} or {str(found[0])!r}"))
 
     def family(self, name: str) -> Metric:
         """The metric of that name without arguments; raises MetricNameError if there is none."""
@@ -209,18 +150,19 @@ class Vocabulary:
             return vocabulary.family(name)
         name = name.strip()
         self.refuse_shared(name)
-        if name[:1].isdigit() and name.lower() in self.heads:
-            return self.heads[name.lower()][0]
+        if name[:1].isdigit() and (found := self.meaning(name)):
+            return found[0]
         match = SPELLED.fullmatch(name)
         if match and stem(match["stem"]) in self.stems:
-            return self.stems[stem(match["stem"])][0]
+            return self.metrics[self.stems[stem(match["stem"])][0]]
         return _Reader(self, name).family()
 
     def _spelled(self, text: str) -> list[Metric]:
         match = SPELLED.fullmatch(text)
         if not match or stem(match["stem"]) not in self.stems:
             return []
-        metric, spelling = self.stems[stem(match["stem"])]
+        name, spelling = self.stems[stem(match["stem"])]
+        metric = self.metrics[name]
         parameter = metric.parameter(holes_of(spelling)[0]["parameter"])
         found = arguments_of(spelling, match["entries"], maps=parameter is not None and parameter.kind == "map")
         try:
@@ -232,25 +174,33 @@ class Vocabulary:
         """A line that proposes a correction of an unknown name."""
         if rest[:1] in ("(", "@") and (instead := self._in_our_grammar(name, rest)):
             return f"write it {instead!r}"
-        for row in (row for metric in self.metrics.values() for row in metric.elsewhere):
-            if re.split(r"[({@]", row.name)[0] == name:
+        for row in self.elsewhere:
+            if row.ours and re.split(r"[({@]", row.name)[0] == name:
                 whose = f"a name of {PACKAGES[row.package]}"
                 return f"{whose}: ireval metrics --for {row.package} {shown(name + rest)} shows ours"
-        known = [n for n in self.heads if not self.heads[n][1]]
         joined = None if rest else re.fullmatch(r"(?P<head>[^\W\d_]+)(?P<cutoff>\d+)", name)
-        if joined and (own := closest(joined["head"], known, 0.8)) and self.heads[own][0].at == "cutoff":
-            return f"did you mean '{self.heads[own][0].name}@{joined['cutoff']}'?"
-        meant = closest(name, known, closeness=0.7)
+        if joined and (own := self._closest(joined["head"], 0.8)) and self.metrics[self.heads[own][0]].at == "cutoff":
+            return f"did you mean '{self._proper(own)}@{joined['cutoff']}'?"
+        meant = self._closest(name, 0.7)
         if not meant or rest[:1] in ("_", "."):
             return ""
-        return f"did you mean {self.heads[meant][0].name + rest!r}?"
+        return f"did you mean {self._proper(meant) + rest!r}?"
+
+    def _closest(self, name: str, closeness: float) -> str:
+        return closest(name, self.heads, closeness)
+
+    def _proper(self, name: str) -> str:
+        """The metric's own name in place of another, or the spelling if that stands for arguments, too."""
+        metric, spelling = self.heads[name]
+        return spelling if spelling and self.metrics[metric].spellings[spelling] else metric
 
     def _in_our_grammar(self, name: str, rest: str) -> str:
         """``P(rel=2)@5`` for ``P_5(rel=2)``: a spelling takes no arguments."""
         match = SPELLED.fullmatch(name)
         if not match or stem(match["stem"]) not in self.stems or not rest.endswith(")"):
             return ""
-        metric, spelling = self.stems[stem(match["stem"])]
+        name, spelling = self.stems[stem(match["stem"])]
+        metric = self.metrics[name]
         hole = holes_of(spelling)[0]["parameter"]
         return f"{metric.name}{rest}@{match['entries']}" if hole == metric.at and "," not in match["entries"] else ""
 
@@ -335,7 +285,7 @@ class _Reader:
         return metric
 
     def _known(self, head: Token) -> tuple[Metric, Mapping[str, Any]]:
-        found = self.vocabulary.heads.get(head.text.lower())
+        found = self.vocabulary.meaning(head.text)
         self.vocabulary.refuse_shared(head.text, self.text, head.at)
         if found is None:
             rest = self.text[head.at + len(head.text) :].rstrip()

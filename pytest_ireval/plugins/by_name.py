@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 from pytest_ireval.entry_points import plain_distribution
 from pytest_ireval.errors import PluginError
-from pytest_ireval.metrics.metric import Metric, altered
-from pytest_ireval.metrics.names import MetricResolver, Vocabulary, key_of
+from pytest_ireval.metrics.catalog import CatalogEntry, MetricCatalog, MetricResolver, listed_metric
+from pytest_ireval.metrics.elsewhere import Elsewhere, find_mistake
+from pytest_ireval.metrics.metric import NAME, Metric
+from pytest_ireval.metrics.names import Vocabulary, key_of
 from pytest_ireval.metrics.parameters import HOLE, SPELLED, stem
 from pytest_ireval.plugins.kinds import KIND_NAME, SourceKind
 from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
@@ -37,7 +39,7 @@ class Origin:
 
 Brought = Iterable[tuple[Origin, Iterable[object]]]
 """The values that each plugin returned from one hook."""
-Claims = dict[str, list[tuple[str, str, Metric]]]
+Claims = dict[str, list[tuple[str, str, CatalogEntry]]]
 """By key: the distribution, the name, the metric."""
 Thing = TypeVar("Thing")
 
@@ -47,43 +49,66 @@ def _together(owner: str, other: str) -> bool:
     return owner == other or not owner or not other
 
 
-def vocabulary_of(metrics: Brought, resolvers: Brought = ()) -> Vocabulary:
-    """The vocabulary of metrics and resolvers that plugins brought."""
-    found = [(origin.owner, _metric(value, origin)) for origin, values in metrics for value in values]
+def vocabulary_of(metrics: Brought, resolvers: Brought = (), elsewhere: Callable[[], Brought] = tuple) -> Vocabulary:
+    """The vocabulary of metrics and resolvers that plugins brought; ``elsewhere`` brings names of other packages."""
     families = [(origin.owner, _resolver(value, origin)) for origin, values in resolvers for value in values]
+    found = [(origin.owner, _listed(value, origin)) for origin, values in metrics for value in values]
+    found += [(owner, entry) for owner, resolver in families for entry in resolver.entries()]
+    with_prefix = [(owner, resolver) for owner, resolver in families if resolver.prefix]
     claims: Claims = {}
-    for owner, metric in found:
-        _claim(owner, metric, claims)
-    for owner, metric in found:
-        _claim_as_spelled(owner, metric, claims)
+    for owner, entry in found:
+        _claim(owner, entry, claims)
+    for owner, entry in found:
+        _claim_as_spelled(owner, entry, claims)
     of_distributions = {
-        owner: Vocabulary(_qualified(owner, found), resolvers=_qualified_resolvers(owner, families))
-        for owner in dict.fromkeys(owner for owner, _ in (*found, *families) if owner)
+        owner: Vocabulary(_qualified(owner, found), resolvers=_qualified_resolvers(owner, with_prefix))
+        for owner in dict.fromkeys(owner for owner, _ in (*found, *with_prefix) if owner)
     }
     shared = {key: tuple(starmap(_told, several)) for key, several in claims.items() if len(several) > 1}
-    told_apart = (metric if not shared else _told_apart(owner, metric, shared) for owner, metric in found)
-    prefixes = _prefixes(families, {owner: metric.origin for owner, metric in found if owner})
-    return Vocabulary({metric.name: metric for metric in told_apart}, of_distributions, shared, prefixes)
+    catalog = MetricCatalog(entry if not shared else _told_apart(owner, entry, shared) for owner, entry in found)
+    prefixes = _prefixes(with_prefix, {owner: entry.origin for owner, entry in found if owner})
+    read_elsewhere = partial(_names_elsewhere, elsewhere, catalog)
+    return Vocabulary(catalog, of_distributions, shared, prefixes, read_elsewhere=read_elsewhere)
 
 
-def _metric(value: object, origin: Origin) -> Metric:
+def _names_elsewhere(elsewhere: Callable[[], Brought], catalog: MetricCatalog) -> tuple[Elsewhere, ...]:
+    found: list[Elsewhere] = []
+    for origin, values in elsewhere():
+        for value in values:
+            mistake = find_mistake(value, catalog) if isinstance(value, Elsewhere) else f"{value!r} is not an Elsewhere"
+            if mistake:
+                raise PluginError(f"ireval_names_elsewhere of {origin}: {mistake}")
+            found.append(value)  # type: ignore[arg-type]  # anything else is a mistake
+    return tuple(found)
+
+
+def _listed(value: object, origin: Origin) -> CatalogEntry:
     if not isinstance(value, Metric):
         complaint = f"plugin {origin} returned {value!r} from ireval_metrics, which is not a metric"
         raise PluginError(f"{complaint}: decorate the function with @per_query_metric or @metric")
-    return altered(value, origin=str(origin))
+    return listed_metric(value, str(origin))
 
 
 def _resolver(value: object, origin: Origin) -> MetricResolver:
     if not isinstance(value, MetricResolver):
         complaint = f"plugin {origin} returned {value!r} from ireval_resolve_metric, which is not a MetricResolver"
-        raise PluginError(f"{complaint}: return [MetricResolver(prefix=…, summary=…, resolve=…)]")
-    if not isinstance(value.prefix, str) or not KIND_NAME.fullmatch(value.prefix) or not callable(value.resolve):
-        complaint = f"plugin {origin}: a MetricResolver needs a prefix of lower-case letters, digits and _"
-        raise PluginError(f"{complaint}, and a function; got prefix={value.prefix!r}, resolve={value.resolve!r}")
+        raise PluginError(f"{complaint}: return [MetricResolver(names=…, resolve=…)]")
+    if not callable(value.resolve):
+        raise PluginError(f"plugin {origin}: resolve={value.resolve!r} of a MetricResolver is not a function")
+    if value.names and not value.prefix:
+        for name, spellings in value.names.items():
+            if not NAME.fullmatch(name) or isinstance(spellings, str):
+                raise PluginError(
+                    f"plugin {origin}: names of a MetricResolver have lists of spellings, as {{'Fresh': ['fresh']}}; "
+                    f"got {name!r}: {spellings!r}"
+                )
+    elif value.names or not isinstance(value.prefix, str) or not KIND_NAME.fullmatch(value.prefix):
+        complaint = f"plugin {origin}: a MetricResolver needs names, or a prefix of lower-case letters, digits and _"
+        raise PluginError(f"{complaint}; got prefix={value.prefix!r}, names={list(value.names)}")
     return replace(value, origin=str(origin))
 
 
-def _claim(owner: str, metric: Metric, claims: Claims) -> None:
+def _claim(owner: str, metric: CatalogEntry, claims: Claims) -> None:
     """Take a metric's names; names of one key are one name."""
     for name in dict.fromkeys((metric.name, *metric.spellings)):
         others = claims.setdefault(key_of(name), [])
@@ -100,7 +125,7 @@ def _claim(owner: str, metric: Metric, claims: Claims) -> None:
             raise PluginError(f"metric name {name!r} is claimed twice{case}: {by}")
 
 
-def _claim_as_spelled(owner: str, metric: Metric, claims: Claims) -> None:
+def _claim_as_spelled(owner: str, metric: CatalogEntry, claims: Claims) -> None:
     """Take a name such as ``P_5`` also for the other metric that has the spelling ``P_{cutoff}``."""
     for name in (metric.name, *metric.spellings):
         match = SPELLED.fullmatch(name)
@@ -111,27 +136,27 @@ def _claim_as_spelled(owner: str, metric: Metric, claims: Claims) -> None:
                 claims[name.lower()].append((other_owner, name, other))
 
 
-def _read_as_another(name: str, metric: Metric, other_name: str, other: Metric) -> PluginError:
+def _read_as_another(name: str, metric: CatalogEntry, other_name: str, other: CatalogEntry) -> PluginError:
     another = f"{other_name!r} of {other.name} of {other.source}"
     return PluginError(f"metric name {name!r} of {metric.name} of {metric.source} would be read as {another}")
 
 
-def _told(owner: str, name: str, metric: Metric) -> str:
+def _told(owner: str, name: str, metric: CatalogEntry) -> str:
     """The name that tells the metric of a distribution from others; if numbers follow, only what comes before it."""
     if HOLE.search(name):
         return f"{owner}:"
     return f"{owner}:{metric.name if name in (metric.name, *metric.spellings) else name}"
 
 
-def _told_apart(owner: str, metric: Metric, shared: Container[str]) -> Metric:
+def _told_apart(owner: str, entry: CatalogEntry, shared: Container[str]) -> CatalogEntry:
     """The metric without the names that others bring as well."""
-    spellings = {name: meant for name, meant in metric.spellings.items() if key_of(name) not in shared}
-    name = f"{owner}:{metric.name}" if metric.name.lower() in shared else metric.name
-    return altered(metric, name=name, spellings=spellings)
+    spellings = (name for name in entry.spellings if key_of(name) not in shared)
+    return entry.renamed(f"{owner}:{entry.name}" if entry.name.lower() in shared else entry.name, spellings)
 
 
-def _qualified(owner: str, found: Iterable[tuple[str, Metric]]) -> dict[str, Metric]:
-    return {metric.name: altered(metric, name=f"{owner}:{metric.name}") for other, metric in found if other == owner}
+def _qualified(owner: str, found: Iterable[tuple[str, CatalogEntry]]) -> MetricCatalog:
+    own = (entry for other, entry in found if other == owner)
+    return MetricCatalog(entry.renamed(f"{owner}:{entry.name}", entry.spellings) for entry in own)
 
 
 Families = Sequence[tuple[str, MetricResolver]]

@@ -52,8 +52,9 @@ from pytest_ireval.plugins.kinds import KIND_NAME
 
 if TYPE_CHECKING:
     from pytest_ireval.baselines.record import Acceptance
+    from pytest_ireval.metrics.catalog import MetricResolver
+    from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric
-    from pytest_ireval.metrics.names import MetricResolver
     from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, RuleKind, SourceKind
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.retrieval.formats.reader import Reader
@@ -79,10 +80,24 @@ def ireval_metrics() -> Iterable[Metric]:  # type: ignore[empty-body]  # a hook'
 
 @hookspec
 def ireval_resolve_metric() -> Iterable[MetricResolver]:  # type: ignore[empty-body]  # a hook's specification has no body
-    """Return resolvers: each makes the metrics of a prefix by their names, so that no list of them is needed.
+    """Return resolvers: each makes metrics by their names, when a suite or a command names one.
 
-    Called once, when the registry of a run is built. ``MetricResolver(prefix="irm", …, resolve=function)`` is asked for
-    ``Judged@10`` when a suite or a command names ``irm:Judged@10``. A prefix is claimed like the name of a metric.
+    Called once, when the registry of a run is built. ``MetricResolver(names={"Fresh": ["fresh_{cutoff}"]}, …)`` lists
+    names of metrics that are read as those of ``ireval_metrics``, so that the module of Fresh is imported only if Fresh
+    is named. ``MetricResolver(prefix="irm", …)`` has no list: it is asked for ``Judged@10`` of ``irm:Judged@10``. Names
+    and prefixes are claimed like the names of metrics.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_names_elsewhere() -> Iterable[Elsewhere]:  # type: ignore[empty-body]  # a hook's specification has no body
+    """Return names that other packages have for metrics, also for metrics of other plugins.
+
+    Called when ``ireval metrics --for`` asks for them, or an unknown name may be one of them.
+    ``Elsewhere("ranx", "fresh@{cutoff}", "Fresh@{cutoff}")`` says that values are equal, unless ``differs`` or
+    ``but_for`` says where not.
 
     Since 0.1.
     """

@@ -23,6 +23,7 @@ from pytest_ireval.entry_points import (
     is_built_in,
 )
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean, raised_at, told
+from pytest_ireval.metrics.catalog import MetricCatalog
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.plugins import hookspecs
@@ -79,7 +80,7 @@ class Registry:
         return tuple(dict.fromkeys(map(str, self.plugins)))
 
     @property
-    def metrics(self) -> Mapping[str, Metric]:
+    def metrics(self) -> MetricCatalog:
         """The metrics by name."""
         return self.vocabulary.metrics
 
@@ -111,8 +112,8 @@ class Registry:
         if not isinstance(value, Metric):
             made = "decorate the function with @per_query_metric or @metric"
             raise MetricError(f"{value!r} is neither a metric nor the name of one: {made}")
-        known, _ = self.vocabulary.heads.get(value.name.lower(), (value, {}))
-        _refuse_another(known, value)
+        if known := self.vocabulary.meaning(value.name):
+            _refuse_another(known[0], value)
         return value
 
 
@@ -132,10 +133,11 @@ def registered(
     without: Iterable[Origin] = (),
     broken: Sequence[str] = (),
     resolvers: Brought = (),
+    elsewhere: Callable[[], Brought] = tuple,
 ) -> Registry:
     """A registry of what plugins brought; every name may be claimed once by a distribution.
 
-    ``kinds`` brings sources, rules, diagnoses and policies for clicks.
+    ``kinds`` brings sources, rules, diagnoses and policies for clicks, ``elsewhere`` names of other packages.
     """
 
     def kinds_when_asked() -> Kinds:
@@ -149,7 +151,7 @@ def registered(
         refuse_wrong_defaults(brought, Registry(vocabulary))
         return brought
 
-    vocabulary = vocabulary_of(metrics, resolvers)
+    vocabulary = vocabulary_of(metrics, resolvers, elsewhere)
     return Registry(
         vocabulary,
         readers_by_name(readers),
@@ -259,6 +261,7 @@ class Plugins:
             self.without,
             self.broken,
             brought(RESOLVERS),
+            lambda: brought("ireval_names_elsewhere"),
         )
 
     def _brought(self, hook: str, plugin: object, origin: Origin) -> list[object]:

@@ -12,7 +12,6 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema
 
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.parameters import stem_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites.editor_types import STANDS_FOR, VARIABLE, WORDS, Schema
 from pytest_ireval.suites.suite_keys import SuiteKeys
@@ -144,9 +143,9 @@ def _metric(registry: Registry) -> Schema:
 
 def _begins(registry: Registry) -> str:
     """A pattern of the beginning of a metric's text, in any letter case; the rest is checked when the suite is read."""
-    spelled = {stem_of(name) for metric in registry.metrics.values() for name in metric.spellings}
-    owners = {*registry.vocabulary.of_distributions, *registry.vocabulary.resolvers}
-    heads = sorted({*registry.vocabulary.heads, *spelled, *owners} - {""}, key=lambda name: (-len(name), name))
+    vocabulary = registry.vocabulary
+    words = {*vocabulary.heads, *vocabulary.stems, *vocabulary.of_distributions, *vocabulary.resolvers}
+    heads = sorted(words, key=lambda name: (-len(name), name))
     return "|".join("".join(map(_either_case, head)) for head in heads)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from pytest_ireval.errors import IrevalError, MetricError, Problem
+from pytest_ireval.metrics.catalog import MetricCatalog, listed_metric
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.parameters import Parameter
@@ -173,7 +174,8 @@ def gives_one_value(case: Case, data: Data) -> Broken | None:  # noqa: ARG001 - 
 def misread(case: Case, data: Data) -> Broken | None:  # noqa: ARG001 - as the others
     """Its name is read as something else, or not at all."""
     try:
-        read = Vocabulary({case.metric.name: replace(case.metric, arguments={})}).parse(str(case.metric))
+        catalog = MetricCatalog([listed_metric(replace(case.metric, arguments={}), case.metric.origin)])
+        read = Vocabulary(catalog).parse(str(case.metric))
     except IrevalError as error:
         return Broken((), f"cannot be read: {error.problems[0].complaint}")
     if read == [case.metric]:

@@ -158,11 +158,11 @@ def test_what_was_typed_is_no_suggestion(ireval):
 
 
 def test_every_row_is_found_by_its_own_name(registry):
+    from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts, without_counterpart
     from pytest_ireval.metrics.lookup import look_up
-    from pytest_ireval.metrics.metric import PACKAGES, counterparts, without_counterpart
 
     for package in PACKAGES:
-        for row in counterparts(registry.metrics.values(), package):
+        for row in counterparts(registry.vocabulary.elsewhere, package):
             assert row in look_up(row.names[0], package, registry.vocabulary).rows
-        for absent in without_counterpart(registry.metrics.values(), package):
+        for absent in without_counterpart(registry.vocabulary.elsewhere, package):
             assert look_up(absent.name, package, registry.vocabulary).absent == absent

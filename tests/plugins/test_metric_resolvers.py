@@ -30,7 +30,9 @@ def share(text):
 
 @hookimpl
 def ireval_resolve_metric():
-    return [MetricResolver("acme", "shares of documents by grade", share, ["Good", "Perfect"])]
+    return [MetricResolver(
+        prefix="acme", summary="shares of documents by grade", resolve=share, known=["Good", "Perfect"]
+    )]
 """
 
 
@@ -92,8 +94,116 @@ def test_an_unknown_name_says_what_is_known(shop, ireval, name, said):
     assert said in flat(ireval("evaluate", "judgments.txt", "now.txt", "-m", name).err)
 
 
+NAMES_FIRST = """\
+from importlib import import_module
+
+from pytest_ireval import MetricResolver, hookimpl
+
+
+@hookimpl
+def ireval_resolve_metric():
+    names = {"Good": ["good_share", "good_{cutoff}"], "Broken": []}
+    return [MetricResolver(names=names, resolve=lambda name: getattr(import_module("acme_" + name.lower()), name))]
+"""
+GOOD = """\
+from pytest_ireval import per_query_metric
+
+
+@per_query_metric(name="Good", spellings={"good_share": {}, "good_{cutoff}": {}}, version=3)
+def Good(ranking, *, cutoff: int, least: float = 1) -> float:
+    '''The share of the first documents with such a grade.
+
+    Formula: Good@k = #(documents among the first k with a grade of least or more) / k
+    '''
+    return float((ranking.grades[:cutoff] >= least).sum()) / cutoff
+"""
+
+
+@pytest.fixture
+def named_shop(shop):
+    """The same, but the plugin names its metrics first; the module of one of them cannot be imported."""
+    (shop.path / "acme_shares.py").write_text(NAMES_FIRST)
+    (shop.path / "acme_good.py").write_text(GOOD)
+    (shop.path / "acme_broken.py").write_text("import no_such_package\n")
+    path = shop.path / "shop.ireval.yaml"
+    text = path.read_text().replace("'acme:good@2'", "'good(least=2)@2'").replace("'acme:Perfect@1'", "good_1")
+    path.write_text(text)
+    return shop
+
+
+def test_metrics_that_are_named_first_are_gated_like_listed_ones(named_shop, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    assert named_shop.runpytest("--ireval", "-n0", "--ireval-update").ret == 0
+    stored = json.loads((named_shop.path / "baselines/shop.json").read_text())["metrics"]
+    assert {name: (each["origin"], each["version"]) for name, each in stored.items()} == {
+        "Good(least=2)@2": ("acme-shares", 3),
+        "Good@1": ("acme-shares", 3),
+    }
+    (named_shop.path / "now.txt").write_text("q1 Q0 b 1 9 x\nq1 Q0 c 2 8 x\n")
+
+    result = named_shop.runpytest("--ireval", "-n0")
+
+    assert result.ret == 1
+    assert "Good(least=2)@2" in flat(result.stdout)
+
+
+def test_commands_explain_metrics_that_are_named_first(named_shop, ireval):
+    shown = ireval("metrics", "good_share").out
+
+    assert shown.startswith("Good@cutoff\n  The share of the first documents with such a grade.\n  formula: Good@k = ")
+    assert (
+        "\n  also called: good_share, good_{cutoff} = Good@{cutoff}\n  version: 3\n  from: acme-shares 1.2\n" in shown
+    )
+    assert "\n  least: " in shown
+    assert "acme-shares 1.2 (acme-shares)\n  metrics: Good, Broken\n" in ireval("plugins").out
+    assert "Good@2  " in ireval("evaluate", "judgments.txt", "now.txt", "-m", "acme-shares:good@2").out
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Goood@5", "'Goood@5', column 1 unknown metric 'Goood' did you mean 'Good@5'?"),
+        ("Good", "Good needs a cutoff, for example Good@10"),
+        ("Broken", "'Broken' acme-shares 1.2 cannot make this metric: ModuleNotFoundError: No module named 'no_such_"),
+    ],
+)
+def test_a_mistake_in_a_name_is_explained_where_names_come_first(named_shop, ireval, name, said):
+    assert said in flat(ireval("evaluate", "judgments.txt", "now.txt", "-m", name).err)
+
+
+def test_a_module_is_imported_when_its_metric_is_named():
+    asked = []
+
+    def resolve(name):
+        asked.append(name)
+        return load_registry().metrics["P"]
+
+    origin = Origin("acme", "acme", "1")
+    names = {"P": ["Precision", "P_{cutoff}", "precision_{cutoff}"], "Fresh": []}
+    vocabulary = vocabulary_of([], [(origin, [MetricResolver(names=names, resolve=resolve)])])
+    assert [*vocabulary.metrics] == ["P", "Fresh"]
+    assert {*vocabulary.heads, *vocabulary.stems} == {"precision", "p", "fresh"}
+    assert asked == []
+
+    assert named(vocabulary, "precision_5") == named(vocabulary, "acme:P@5").partition(":")[2] == "P@5"
+    assert vocabulary.metrics["P"].origin == "acme 1"
+    with pytest.raises(MetricNameError, match="acme 1 lists the names Fresh; the metric has P, P_"):
+        vocabulary.parse("Fresh@5")
+    assert asked == ["P", "P", "Fresh"]
+
+
+def test_names_of_a_resolver_and_of_a_list_are_claimed_alike(registry):
+    late = [MetricResolver(names={"Fresh": ["p_{cutoff}"]}, resolve=lambda name: None)]
+    listed = [(Origin("acme", "acme", "1"), [registry.metrics["P"]])]
+
+    with pytest.raises(PluginError, match="claimed twice"):
+        vocabulary_of(listed, [(Origin("acme", "acme", "1"), late)])
+    with pytest.raises(MetricNameError, match="write one of acme:P_5, shop:P_5"):
+        vocabulary_of(listed, [(Origin("shop", "shop", "1"), late)]).parse("P_5")
+
+
 def resolver(prefix="irm", resolve=lambda text: None):
-    return MetricResolver(prefix, "made up", resolve)
+    return MetricResolver(prefix=prefix, summary="made up", resolve=resolve)
 
 
 def named(vocabulary, text):
@@ -166,5 +276,7 @@ def test_what_is_no_metric_is_refused_by_name(resolve, said):
 
 @pytest.mark.parametrize("prefix", ["", "My", "a-b", None])
 def test_a_prefix_is_a_word(prefix):
-    with pytest.raises(PluginError, match="a MetricResolver needs a prefix of lower-case letters, digits and _"):
+    with pytest.raises(
+        PluginError, match="a MetricResolver needs names, or a prefix of lower-case letters, digits and _"
+    ):
         vocabulary_of([], brought(acme=resolver(prefix)))

@@ -147,7 +147,7 @@ def ireval_sources() -> list[SourceKind]:
 
 @hookimpl
 def ireval_resolve_metric() -> list[MetricResolver]:
-    return [MetricResolver("acme", "zero", lambda name: zero if name == "Zero" else None)]
+    return [MetricResolver(names={"Zero": []}, resolve=lambda name: zero if name == "Zero" else None)]
 
 
 @hookimpl
