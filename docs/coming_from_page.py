@@ -11,7 +11,7 @@ from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
 
 PAGE = Path(__file__).with_name("coming_from.md")
 INTRODUCTION = """\
-<!-- Written by docs/coming_from_page.py; the tables come from the metrics' own descriptions. -->
+<!-- Written by docs/coming_from_page.py; the tables come from other_packages.py of pytest_ireval_more_metrics. -->
 # Coming from trec_eval, ir_measures, ranx, NTCIREVAL, cwl-eval
 
 What you typed there, what you type here, and where a figure will not be the one you know. `ireval metrics --for ranx`

@@ -14,7 +14,8 @@ INTRODUCTION = """\
 # Metrics
 
 `ireval metrics` lists what is installed, `ireval metrics NAME` explains one, and shows what moves its value.
-[Which metric for which search](choosing.md) helps to choose.
+[Which metric for which search](choosing.md) helps to choose. All come with one installation; a run imports a metric
+that few searches need when a suite or a command names it.
 
 ## How names are written
 

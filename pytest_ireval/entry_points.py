@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -104,6 +105,11 @@ def import_plugin(entry: Installed) -> object:
 def is_built_in(entry: Installed) -> bool:
     """True for a plugin of this distribution."""
     return plain_distribution(entry.distribution) == "pytest-ireval"
+
+
+def is_missing(entry: Installed) -> bool:
+    """True for a package of this distribution that was taken out of the installation: the core works without it."""
+    return is_built_in(entry) and find_spec(entry.module.partition(".")[0]) is None
 
 
 def source_of(entry: Installed) -> str:

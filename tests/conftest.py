@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, settings
 
 import pytest_ireval
 import pytest_ireval_metrics
+import pytest_ireval_more_metrics
 
-for package in (pytest_ireval, pytest_ireval_metrics):
+for package in (pytest_ireval, pytest_ireval_metrics, pytest_ireval_more_metrics):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
 """All of it is loaded once: an in-process run would load what is missing, forget it, and leave classes that are two."""

@@ -1,9 +1,8 @@
-"""Average precision, interpolated precision, and metrics made for judgments that are known to be incomplete."""
+"""Average precision, interpolated precision, and bpref for judgments that are known to be incomplete."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,23 +16,23 @@ from pytest_ireval_metrics.vocabulary import (
     Floats,
     Rel,
     Rounding,
-    condensable_metric,
     found_within,
     listed_as,
     quotient,
     relevance_metric,
     shared_steps,
-    shown_number,
     total,
 )
 
 
 def _average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, columns, adds = _precisions(judged, settings)
+    listed, columns, adds = precisions_at_relevant(judged, settings)
     return shared_steps(listed, columns, adds, divisor_within(listed, settings), relevance_facts(listed, settings))
 
 
-def _precisions(judged: JudgedRankings, settings: Mapping[str, Any]) -> tuple[Listing, dict[str, Any], Floats]:
+def precisions_at_relevant(
+    judged: JudgedRankings, settings: Mapping[str, Any]
+) -> tuple[Listing, dict[str, Any], Floats]:
     """The list, its columns, and the precision at each relevant document."""
     listed, rel = listed_as(judged, settings), settings["rel"]
     columns, relevant = found_columns(listed, rel), listed.relevant(rel)
@@ -48,43 +47,7 @@ def divisor_within(listed: Listing, settings: Mapping[str, Any]) -> int:
     return min(count, cutoff) if settings.get("denominator") == "min" and cutoff is not None else count
 
 
-def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, columns, adds = _precisions(judged, settings)
-    whole = float(adds.sum())
-    missing = max(listed.relevant_count(settings["rel"]) - whole, 0.0)
-    return steps_of(
-        listed,
-        columns,
-        arithmetic=f"log((1 + {shown_number(whole)}) / (1 + {shown_number(missing)}))",
-        value=log((1 + whole) / (1 + missing)),
-        facts=[*relevance_facts(listed, settings), "YAAP = log((1 + s) / (1 + R - s)), s being the sum"],
-    )
-
-
-def _gap_steps(judged: JudgedRankings, *, thresholds: Mapping[float, float] | None, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    readers = np.where(listed.judged, _share_of_readers(listed.grade, thresholds), 0.0)
-    agreed = np.array([np.minimum(readers[: i + 1], readers[i]).sum() for i in range(readers.size)])
-    adds = agreed / listed.rank
-    best = float(_share_of_readers(listed.ideal, thresholds).sum())
-    columns = {"readers": readers, "agreed": agreed, "adds": adds, "sum": np.cumsum(adds)}
-    facts = [
-        f"readers: how many call a document relevant (all judged documents together: {shown_number(best)})",
-        "agreed: readers shared with the documents above, and its own; adds = agreed / rank",
-    ]
-    return shared_steps(listed, columns, adds, best, facts)
-
-
-Thresholds = Annotated[
-    dict[float, float] | None,
-    Param(
-        "how likely a reader takes each grade for the least that she calls relevant, as {1: 0.5, 2: 0.5}; "
-        "unless given, each as likely as the other"
-    ),
-]
-
-
-def _sum_of_precisions(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
+def sum_of_precisions(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
     """Per query, the precisions at the ranks of relevant documents within the cutoff, added up."""
     return judged.sum(judged.relevant_so_far(rel) / judged.hits.rank, found_within(judged, rel, cutoff))
 
@@ -107,92 +70,7 @@ def average_precision(
     Reference: trec_eval map and map_cut; NTCIR divides by min(R, k), which is denominator='min'.
     Example: AP of 1 0 0 1 0 = (1/1 + 2/4) / 2 = 0.75
     """
-    return ratio(_sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
-
-
-@relevance_metric(
-    name="GMAP", steps=_average_precision_steps, aggregate="geometric", spellings={"gm_map": {}, "gm_ap": {}}
-)
-def geometric_map(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """Average precision, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
-
-    Formula: GMAP = exp of the mean of log(max(AP, 0.00001)); for one query it is AP
-    Reference: S. Robertson, On GMAP: and other transformations, CIKM 2006; trec_eval gm_map.
-    Example: GMAP of 1 0 0 1 0 = (1/1 + 2/4) / 2 = 0.75
-    """
-    return ratio(_sum_of_precisions(judged, None, rel), judged.relevant_count(rel))
-
-
-@relevance_metric(name="YAAP", steps=_yaap_steps, range=(-np.inf, np.inf), no_relevant=None)
-def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """Average precision on a scale that can be averaged over easy and hard queries alike; below 0 for most.
-
-    Formula: YAAP = log((1 + s) / (1 + R - s)), where s is the sum of P@rank(d) over relevant retrieved d, so AP times R
-    Reference: S. Robertson, On Smoothing Average Precision, ECIR 2012; trec_eval 10 yaap.
-    Example: YAAP of 1 0 1 = log((1 + 5/3) / (1 + 2 - 5/3)) = log(2) = 0.6931
-    """
-    total = _sum_of_precisions(judged, None, rel)
-    odds: Floats = (1 + total) / (1 + np.maximum(judged.relevant_count(rel) - total, 0.0))
-    return np.log(odds).astype(np.float64)
-
-
-@condensable_metric(name="GAP", steps=_gap_steps)
-def graded_average_precision(judged: JudgedRankings, *, cutoff: Depth = None, thresholds: Thresholds = None) -> Floats:
-    """Average precision expected when readers differ in the grade from which on they call a document relevant.
-
-    Formula: GAP = sum over ranks n of (1/n) sum over m <= n of t(min(grade_m, grade_n)), divided by the sum of t(grade)
-        over all judged documents, where t(g) is the probability of a threshold of g or less
-    Reference: S. Robertson, E. Kanoulas, E. Yilmaz, Extending average precision to graded relevance judgments,
-        SIGIR 2010. With two grades it is AP.
-    Example: GAP of 1 0 2 | 1 = (1 + (1 + 2)/3) / 4 = 0.5
-    """
-    hits = judged.hits
-    taken = _share_of_readers(hits.grade, thresholds)
-    agreed = _shared_so_far(judged, taken) / hits.rank
-    best = np.bincount(judged.ideal.query, _share_of_readers(judged.ideal.grade, thresholds), minlength=judged.count)
-    return ratio(judged.sum(agreed, None if cutoff is None else hits.rank <= cutoff), best)
-
-
-def _share_of_readers(grade: Floats, thresholds: Mapping[float, float] | None) -> Floats:
-    """The readers who call a document of each grade relevant, up to a factor."""
-    if thresholds is None:
-        return np.maximum(grade, 0.0)
-    if min(thresholds.values()) < 0:
-        raise MetricError("thresholds are probabilities, which are not below 0")
-    taken = np.zeros(grade.size)
-    for threshold, chance in thresholds.items():
-        taken += chance * (grade >= threshold)
-    return taken
-
-
-def _shared_so_far(judged: JudgedRankings, value: Floats) -> Floats:
-    """For each hit, the sum of min(value, its own value) over this and the higher hits of its query.
-
-    The values of a query are steps; each step adds its height for every hit so far that reaches it.
-    """
-    step, height = _steps(judged, value)
-    total = np.zeros(value.size)
-    for number in range(1, int(step.max(initial=0)) + 1):
-        reached = step >= number
-        so_far = judged.running(reached.astype(np.int64))
-        total += np.where(reached, height[judged.hits.query, number - 1] * so_far, 0.0)
-    return total
-
-
-def _steps(judged: JudgedRankings, value: Floats) -> tuple[NDArray[np.int64], Floats]:
-    query = judged.hits.query
-    order = np.lexsort((value, query))
-    sorted_query, sorted_value = query[order], value[order]
-    start = np.r_[True, sorted_query[1:] != sorted_query[:-1]][: order.size]
-    before = np.where(start, 0.0, np.r_[0.0, sorted_value[:-1]][: order.size])
-    higher = sorted_value > before
-    count = np.cumsum(higher)
-    sorted_step = count - np.r_[0, count][judged.first[:-1]][sorted_query]
-    step = np.zeros(order.size, np.int64)
-    step[order] = sorted_step
-    height = np.zeros((judged.count, int(sorted_step.max(initial=0))))
-    height[sorted_query[higher], sorted_step[higher] - 1] = (sorted_value - before)[higher]
-    return step, height
+    return ratio(sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
 
 
 class Peak(NamedTuple):
@@ -273,7 +151,21 @@ def _interpolated_precision(judged: JudgedRankings, level: float, rel: float, ro
     return best
 
 
-@relevance_metric(name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}}, steps=_iprec_steps)
+def _rounded_up(given: Mapping[str, Any]) -> dict[str, Any]:
+    """IPrec of ir_measures, which asks trec_eval 9."""
+    recall = given.get("recall", 0)
+    if recall != round(recall, 2):
+        raise MetricError(f"ir_measures rounds recall {recall} to two decimals: write IPrec@{round(recall, 2)}")
+    return {"rounding": "up", **given}
+
+
+@relevance_metric(
+    name="IPrec",
+    at="recall",
+    spellings={"iprec_at_recall_{recall}": {}},
+    steps=_iprec_steps,
+    dialects={"ir_measures": _rounded_up},
+)
 def iprec(
     judged: JudgedRankings,
     *,
@@ -321,8 +213,8 @@ def _bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min"
     listed = listing(judged)
     relevant = listed.relevant(rel)
     count = listed.relevant_count(rel)
-    others = int(np.count_nonzero(_not_relevant(listed.ideal, rel)))
-    above = np.cumsum(listed.judged & _not_relevant(listed.grade, rel))
+    others = int(np.count_nonzero(is_not_relevant(listed.ideal, rel)))
+    above = np.cumsum(listed.judged & is_not_relevant(listed.grade, rel))
     against = count if denominator == "R" else min(count, others)
     adds = np.where(relevant, 1 - np.minimum(above, count) / against if against else 1.0, 0.0)
     divides = "R" if denominator == "R" else "min(R, N)"
@@ -334,31 +226,7 @@ def _bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min"
     return shared_steps(listed, columns, adds, count, facts)
 
 
-def _inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    listed = listing(judged)
-    relevant = listed.relevant(rel)
-    found: NDArray[np.int64] = np.cumsum(relevant) - relevant
-    refused = np.cumsum(listed.judged & _not_relevant(listed.grade, rel))
-    pooled = found + np.cumsum(listed.judged & (listed.grade < rel))
-    chance = (found + _EPSILON) / (found + refused + 2 * _EPSILON)
-    adds = np.where(relevant, (1 + pooled * chance) / listed.rank, 0.0)
-    count = listed.relevant_count(rel)
-    shown = {"pooled": pooled, "found": found, "not": refused, "chance": chance, "adds": adds}
-    columns = {name: np.where(relevant, column, np.nan) for name, column in shown.items()}
-    facts = [
-        f"R = {count} documents are relevant (grade {rel:g} or more)",
-        "pooled, found, not: documents above (grades below 0 are pooled, not judged)",
-        "chance = (found + e) / (found + not + 2e), e = 0.00001",
-        "adds = (1 + pooled * chance) / rank",
-    ]
-    return shared_steps(listed, {**columns, "sum": np.cumsum(adds)}, adds, count, facts)
-
-
-_EPSILON = 1e-5
-"""Keeps inferred precision defined before anything is judged; the value trec_eval uses."""
-
-
-def _not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
+def is_not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
     """Judged, and judged not relevant; grades below 0 mark documents that were pooled but not judged."""
     return (grade >= 0) & (grade < rel)
 
@@ -368,9 +236,9 @@ def _preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> F
     hits, count = judged.hits, judged.relevant_count(rel)
     others = judged.remember_ideal(
         ("not relevant", rel),
-        lambda: np.bincount(judged.ideal.query[_not_relevant(judged.ideal.grade, rel)], minlength=judged.count),
+        lambda: np.bincount(judged.ideal.query[is_not_relevant(judged.ideal.grade, rel)], minlength=judged.count),
     )
-    above = judged.running(_not_relevant(hits.grade, rel).astype(np.int64))
+    above = judged.running(is_not_relevant(hits.grade, rel).astype(np.int64))
     against = count if denominator == "R" else np.minimum(count, others)
     share = ratio(np.minimum(above, count[hits.query]), against[hits.query])
     return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
@@ -392,39 +260,3 @@ def bpref(
     Example: Bpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
     """
     return _preferences_kept(judged, rel, denominator)
-
-
-@metric(name="GMBpref", binary=True, steps=_bpref_steps, aggregate="geometric", spellings={"gm_bpref": {}})
-def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """Bpref, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
-
-    Formula: GMBpref = exp of the mean of log(max(Bpref, 0.00001)); for one query it is Bpref
-    Reference: trec_eval gm_bpref.
-    Example: GMBpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
-    """
-    return _preferences_kept(judged, rel, "min")
-
-
-@metric(
-    name="infAP",
-    binary=True,
-    steps=_inferred_ap_steps,
-    not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
-)
-def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """Average precision inferred from a judged sample: documents with a grade below 0 are pooled but not judged.
-
-    Formula: infAP = (1/R) sum over relevant d at rank k of 1/k + (k-1)/k * (p/(k-1)) * (r + e)/(r + n + 2e); above d
-        stand p pooled documents, of which r are relevant and n not, and e = 0.00001
-    Reference: E. Yilmaz, J. A. Aslam, Estimating Average Precision with Incomplete and Imperfect Judgments,
-        CIKM 2006; trec_eval infAP.
-    Example: infAP of 1 0 0 1 = (1 + (1/4 + 3/4 * 3/3 * 1/3)) / 2 = 0.75
-    """
-    hits = judged.hits
-    relevant = judged.relevant(rel)
-    above_relevant = judged.relevant_so_far(rel) - 1
-    above_other = judged.running(_not_relevant(hits.grade, rel).astype(np.int64))
-    above_pooled = above_relevant + judged.running((hits.grade < rel).astype(np.int64))
-    chance = (above_relevant + _EPSILON) / (above_relevant + above_other + 2 * _EPSILON)
-    inferred = np.where(hits.rank == 1, 1.0, (1.0 + above_pooled * chance) / hits.rank)
-    return ratio(judged.sum(inferred, relevant), judged.relevant_count(rel))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, ratio, steps_of
+from pytest_ireval import JudgedRankings, Listing, Param, Steps, ratio
 from pytest_ireval_metrics.average_precision import divisor_of, divisor_within
 from pytest_ireval_metrics.cumulated_gain import BestGains, best_order, gains_in
 from pytest_ireval_metrics.sets_and_ranks import relevance_facts
@@ -26,23 +26,24 @@ from pytest_ireval_metrics.vocabulary import (
     gain_of,
     gain_range,
     listed_as,
-    quotient,
     shared_steps,
     shown_number,
     summed,
 )
 
-_Beta = Annotated[float, Param("how much grades count: with 0 only the number of documents does", low=0)]
+RatioBeta = Annotated[float, Param("how much grades count: with 0 only the number of documents does", low=0)]
 
-_ratio_metric = partial(condensable_metric, range=gain_range)
+ratio_metric = partial(condensable_metric, range=gain_range)
 
 
-def _collected(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> Floats:
+def collected_gain(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> Floats:
     """For each hit, the gain of the relevant documents at its rank and above."""
     return judged.running(np.where(judged.relevant(rel), gain_of(judged.hits.grade, "linear", gains), 0.0))
 
 
-def _best_of_relevant(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> BestGains:
+def best_of_relevant(judged: JudgedRankings, rel: float, gains: Mapping[float, float] | None) -> BestGains:
+    """The best order of the relevant documents; made once for all metrics with these settings."""
+
     def make() -> BestGains:
         grade = judged.ideal.grade
         gain = np.where(grade >= rel, gain_of(grade, "linear", gains), 0.0)
@@ -51,7 +52,7 @@ def _best_of_relevant(judged: JudgedRankings, rel: float, gains: Mapping[float, 
     return judged.remember_ideal(("best relevant", rel, tuple((gains or {}).items())), make)
 
 
-def _best_so_far(best: BestGains, query: Integers, rank: Integers) -> Floats:
+def best_so_far(best: BestGains, query: Integers, rank: Integers) -> Floats:
     """The gain that the best order has collected at each (query, rank)."""
     total = summed(best.gain)
     reached = np.minimum(best.first[query] + rank, best.first[query + 1])
@@ -59,14 +60,14 @@ def _best_so_far(best: BestGains, query: Integers, rank: Integers) -> Floats:
     return so_far
 
 
-def _blended_ratio(judged: JudgedRankings, rel: float, beta: float, gains: Mapping[float, float] | None) -> Floats:
+def blended_ratio(judged: JudgedRankings, rel: float, beta: float, gains: Mapping[float, float] | None) -> Floats:
     """For each hit, (beta cg + count) / (beta cg* + rank)."""
     hits = judged.hits
-    best = _best_so_far(_best_of_relevant(judged, rel, gains), hits.query, hits.rank)
-    return ratio(beta * _collected(judged, rel, gains) + judged.relevant_so_far(rel), beta * best + hits.rank)
+    best = best_so_far(best_of_relevant(judged, rel, gains), hits.query, hits.rank)
+    return ratio(beta * collected_gain(judged, rel, gains) + judged.relevant_so_far(rel), beta * best + hits.rank)
 
 
-class _Blend(NamedTuple):
+class Blend(NamedTuple):
     """A list, and the parts of the ratio at each rank; ``above`` and ``below`` are its two sides."""
 
     listed: Listing
@@ -96,86 +97,39 @@ class _Blend(NamedTuple):
         return first
 
 
-def _blend(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> _Blend:
+def blend_with_ideal(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> Blend:
+    """The list of the one query, for ``ireval why``."""
     listed, rel, beta = listed_as(judged, settings, cutoff), settings["rel"], settings.get("beta", 1.0)
     relevant = listed.relevant(rel)
     gain = np.where(relevant, gains_in(listed, settings), 0.0)
     found, cumulated = np.cumsum(relevant.astype(np.int64)), np.cumsum(gain)
-    best = _best_so_far(_best_of_relevant(judged, rel, settings["gains"]), np.zeros_like(listed.rank), listed.rank)
-    return _Blend(listed, relevant, gain, cumulated, best, found, beta * cumulated + found, beta * best + listed.rank)
+    best = best_so_far(best_of_relevant(judged, rel, settings["gains"]), np.zeros_like(listed.rank), listed.rank)
+    return Blend(listed, relevant, gain, cumulated, best, found, beta * cumulated + found, beta * best + listed.rank)
 
 
-def _facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
+def ratio_facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> list[str]:
+    """Facts of the list, and the formula of the ratio."""
     beta = shown_number(settings["beta"])
     return [*relevance_facts(listed, settings), f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}", *more]
 
 
 def _q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = _blend(judged, settings)
-    among, facts = divisor_within(blend.listed, settings), _facts(blend.listed, settings)
+    blend = blend_with_ideal(judged, settings)
+    among, facts = divisor_within(blend.listed, settings), ratio_facts(blend.listed, settings)
     return shared_steps(blend.listed, blend.columns(blend.ratio), blend.ratio, among, facts)
-
-
-def _awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = _blend(judged, settings)
-    adds = np.where(blend.relevant, ratio(blend.cumulated, blend.best), 0.0)
-    facts = [*relevance_facts(blend.listed, settings), "ratio = cg / cg*"]
-    return shared_steps(blend.listed, blend.columns(adds), adds, divisor_within(blend.listed, settings), facts)
-
-
-def _o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = _blend(judged, settings)
-    return _at(blend, np.flatnonzero(blend.relevant)[:1], settings, "the first relevant document is at rank")
-
-
-def _p_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = _blend(judged, settings)
-    return _at(blend, blend.preferred, settings, "the first of the best documents is at rank")
-
-
-def _at(blend: _Blend, row: Integers, settings: Mapping[str, Any], said: str) -> Steps:
-    """The blended ratio at one row; relevant documents down to it make up its upper side."""
-    listed = blend.listed
-    text, value, shares = "0", 0.0, np.zeros(listed.rank.size)
-    where = "no relevant document is there"
-    if row.size:
-        i = int(row[0])
-        text, value = quotient(float(blend.above[i]), float(blend.below[i]))
-        shares = np.where(listed.rank <= listed.rank[i], settings["beta"] * blend.gain + blend.relevant, 0.0)
-        shares = shares / blend.below[i]
-        where = f"{said} {listed.rank[i]}"
-    columns, facts = blend.columns(blend.ratio), _facts(listed, settings, where)
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
-
-
-def _p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = _blend(judged, settings)
-    last = int(blend.preferred[0]) + 1 if blend.preferred.size else 0
-    adds = np.where(blend.listed.rank <= last, blend.ratio, 0.0)
-    facts = _facts(blend.listed, settings, f"relevant documents count down to rank {last}, the first of the best")
-    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, int(blend.relevant[:last].sum()), facts)
-
-
-def _ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = _blend(judged, settings)
-    stopping, everybody = _readers(judged, blend.listed.grade, blend.found, settings)
-    columns = {**blend.columns(blend.ratio), "readers": np.where(blend.relevant, stopping, np.nan)}
-    fact = f"of {shown_number(everybody[0])} readers, the number that stops at each; times ratio, added up"
-    adds = blend.ratio * stopping
-    return shared_steps(blend.listed, columns, adds, float(everybody[0]), _facts(blend.listed, settings, fact))
 
 
 def _r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     rel, beta = settings["rel"], settings["beta"]
     count = judged.relevant_count(rel)
-    blend = _blend(judged, settings, int(count[0]))
-    best = _best_so_far(_best_of_relevant(judged, rel, settings["gains"]), np.zeros(1, np.int64), count)
+    blend = blend_with_ideal(judged, settings, int(count[0]))
+    best = best_so_far(best_of_relevant(judged, rel, settings["gains"]), np.zeros(1, np.int64), count)
     below, adds = float(beta * best[0] + count[0]), beta * blend.gain + blend.relevant
-    facts = _facts(blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)")
+    facts = ratio_facts(blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)")
     return shared_steps(blend.listed, blend.columns(blend.ratio), adds, below, facts, terms=False)
 
 
-@_ratio_metric(name="Q", steps=_q_steps, spellings={"Q_measure": {}})
+@ratio_metric(name="Q", steps=_q_steps, spellings={"Q_measure": {}})
 def q_measure(
     judged: JudgedRankings,
     *,
@@ -191,97 +145,12 @@ def q_measure(
     Reference: T. Sakai, On the reliability of information retrieval metrics based on graded relevance, IPM 43, 2007.
     Example: Q of 0 3 | 1 = ((3 + 1) / (4 + 2)) / 2 = 0.3333
     """
-    blended = _blended_ratio(judged, rel, beta, gains)
+    blended = blended_ratio(judged, rel, beta, gains)
     return ratio(judged.sum(blended, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
 
 
-@_ratio_metric(name="AWP", steps=_awp_steps)
-def average_weighted_precision(
-    judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, gains: Gains = None, denominator: Denominator = "R"
-) -> Floats:
-    """Average precision with gains in place of documents: what was collected, against the best list of that length.
-
-    Formula: AWP = (1/R) sum over relevant retrieved d at rank r of cg(r) / cg*(r)
-    Reference: N. Kando et al., Information retrieval system evaluation using multi-grade relevance judgments, 2001.
-        Below rank R, cg* grows no more, so that late documents cost nothing: Q corrects that.
-    Example: AWP of 0 3 | 1 = (3 / 4) / 2 = 0.375
-    """
-    hits = judged.hits
-    best = _best_so_far(_best_of_relevant(judged, rel, gains), hits.query, hits.rank)
-    weighted = ratio(_collected(judged, rel, gains), best)
-    return ratio(judged.sum(weighted, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
-
-
-@_ratio_metric(name="OMeasure", steps=_o_measure_steps, spellings={"O_measure": {}})
-def o_measure(
-    judged: JudgedRankings, *, cutoff: Depth = None, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None
-) -> Floats:
-    """The blended ratio at the first relevant document, for readers who want one document: RR that looks at grades.
-
-    Formula: O = (beta cg(r) + 1) / (beta cg*(r) + r) at the rank r of the first relevant document
-    Reference: T. Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ 2007.
-    Example: OMeasure of 0 1 3 = (1 + 1) / (4 + 2) = 0.3333
-    """
-    first = found_within(judged, rel, cutoff) & (judged.relevant_so_far(rel) == 1)
-    return judged.sum(_blended_ratio(judged, rel, beta, gains), first)
-
-
-@_ratio_metric(
-    name="PMeasure",
-    not_promised={
-        "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
-    },
-    steps=_p_measure_steps,
-    spellings={"P_measure": {}},
-)
-def p_measure(
-    judged: JudgedRankings, *, cutoff: Depth = None, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None
-) -> Floats:
-    """The blended ratio at the preferred rank, the first of the best grade retrieved, for readers who want the best.
-
-    Formula: P = (beta cg(r) + count(r)) / (beta cg*(r) + r) at the rank r of the first of the best documents retrieved
-    Reference: T. Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ 2007.
-    Example: PMeasure of 1 3 0 3 = (4 + 2) / (6 + 2) = 0.75
-    """
-    stop = _preferred_rank(judged, found_within(judged, rel, cutoff))
-    return judged.sum(_blended_ratio(judged, rel, beta, gains), judged.hits.rank == stop[judged.hits.query])
-
-
-@_ratio_metric(
-    name="PPlus",
-    not_promised={
-        "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
-    },
-    steps=_p_plus_steps,
-    spellings={"P_plus": {}, "PPlusMeasure": {}},
-)
-def p_plus(
-    judged: JudgedRankings, *, cutoff: Depth = None, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None
-) -> Floats:
-    """The blended ratio averaged over the relevant documents down to the preferred rank.
-
-    Formula: P+ = (1/count(p)) sum over relevant d at rank r <= p of (beta cg(r) + count(r)) / (beta cg*(r) + r),
-        where p is the rank of the first of the best documents retrieved
-    Reference: T. Sakai, Bootstrap-based comparisons of IR metrics for finding one relevant document, AIRS 2006.
-    Example: PPlus of 1 3 0 3 = ((1 + 1) / (3 + 1) + (4 + 2) / (6 + 2)) / 2 = 0.625
-    """
-    counts = found_within(judged, rel, cutoff)
-    counts = counts & (judged.hits.rank <= _preferred_rank(judged, counts)[judged.hits.query])
-    return ratio(judged.sum(_blended_ratio(judged, rel, beta, gains), counts), judged.sum(counts))
-
-
-def _preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
-    """Per query, the first rank of the best grade among these hits; 0 if there are none."""
-    query, grade, rank = judged.hits.query[among], judged.hits.grade[among], judged.hits.rank[among]
-    order = np.lexsort((rank, -grade, query))
-    first = np.r_[True, query[1:] != query[:-1]][: query.size]  # sorted by query before and after
-    preferred = np.zeros(judged.count, np.int64)
-    preferred[query[first]] = rank[order][first]
-    return preferred
-
-
-@_ratio_metric(name="RMeasure", steps=_r_measure_steps, spellings={"R_measure": {}})
-def r_measure(judged: JudgedRankings, *, beta: _Beta = 1, rel: Rel = 1, gains: Gains = None) -> Floats:
+@ratio_metric(name="RMeasure", steps=_r_measure_steps, spellings={"R_measure": {}})
+def r_measure(judged: JudgedRankings, *, beta: RatioBeta = 1, rel: Rel = 1, gains: Gains = None) -> Floats:
     """The blended ratio at rank R: Rprec that looks at grades.
 
     Formula: R-measure = (beta cg(R) + count(R)) / (beta cg*(R) + R)
@@ -291,72 +160,5 @@ def r_measure(judged: JudgedRankings, *, beta: _Beta = 1, rel: Rel = 1, gains: G
     count, query = judged.relevant_count(rel), np.arange(judged.count)
     counts = judged.relevant(rel) & (judged.hits.rank <= count[judged.hits.query])
     gain = judged.sum(gain_of(judged.hits.grade, "linear", gains), counts)
-    best = _best_so_far(_best_of_relevant(judged, rel, gains), query, count)
+    best = best_so_far(best_of_relevant(judged, rel, gains), query, count)
     return ratio(beta * gain + judged.sum(counts), beta * best + count)
-
-
-Stop = Annotated[
-    Literal["graded", "rank_biased", "uniform"],
-    Param("at which relevant documents readers stop: more often at better ones, more often at early ones, or at all"),
-]
-Stops = Annotated[
-    dict[float, float] | None,
-    Param("for stop='graded', how many readers stop at a document of each grade; unless given, as many as its gain"),
-]
-Gamma = Annotated[
-    float,
-    Param(
-        "for stop='rank_biased', how many readers stop at a relevant document for one that stops at the one before",
-        above=0,
-        high=1,
-    ),
-]
-
-
-@_ratio_metric(
-    name="NCU",
-    not_promised={"promotion_never_harms": "readers who stop at the promoted document have collected less above it"},
-    steps=_ncu_steps,
-)
-def normalised_cumulative_utility(
-    judged: JudgedRankings,
-    *,
-    stop: Stop = "graded",
-    beta: _Beta = 1,
-    gamma: Gamma = 0.95,
-    rel: Rel = 1,
-    gains: Gains = None,
-    stops: Stops = None,
-) -> Floats:
-    """The blended ratio expected where readers stop; with beta=0 the precision expected there.
-
-    Formula: NCU = sum over relevant retrieved d at rank r of p(d) (beta cg(r) + count(r)) / (beta cg*(r) + r), where
-        p(d) is the share of readers who stop at d: in proportion to its gain (graded), to gamma^(count(r) - 1)
-        (rank_biased), or 1/R (uniform, which is Q)
-    Reference: T. Sakai, S. Robertson, Modelling a user population for designing information retrieval metrics,
-        EVIA 2008: graded is NCUgu,BR, rank_biased NCUrb,BR, and with beta=0 NCUgu,P and NCUrb,P.
-    Example: NCU of 1 3 0 = 1/4 * (1 + 1)/(3 + 1) + 3/4 * (4 + 2)/(4 + 2) = 0.875
-    """
-    relevant = judged.relevant(rel)
-    settings = {"stop": stop, "gamma": gamma, "rel": rel, "gains": gains, "stops": stops}
-    stopping, all_readers = _readers(judged, judged.hits.grade, judged.relevant_so_far(rel), settings)
-    return ratio(judged.sum(stopping * _blended_ratio(judged, rel, beta, gains), relevant), all_readers)
-
-
-def _readers(
-    judged: JudgedRankings, grade: Floats, so_far: Integers, settings: Mapping[str, Any]
-) -> tuple[Floats, Floats]:
-    """The readers who stop at documents of these grades, with ``so_far`` relevant ones, and all readers of a query."""
-    rel, gamma, stops = settings["rel"], settings["gamma"], settings["stops"] or settings["gains"]
-    count = judged.relevant_count(rel)
-    if settings["stop"] == "uniform":
-        return np.ones(grade.size), count.astype(np.float64)
-    if settings["stop"] == "rank_biased":
-        total = count if gamma == 1 else (1 - gamma**count) / (1 - gamma)
-        return np.power(gamma, so_far - 1.0), np.asarray(total, np.float64)
-    if stops and min(stops.values()) < 0:
-        raise MetricError("a share of readers is not below 0: give stops where gains are below 0")
-    ideal = judged.ideal
-    willing = np.where(ideal.grade >= rel, gain_of(ideal.grade, "linear", stops), 0.0)
-    all_readers = np.bincount(ideal.query, willing, minlength=judged.count).astype(np.float64)
-    return gain_of(grade, "linear", stops), all_readers

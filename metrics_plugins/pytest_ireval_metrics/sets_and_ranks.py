@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, NamedTuple
@@ -50,7 +51,7 @@ def found_columns(listed: Listing, rel: float) -> dict[str, NDArray[Any]]:
     return {"found": found, "precision": found / listed.rank, "recall": recall}
 
 
-class _Counts(NamedTuple):
+class Counts(NamedTuple):
     """Relevant documents found, all relevant ones (R) and all retrieved ones (n), with the metric's settings."""
 
     found: int
@@ -59,7 +60,7 @@ class _Counts(NamedTuple):
     settings: Mapping[str, Any]
 
 
-def _steps_with(closing: Callable[[_Counts], Closing]) -> Callable[..., Steps]:
+def steps_of_counts(closing: Callable[[Counts], Closing]) -> Callable[..., Steps]:
     """Steps of a metric of three counts; each found document has an equal share."""
 
     def steps(judged: JudgedRankings, **settings: Any) -> Steps:
@@ -67,7 +68,7 @@ def _steps_with(closing: Callable[[_Counts], Closing]) -> Callable[..., Steps]:
         relevant = listed.relevant(settings["rel"])
         found = int(relevant.sum())
         count = listed.relevant_count(settings["rel"])
-        text, value = closing(_Counts(found, count, listed.retrieved, settings))
+        text, value = closing(Counts(found, count, listed.retrieved, settings))
         columns = found_columns(listed, settings["rel"])
         shares = relevant * (value / found if found else 0.0)
         facts = relevance_facts(listed, settings)
@@ -76,7 +77,7 @@ def _steps_with(closing: Callable[[_Counts], Closing]) -> Callable[..., Steps]:
     return steps
 
 
-def _balanced(counts: _Counts) -> Closing:
+def _balanced(counts: Counts) -> Closing:
     """F of the documents down to the cutoff, or of all that were retrieved."""
     precision = quotient(counts.found, counts.settings.get("cutoff", counts.retrieved))
     recall = quotient(counts.found, counts.relevant)
@@ -89,24 +90,15 @@ def _balanced(counts: _Counts) -> Closing:
     return (text if below else f"({text} counts as 0)"), value
 
 
-def _of_retrieved(counts: _Counts) -> Closing:
+def _of_retrieved(counts: Counts) -> Closing:
     relative = counts.settings.get("relative")
     return quotient(counts.found, min(counts.retrieved, counts.relevant) if relative else counts.retrieved)
 
 
-def _multiplied(counts: _Counts) -> Closing:
-    precision, recall = quotient(counts.found, counts.retrieved), quotient(counts.found, counts.relevant)
-    return f"({precision[0]}) * ({recall[0]})", precision[1] * recall[1]
-
-
-_precision_steps = _steps_with(lambda counts: quotient(counts.found, counts.settings["cutoff"]))
-_recall_steps = _steps_with(lambda counts: quotient(counts.found, counts.relevant))
-_capped_recall_steps = _steps_with(
-    lambda counts: quotient(counts.found, min(counts.relevant, counts.settings["cutoff"]))
-)
-_f_steps = _steps_with(_balanced)
-_set_precision_steps = _steps_with(_of_retrieved)
-_set_ap_steps = _steps_with(_multiplied)
+_precision_steps = steps_of_counts(lambda counts: quotient(counts.found, counts.settings["cutoff"]))
+_recall_steps = steps_of_counts(lambda counts: quotient(counts.found, counts.relevant))
+_f_steps = steps_of_counts(_balanced)
+_set_precision_steps = steps_of_counts(_of_retrieved)
 
 
 def _first_steps(closing: Callable[[int], Closing], judged: JudgedRankings, **settings: Any) -> Steps:
@@ -173,22 +165,6 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, cutoff, rel), judged.relevant_count(rel))
 
 
-@relevance_metric(
-    name="CappedR",
-    steps=_capped_recall_steps,
-    spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
-    additive=True,
-)
-def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
-    """Share of the relevant documents that could be among the first which are; precision to rank R, recall from there.
-
-    Formula: CappedR@k = #(relevant documents at ranks 1 to k) / min(R, k)
-    Reference: N. Thakur et al., BEIR, 2021 (capped recall); trec_eval relative_P, the same figure.
-    Example: CappedR@3 of 1 0 0 1 | 1 1 = 1/3 = 0.3333
-    """
-    return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
-
-
 @relevance_metric(name="F", steps=_f_steps, spellings={"F1": {"beta": 1}}, additive=True)
 def f_at_cutoff(judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1) -> Floats:
     """Harmonic mean of precision and recall of the first documents.
@@ -230,7 +206,17 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
 
 
-@relevance_metric(name="SetF", steps=_f_steps, spellings={"set_F": {}, "set_F_{beta^2}": {}})
+def _as_trec_eval_takes_beta(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The beta of ir_measures, which trec_eval takes for the square of beta."""
+    return {**given, "beta": math.sqrt(given.get("beta", 1))}
+
+
+@relevance_metric(
+    name="SetF",
+    steps=_f_steps,
+    spellings={"set_F": {}, "set_F_{beta^2}": {}},
+    dialects={"ir_measures": _as_trec_eval_takes_beta},
+)
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
 
@@ -240,18 +226,6 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1) -> Floats:
     """
     found = relevant_within(judged, None, rel)
     return _harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
-
-
-@relevance_metric(name="SetAP", steps=_set_ap_steps, spellings={"set_map": {}})
-def set_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
-    """Average precision of a set without order: precision times recall of all retrieved documents.
-
-    Formula: SetAP = SetP SetR
-    Reference: trec_eval set_map; ir_measures SetAP.
-    Example: SetAP of 1 0 0 1 | 1 1 = 2/4 * 2/4 = 0.25
-    """
-    found = relevant_within(judged, None, rel)
-    return ratio(found * found, judged.retrieved * judged.relevant_count(rel))
 
 
 @relevance_metric(

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
-from pytest_ireval.errors import MetricError, MetricNameError, Problem
+from pytest_ireval.errors import IrevalError, MetricError, MetricNameError, Problem
 from pytest_ireval.explaining import RANKS, behaviour_of
 from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, counterparts, without_counterpart
 from pytest_ireval.metrics.lookup import Found, look_up
@@ -57,6 +57,9 @@ def command(names: tuple[str, ...], package: str | None, suites: Path | None) ->
     registry = registry_at(suites)
     package = _ALSO.get(package, package) if package else None
     problems: list[Problem] = []
+    if package and not registry.vocabulary.elsewhere:
+        missing = "; ".join(f"the package {name} is not installed" for name in registry.vocabulary.missing)
+        raise IrevalError(Problem("no plugin has names of other packages", suggestion=missing))
     if package and names:
         blocks, problems = _these_names(package, names, registry.vocabulary)
     elif package:

@@ -53,6 +53,8 @@ class Vocabulary:
     """The package whose defaults the names have."""
     read_elsewhere: Callable[[], tuple[Elsewhere, ...]] = tuple
     """Reads the names of other packages that plugins bring; a run that names no metric wrongly needs none."""
+    missing: tuple[str, ...] = ()
+    """Packages of this distribution that are not installed, and may have the metric that is not known."""
 
     def _of(self, text: str) -> tuple[Vocabulary | MetricResolver, str]:
         """Where a name is looked up, and what of it: ``acme:Fresh@10`` is ``Fresh@10`` of the distribution acme."""
@@ -206,11 +208,14 @@ class Vocabulary:
 
     @property
     def known(self) -> str:
-        """The line that lists all metrics, or says what lists them."""
+        """The line that lists all metrics, or says what lists them; and a line for each package that is missing."""
         every = [*self.metrics, *(f"{each.prefix}:…" for each in self.prefixes)]
-        if len(every) > _MOST_LISTED:
-            return f"ireval metrics lists all {len(every)} metrics"
-        return "available: " + ", ".join(sorted(every, key=str.lower))
+        few = len(every) <= _MOST_LISTED
+        names = ", ".join(sorted(every, key=str.lower))
+        told = f"available: {names}" if few else f"ireval metrics lists all {len(every)} metrics"
+        return "\n  ".join(
+            [told, *(f"the package {name}, which may have it, is not installed" for name in self.missing)]
+        )
 
 
 def key_of(name: str) -> str:

@@ -21,6 +21,7 @@ from pytest_ireval.entry_points import (
     find_left_out,
     import_plugin,
     is_built_in,
+    is_missing,
 )
 from pytest_ireval.errors import MetricError, MetricNameError, PluginError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.catalog import MetricCatalog
@@ -134,10 +135,12 @@ def registered(
     broken: Sequence[str] = (),
     resolvers: Brought = (),
     elsewhere: Callable[[], Brought] = tuple,
+    missing: Sequence[str] = (),
 ) -> Registry:
     """A registry of what plugins brought; every name may be claimed once by a distribution.
 
-    ``kinds`` brings sources, rules, diagnoses and policies for clicks, ``elsewhere`` names of other packages.
+    ``kinds`` brings sources, rules, diagnoses and policies for clicks, ``elsewhere`` names of other packages;
+    ``missing`` are packages of this distribution that are not there.
     """
 
     def kinds_when_asked() -> Kinds:
@@ -151,7 +154,7 @@ def registered(
         refuse_wrong_defaults(brought, Registry(vocabulary))
         return brought
 
-    vocabulary = vocabulary_of(metrics, resolvers, elsewhere)
+    vocabulary = replace(vocabulary_of(metrics, resolvers, elsewhere), missing=tuple(missing))
     return Registry(
         vocabulary,
         readers_by_name(readers),
@@ -184,6 +187,8 @@ class Plugins:
         self.looks = False
         self.without: tuple[Origin, ...] = ()
         self.broken: list[str] = []
+        self.missing: list[str] = []
+        """Packages of this distribution that are not there."""
 
     def load_installed(self, without: Iterable[str] = (), *, looks: bool = False) -> None:
         """Register every installed plugin but those ``without`` and the variable IREVAL_WITHOUT name.
@@ -196,6 +201,9 @@ class Plugins:
         self.without, self.looks = tuple(dict.fromkeys(map(_origin, left_out))), looks
         for entry in entries:
             if entry in left_out:
+                continue
+            if is_missing(entry):
+                self.missing.append(entry.module)
                 continue
             if entry.group == OF_SUITES:
                 self.origins[entry] = _origin(entry)
@@ -262,6 +270,7 @@ class Plugins:
             self.broken,
             brought(RESOLVERS),
             lambda: brought("ireval_names_elsewhere"),
+            self.missing,
         )
 
     def _brought(self, hook: str, plugin: object, origin: Origin) -> list[object]:

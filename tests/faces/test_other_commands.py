@@ -176,7 +176,7 @@ def test_plugins_of_a_conftest_are_listed_where_its_folder_is_named(ireval):
 def test_plugins_lists_distribution_and_version(ireval):
     out = ireval("plugins").out
 
-    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds)\n  metrics: P, R, CappedR, F,")
+    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds, more)\n  metrics: P, R, F, SetP,")
     assert "\n  formats of queries: table, jsonl," in out
     assert out.endswith(
         "Found through the entry-point groups pytest_ireval, pytest_ireval_suites and pytest_ireval_commands.\n"

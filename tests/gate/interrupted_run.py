@@ -212,8 +212,9 @@ def load(home):
 
     import pytest_ireval
     import pytest_ireval_metrics
+    import pytest_ireval_more_metrics
 
-    for package in (pytest_ireval, pytest_ireval_metrics):
+    for package in (pytest_ireval, pytest_ireval_metrics, pytest_ireval_more_metrics):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     warm = home / f"warm-{os.getpid()}"

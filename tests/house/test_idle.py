@@ -1,13 +1,16 @@
 """A pytest run without the flag imports nothing heavy."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.ci
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "suites"
 HEAVY = ("numpy", "scipy", "jinja2", "yaml", "pydantic", "click", "rich", "pandas", "zstandard")
 
 
@@ -70,6 +73,28 @@ def files(tmp_path, monkeypatch):
         "ireval: 1\nsuite: shop\nsource: {run: rankings.txt}\njudgments: judgments.txt\nmetrics: [AP]\n"
     )
     monkeypatch.chdir(tmp_path)
+
+
+def imported_by_gate(folder, metric):
+    """The modules of the long tail of metrics that a gate on the example imports, with one more metric."""
+    suites = shutil.copytree(EXAMPLE, folder / "suites")
+    path = suites / "product-search.ireval.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("metrics: [", f"metrics: [{metric}, "), encoding="utf-8")
+    code = (
+        "import pytest, sys\n"
+        f"pytest.main(['-q', '-p', 'no:cacheprovider', '--ireval', '--ireval-report', 'none', {str(suites)!r}])\n"
+        "print(sorted(name for name in sys.modules if name.startswith('pytest_ireval_more_metrics.')))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    return out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("metric", "modules"), [("P@3", []), ("AverageOverlap@3", ["pytest_ireval_more_metrics.agreement"])]
+)
+def test_a_gate_imports_a_metric_of_the_long_tail_where_a_suite_names_it(tmp_path, metric, modules):
+    assert imported_by_gate(tmp_path, metric) == str(modules)
 
 
 SUITES = "numpy, yaml, pydantic"

@@ -42,11 +42,11 @@ class Environment:
     def __init__(self, folder):
         venv.create(folder, symlinks=True)
         self.bin = folder / "bin"
-        site_packages = Path(
+        self.site_packages = Path(
             run(self.bin / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
         )
         # A path in a .pth file is searched last, and .pth files found there (editable installs) are not obeyed.
-        (site_packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+        (self.site_packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
 
     def install(self, *what):
         options = ["--no-deps", "--no-index", "--no-build-isolation", "--quiet", "--force-reinstall"]
@@ -72,7 +72,7 @@ def test_templates_and_plugins_are_found(environment):
 
     assert Path(where).is_relative_to(environment.bin.parent) or Path(where).is_relative_to(ROOT)
     assert page.startswith("<!doctype html>")
-    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds)\n  metrics: P, R, ")
+    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds, more)\n  metrics: P, R, ")
 
 
 def test_the_example_is_green_under_the_gate(environment, tmp_path):
@@ -81,6 +81,26 @@ def test_the_example_is_green_under_the_gate(environment, tmp_path):
     out = run(environment.bin / "python", "-m", "pytest", "-p", "no:cacheprovider", "--ireval", suites)
 
     assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in out
+
+
+def test_the_core_works_without_the_packages_beside_it(built, tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # it may lead to the sources, which have them
+    made = Environment(tmp_path / "environment")
+    made.install(built["whl"])
+    shutil.rmtree(made.site_packages / "pytest_ireval_more_metrics")
+    suites = shutil.copytree(ROOT / "examples" / "suites", tmp_path / "suites")
+
+    out = run(made.bin / "python", "-m", "pytest", "-p", "no:cacheprovider", "--ireval", suites)
+    unknown, without_names = (
+        subprocess.run([made.bin / "ireval", *words], capture_output=True, text=True, check=False)
+        for words in (["evaluate", *DATA, "-m", "StRecall@5"], ["metrics", "--for", "ranx"])
+    )
+
+    assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in out
+    assert (unknown.returncode, without_names.returncode) == (2, 2)
+    assert "unknown metric 'StRecall'" in unknown.stderr
+    assert "the package pytest_ireval_more_metrics, which may have it, is not installed" in unknown.stderr
+    assert "the package pytest_ireval_more_metrics is not installed" in without_names.stderr
 
 
 @pytest.fixture
@@ -200,15 +220,17 @@ def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(env
 def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
     names = zipfile.ZipFile(built["whl"]).namelist()
 
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"pytest_ireval", "pytest_ireval_metrics"}
+    packages = {"pytest_ireval", "pytest_ireval_metrics", "pytest_ireval_more_metrics"}
+    assert {name.split("/")[0].split("-")[0] for name in names} == packages
     templates = {name.rpartition("/")[2] for name in names if name.startswith("pytest_ireval/templates/")}
     assert templates == {path.name for path in (ROOT / "templates").iterdir()}
-    assert {"pytest_ireval/py.typed", "pytest_ireval_metrics/py.typed"} <= set(names)
+    assert {f"{package}/py.typed" for package in packages} <= set(names)
 
 
 def test_the_wheel_has_every_file_of_the_sources(built):
     names = {name for name in zipfile.ZipFile(built["whl"]).namelist() if ".dist-info/" not in name}
-    roots = {"pytest_ireval": "pytest_ireval", "metrics_plugins/pytest_ireval_metrics": "pytest_ireval_metrics"}
+    roots = {"pytest_ireval": "pytest_ireval"}
+    roots |= {f"metrics_plugins/{name}": name for name in ("pytest_ireval_metrics", "pytest_ireval_more_metrics")}
     roots["templates"] = "pytest_ireval/templates"
     roots["examples/third_party_metrics"] = "pytest_ireval/plugin_template"
     files = [(path, root) for root in roots for path in (ROOT / root).rglob("*") if path.is_file()]

@@ -1,4 +1,4 @@
-"""RBO, Overlap and Jaccard against their definitions, written down as slowly and plainly as can be."""
+"""RBO and Overlap against their definitions, written down as slowly and plainly as can be."""
 
 import math
 
@@ -44,12 +44,11 @@ def test_rbo_is_the_extrapolated_one_of_the_paper(one, other, p):
 
 
 @given(one=DOCUMENTS, other=DOCUMENTS, k=st.integers(1, 12))
-def test_overlap_and_jaccard_are_about_sets(one, other, k):
+def test_overlap_is_about_sets(one, other, k):
     first, second = set(one[:k]), set(other[:k])
     longer = max(len(first), len(second))
 
     assert alike(f"Overlap@{k}", one, other) == (len(first & second) / longer if longer else 1)
-    assert alike(f"Jaccard@{k}", one, other) == (len(first & second) / len(first | second) if longer else 1)
 
 
 def test_overlap_is_the_agreement_at_each_depth_of_the_papers_table():
@@ -119,14 +118,6 @@ def test_the_bounds_of_rbo_are_those_of_the_paper(one, other, p):
     assert rest == pytest.approx(residual(one, other, p), abs=1e-12)
     assert most == pytest.approx(least + rest, abs=1e-12)
     assert least - 1e-12 <= so_far <= most + 1e-12
-
-
-@given(one=DOCUMENTS, other=DOCUMENTS, k=st.integers(1, 12))
-def test_average_overlap_is_the_mean_of_the_overlaps_at_each_depth(one, other, k):
-    depth = min(k, max(len(one), len(other)))
-    shares = [len(set(one[:d]) & set(other[:d])) / d for d in range(1, depth + 1)]
-
-    assert alike(f"AverageOverlap@{k}", one, other) == pytest.approx(sum(shares) / depth if depth else 1)
 
 
 def test_depth_cuts_both_lists():

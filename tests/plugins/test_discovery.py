@@ -60,7 +60,7 @@ def test_what_is_no_folder_is_left_to_importlib_metadata(tmp_path, monkeypatch):
 def test_folders_on_the_path_that_are_not_there_are_no_problem(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "gone"), ""])
 
-    assert [found.name for found in installed_plugins("pytest_ireval")] == ["builtin", "formats", "kinds"]
+    assert [found.name for found in installed_plugins("pytest_ireval")] == ["builtin", "formats", "kinds", "more"]
 
 
 def test_a_plugin_may_be_an_object_inside_a_module():

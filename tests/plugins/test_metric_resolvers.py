@@ -6,7 +6,9 @@ import pytest
 from test_discovery import distribution
 
 from pytest_ireval import MetricResolver, load_registry
+from pytest_ireval.entry_points import ENTRY_POINT_GROUP, Installed, find_entries
 from pytest_ireval.errors import MetricNameError, PluginError
+from pytest_ireval.plugins import registry as registry_of_plugins
 from pytest_ireval.plugins.by_name import Origin, vocabulary_of
 
 PLUGIN = """\
@@ -280,3 +282,14 @@ def test_a_prefix_is_a_word(prefix):
         PluginError, match="a MetricResolver needs names, or a prefix of lower-case letters, digits and _"
     ):
         vocabulary_of([], brought(acme=resolver(prefix)))
+
+
+def test_a_package_of_ours_that_is_missing_is_named_where_a_metric_is_unknown(monkeypatch):
+    entries = [*find_entries(), Installed("tail", "pytest_ireval_gone", "pytest-ireval", "0.1.0", ENTRY_POINT_GROUP)]
+    monkeypatch.setattr(registry_of_plugins, "find_entries", lambda: entries)
+
+    with pytest.raises(MetricNameError) as caught:
+        registry_of_plugins.loaded().parse_metrics(["Gone@5"])
+
+    assert "\n  the package pytest_ireval_gone, which may have it, is not installed" in str(caught.value)
+    assert registry_of_plugins.loaded().parse_metrics(["P@5"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
@@ -245,7 +245,16 @@ def _discounted(gain: Floats, discount: Discount) -> Columns:
     return {"rank": rank, "gain": gain, "adds": adds, "sum": np.cumsum(adds)}
 
 
-@condensable_metric(name="ERR_IA", steps=_cascade_steps("/ rank", _by_rank), **DIVERSE)
+def _not_at_1(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of ir_measures, where the value at cutoff 1 is another one."""
+    if given.get("cutoff") == 1:
+        raise MetricError("at cutoff 1, ir_measures does not divide by the number of subtopics; take another cutoff")
+    return {**given}
+
+
+@condensable_metric(
+    name="ERR_IA", steps=_cascade_steps("/ rank", _by_rank), dialects={"ir_measures": _not_at_1}, **DIVERSE
+)
 def err_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """ERR of each subtopic, averaged over subtopics, divided by the value of documents about every subtopic.
 
@@ -274,6 +283,7 @@ def nerr_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: 
     name="alpha_DCG",
     steps=_cascade_steps("/ log2(rank + 1)", _by_log),
     spellings={"\N{GREEK SMALL LETTER ALPHA}_DCG": {}},
+    dialects={"ir_measures": _not_at_1},
     **DIVERSE,
 )
 def alpha_dcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 from pencil import value
 
 from pytest_ireval import MetricError, evaluate, load_registry
-from pytest_ireval_metrics import continuation
+from pytest_ireval_more_metrics import continuation
 
 MODELS = [metric for metric in load_registry().metrics.values() if metric.parameter("measure")]
 FIXED = {"INSQ", "NPV", "SDCG", "SET", "TBG", "U"}

@@ -1,10 +1,8 @@
 """Names of the built-in metrics in other packages; where values differ."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from pytest_ireval import Elsewhere, MetricError
+from pytest_ireval import Elsewhere
 
 NEGATIVE = "grades below 0, which it takes for unjudged documents; here they are judged"
 USER_MODEL = (
@@ -329,33 +327,3 @@ def names_elsewhere() -> list[Elsewhere]:
         *_rows("but_for", BUT_FOR),
         *_rows("differs", absent),
     ]
-
-
-def _iprec(given: Mapping[str, Any]) -> dict[str, Any]:
-    recall = given.get("recall", 0)
-    if recall != round(recall, 2):
-        raise MetricError(f"ir_measures rounds recall {recall} to two decimals: write IPrec@{round(recall, 2)}")
-    return {"rounding": "up", **given}
-
-
-def _not_at_1(given: Mapping[str, Any]) -> dict[str, Any]:
-    if given.get("cutoff") == 1:
-        raise MetricError("at cutoff 1, ir_measures does not divide by the number of subtopics; take another cutoff")
-    return {**given}
-
-
-def _sdcg(given: Mapping[str, Any]) -> dict[str, Any]:
-    if given.get("dcg", "log2") != "log2":
-        raise MetricError(f"dcg={given['dcg']!r} is unknown; ir_measures allows 'log2'")
-    return {name: value for name, value in given.items() if name != "dcg"}
-
-
-DIALECTS: dict[str, dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
-    "ERR": {"ir_measures": lambda given: {"max_grade": 4, **given}},  # of gdeval, which it asks
-    "IPrec": {"ir_measures": _iprec},
-    "SetF": {"ir_measures": lambda given: {**given, "beta": math.sqrt(given.get("beta", 1))}},  # as trec_eval takes it
-    "SDCG": {"ir_measures": _sdcg},
-    "ERR_IA": {"ir_measures": _not_at_1},
-    "alpha_DCG": {"ir_measures": _not_at_1},
-}
-"""By metric and package: the arguments here for those of a name in the dialect of the package."""

@@ -251,6 +251,7 @@ def user_model(
     by: Literal["rank", "cost", "gain"],
     cutoff_required: bool = False,
     not_promised: Mapping[str, str] | None = None,
+    dialects: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] | None = None,
 ) -> Callable[[GoesOn], Metric]:
     """Make a metric of a function that gives the probability to go on from each rank, and adds its own parameters."""
     model = _Model(by)
@@ -271,6 +272,7 @@ def user_model(
             additive=model.additive,
             no_relevant=None,
             not_promised=not_promised or {},
+            dialects=dialects or {},
         )(goes_on)
         cutoff = replace(COMMON["cutoff"], default=inspect.Parameter.empty) if cutoff_required else COMMON["cutoff"]
         parameters = (cutoff, *own.parameters, *(COMMON[name] for name in COMMON if name != "cutoff"))

@@ -1,27 +1,24 @@
-"""Metrics of users: documents that they knew before, their effort to find as many as they want, and their sessions."""
+"""Metrics of what a user knows and wants, and RBP of sessions."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 
 from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio, steps_of
-from pytest_ireval_metrics.cumulated_gain import best_of_judged, discounted
+from pytest_ireval_metrics.sessions import Repeats, find_gaining_hits, places_in_sessions, session_metric
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Depth,
     Floats,
-    Gain,
     Integers,
     Mask,
     MaxGrade,
     Persistence,
     Rel,
-    discount_at,
     found_within,
-    gain_of,
     listed_as,
     scale_top,
     shared_steps,
@@ -230,135 +227,6 @@ def expected_search_length(judged: JudgedRankings, *, wanted: Wanted = 1, cutoff
     return found
 
 
-QueryBase = Annotated[float, Param("the base of the logarithm that discounts later queries of the session", above=1)]
-Repeats = Annotated[
-    Literal["ignore", "count"],
-    Param("a document that gained for an earlier query of the session: ignore gives no gain again, count does"),
-]
-
-ONCE = "a document that gains for one query of a session does not gain for a later one, which may grade it higher"
-session_metric = partial(
-    metric,
-    unit="session",
-    needs=("judgments", "sessions"),
-    not_promised={"perfect_is_best": ONCE, "promotion_never_harms": ONCE},
-)
-
-
-def _place(judged: JudgedRankings) -> tuple[Integers, Floats, int]:
-    """The session of each query (-1: none), its position there as a number from 1, and the number of sessions."""
-    sessions = judged.sessions
-    if sessions is None:
-        raise MetricError("the queries have no sessions")
-    return sessions.session, np.maximum(sessions.position, 1).astype(np.float64), len(sessions.names)
-
-
-def _documents(judged: JudgedRankings) -> Integers:
-    """For each judgment a number of its document: the same one in all queries."""
-    judgments = judged.judgments
-    if judgments is None:
-        raise MetricError("the queries have no judgments")
-
-    def numbered() -> Integers:
-        known: dict[str, int] = {}
-        return np.array([known.setdefault(text, len(known)) for text in judgments.documents.texts()], np.int64)
-
-    return judged.remember_ideal("documents", numbered)
-
-
-def _first_of_each(*keys: Integers | Floats) -> Integers:
-    """The rows with the least last key among those whose other keys are equal; sorted by these keys."""
-    order = np.lexsort(keys[::-1])
-    new = np.ones(order.size, bool)
-    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys[:-1]], axis=0)
-    return order[new]
-
-
-def _gaining(judged: JudgedRankings, repeats: str, cutoff: int | None = None) -> Integers:
-    """The hits that gain: within the cutoff, of a grade above 0, and not again for a later query of the session."""
-    hits, (session, position, _) = judged.hits, _place(judged)
-    gains = (session[hits.query] >= 0) & (hits.grade > 0)
-    rows = np.flatnonzero(gains if cutoff is None else gains & (hits.rank <= cutoff))
-    if repeats == "count":
-        return rows
-    query, document = hits.query[rows], _documents(judged)[hits.judgment[rows]]
-    return rows[_first_of_each(session[query], document, position[query])]
-
-
-def _query_weight(position: Floats, bq: float) -> Floats:
-    weight: Floats = 1.0 / (1.0 + np.log(position) / np.log(bq))
-    return weight
-
-
-def _session_dcg(judged: JudgedRankings, cutoff: int, gain: str, bq: float, repeats: str) -> Floats:
-    session, position, count = _place(judged)
-    rows = _gaining(judged, repeats, cutoff)
-    query, rank = judged.hits.query[rows], judged.hits.rank[rows]
-    adds = gain_of(judged.hits.grade[rows], gain) / discount_at(rank, "log2", 2) * _query_weight(position[query], bq)
-    return np.bincount(session[query], adds, minlength=count).astype(np.float64)
-
-
-def _best_session_dcg(judged: JudgedRankings, cutoff: int, gain: str, bq: float, repeats: str) -> Floats:
-    """The sum of the best orders of all queries; with every document once, at most that of the best places."""
-    session, position, count = _place(judged)
-    weight, inside = _query_weight(position, bq), session >= 0
-    best = discounted(*best_of_judged(judged, gain, None)[:3], judged.count, cutoff, "log2", 2) * weight
-    by_query = np.bincount(session[inside], best[inside], minlength=count).astype(np.float64)
-    if repeats == "count":
-        return by_query
-    ideal = judged.ideal
-    rows = np.flatnonzero((ideal.grade > 0) & (session[ideal.query] >= 0))
-    worth = gain_of(ideal.grade[rows], gain)
-    of, document = session[ideal.query[rows]], _documents(judged)[ideal.judgment[rows]]
-    once = _first_of_each(of, document, -worth)
-    of, worth = of[once], worth[once]
-    size = np.bincount(of, minlength=count)
-    places = np.where(inside, np.minimum(cutoff, size[session]), 0)
-    query = np.repeat(np.arange(judged.count), places)
-    rank = np.arange(query.size) - np.repeat(np.cumsum(places) - places, places) + 1
-    place_worth = weight[query] / discount_at(rank, "log2", 2)
-    their = session[query]
-    best_places = np.lexsort((-place_worth, their))
-    first = np.searchsorted(their[best_places], np.arange(count))
-    order = np.lexsort((-worth, of))
-    of, worth = of[order], worth[order]
-    row = np.arange(of.size) - np.searchsorted(of, np.arange(count))[of]
-    fits = row < np.bincount(their, minlength=count)[of]
-    of, adds = of[fits], worth[fits] * place_worth[best_places[first[of[fits]] + row[fits]]]
-    return np.minimum(by_query, np.bincount(of, adds, minlength=count))
-
-
-@session_metric(name="SessionDCG", range=(0, np.inf))
-def session_dcg(
-    judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", bq: QueryBase = 4, repeats: Repeats = "ignore"
-) -> Floats:
-    """Sum of the DCG of the queries of a session, each discounted by its position: reformulating costs effort.
-
-    Formula: SessionDCG@k = sum over the queries q = 1, 2, ... of a session of DCG@k(q) / (1 + log_bq(q)); documents
-        that gained for an earlier query have no gain, unless repeats='count'
-    Reference: K. Järvelin et al., Discounted cumulated gain based evaluation of multiple-query IR sessions, ECIR 2008
-        (sDCG there; here letter case does not matter, and sDCG is read as SDCG).
-    Example: SessionDCG@2 of a b, a c = (1 + 1/1.585) + (0 + 1/1.585) / 1.5 = 2.0515
-    """
-    return _session_dcg(judged, cutoff, gain, bq, repeats)
-
-
-@session_metric(name="nSessionDCG", spellings={"nsDCG": {}})
-def normalized_session_dcg(
-    judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", bq: QueryBase = 4, repeats: Repeats = "ignore"
-) -> Floats:
-    """SessionDCG divided by the highest that its judged documents allow.
-
-    Formula: nSessionDCG@k = SessionDCG@k / the best SessionDCG@k: the sum of the best orders of the queries; unless
-        repeats='count', no more than all documents of the session, each once with its highest grade, at the places that
-        count most
-    Reference: E. Kanoulas et al., Evaluating multi-query sessions, SIGIR 2011; TREC Session tracks (nsDCG).
-    Example: nSessionDCG@2 of a b, a c = 2.0515 / (1 + 1/1.5 + 1/1.585) = 0.8929
-    """
-    best = _best_session_dcg(judged, cutoff, gain, bq, repeats)
-    return ratio(_session_dcg(judged, cutoff, gain, bq, repeats), best)
-
-
 @session_metric(name="SessionRBP", spellings={"sRBP": {}})
 def session_rbp(
     judged: JudgedRankings,
@@ -379,8 +247,8 @@ def session_rbp(
         precision (sRBP), ICTIR 2019.
     Example: SessionRBP(p=0.5) of a b, a c = 0.5 * ((1 + 0.25) + 1/3 * (0 + 0.25)) = 0.6667
     """
-    session, position, count = _place(judged)
-    rows = _gaining(judged, repeats)
+    session, position, count = places_in_sessions(judged)
+    rows = find_gaining_hits(judged, repeats)
     query, rank = judged.hits.query[rows], judged.hits.rank[rows]
     reaches = np.power((p - b * p) / (1 - b * p), position[query] - 1) * np.power(b * p, rank - 1.0)
     gain = judged.hits.grade[rows] / scale_top(max_grade, judged)

@@ -223,18 +223,6 @@ def test_no_ranking_is_above_the_end_of_the_range():
         evaluate({"q": judged}, rankings, ["alpha_nDCG@3", "nERR_IA@3", "nNRBP(beta=0.9)"])  # refuses what is outside
 
 
-def test_other_spellings(registry):
-    alpha = "\N{GREEK SMALL LETTER ALPHA}"
-    for other, ours in (
-        (f"{alpha}_nDCG@10", "alpha_nDCG@10"),
-        (f"{alpha}_DCG@10", "alpha_DCG@10"),
-        ("MAP_IA", "AP_IA"),
-        ("strec@10", "StRecall@10"),
-        ("iRec@10", "StRecall@10"),
-    ):
-        assert registry.parse_metrics([other]) == registry.parse_metrics([ours])
-
-
 def test_judgments_without_subtopics_are_an_error_that_names_what_is_missing():
     with pytest.raises(MetricError) as caught:
         evaluate({"q": {"d": 1}}, {"q": ["d"]}, "alpha_nDCG@10")

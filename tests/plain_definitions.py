@@ -6,6 +6,46 @@
 from itertools import pairwise
 from math import exp, floor, inf, log, log2
 
+import pytest
+from hypothesis import strategies as st
+
+from pytest_ireval import evaluate
+
+TOP = 4
+COLLECTION = 100
+GRADES = st.integers(-2, TOP)
+
+
+@st.composite
+def query(draw):
+    """(grades by rank with None for unjudged documents, grades of judged documents that were missed)."""
+    ranked = draw(st.lists(st.none() | GRADES, max_size=12))
+    missed = draw(st.lists(GRADES, max_size=6))
+    return ranked, missed if any(grade is not None for grade in ranked) or missed else [0]
+
+
+def queries():
+    return st.lists(query(), min_size=1, max_size=6)
+
+
+def check_definitions(definitions, made):
+    """Fail if a metric has another value than its definition for one of the queries."""
+    judgments, rankings = {}, {}
+    for number, (ranked, missed) in enumerate(made):
+        documents = [f"d{rank:02}" for rank in range(len(ranked))]
+        rankings[f"q{number}"] = documents
+        known = {d: g for d, g in zip(documents, ranked, strict=True) if g is not None}
+        judgments[f"q{number}"] = known | {f"m{i}": grade for i, grade in enumerate(missed)}
+
+    evaluation = evaluate(judgments, rankings, list(definitions), collection=COLLECTION)
+
+    for result, (name, definition) in zip(evaluation.metrics, definitions.items(), strict=True):
+        expected = {
+            f"q{number}": definition(ranked, [g for g in ranked if g is not None] + missed)
+            for number, (ranked, missed) in enumerate(made)
+        }
+        assert result.values == pytest.approx(expected, abs=1e-12), name
+
 
 def relevant(ranked, rel):
     return [grade is not None and grade >= rel for grade in ranked]
