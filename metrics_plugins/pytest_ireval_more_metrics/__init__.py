@@ -6,8 +6,12 @@ Diversity, preferences, models of users, correlation, what single packages have,
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from pytest_ireval import Elsewhere, Metric, MetricResolver, hookimpl
+from pytest_ireval import hookimpl
+
+if TYPE_CHECKING:
+    from pytest_ireval import Elsewhere, Metric, MetricResolver
 
 NAMES: dict[str, dict[str, tuple[str, ...]]] = {
     "sets_and_pairs": {
@@ -79,6 +83,8 @@ NAMES: dict[str, dict[str, tuple[str, ...]]] = {
 
 def _make(name: str) -> Metric | None:
     """The metric of that name, from the file that defines it."""
+    from pytest_ireval import Metric  # `ireval --help` imports this file for the commands beside it
+
     (file,) = (file for file, names in NAMES.items() if name in names)
     found = vars(import_module(f"{__name__}.{file}")).values()
     return next((value for value in found if isinstance(value, Metric) and value.name == name), None)
@@ -87,6 +93,8 @@ def _make(name: str) -> Metric | None:
 @hookimpl
 def ireval_resolve_metric() -> list[MetricResolver]:
     """All metrics by their names."""
+    from pytest_ireval import MetricResolver  # as above
+
     names = {name: spellings for names in NAMES.values() for name, spellings in names.items()}
     return [MetricResolver(names=names, resolve=_make)]
 

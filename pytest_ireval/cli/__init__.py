@@ -48,7 +48,6 @@ GROUPS = {
         "judge": "Judge a pool in the browser, or by a program that is checked against humans.",
         "agreement": "Show how far judges agree, and whether it matters.",
         "collection": "Describe queries, judgments and documents.",
-        "trec_eval": "Score as trec_eval 10 does, with its options and output.",
         "lint": "Report doubtful judgments and queries.",
     },
     "Installed": {"metrics": "List the installed metrics, or explain one.", "plugins": "List the installed plugins."},

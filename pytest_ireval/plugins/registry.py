@@ -203,7 +203,7 @@ class Plugins:
             if entry in left_out:
                 continue
             if is_missing(entry):
-                self.missing.append(entry.module)
+                self.missing.append(entry.module.partition(".")[0])
                 continue
             if entry.group == OF_SUITES:
                 self.origins[entry] = _origin(entry)
@@ -270,7 +270,7 @@ class Plugins:
             self.broken,
             brought(RESOLVERS),
             lambda: brought("ireval_names_elsewhere"),
-            self.missing,
+            list(dict.fromkeys(self.missing)),
         )
 
     def _brought(self, hook: str, plugin: object, origin: Origin) -> list[object]:

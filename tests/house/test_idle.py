@@ -84,17 +84,15 @@ def imported_by_gate(folder, metric):
     code = (
         "import pytest, sys\n"
         f"pytest.main(['-q', '-p', 'no:cacheprovider', '--ireval', '--ireval-report', 'none', {str(suites)!r}])\n"
-        "print(sorted(name for name in sys.modules if name.startswith('pytest_ireval_more_metrics.')))"
+        "print(*sorted(name for name in sys.modules if name.startswith('pytest_ireval_more_metrics.')))"
     )
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    return out.splitlines()[-1]
+    return {name.rpartition(".")[2] for name in out.splitlines()[-1].split()}
 
 
-@pytest.mark.parametrize(
-    ("metric", "modules"), [("P@3", []), ("AverageOverlap@3", ["pytest_ireval_more_metrics.agreement"])]
-)
+@pytest.mark.parametrize(("metric", "modules"), [("P@3", set()), ("AverageOverlap@3", {"agreement"})])
 def test_a_gate_imports_a_metric_of_the_long_tail_where_a_suite_names_it(tmp_path, metric, modules):
-    assert imported_by_gate(tmp_path, metric) == str(modules)
+    assert imported_by_gate(tmp_path, metric) - {"commands"} == modules  # the list of commands may have other hooks
 
 
 SUITES = "numpy, yaml, pydantic"

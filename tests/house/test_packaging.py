@@ -91,16 +91,18 @@ def test_the_core_works_without_the_packages_beside_it(built, tmp_path, monkeypa
     suites = shutil.copytree(ROOT / "examples" / "suites", tmp_path / "suites")
 
     out = run(made.bin / "python", "-m", "pytest", "-p", "no:cacheprovider", "--ireval", suites)
-    unknown, without_names = (
+    unknown, without_names, no_command = (
         subprocess.run([made.bin / "ireval", *words], capture_output=True, text=True, check=False)
-        for words in (["evaluate", *DATA, "-m", "StRecall@5"], ["metrics", "--for", "ranx"])
+        for words in (["evaluate", *DATA, "-m", "StRecall@5"], ["metrics", "--for", "ranx"], ["trec_eval", *DATA])
     )
 
     assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in out
-    assert (unknown.returncode, without_names.returncode) == (2, 2)
+    assert (unknown.returncode, without_names.returncode, no_command.returncode) == (2, 2, 2)
     assert "unknown metric 'StRecall'" in unknown.stderr
     assert "the package pytest_ireval_more_metrics, which may have it, is not installed" in unknown.stderr
     assert "the package pytest_ireval_more_metrics is not installed" in without_names.stderr
+    assert "there is no command 'trec_eval'" in no_command.stderr
+    assert "pytest_ireval_more_metrics" in no_command.stderr
 
 
 @pytest.fixture
