@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.rankings import Rankings
 
 
-EXPECTED = 3
-TOP = 3
-"""Expectations that are proposed."""
+EXPECTED, TOP = 3, 5
+"""Expectations that are proposed, and how far down their documents, which rank first now, may fall."""
 SHORTEST, LONGEST = 20, 100
 """The least and the greatest ``depth`` that a new suite gets."""
 CUTOFF = 10
@@ -413,7 +412,7 @@ def _expectations(known: _Known) -> Iterator[str]:
     yield "  # replace them with those that you care about."
     yield "  - expect:"
     for query, document in known.first:
-        yield f"      - {{query: {quoted(query)}, document: {quoted(document)}, top: 3}}"
+        yield f"      - {{query: {quoted(query)}, document: {quoted(document)}, top: {TOP}}}"
 
 
 TRAFFIC = {"searches", "traffic", "volume", "count", "clicks", "frequency", "popularity", "weight"}

@@ -75,9 +75,9 @@ rules:
   # Queries that must not break, whatever the means say. These documents have the top grade and rank first now;
   # replace them with those that you care about.
   - expect:
-      - {query: q1, document: d1, top: 3}
-      - {query: q2, document: d2, top: 3}
-      - {query: q4, document: d4, top: 3}
+      - {query: q1, document: d1, top: 5}
+      - {query: q2, document: d2, top: 5}
+      - {query: q4, document: d4, top: 5}
 """
     )
 
@@ -364,7 +364,7 @@ def test_a_suite_is_written_for_a_python_function_which_is_asked(ireval, folder,
     suite = load_suite(folder / "suites" / "my-shop.ireval.yaml")
     assert suite.source.options.python == f"{module}:search"
     text = (folder / "suites" / "my-shop.ireval.yaml").read_text()
-    assert "- {query: q1, document: d1, top: 3}" in text
+    assert "- {query: q1, document: d1, top: 5}" in text
     assert ("current figures of these rankings: nDCG@10 1.0000" in text) is judged
     assert ireval("check", "suites").code == 0
 
@@ -444,7 +444,7 @@ def test_init_from_the_address_of_an_index(tmp_path, monkeypatch, ireval, distri
     assert suite.source.kind.name == (distribution or "elasticsearch")
     assert suite.source.options.query == {"multi_match": {"query": "{text}", "fields": ["title", "text"]}}
     assert suite.source.options.fields == ("title",)
-    assert "{query: q1, document: m1, top: 3}" in (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
+    assert "{query: q1, document: m1, top: 5}" in (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
     assert result.verdict == "pass"
 
 

@@ -96,11 +96,11 @@ class HalfWriting:
 
 
 def called_by_us():
-    """Whether the call is one of pytest-ireval, and not of pytest or an import, which nothing of ours can answer."""
+    """Whether the call is one of pytest-ireval, and not of pytest, an import, or a template that was installed."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if name.startswith("importlib"):
+        if name.startswith("importlib") or name == "pytest_ireval.reports.templates":
             return False
         if name.startswith("pytest_ireval"):
             return True
