@@ -13,19 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-from pytest_ireval import (
-    Answer,
-    Chances,
-    JudgedRankings,
-    Queries,
-    Ranking,
-    RankingChange,
-    Request,
-    Seen,
-    Tries,
-    TryEvidence,
-    options,
-)
+from pytest_ireval import Answer, JudgedRankings, Queries, Ranking, RankingChange, Request, Seen, options
 from pytest_ireval.metrics.steps import Listing
 from pytest_ireval.plugin_api import ClickedSearch, InputFile
 from pytest_ireval.retrieval.formats.reader import Reading
@@ -58,7 +46,6 @@ TABLES: dict[str, dict[str, type[Any]]] = {
         "seen.population": Population,
         "seen.unjudged(metric)": Unjudged,
     },
-    "tries": {"tries": Tries, "chances": Chances, "chances.evidence": TryEvidence},
     "change": {"change": RankingChange},
 }
 """The objects that a plugin's code gets, by the name under which it gets them."""
@@ -103,11 +90,6 @@ SHAPES = {
     "seen.now.recall_precision": "queries, 12",
     "seen.population": "queries",
     "seen.unjudged(metric)": "queries",
-    "tries": "queries",
-    "tries.changes": "tries, queries",
-    "tries.means": "tries",
-    "chances": "tries",
-    "chances.evidence": "tries",
 }
 """The shape of each array: of one field, or of all fields of an object."""
 WORDS = {
@@ -191,10 +173,6 @@ WORDS = {
     "change.now_side": "The current rankings, scored; see `seen.now`.",
     "change.baseline_side": "Those of the baseline.",
     "change.metric": "The metric of the first red rule; None without one.",
-    "tries.part": "The part of the rule.",
-    "tries.metric": "Its metric.",
-    "tries.slice": "The slice that is judged.",
-    "tries.before": "The value of each query in the baseline.",
 }
 """The meaning of a field whose docstring is that of its class."""
 CALLED = {

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.views import condensed, perfect
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
-    from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence
     from pytest_ireval.sources.request import Answer, Request
     from pytest_ireval.suites.loading import load_suite, load_suites
     from pytest_ireval.suites.suite import Suite
@@ -73,7 +72,6 @@ _HOMES = {
     "retrieval.views": ("condensed", "perfect"),
     "rules.context": ("Ruling", "Seen"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
-    "rules.evidence": ("Chances", "Tries", "TryEvidence"),
     "sources.request": ("Answer", "Request"),
     "suites.loading": ("load_suite", "load_suites"),
     "suites.suite": ("Suite",),
@@ -83,7 +81,6 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Answer",
     "BaselineError",
-    "Chances",
     "CommandSpec",
     "Comparison",
     "Elsewhere",
@@ -115,8 +112,6 @@ __all__ = [
     "SuiteError",
     "SuiteResult",
     "Symptom",
-    "Tries",
-    "TryEvidence",
     "compare",
     "condensed",
     "diagnosis",

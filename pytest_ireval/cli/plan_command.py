@@ -9,12 +9,17 @@ from typing import Any
 
 import click
 
-from pytest_ireval.gate.chance_of_red import chance_of_red
-from pytest_ireval.gate.sensitivity import Known, Outlook
-from pytest_ireval.reports.summary_table import chance_words
+from pytest_ireval.cli.options import suites_named
+from pytest_ireval.gate.chance_of_red import ChanceOfRed, estimate_chance_of_red
+from pytest_ireval.gate.material import today_of
+from pytest_ireval.gate.sensitivity import Known, Outlook, known_of, outlooks
+from pytest_ireval.plugins.conftests import Conftests
+from pytest_ireval.reports.data_files import RESULTS, recorded_run, report_folders
+from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.statistics.student import LIKENESS
 from pytest_ireval.suites.quantities import Tolerance, tolerance
 from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import aligned, magnitude, printable, wrapped
 
 
@@ -38,50 +43,68 @@ def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -
     "--queries", type=click.IntRange(2), help="Assume this many queries in a suite, its slices in proportion."
 )
 @click.option("--named", help="One suite of a matrix; the default is all suites at PATHS.")
+@click.option(
+    "--report",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The folder with the report of the last run. The default is ireval-report.",
+)
 @click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), help="The output format.")
-def command(paths: tuple[Path, ...], drop: Tolerance | None, queries: int | None, named: str | None, form: str) -> None:
+def command(
+    paths: tuple[Path, ...],
+    drop: Tolerance | None,
+    queries: int | None,
+    named: str | None,
+    report: Path | None,
+    form: str,
+) -> None:
     """Show how small a change the queries of the suites at PATHS, files or folders, can detect.
 
     For each mean that a rule compares with the baseline: the smallest drop that its queries show in 80% of cases, how
-    many queries its tolerance takes, and how often a harmless change breaks it. No source is asked and nothing is
-    evaluated: it uses the figures of the accepted baseline and the changes of queries with earlier acceptances.
+    many queries its tolerance takes, and how often a harmless change breaks it. At last, how often such a change would
+    turn the suite red: its rules are applied to changes like that of the last run. No source is asked.
     """
-    from pytest_ireval.cli.options import suites_named
-    from pytest_ireval.gate.material import today_of
-    from pytest_ireval.gate.sensitivity import known_of, outlooks
-    from pytest_ireval.plugins.conftests import Conftests
-
     conftests, today = Conftests(), today_of()
     planned = []
     for suite in suites_named(paths, named, conftests):
         known = known_of(suite, conftests.registry_for(suite.path), today)
-        planned.append((known, outlooks(known, drop, queries)))
+        chance = None
+        if known.stored is not None and drop is None and queries is None:
+            chance = estimate_chance_of_red(known, _last_run(suite, report))
+        planned.append((known, outlooks(known, drop, queries), chance))
     if form == "json":
-        said = {"format": 1, "suites": [_as_plain(known, found) for known, found in planned]}
+        said = {"format": 1, "suites": [_as_plain(*each) for each in planned]}
         click.echo(json.dumps(said, indent=1, ensure_ascii=False))
         return
-    click.echo("\n\n".join(_plan_text(known, found, drop, queries) for known, found in planned))
+    click.echo("\n\n".join(_plan_text(*each, drop, queries) for each in planned))
 
 
 WIDTH = 100
 
 
-def _plan_text(known: Known, found: Sequence[Outlook], drop: Tolerance | None, queries: int | None) -> str:
+def _last_run(suite: Suite, report: Path | None) -> RunResult | None:
+    """The newest run of the suite that left a report."""
+    folders = [folder for folder in report_folders(suite.path, report) if (folder / RESULTS).is_file()]
+    runs = [run for run in map(recorded_run, folders) if any(each.name == suite.name for each in run.suites)]
+    return max(runs, key=lambda run: run.date, default=None)
+
+
+def _plan_text(
+    known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None, drop: Tolerance | None, queries: int | None
+) -> str:
     suite = known.suite
     lines = [printable(f"{suite.name}: {suite.shown}")]
     if known.stored is None:
         remedy = f"accept the first one with: pytest --ireval {suite.shown} --ireval-update-new"
         return "\n".join([*lines, *wrapped(f"no baseline yet, so its values are unknown; {remedy}", WIDTH, "  ")])
+    said = [] if chance is None else [_chance_words(chance)]
     if not found:
-        return "\n".join([*lines, "  no rule compares a mean with the baseline"])
+        lines.append("  no rule compares a mean with the baseline")
+        return "\n".join([*lines, *(line for note in said for line in wrapped(note, WIDTH, "  "))])
     lines[0] += f", baseline of {known.stored.accepted.date[:10]}"
     if queries is not None:
         lines[0] += f", as if it had {queries:,} queries"
     lines += ["", *_table(_shown(found), "drop" if drop is not None else "tolerance"), ""]
-    notes = [
-        *_meaning(found),
-        *([] if drop is not None or queries is not None else [chance_words(chance_of_red(known))]),
-    ]
+    notes = [*_meaning(found), *said]
     return "\n".join([*lines, *(line for note in notes for line in wrapped(note, WIDTH, "  "))])
 
 
@@ -144,15 +167,25 @@ def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
         yield f"unknown: {', '.join(unknown)}: all values are equal, or the baseline has none."
 
 
-def _as_plain(known: Known, found: Sequence[Outlook]) -> dict[str, Any]:
-    chance = chance_of_red(known)
+def _chance_words(chance: ChanceOfRed) -> str:
+    if chance.red is None or chance.warned is None:
+        return f"How often a harmless change would turn this suite red is unknown: {chance.why}."
+    red, warned = ("under 1%" if each < 0.01 else f"{100 * each:.0f}%" for each in (chance.red, chance.warned))
+    often = f"red in {red} of cases, and only warn in {warned}"
+    not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
+    return printable(f"Harmless changes as large as {chance.drawn_from} would turn this suite {often}{not_counted}.")
+
+
+def _as_plain(known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None) -> dict[str, Any]:
     return {
         "suite": known.suite.name,
         "path": known.suite.shown,
         "baseline": known.stored.accepted.date if known.stored is not None else None,
         "rules": [_plain(each) for each in found],
-        "chance_of_red": chance.share,
-        "not_counted": list(chance.left_out),
+        "chance_of_red": chance and chance.red,
+        "chance_of_warning": chance and chance.warned,
+        "drawn_from": chance and chance.drawn_from,
+        "not_counted": list(chance.left_out) if chance else [],
     }
 
 

@@ -34,7 +34,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import Progress
-from pytest_ireval.reports.data_files import FOLDER
+from pytest_ireval.reports.data_files import FOLDER, report_folders
 from pytest_ireval.results.explanation import Explanation
 from pytest_ireval.retrieval.document_texts import read_document_texts
 from pytest_ireval.retrieval.doors import as_queries, some
@@ -260,9 +260,7 @@ def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) 
 
 def _last_run(suite: Suite, report: Path | None) -> LastRun | None:
     """The newest of the runs that left a report here, above here, or above the suite."""
-    here = Path.cwd()
-    above = [folder / FOLDER for folder in (here, *here.parents, *suite.path.parents)]
-    folders = [report] if report is not None else dict.fromkeys(above)
+    folders = report_folders(suite.path, report)
     found = [run for folder in folders if (folder / FILE).is_file() and (run := last_run(folder / FILE, suite))]
     return max(found, key=lambda run: run.date, default=None)
 

@@ -1,194 +1,130 @@
-"""Estimates how often a harmless change turns a suite red: all its rules together, on changes of the usual spread.
+"""Estimates how often a harmless change turns a suite red: its rules are applied to drawn changes of the baseline.
 
-Changes are drawn for the queries of the baseline. A share of the queries moves, up as often as down, so the mean loss
-is 0; metrics of a query move together as their values do. Every rule that can judge drawn changes is asked, and
-verdicts that evidence decides are corrected as in a run.
+In a drawn change, each query gets the differences that some query had in the last run, or those of the usual spread,
+up as often as down. So the mean loss is 0, and the metrics of a query move together.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.errors import PluginError, one_line, raised
 from pytest_ireval.gate.sensitivity import Known, usual_spread
-from pytest_ireval.gate.verdicts import groups_of
-from pytest_ireval.plugins.kinds import MeanTest
-from pytest_ireval.results.suite_result import ChanceOfRed
-from pytest_ireval.rules.evidence import Chances, Mask, Tries
+from pytest_ireval.gate.verdicts import apply_rules
+from pytest_ireval.results.suite_result import QueryTable, RunResult
+from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.retrieval.rankings import rankings_of_lists
+from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.planning import Check, by_stored
-from pytest_ireval.rules.side import Floats
-from pytest_ireval.statistics.multiplicity import holm_of_groups
+from pytest_ireval.rules.side import Floats, Population, Scored, Side
 
-NO_MEAN = "no rule that turns it red compares a mean"
+DRAWS = 200
 MOVED = 0.3
-"""The share of the queries that a change moves, as after a changed weight or synonym."""
+"""Where only the spread is known, a change moves this share of the queries, as after a changed weight or synonym."""
 
 
-def chance_of_red(known: Known) -> ChanceOfRed:
-    """Ask all rules that turn the suite red; without a known spread the chance is unknown."""
-    judged = [check for check in known.checks if check.asked is not None]
-    asked = [check for check in judged if check.asked is not None and not check.only_warns]
-    if not asked:
-        return ChanceOfRed(0.0, ())
-    values = _values(known, judged)  # those that only warn are corrected with the others
-    spreads = {name: found for name, each in values.items() if (found := _usual(known, name, "all", each))}
-    why = "" if spreads else "no accepted change has shown yet how far queries usually move" if values else NO_MEAN
-    if why or known.clusters is not None:
-        return _unknown(asked, why or "changes are drawn query by query, but these queries belong to clusters")
-    changes = _drawn({name: values[name] for name in spreads}, spreads, len(judged))
-    told: list[_Told] = []
-    left_out: dict[str, None] = {}
-    for check in judged:
-        tries = _tries(check, known, values, changes, spreads)
-        if tries is not None and _never_judged(check, tries):
-            continue
-        chances = "" if tries is None else _asked_of(check, tries)
-        if tries is not None and isinstance(chances, Chances):
-            told.append(_Told(tries, chances, check in asked))
-        elif check in asked:
-            name = f"{check.family} {check.part.metric}" if check.part.metric else check.family
-            left_out[f"{name}{chances}"] = None
-    if not any(each.blocks for each in told):
-        return _unknown(asked, NO_MEAN) if left_out else ChanceOfRed(0.0, ())
-    failed = [each.chances.failed(p) for each, p in zip(told, _adjusted(told), strict=True) if each.blocks]
-    red = np.any(failed, axis=0)
-    return ChanceOfRed(float(red.mean()), tuple(left_out))
+class ChanceOfRed(NamedTuple):
+    """The shares of harmless changes that turn a suite red, and that only draw a warning; None: unknown."""
+
+    red: float | None
+    warned: float | None = None
+    drawn_from: str = ""
+    """The changes that these are like, in words."""
+    left_out: tuple[str, ...] = ()
+    """Rules that take no part, because they look at other things than values of queries."""
+    why: str = ""
+    """Why it is unknown."""
 
 
-def _unknown(asked: Sequence[Check], why: str) -> ChanceOfRed:
-    return ChanceOfRed(None, tuple(dict.fromkeys(check.family for check in asked)), why)
+def estimate_chance_of_red(known: Known, run: RunResult | None) -> ChanceOfRed:
+    """Apply the rules to changes like that of ``run``; if it moved no query, to changes of the usual spread."""
+    drawn_from, differences = _find_differences(known, run)
+    checks = [check for check in known.checks if check.asked is not None]
+    counted = [check for check in checks if _looks_at_values(check, differences)]
+    left_out = {check.id: _name(check) for check in checks if check not in counted}
+    if known.clusters is not None:
+        return ChanceOfRed(None, why="queries of one cluster move together; ireval self-test measures it")
+    if not differences:
+        return ChanceOfRed(None, why="no accepted change and no run has shown yet how far queries move")
+    failed, warned = np.zeros((2, len(counted), DRAWS), bool)
+    for draw, look in enumerate(_draw_changes(known, differences)):
+        rulings = apply_rules(counted, look)
+        for row, check in enumerate(counted):
+            ruling = rulings[check.id]
+            failed[row, draw] = ruling.verdict == "fail" and not check.only_warns
+            warned[row, draw] = ruling.verdict == "fail" or ruling.warning
+            if ruling.verdict == "error":
+                left_out.setdefault(check.id, f"{_name(check)} ({ruling.headline})")
+    sound = [check.id not in left_out for check in counted]
+    names = tuple(dict.fromkeys(left_out.values()))
+    if not any(sound):
+        return ChanceOfRed(None, left_out=names, why="no rule looks at values of queries alone")
+    red = failed[sound].any(axis=0)
+    only_warned = warned[sound].any(axis=0) & ~red
+    return ChanceOfRed(float(red.mean()), float(only_warned.mean()), drawn_from, names)
 
 
-class _Told(NamedTuple):
-    tries: Tries
-    chances: Chances
-    blocks: bool
+def _name(check: Check) -> str:
+    return check.family if check.part.metric is None else f"{check.family} {check.part.metric}"
 
 
-def _never_judged(check: Check, tries: Tries) -> bool:
-    """Tell whether the gate reports so few queries without asking the rule, as too_few says."""
-    if check.asked is None or tries.before.size >= check.asked.options.fewest:
-        return False
-    itself = check.asked.options.facts.by_evidence and not check.slice.conditions
-    return not (check.asked.options.judges_few or itself)
-
-
-def _asked_of(check: Check, tries: Tries) -> Chances | str:
-    """Return what the rule makes of the tries; or the reason why it is left out, empty where it cannot tell."""
-    if check.asked is None or check.asked.kind.chances is None:
-        return ""
-    try:
-        found: Chances | None = check.asked.kind.chances(check.asked.options, tries)
-    except Exception as error:  # noqa: BLE001 - a plugin's code: the figure is for information, the verdict stays
-        return f" ({one_line(PluginError(raised('its chances', error)))})"
-    if found is None:
-        return ""
-    arrays = (found.red, *(found.evidence or ())[:3]) if isinstance(found, Chances) else ((),)
-    fits = all(np.shape(each) == (len(tries.changes),) for each in arrays)
-    return found if fits else " (its chances are not Chances with one entry for each try)"
-
-
-def _values(known: Known, asked: Sequence[Check]) -> Mapping[str, Floats]:
-    """Return the baseline's values of each metric of queries, in the order of the queries; NaN where there is none."""
-    found: dict[str, Floats] = {}
-    every = () if known.stored is None else [query for each in known.stored.metrics.values() for query in each.values]
-    ids = tuple(dict.fromkeys(every)) if known.queries is None else known.queries.ids
-    for check in asked:
-        metric = check.part.metric
-        if metric is None or known.stored is None or metric.unit != "query":
-            continue
-        if metric.aggregate != "mean" or "reference" in metric.needs:
-            continue
-        stored = known.stored.metrics.get(str(metric))
-        if stored is not None:
-            each = [math.nan if query in known.waived else stored.values.get(query, math.nan) for query in ids]
-            found[str(metric)] = np.array(each, np.float64)
-    return found
-
-
-def _usual(known: Known, metric: str, within: str, values: Floats) -> float | None:
-    """Return the spread that accepted changes had; None where only a guess is left."""
-    found = usual_spread(known.acceptances, metric, within, values[~np.isnan(values)].tolist())
-    return None if found is None or found.assumed else found.spread
-
-
-def _drawn(values: Mapping[str, Floats], spreads: Mapping[str, float], checks: int) -> Mapping[str, Floats]:
-    """Draw changes for all metrics: a row for each, with its spread; no query gains or loses on average."""
-    table = np.array(list(values.values()))
-    metrics, queries = table.shape
-    tries = min(1000, max(200, min(400_000 // (metrics * queries), 50_000 // checks)))  # values and verdicts, at most
+def _find_differences(known: Known, run: RunResult | None) -> tuple[str, Mapping[str, Floats]]:
+    """By metric, how far queries moved: one entry a query, NaN where it has no value on one of the sides."""
+    stored = {} if known.stored is None else known.stored.metrics
+    if run is not None:
+        table = next((each.queries for each in run.suites if each.name == known.suite.name), QueryTable())
+        found = {name: np.array(changes, np.float64) for name in stored if (changes := table.changes(name))}
+        if any(np.nan_to_num(each).any() for each in found.values()):
+            return f"the change in the run of {run.date}", found
     draw = np.random.default_rng(0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        likeness = np.corrcoef(np.nan_to_num(table)) if metrics > 1 else np.ones((1, 1))
-    likeness = np.where(np.isnan(likeness), np.eye(metrics), likeness)
-    roots, vectors = np.linalg.eigh(likeness)
-    mixed = vectors * np.sqrt(np.maximum(roots, 0.0))
-    normal = draw.standard_normal((tries, queries, metrics)) @ mixed.T
-    moved = draw.random((tries, queries)) < MOVED
-    return {name: _of_spread(normal[:, :, i] * moved, moved, spreads[name]) for i, name in enumerate(values)}
+    moves = draw.standard_normal(1000) * (draw.random(1000) < MOVED) / math.sqrt(MOVED)
+    spreads = {
+        name: usual_spread(known.acceptances, name, "all", [*each.values.values()]) for name, each in stored.items()
+    }
+    known_spreads = {name: each.spread for name, each in spreads.items() if each is not None and not each.assumed}
+    return "earlier changes", {name: moves * spread for name, spread in known_spreads.items()}
 
 
-def _of_spread(changes: Floats, moved: Mask, spread: float) -> Floats:
-    """Centre the changes of each query and scale all of them."""
-    centred = changes - moved * (changes.sum(axis=0) / np.maximum(moved.sum(axis=0), 1))
-    size = math.sqrt(float(np.mean(centred * centred)))
-    scaled: Floats = centred * (spread / size) if size else centred
-    return scaled
+def _looks_at_values(check: Check, differences: Mapping[str, Floats]) -> bool:
+    """Tell whether a rule looks at nothing but values of queries, now and in the baseline, whose moves are known."""
+    metric = check.part.metric
+    if check.asked is None or metric is None or (check.asked.kind.compares and not by_stored(check.asked)):
+        return False
+    # a time minus the difference of another query may be below 0; most rules about times only warn
+    return str(metric) in differences and metric.unit == "query" and not metric.ratio
 
 
-def _tries(
-    check: Check,
-    known: Known,
-    values: Mapping[str, Floats],
-    changes: Mapping[str, Floats],
-    spreads: Mapping[str, float],
-) -> Tries | None:
-    """Return the drawn changes of one check; None where these cannot tell what the rule would say."""
-    asked, name = check.asked, str(check.part.metric)
-    if asked is None or check.part.metric is None or name not in changes or asked.kind.chances is None:
-        return None
-    accepted = 0
-    if asked.kind.compares and not by_stored(asked):
-        if not asked.options.against.anchored or known.since_anchor is None:
-            return None
-        accepted = known.since_anchor
-    inside = ~np.isnan(values[name])
-    if known.queries is not None:
-        inside &= check.slice.mask(known.queries)
-    elif check.slice.conditions:
-        return None
-    weights = None if known.weights is None else known.weights[inside]
-    if not inside.any() or (weights is not None and not weights.any()):
-        return None
-    own = _usual(known, name, str(check.slice), values[name][inside])
-    scale = math.sqrt(1 + accepted) * (1.0 if own is None or not spreads[name] else own / spreads[name])
-    found = scale * changes[name][:, inside]
-    before, units = values[name][inside], np.flatnonzero(inside)
-    return Tries(check.part, check.part.metric, check.slice, before, found, units, weights, accepted)
+def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[partial[Seen]]:
+    """Yield, for each drawn change, the function that shows it to the rule of a check."""
+    stored = {} if known.stored is None else known.stored.metrics
+    ids = tuple(dict.fromkeys(query for each in stored.values() for query in each.values))
+    queries = known.queries or Queries(ids, ("",) * len(ids))
+    population = Population(queries, weights=known.weights, waived=known.waived)
+    metrics = {str(check.part.metric): check.part.metric for check in known.checks if check.part.metric is not None}
+    before = {
+        name: Scored(metric, queries.ids, np.array([stored[name].values.get(query, np.nan) for query in queries.ids]))
+        for name, metric in metrics.items()
+        if name in differences
+    }
+    rankings = rankings_of_lists(dict.fromkeys(queries.ids, ()), "none")
+    baseline = Side("the baseline", (rankings,), known.suite.depth, before)
+    table = np.array(list(differences.values()))
+    rows = np.flatnonzero(~np.isnan(table).all(axis=0))
+    moves = dict(zip(differences, np.nan_to_num(table), strict=True))
+    draw = np.random.default_rng(0)
+    for _ in range(DRAWS):
+        taken, signs = draw.choice(rows, len(queries)), draw.choice((-1.0, 1.0), len(queries))
+        now = {
+            name: Scored(each.metric, each.names, each.values + signs * moves[name][taken])
+            for name, each in before.items()
+        }
+        yield partial(_see, population, Side("a drawn change", (rankings,), known.suite.depth, now), baseline)
 
 
-def _adjusted(told: Sequence[_Told]) -> list[Floats]:
-    """Return for each rule the p of every try, corrected as the gate corrects those of a run."""
-    none = np.ones(len(told[0].tries.changes))
-    every = [each.chances.evidence for each in told]
-    tested = [place for place, each in enumerate(every) if each is not None and each.p.min() < 1]
-    if not tested:
-        return [none] * len(told)
-    shown = [each for place in tested if (each := every[place]) is not None]
-    example = [
-        MeanTest(1.0, told[place].tries.changes[0], None if each.alone else told[place].tries.units)
-        for place, each in zip(tested, shown, strict=True)
-    ]
-    groups, worth = groups_of(example)
-    table = np.array([each.p for each in shown])
-    adjusted = np.minimum(1.0, table * math.fsum(worth))
-    for row in np.flatnonzero(table.min(axis=0) < 0.25).tolist():  # no level is higher
-        adjusted[:, row] = holm_of_groups(table[:, row], groups, worth)
-    found = [none] * len(told)
-    for place, each in zip(tested, adjusted, strict=True):
-        found[place] = each
-    return found
+def _see(population: Population, now: Side, baseline: Side, check: Check) -> Seen:
+    compares = check.asked is not None and check.asked.kind.compares
+    return Seen(population, now, baseline if compares else None, check.part, check.slice)

@@ -10,15 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_ireval.baselines.record import StoredMetric
-from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError, error_lines
 from pytest_ireval.gate.causes import diagnoses_of, documents_of, explained, with_evidence
-from pytest_ireval.gate.chance_of_red import chance_of_red
 from pytest_ireval.gate.inputs import relevant_from
 from pytest_ireval.gate.known_changes import unknown_fields_words
 from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.sensitivity import Known
 from pytest_ireval.gate.to_judge import with_what_to_judge
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
@@ -28,7 +24,6 @@ from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures, Verd
 from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
-    ChanceOfRed,
     MetricFigures,
     QueryTable,
     RecallPrecision,
@@ -72,7 +67,6 @@ def result_of(
         grades=_grades(suite, material.population.judgments),
         cause=material.cause,
         baseline=_baseline_info(material),
-        chance_of_red=_chance(material, checks),
         source=material.source,
         about=material.about,
         recorded=material.recorded,
@@ -232,37 +226,6 @@ def _figure(material: Material, scored: Scored) -> float | None:
     if scored.metric.unit == "query":
         counts &= material.population.counting
     return aggregated(scored.values[counts], scored.metric.aggregate)
-
-
-def _chance(material: Material, checks: Sequence[Check]) -> ChanceOfRed | None:
-    """Return how often a harmless change would turn the suite red; None without a baseline."""
-    if material.stored is None or (material.setting or material.plain) is None:
-        return None
-    population = material.population
-    queries = population.queries
-    since = None if material.anchor is None else len(tuple(accepted_since(material.anchor, material.stored)))
-    known = Known(
-        material.suite,
-        tuple(checks),
-        queries,
-        population.weights,
-        frozenset(query for query, counts in zip(queries.ids, population.counting, strict=True) if not counts),
-        replace(material.stored, metrics={**material.stored.metrics, **_scored_again(material)}),
-        clusters=population.clusters,
-        since_anchor=since,
-    )
-    return chance_of_red(known)
-
-
-def _scored_again(material: Material) -> Mapping[str, StoredMetric]:
-    """The baseline's values under the judgments and metrics of this run, if they could be compared."""
-    found = {}
-    for name, each in ({} if material.comparable is None else material.comparable.scored).items():
-        if each.metric.unit == "query":
-            pairs = zip(each.names, each.values.tolist(), strict=True)
-            values = {query: value for query, value in pairs if not math.isnan(value)}
-            found[name] = StoredMetric(each.metric.version, "", None, values)
-    return found
 
 
 def _table(material: Material, side: Side) -> QueryTable:

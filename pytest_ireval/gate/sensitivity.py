@@ -124,8 +124,6 @@ class Known:
     waived: frozenset[str] = frozenset()
     stored: Baseline | None = None
     """The accepted baseline; its rankings are not used."""
-    since_anchor: int | None = None
-    """The number of changes accepted since the anchor was pinned; None: not counted, or there is no anchor."""
     clusters: Counts | None = None
     """The number of the cluster of each query; None where each was drawn for itself."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,7 +128,7 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
         return _lenient(_without_baseline(plain, material), warns=asked.options.on_fail == "warn")
     if isinstance(reference, MissingAnchorError):
         return _lenient(without_anchor(plain, reference), warns=asked.options.on_fail == "warn")
-    told = _errors_told(asked, lambda: _ruling(check, asked, material, family))
+    told = _errors_told(asked, lambda: _ruling(check, asked, lambda: seen_of(check, material), family))
     outcome = _with(plain, told.ruling)
     if asked.kind.compares and isinstance(reference, Side) and not by_stored_baseline(check, material):
         outcome = replace(outcome, against=reference.origin)
@@ -188,10 +189,10 @@ def _without_baseline(plain: Outcome, material: Material) -> Outcome:
     return replace(plain, sentence=sentence, missing_baseline=True, acceptable=True)
 
 
-def _ruling(check: Check, asked: RuleAsked, material: Material, family: _Family) -> Ruling:
+def _ruling(check: Check, asked: RuleAsked, look: Callable[[], Seen], family: _Family) -> Ruling:
     if check.id in family.broken:
         return family.broken[check.id]
-    seen = seen_of(check, material)
+    seen = look()
     if check.id in family.adjusted:
         seen = replace(seen, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
     few = _too_few(asked, seen)
@@ -311,13 +312,29 @@ class _Family:
 
 def family_of(checks: Sequence[Check], material: Material) -> _Family:
     """The corrected verdicts of all checks of a suite."""
+    of_rules = (check for check in checks if check.asked is not None)
+    comparable = [check for check in of_rules if reference_of(check, material) is not None]
+    return _correct_together(comparable, lambda check: seen_of(check, material))
+
+
+def apply_rules(checks: Sequence[Check], look: Callable[[Check], Seen]) -> dict[str, Ruling]:
+    """Apply rules to what ``look`` lets each of them see, as in a run: with p corrected for all of them."""
+    family = _correct_together(checks, look)
+    return {
+        check.id: _errors_told(check.asked, partial(_ruling, check, check.asked, partial(look, check), family)).ruling
+        for check in checks
+        if check.asked is not None
+    }
+
+
+def _correct_together(checks: Sequence[Check], look: Callable[[Check], Seen]) -> _Family:
     tested: dict[str, MeanTest] = {}
     broken: dict[str, Ruling] = {}
     for check in checks:
-        if check.asked is None or check.asked.kind.tested is None or reference_of(check, material) is None:
+        if check.asked is None or check.asked.kind.tested is None:
             continue
         try:
-            test = _checked(check.asked.kind.tested(check.asked.options, seen_of(check, material)))
+            test = _checked(check.asked.kind.tested(check.asked.options, look(check)))
         except IrevalError:
             continue  # what cannot be compared is an error when the rule is asked
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
-    from pytest_ireval.rules.evidence import Chances, Tries
     from pytest_ireval.sources.request import Request
     from pytest_ireval.suites.options import RuleOptions, SourceOptions
 
@@ -91,9 +90,6 @@ class RuleKind(Generic[OfRule]):
     A :class:`MeanTest` has the values as well, so that metrics that move together are corrected less. The gate asks it
     for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
-    chances: Callable[[OfRule, Tries], Chances | None] | None = None
-    """``chances(options, tries) -> Chances``: its verdicts on drawn changes, or None if these cannot tell. Without
-    it, a run says that its rate of false alarms does not count this rule."""
     origin: str = ""
 
     @property
@@ -222,15 +218,12 @@ def rule(
     lists: bool = False,
     names_whole: bool = False,
     tested: Callable[[OfRule, Seen], float | MeanTest | None] | None = None,
-    chances: Callable[[OfRule, Tries], Chances | None] | None = None,
 ) -> Callable[[Callable[[OfRule, Seen], Ruling]], RuleKind[OfRule]]:
     """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
 
     def make(function: Callable[[OfRule, Seen], Ruling]) -> RuleKind[OfRule]:
         summary = _checked(name, options, function, "RuleOptions")
-        return RuleKind(
-            name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested, chances
-        )
+        return RuleKind(name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested)
 
     return make
 

@@ -95,6 +95,13 @@ class _Suites(list[SuiteResult]):
 NONE = QueryTable()
 
 
+def report_folders(suite: Path, report: Path | None) -> list[Path]:
+    """The named folder of a report; or all that may hold that of the last run: here, above here, or above the suite."""
+    here = Path.cwd()
+    above = dict.fromkeys(folder / FOLDER for folder in (here, *here.parents, *suite.parents))
+    return list(above) if report is None else [report]
+
+
 def recorded_run(results: Path, *, parts: bool = True) -> RunResult:
     """The run in a results.json file, or in its folder; without ``parts`` the queries and documents are left out."""
     path = results / RESULTS if results.is_dir() else results

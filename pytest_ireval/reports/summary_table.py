@@ -20,15 +20,7 @@ from pytest_ireval.reports.wording import (
     reservations,
 )
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
-from pytest_ireval.results.suite_result import (
-    ChanceOfRed,
-    Counts,
-    MetricFigures,
-    RunResult,
-    SinceBase,
-    SliceRow,
-    SuiteResult,
-)
+from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SinceBase, SliceRow, SuiteResult
 from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
 
 LISTED = 5
@@ -46,12 +38,12 @@ WORTH_A_LOOK = 0.05
 def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = (), *, statistics: bool = True) -> list[str]:
     """Everything at a glance; ``files`` are those that the run wrote.
 
-    Without ``statistics`` the columns *can show* and *red by chance* are left out.
+    Without ``statistics`` the column *can show* is left out.
     """
     parts = [
         _figures(run, limit, statistics),
         list(_since_base(run, limit)),
-        _rests_on(run.suites, limit, statistics),
+        _rests_on(run.suites, limit),
         [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
         [f"written: {printable(file)}" for file in files],
         _affected_lines(run, limit),
@@ -197,54 +189,27 @@ def count_name(name: str, suites: Sequence[SuiteResult]) -> str:
     return f"unjudged in the top {depths.pop():,}" if name == _UNJUDGED and len(depths) == 1 and all(depths) else name
 
 
-def _rests_on(suites: Sequence[SuiteResult], limit: int, statistics: bool) -> list[str]:
+def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
     """The number of queries behind each suite's figures, and pitfalls; columns without anything are left out."""
     found = [suite for suite in suites if suite.counts.queries]
     if not found:
         return []
     columns = [(count_name(name, found), [count(suite.counts) for suite in found]) for name, count in COUNTS]
     columns = [(name, numbers) for name, numbers in columns if any(numbers)]
-    chances = [_chance_share(suite.chance_of_red) for suite in found]
-    by_chance = ["red by chance"] if statistics and any(chances) else []
-    header = ["suite", "queries", "judged", *(name for name, _ in columns), *by_chance]
+    header = ["suite", "queries", "judged", *(name for name, _ in columns)]
     rows = [
-        [
-            suite.name,
-            f"{suite.counts.queries:,}",
-            f"{suite.counts.judged:,}",
-            *(f"{n[i]:,}" for _, n in columns),
-            *chances[i : i + len(by_chance)],
-        ]
+        [suite.name, f"{suite.counts.queries:,}", f"{suite.counts.judged:,}", *(f"{n[i]:,}" for _, n in columns)]
         for i, suite in enumerate(found)
     ]
     lines = laid_out([header, *rows], range(1, len(header)), most=WIDEST)
     if _fits(lines, limit):
         return [line for row in lines for line in row]
-    return [line for suite in found for line in wrapped(_counts_in_words(suite, statistics), limit, then="  ")]
+    return [line for suite in found for line in wrapped(_counts_in_words(suite), limit, then="  ")]
 
 
-def _chance_share(chance: ChanceOfRed | None) -> str:
-    """The chance that a harmless change would turn a suite red: ``4%``; empty without a baseline."""
-    if chance is None:
-        return ""
-    if chance.share is None:
-        return "unknown"
-    return "under 1%" if chance.share < 0.01 else f"{100 * chance.share:.0f}%"
-
-
-def chance_words(chance: ChanceOfRed) -> str:
-    """The same as a sentence, with the rules that it does not count."""
-    if chance.share is None:
-        return f"How often a harmless change would turn this suite red is unknown: {chance.why}."
-    not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
-    often = f"in {_chance_share(chance)} of cases"
-    return f"A harmless change of the usual size would turn this suite red {often}{not_counted}."
-
-
-def _counts_in_words(suite: SuiteResult, statistics: bool) -> str:
+def _counts_in_words(suite: SuiteResult) -> str:
     numbers = [(count_name(name, [suite]), count(suite.counts)) for name, count in COUNTS]
     said = [f"{name}: {number:,}" for name, number in numbers if number]
-    said += [f"red by chance: {words}"] if statistics and (words := _chance_share(suite.chance_of_red)) else []
     return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
 
 

@@ -14,7 +14,6 @@ from markupsafe import Markup
 from pytest_ireval.errors import IrevalError, one_line, raised
 from pytest_ireval.reports.commands import link_to, query_anchor, sound
 from pytest_ireval.reports.query_view import worst_views
-from pytest_ireval.reports.summary_table import chance_words
 from pytest_ireval.reports.wording import change, decimals_of, figure, interval, percent, share_decimals_of, tone_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
 from pytest_ireval.text_table import magnitude, printable
@@ -135,7 +134,6 @@ def query_link(suite: SuiteResult, query: str) -> str:
 
 
 _FILTERS: Mapping[str, Callable[..., Any]] = {
-    "chance_words": chance_words,
     "change": change,
     "decimals_of": decimals_of,
     "figure": figure,

@@ -274,18 +274,6 @@ class RecordedAnswers:
 
 
 @dataclass(frozen=True)
-class ChanceOfRed:
-    """The chance that a harmless change of the usual spread would turn a suite red."""
-
-    share: float | None
-    """None: no accepted change has shown yet how far queries usually move."""
-    left_out: tuple[str, ...] = ()
-    """Kinds of rules that this does not count, because drawn changes say nothing about them."""
-    why: str = ""
-    """Why nothing is known."""
-
-
-@dataclass(frozen=True)
 class SuiteResult(InNotebook):
     """One suite, judged."""
 
@@ -346,8 +334,6 @@ class SuiteResult(InNotebook):
     """Of the baseline, and the pinning of the anchor if a rule asks for it; the newest last."""
     relevant_from: float = 1.0
     """The lowest grade that is relevant."""
-    chance_of_red: ChanceOfRed | None = None
-    """None without a baseline."""
     diagnoses: tuple[Diagnosis, ...] = ()
     """Plain causes of the change, the one that explains most first."""
     texts: Mapping[str, DocumentText] = field(default_factory=dict)

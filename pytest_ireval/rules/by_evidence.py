@@ -6,13 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.context import Ruling
-from pytest_ireval.rules.evidence import Robustness, Tries, factor_of, for_looks, for_tries, left_open_of, robustness_of
+from pytest_ireval.rules.evidence import Robustness, factor_of, for_looks, left_open_of, robustness_of
 from pytest_ireval.rules.question import Question, needed_for
-from pytest_ireval.rules.side import Floats
 from pytest_ireval.rules.wording import (
     bounds_words,
     cannot_tell,
@@ -32,8 +29,6 @@ from pytest_ireval.rules.wording import (
     worst_words,
     would_words,
 )
-from pytest_ireval.statistics.estimate import estimated, weighting
-from pytest_ireval.statistics.mean_evidence import FEWEST, p_below
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.suites.quantities import Tolerance
 
@@ -143,15 +138,6 @@ def undecided(options: AlwaysEvidenceOptions) -> Undecided:
     if options.on_inconclusive == "fail":
         return Undecided("fail", "; on_inconclusive: fail")
     return Undecided("inconclusive", warning=True)
-
-
-def p_of_tries(options: AlwaysEvidenceOptions, tries: Tries, weights: Floats | None) -> Floats:
-    """The p of a fall in each drawn change; by t tests alone, because exact ones of every try take too long."""
-    weigh, gains = weighting(weights, tries.before.size), tries.sign * tries.changes
-    if weigh.worth < max(options.fewest, FEWEST):
-        return np.ones(len(gains))
-    found: Floats = for_tries(options, tries) * p_below(estimated(gains[:, weigh.counted], weigh))
-    return found
 
 
 def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import few_words, numbers_of, p_of_tries, tested_p, undecided
+from pytest_ireval.rules.by_evidence import few_words, numbers_of, tested_p, undecided
 from pytest_ireval.rules.context import Ruling, Seen
-from pytest_ireval.rules.evidence import Chances, Mask, Tries, TryEvidence, factor_of, left_open_of
-from pytest_ireval.rules.question import Question, figures_of, mean_of, weights_of
-from pytest_ireval.rules.side import Floats
+from pytest_ireval.rules.evidence import factor_of, left_open_of
+from pytest_ireval.rules.question import Question, figures_of, weights_of
 from pytest_ireval.rules.wording import (
     cannot_tell,
     change_words,
@@ -26,8 +24,7 @@ from pytest_ireval.rules.wording import (
     too_many_looks,
     worst_changes,
 )
-from pytest_ireval.statistics.estimate import estimated, weighting
-from pytest_ireval.statistics.mean_evidence import FEWEST, Equivalence, equivalence, p_above
+from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.suites.options import AlwaysEvidenceOptions, MetricText, ToleranceText, WeightedOptions
 from pytest_ireval.suites.quantities import refuse_tolerance
 from pytest_ireval.text_table import counted
@@ -52,40 +49,7 @@ def _p_of_equivalent(options: EquivalentOptions, seen: Seen) -> float | None:
     return tested_p(options, question, lambda: _tests(question).p_moved)
 
 
-def _chances_of_equivalent(options: EquivalentOptions, tries: Tries) -> Chances | None:
-    """The drawn changes that fail, by both one-sided tests together."""
-    if tries.metric.ratio:
-        return None
-    weights = tries.weights if options.weighted else None
-    both = tries, replace(tries, changes=-tries.changes)
-    fell, rose = (p_of_tries(options, each, weights) for each in both)
-    safe = np.all([_shown_of_tries(options, each, weights) for each in both], axis=0)
-    none = np.zeros(len(fell), bool)
-    undecided = np.full(len(fell), options.on_inconclusive == "fail")
-    evidence = TryEvidence(np.minimum(1.0, 2 * np.minimum(fell, rose)), safe, undecided, options.alpha, alone=True)
-    return Chances(none, evidence)
-
-
-def _shown_of_tries(options: EquivalentOptions, tries: Tries, weights: Floats | None) -> Mask:
-    """The drawn changes that are shown to have fallen by less than the tolerance, or that changed nothing."""
-    weigh, gains = weighting(weights, tries.before.size), tries.sign * tries.changes
-    unmoved: Mask = np.logical_not(gains.any(axis=1))
-    if weigh.worth < max(options.fewest, FEWEST):
-        return unmoved
-    toward = 1.0 if mean_of(tries.before, weights) >= 0 else -1.0
-    allowed = (options.tolerance.relative * toward * tries.before + options.tolerance.absolute)[weigh.counted]
-    shown: Mask = p_above(estimated(gains[:, weigh.counted] + allowed, weigh)) < options.alpha
-    return shown | unmoved
-
-
-@rule(
-    name="equivalent",
-    options=EquivalentOptions,
-    compares=True,
-    names_whole=True,
-    tested=_p_of_equivalent,
-    chances=_chances_of_equivalent,
-)
+@rule(name="equivalent", options=EquivalentOptions, compares=True, names_whole=True, tested=_p_of_equivalent)
 def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
     """A metric does not move by more than a tolerance in either direction."""
     question = _question(options, seen)

@@ -1,20 +1,14 @@
-"""Evidence beside the other rules of a suite, under other labels of unjudged documents, and on drawn changes."""
+"""Evidence beside the other rules of a suite, and under other labels of unjudged documents."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.kinds import Part
-from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
+from pytest_ireval.rules.context import Seen, Unjudged
 from pytest_ireval.rules.question import Question
-from pytest_ireval.rules.side import Floats, Slice
-from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.multiplicity import levels_of_looks
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.text_table import counted
@@ -37,14 +31,6 @@ def for_looks(options: AlwaysEvidenceOptions, seen: Seen) -> float:
     if seen.walk is None:
         return options.alpha / levels_of_looks((), options.looks, options.alpha)[-1]
     return options.alpha / seen.walk.level(options.looks, options.alpha)
-
-
-def for_tries(options: AlwaysEvidenceOptions, tries: Tries) -> float:
-    """The factor for drawn changes: each accepted change before them was a look."""
-    if not options.against.anchored:
-        return 1.0
-    earlier = (AcceptedChange("", "", None),) * tries.accepted
-    return options.alpha / Walk(earlier).level(options.looks, options.alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,71 +112,3 @@ def _condensed(question: Question, unjudged: Unjudged) -> Question:
         values=values._replace(place=place[known], now=now[known], before=before[known]),
         weights=None if weights is None else weights[known],
     )
-
-
-Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class Tries:
-    """Drawn changes of one metric on one slice, a row each and the queries in columns."""
-
-    part: Part
-    metric: Metric
-    slice: Slice
-    before: Floats
-    changes: Floats
-    """``now - before``, a row for each try."""
-    units: NDArray[np.int64]
-    """The places of the queries in the suite: rules with the same ones are corrected together."""
-    weights: Floats | None
-    """The traffic of each query, if the suite gives it."""
-    accepted: int = 0
-    """The number of accepted changes between the reference and the current rankings."""
-
-    @property
-    def sign(self) -> int:
-        """1 where higher values of the metric are better, -1 where lower ones are."""
-        return -1 if self.metric.direction == "lower" else 1
-
-    def means(self, *, weighted: bool) -> Floats:
-        """The change of the mean in each try; above 0 is better."""
-        weights = self.weights if weighted else None
-        changes: Floats = self.sign * np.average(self.changes, axis=1, weights=weights)
-        return changes
-
-    def worth(self, *, weighted: bool) -> int:
-        """The number of queries of equal weight that these are worth."""
-        return weighting(self.weights if weighted else None, self.before.size).worth
-
-
-class TryEvidence(NamedTuple):
-    """The evidence of each try; ``p`` is corrected with those of the suite's other rules."""
-
-    p: Floats
-    """The p of a fall."""
-    safe: Mask
-    """True if it passes: the fall is within the tolerance."""
-    undecided: Mask
-    """True if it fails where evidence cannot tell."""
-    alpha: float
-    """The level: the try fails below it, unless it is safe."""
-    alone: bool = False
-    """True if the gate corrects it as a test of its own."""
-
-
-class Chances(NamedTuple):
-    """A rule's verdicts on tries."""
-
-    red: Mask
-    """True if it fails in any case."""
-    evidence: TryEvidence | None = None
-    """None where evidence does not decide."""
-
-    def failed(self, adjusted: Floats) -> Mask:
-        """Return the tries that it fails, by their corrected p."""
-        if self.evidence is None:
-            return self.red
-        worse: Mask = adjusted < self.evidence.alpha
-        failed: Mask = self.red | (~self.evidence.safe & (worse | self.evidence.undecided))
-        return failed

@@ -6,15 +6,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.kinds import MeanTest, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import numbers_of, p_of_tries, rule_by_evidence, tested_p
+from pytest_ireval.rules.by_evidence import numbers_of, rule_by_evidence, tested_p
 from pytest_ireval.rules.context import Ruling, Seen, percent
-from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence
-from pytest_ireval.rules.question import Question, beyond, figures_of, mean_of, room_of, weights_of
+from pytest_ireval.rules.question import Question, figures_of, room_of, weights_of
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
     drift_facts,
@@ -106,23 +104,6 @@ def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | 
     return None if p is None else MeanTest(p, gains, question.values.place)
 
 
-def _chances_of_no_regression(options: NoRegressionOptions, tries: Tries) -> Chances | None:
-    tolerance = options.tolerance.of(tries.slice.value)
-    if tolerance is None or (options.by_evidence and tries.metric.ratio):
-        return None
-    weights = tries.weights if options.weighted else None
-    baseline, fall = mean_of(tries.before, weights), -tries.means(weighted=options.weighted)
-    over = beyond(fall, tolerance.allowed(baseline), baseline)
-    if not options.by_evidence:
-        return Chances(over)
-    room, queries = room_of(tries.metric, baseline), tries.worth(weighted=options.weighted)
-    limit = _hard_limit(options, tolerance, baseline, room, queries)
-    hard = 0.0 if limit is None else limit.allowed(baseline)
-    red = over & beyond(fall, hard, baseline) if hard else np.zeros(over.size, bool)
-    undecided = np.full(over.size, options.on_inconclusive == "fail")
-    return Chances(red, TryEvidence(p_of_tries(options, tries, weights), ~over, undecided, options.alpha))
-
-
 def _hard_limit(
     options: NoRegressionOptions, tolerance: Tolerance, baseline: float, room: float | None, queries: float
 ) -> Tolerance | None:
@@ -149,14 +130,7 @@ def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None
     return Tolerance(relative=max(tolerance.relative, float(f"{share:.3g}")))
 
 
-@rule(
-    name="no_regression",
-    options=NoRegressionOptions,
-    compares=True,
-    names_whole=True,
-    tested=_p_of_no_regression,
-    chances=_chances_of_no_regression,
-)
+@rule(name="no_regression", options=NoRegressionOptions, compares=True, names_whole=True, tested=_p_of_no_regression)
 def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     """A metric does not fall below the baseline by more than a tolerance."""
     tolerance = options.tolerance.of(seen.slice.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class Question:
 
     def fell_beyond(self, allowed: float) -> bool:
         """Tell whether the figure fell by more than this, and not by rounding alone."""
-        return bool(beyond(self.fall, allowed, self.baseline))
+        return self.fall > allowed + ROUNDING * max(1.0, abs(self.baseline))
 
     @property
     def allowed(self) -> float | None:
@@ -156,11 +156,6 @@ class Question:
         """All tests of the mean."""
         clusters = self.cluster_of
         return mean_evidence(self.gains, self.margins, alpha=self.alpha, weights=self.weights, clusters=clusters)
-
-
-def beyond(moved: Any, allowed: float, baseline: float) -> Any:
-    """Tell whether a figure, or each of an array, moved by more than is allowed, and not by rounding alone."""
-    return moved > allowed + ROUNDING * max(1.0, abs(baseline))
 
 
 def weightless(weights: Floats | None) -> bool:

@@ -16,7 +16,6 @@ from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import Ruling, Seen, Values
-from pytest_ireval.rules.evidence import Chances, Tries
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suites.options import (
@@ -155,16 +154,7 @@ def _parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
         yield Part(label=label, metric=options.metric, asked=Limit(options.of, bounds), place=("metric",))
 
 
-def _chances_of_threshold(options: ThresholdOptions, tries: Tries) -> Chances | None:  # noqa: ARG001 - as above
-    """The drawn changes that fail; None for figures other than the mean."""
-    limit: Limit = tries.part.asked
-    if (limit.of or tries.metric.aggregate) != "mean":
-        return None
-    means = tries.before.mean() + tries.changes.mean(axis=1)
-    return Chances(~np.all([bound.holding(means) for bound in limit.bounds], axis=0))
-
-
-@rule(name="threshold", options=ThresholdOptions, parts=_parts_of_threshold, chances=_chances_of_threshold)
+@rule(name="threshold", options=ThresholdOptions, parts=_parts_of_threshold)
 def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
     """Require a figure of a metric to be at least, or at most, a given value."""
     limit: Limit = seen.part.asked

@@ -14,7 +14,7 @@ from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided
 from pytest_ireval.rules.context import Ruling, Seen, percent
-from pytest_ireval.rules.evidence import Chances, Tries, TryEvidence, factor_of, for_looks, for_tries, left_open_of
+from pytest_ireval.rules.evidence import factor_of, for_looks, left_open_of
 from pytest_ireval.rules.question import Question, figures_of
 from pytest_ireval.rules.wording import (
     look_words,
@@ -27,7 +27,6 @@ from pytest_ireval.rules.wording import (
     worst_changes,
     worst_words,
 )
-from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
 from pytest_ireval.suites.options import MORE, AmountText, EvidenceOptions, Looser, MetricText, Number
@@ -100,26 +99,7 @@ def _p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
     return None if tail.worth < options.fewest else min(1.0, tail.p * for_looks(options, seen))
 
 
-def _chances_of_worsened(options: WorsenedOptions, tries: Tries) -> Chances:
-    gains, queries = tries.sign * tries.changes, tries.before.size
-    cut = options.by_more_than + ROUNDING - TIE
-    lost, gained = (np.count_nonzero(side >= cut, axis=1).tolist() for side in (-gains, gains))
-    allowed = None if options.at_most is None else options.at_most.of(queries)
-    over = np.array(
-        [losses > (rises if allowed is None else allowed + 1e-9) for losses, rises in zip(lost, gained, strict=True)]
-    )
-    if not options.by_evidence:
-        return Chances(over)
-    p = np.ones(len(lost))
-    if queries >= options.fewest:
-        p = for_tries(options, tries) * np.array(
-            [heads_at_most(*each) for each in zip(gained, np.add(lost, gained).tolist(), strict=True)]
-        )
-    undecided = np.full(len(lost), options.on_inconclusive == "fail")
-    return Chances(np.zeros(len(lost), bool), TryEvidence(p, ~over, undecided, options.alpha, alone=True))
-
-
-@rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened, chances=_chances_of_worsened)
+@rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened)
 def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     """Limit how many queries drop by more than a threshold."""
     question = Question(seen, seen.paired(), alpha=options.alpha)

@@ -17,7 +17,6 @@ import numpy as np
 from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.gate.inputs import Gathered, Names
-from pytest_ireval.gate.material import seen_of
 from pytest_ireval.gate.run import material_of, plan_of
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of
@@ -32,7 +31,6 @@ from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.retrieval.doors import QueriesLike, as_queries, as_rankings
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.context import Seen
-from pytest_ireval.rules.evidence import Chances, Tries
 from pytest_ireval.rules.side import Population
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
@@ -220,39 +218,6 @@ def _same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return one.keys() == other.keys() and all(math.isclose(one[k], other[k], rel_tol=1e-9, abs_tol=1e-12) for k in one)
 
 
-CLOSE = 0.02
-"""Drawn changes are tested by t, real ones exactly: so near to the level they may differ."""
-
-
-def _wrong_chances(case: _RuleCase) -> str:
-    """A change that chances and verdict disagree about; every change is one try."""
-    if case.kind.chances is None or not case.kind.compares:
-        raise Spared("it has no chances, or does not compare with a baseline")
-    for check in case.stage.checks:
-        asked, metric = check.asked, check.part.metric
-        if asked is None or metric is None:
-            continue
-        readers = case.stage.material.registry.readers
-        sides = [scored(case.stage, [as_rankings(lists, readers)]) for lists in case.changes.values()]
-        seen = [replace(seen_of(check, as_now(case.stage, side)), unjudged=lambda _: None) for side in sides]
-        values = [each.paired() for each in seen]
-        gains, weights = np.array([each.gain for each in values]), seen[0].population.weights
-        weights = None if weights is None else weights[values[0].place]
-        tries = Tries(check.part, metric, check.slice, values[0].before, gains, values[0].place, weights)
-        found = case.kind.chances(asked.options, tries)
-        if found is None:
-            continue
-        if not isinstance(found, Chances) or np.shape(found.red) != (len(gains),):
-            return f"its chances returned {type(found).__name__}, not Chances with one entry for each try"
-        p = np.zeros(len(gains)) if found.evidence is None else found.evidence.p
-        for place, (change, told) in enumerate(zip(case.changes, found.failed(p).tolist(), strict=True)):
-            unsure = found.evidence is not None and abs(p[place] - found.evidence.alpha) < CLOSE
-            verdict = case.kind.judge(asked.options, seen[place]).verdict
-            if not unsure and told != (verdict == "fail"):
-                return f"with {change}: its verdict is {verdict}, its chances say {'fail' if told else 'not fail'}"
-    return ""
-
-
 RULES = (
     PromiseOfKind(
         "a_verdict_in_any_case",
@@ -289,12 +254,6 @@ RULES = (
         "the same rankings get the same verdict twice",
         "keep nothing between calls, and do not depend on chance or time",
         partial(_differs, "stage", "the second time"),
-    ),
-    PromiseOfKind(
-        "chances_are_its_verdicts",
-        "its chances are the verdicts that it gives on the same changes",
-        "decide in both by the same comparison; tries.changes are now - before, above 0 is better if tries.sign is 1",
-        _wrong_chances,
     ),
 )
 

@@ -56,7 +56,8 @@ def test_a_table_says_what_the_queries_can_show_and_what_that_means(shop, ireval
         "  can show: the smallest true drop that a one-sided t test at 5% finds in 80% of cases. needs: the\n"
         "  number of queries that would show the drop in the column before. false alarms: how often a\n"
         "  harmless change of this spread exceeds that drop, which warns, or fails with decide_by: observed.\n"
-        "  A harmless change of the usual size would turn this suite red in 5% of cases.\n"
+        "  Harmless changes as large as earlier changes would turn this suite red in 7% of cases, and only\n"
+        "  warn in 16%.\n"
     )
 
 
@@ -147,8 +148,8 @@ def test_programs_are_given_numbers(shop, ireval):
     )
     assert rule["resolution"] == pytest.approx(0.0356, abs=1e-4)
     assert (rule["needed"], rule["blind"], rule["shows_any"]) == (pytest.approx(620, abs=1), True, True)
-    assert suite["chance_of_red"] == pytest.approx(0.05, abs=0.02)
-    assert suite["not_counted"] == []
+    assert (suite["chance_of_red"], suite["chance_of_warning"]) == (0.07, 0.16)
+    assert (suite["drawn_from"], suite["not_counted"]) == ("earlier changes", [])
 
 
 def test_check_warns_of_a_tolerance_below_what_can_be_shown_and_stays_green(shop, ireval):

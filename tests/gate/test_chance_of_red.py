@@ -1,14 +1,16 @@
-"""Every run says how often a harmless change of the usual spread would turn the suite red, with all of its rules."""
+"""``ireval plan`` says how often a harmless change would turn a suite red: its rules are applied to drawn changes."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pytest_ireval import Queries, load_registry, load_suite
-from pytest_ireval.baselines.record import StoredMetric
-from pytest_ireval.gate.chance_of_red import chance_of_red
+from pytest_ireval.baselines.record import Acceptance, StoredMetric, spreads_of
+from pytest_ireval.gate.chance_of_red import estimate_chance_of_red
 from pytest_ireval.gate.sensitivity import Known
+from pytest_ireval.results.suite_result import QueryTable
 from pytest_ireval.rules.planning import planned
 from pytest_ireval.statistics.student import false_alarm
 
@@ -21,14 +23,15 @@ weight: searches
 judgments: judgments.txt
 rules:
 """
-EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 1%, decide_by: evidence}"
+EVIDENCE = "no_regression: {metric: nDCG@10, tolerance: 1%}"
+OBSERVED = "no_regression: {metric: nDCG@10, tolerance: 1%, decide_by: observed}"
 
 
 @pytest.fixture
 def chance(tmp_path):
     """What is said of a suite with these rules, on so many queries whose values have the mean 0.5."""
 
-    def ask(*rules, queries=400, spread=0.1, runs=None, weights=None, lacks=0, since_anchor=None):
+    def ask(*rules, queries=400, known=("nDCG@10", "RR@10"), weights=None, moved=None):
         path = tmp_path / "many.ireval.yaml"
         for name in ("now.txt", "queries.tsv", "judgments.txt"):
             (tmp_path / name).touch()  # they are not read
@@ -42,172 +45,117 @@ def chance(tmp_path):
             name: StoredMetric(1, "pytest-ireval", None, dict(zip(ids, (values + shift).tolist(), strict=True)))
             for name, shift in (("nDCG@10", 0.0), ("RR@10", 0.001))
         }
-        for query in ids[:lacks]:
-            del metrics["RR@10"].values[query]
-        known = {(name, "all"): [spread] for name in metrics} if runs is None else runs
-        stored = SimpleNamespace(metrics=metrics, acceptances=())
+        accepted = Acceptance("2026-11-19", spreads=spreads_of([(name, 0.1) for name in known]))
+        stored = SimpleNamespace(metrics=metrics, acceptances=(accepted,))
         weights = None if weights is None else np.array(weights, np.float64)
-        checks = planned(suite, asked)
-        return chance_of_red(
-            Known(suite, checks, asked, weights, frozenset(), stored, known, since_anchor=since_anchor)
-        )
+        run = None
+        if moved is not None:
+            table = QueryTable(("a",) * len(moved), now={"nDCG@10": moved}, baseline={"nDCG@10": (0.0,) * len(moved)})
+            run = SimpleNamespace(date="2026-11-20", suites=[SimpleNamespace(name="many", queries=table)])
+        return estimate_chance_of_red(Known(suite, planned(suite, asked), asked, weights, stored=stored), run)
 
     return ask
 
 
 def test_where_no_change_was_seen_yet_it_is_unknown(chance):
-    assert chance(EVIDENCE, runs={}).share is None
+    found = chance(EVIDENCE, known=())
+
+    assert (found.red, found.why) == (None, "no accepted change and no run has shown yet how far queries move")
 
 
 @pytest.mark.parametrize("tolerance", [0.5, 1, 2, 4])
 def test_an_observed_tolerance_is_broken_as_often_as_the_normal_distribution_says(chance, tolerance):
-    found = chance(
-        f"no_regression: {{metric: nDCG@10, tolerance: {{absolute: {tolerance / 200}}}, decide_by: observed}}"
-    )
+    amount = tolerance / 200
+    found = chance(f"no_regression: {{metric: nDCG@10, tolerance: {{absolute: {amount}}}, decide_by: observed}}")
 
-    assert found.share == pytest.approx(false_alarm(tolerance / 200, 0.1, 400), abs=0.03)
-
-
-def test_one_rule_by_evidence_is_red_in_five_per_cent(chance):
-    assert 0.03 <= chance(EVIDENCE).share <= 0.065
+    assert found.red == pytest.approx(false_alarm(amount, 0.1, 400), abs=0.06)
+    assert (found.drawn_from, found.left_out) == ("earlier changes", ())
 
 
-def test_what_follows_where_queries_cannot_tell_is_counted(chance):
-    assert 0.1 < chance(EVIDENCE.replace("}", ", on_inconclusive: fail}")).share < 0.2
+def test_one_rule_by_evidence_is_red_in_five_per_cent_and_warns_of_other_falls_beyond_its_tolerance(chance):
+    found = chance(EVIDENCE)
+
+    assert 0.01 <= found.red <= 0.09
+    assert found.red + found.warned == pytest.approx(false_alarm(0.005, 0.1, 400), abs=0.06)
+
+
+def test_where_queries_that_cannot_tell_fail_there_is_no_warning(chance):
+    found = chance(EVIDENCE.replace("}", ", on_inconclusive: fail}"))
+
+    assert found.red == pytest.approx(false_alarm(0.005, 0.1, 400), abs=0.06)
+    assert found.warned == 0.0
 
 
 def test_many_rules_by_evidence_share_one_level(chance):
-    sliced = EVIDENCE.replace("}", ", per: part}")
-    alone = chance(EVIDENCE, queries=1000).share
-    many = chance(EVIDENCE, sliced, sliced.replace("nDCG", "RR"), queries=1000).share
+    sliced = EVIDENCE.replace("}", ", per: part, hard_limit: 90%}")
 
-    assert alone <= 0.065
-    assert many <= 0.07
+    assert chance(EVIDENCE, sliced).red <= 0.1
 
 
 def test_many_observed_tolerances_are_broken_far_more_often_than_one(chance):
-    one, many = (
-        chance(f"no_regression: {{metric: nDCG@10, tolerance: 3%, decide_by: observed{more}}}").share
-        for more in ("", ", per: part")
-    )
+    wide = OBSERVED.replace("1%", "3%")
+    one, many = chance(wide), chance(wide.replace("}", ", per: part}"))
 
-    assert one < 0.01
-    assert many > 0.5
+    assert one.red < 0.02
+    assert many.red > 0.5
 
 
-def test_a_budget_of_queries_is_counted(chance):
-    rule = "worsened: {{metric: nDCG@10, by_more_than: 0.2, at_most: {}, decide_by: observed}}"
-    tight, loose = (chance(rule.format(n)).share for n in (10, 40))
+def test_the_differences_of_the_last_run_are_drawn_as_gains_and_as_losses(chance):
+    """One query in a hundred lost everything: drawn changes move as many, half of them up."""
+    rule = "worsened: {{metric: nDCG@10, by_more_than: 0.5, at_most: {}, decide_by: observed}}"
+    moved = (-1.0, *(0.0,) * 98, None)
+    tight, loose = (chance(rule.format(limit), moved=moved) for limit in (1, 7))
 
-    assert tight > 0.5
-    assert loose < 0.05
+    assert tight.drawn_from == "the change in the run of 2026-11-20"
+    assert tight.red == pytest.approx(0.59, abs=0.08)  # more than 1 where 2 are expected, by the Poisson distribution
+    assert loose.red < 0.02
+
+
+def test_a_run_that_moved_no_query_says_nothing(chance):
+    assert chance(EVIDENCE, moved=(0.0, 0.0, None)).drawn_from == "earlier changes"
 
 
 def test_few_queries_with_most_of_the_traffic_are_few(chance):
     rule = "no_regression: {metric: nDCG@10, tolerance: 2%, weighted: true, decide_by: observed}"
-    flat, steep = (chance(rule, weights=each).share for each in ([1] * 400, [100] * 10 + [1] * 390))
+    flat, steep = (chance(rule, weights=each).red for each in ([1] * 400, [100] * 10 + [1] * 390))
 
     assert flat < 0.06 < steep
 
 
-def test_a_floor_counts_and_rules_about_lists_are_named(chance):
+def test_a_floor_counts_and_rules_about_lists_other_references_and_unknown_metrics_are_named(chance):
     found = chance(
-        'threshold: {nDCG@10: ">= 0.4"}',
+        'threshold: {nDCG@10: ">= 0.4", RR@10: ">= 0.4"}',
         "churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%}",
         "expect: [{query: q1, document: d, top: 3}]",
+        "no_regression: {metric: nDCG@10, tolerance: 1%, against: anchor, name: far}",
+        known=["nDCG@10"],
     )
 
-    assert found.share == 0.0
-    assert found.left_out == ("churn RBO", "expect")
+    assert (found.red, found.warned) == (0.0, 0.0)
+    assert found.left_out == ("threshold RR@10", "churn RBO", "expect", "no_regression nDCG@10")
 
 
 def test_a_rule_that_only_warns_turns_nothing_red(chance):
-    assert (
-        chance("no_regression: {metric: nDCG@10, tolerance: 0.01%, on_fail: warn, name: loud}", EVIDENCE).share <= 0.065
-    )
+    found = chance(OBSERVED.replace("1%", "0.01%").replace("}", ", on_fail: warn}"))
+
+    assert found.red == 0.0
+    assert found.warned == pytest.approx(0.5, abs=0.1)
+
+
+def test_slices_with_too_few_queries_turn_nothing_red_and_draw_no_warning(chance):
+    few = OBSERVED.replace("}", ", per: part, min_queries: 50}")
+
+    assert chance(few)[:2] == (0.0, 0.0)
 
 
 def test_the_same_suite_has_the_same_rate_every_time(chance):
     assert chance(EVIDENCE) == chance(EVIDENCE)
 
 
-def test_a_run_says_it_on_every_face(shop):
-    shop.change(
-        ("{decide_by: observed, metric: nDCG@10, tolerance: 5%}", "{metric: nDCG@10, tolerance: 5%, min_queries: 5}")
-    )
-    shop.accept()
-    assert "red by chance" not in shop.run().stdout.str()
-    assert shop.run("-v").stdout.str().count("unknown") == 1
-    for query in ("q01", "q03", "q07"):
-        shop.rankings[query].reverse()
-    shop.write()
-    shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "other weights")
-
-    result = shop.run("-v")
-
-    (suite,) = shop.results()["suites"]
-    assert suite["chance_of_red"]["left_out"] == ["expect"]
-    share = f"{100 * suite['chance_of_red']['share']:.0f}%"
-    result.stdout.fnmatch_lines(["suite  queries  judged  red by chance", f"shop        10      10  *{share}"])
-    page = (shop.path / "ireval-report/index.html").read_text()
-    assert (
-        f"A harmless change of the usual size would turn this suite red in {share} of cases (not counted: expect)."
-        in page
-    )
-
-
-def test_metrics_that_lack_values_of_different_queries_are_corrected_apart(chance):
-    assert 0.03 <= chance(EVIDENCE, EVIDENCE.replace("nDCG", "RR"), lacks=3).share <= 0.07
-
-
-def test_slices_that_are_never_judged_turn_nothing_red(chance):
-    few = "no_regression: {metric: nDCG@10, tolerance: 1%, per: part, min_queries: 50, decide_by: observed}"
-    tiny = EVIDENCE.replace("}", ", per: part, hard_limit: 90%, min_queries: 50}")
-
-    assert chance(few).share == 0.0
-    assert chance(tiny).share == 0.0
-    assert 0.03 <= chance(EVIDENCE, tiny.replace("}", ", name: parts}")).share <= 0.065
-
-
-def test_a_metric_whose_spread_is_unknown_is_not_counted_and_named(chance):
-    found = chance(EVIDENCE, 'threshold: {RR@10: ">= 0.4"}', runs={("nDCG@10", "all"): [0.1]})
-
-    assert found.left_out == ("threshold RR@10",)
-    assert 0.03 <= found.share <= 0.065
-
-
-def test_an_anchor_that_is_not_pinned_is_not_counted(chance):
-    found = chance(EVIDENCE, "no_regression: {metric: nDCG@10, tolerance: 1%, against: anchor, name: far}")
-
-    assert found.left_out == ("no_regression nDCG@10",)
-
-
-def test_a_slice_without_traffic_is_not_counted_where_rules_are_weighted(chance):
-    weights = [0 if i % 10 == 0 else 1 for i in range(400)]
-    found = chance("no_regression: {metric: nDCG@10, tolerance: 20%, weighted: true, per: part}", weights=weights)
-
-    assert found.left_out == ("no_regression nDCG@10",)
-    assert found.share < 0.05
-
-
-def test_each_change_that_was_accepted_since_the_anchor_was_pinned_adds_to_the_chance(chance):
-    anchored = "no_regression: {metric: nDCG@10, tolerance: 1%, decide_by: observed, against: anchor, name: far}"
-    first, fifth = (chance(anchored, since_anchor=count).share for count in (0, 4))
-
-    assert first == chance(anchored.replace(", against: anchor", "")).share
-    assert fifth == pytest.approx(false_alarm(0.005, 0.1 * 5**0.5, 400), abs=0.04)
-    assert first < fifth
-
-
-def share_of(shop, again=("--ireval-report", "ireval-report")):
-    shop.run(*again)
-    (suite,) = shop.results()["suites"]
-    return suite["chance_of_red"]
-
-
 @pytest.fixture
-def moving(shop):
-    """A shop with one observed rule, whose baseline saw a change of three queries."""
+def moving(shop, monkeypatch):
+    """A shop with one observed rule, whose last run saw a change of three queries."""
+    monkeypatch.chdir(shop.path)
     shop.suite = shop.suite[: shop.suite.index("rules:")]
     shop.suite += "rules:\n  - no_regression: {metric: nDCG@10, tolerance: 2%, decide_by: observed}\n"
     shop.write()
@@ -215,35 +163,25 @@ def moving(shop):
     for query in ("q01", "q03", "q07"):
         shop.rankings[query].reverse()
     shop.write()
-    shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "other weights")
+    shop.run()
     return shop
 
 
-def test_a_run_counts_what_was_accepted_since_its_anchor(moving, ireval, monkeypatch):
-    monkeypatch.chdir(moving.path)
-    moving.change(("tolerance: 2%", "tolerance: 2%, against: anchor"))
-    assert ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "release 4.2").code == 0
-    none = share_of(moving)["share"]
-    for query in ("q02", "q04"):
-        moving.rankings[query].reverse()
-        moving.write()
-        moving.run("--ireval-update", "--ireval-force", "--ireval-reason", "more of them")
+def test_the_report_of_the_last_run_is_found_or_named(moving, ireval):
+    date = moving.results()["date"]
+    printed = ireval("plan", "shop.ireval.yaml").out
+    assert f"Harmless changes as large as the change in the run of {date} would turn" in printed.replace("\n  ", " ")
+    (moving.path / "ireval-report").rename(moving.path / "downloaded")
 
-    assert share_of(moving)["share"] > none > 0
+    (without,) = json.loads(ireval("plan", ".", "--format", "json").out)["suites"]
+    (named,) = json.loads(ireval("plan", ".", "--format", "json", "--report", "downloaded").out)["suites"]
 
-
-def test_the_values_of_the_baseline_are_those_that_the_judgments_of_now_give_it(moving):
-    """A tolerance is a share of the mean: where all that it lists is good by now, it is larger, and rarely broken."""
-    moving.change(("tolerance: 2%", "tolerance: 10%"))
-    before = share_of(moving)["share"]
-    for grades in moving.judgments.values():
-        grades.update(dict.fromkeys(grades, 3))
-    moving.write()
-
-    assert share_of(moving)["share"] < before
+    assert (without["chance_of_red"], without["drawn_from"]) == (None, "")
+    assert 0.2 < named["chance_of_red"] < 0.6
+    assert named["drawn_from"] == f"the change in the run of {date}"
 
 
-BREAKS = """\
+PLUGIN = """\
 from pytest_ireval import Ruling, hookimpl, rule
 from pytest_ireval.options import RuleOptions, MetricText
 
@@ -252,14 +190,10 @@ class Options(RuleOptions):
     metric: MetricText
 
 
-def broken(options, tries):
-    raise RuntimeError("no table of chances")
-
-
-@rule(name="odd", options=Options, compares=True, chances=broken)
+@rule(name="odd", options=Options, compares=True)
 def odd(options, seen):
-    '''Never fails.'''
-    return Ruling("pass", "fine")
+    '''Fails if a query gains.'''
+    return Ruling("fail" if seen.paired().gain.max() > 0 else "pass", "fine")
 
 
 @hookimpl
@@ -268,43 +202,18 @@ def ireval_rules():
 """
 
 
-def test_a_rule_of_a_plugin_that_cannot_tell_its_chance_is_named_and_judged_as_ever(moving):
+def test_a_rule_of_a_plugin_takes_part_unless_it_looks_at_documents(moving, ireval):
     moving.change(("rules:\n", "rules:\n  - odd: {metric: nDCG@10}\n"))
-    (moving.path / "conftest.py").write_text(BREAKS)
 
-    found = share_of(moving)
+    def plan(code):
+        (moving.path / "conftest.py").write_text(code)
+        return json.loads(ireval("plan", ".", "--format", "json").out)["suites"][0]
 
-    broken = "its chances raised RuntimeError: no table of chances; at conftest.py:10, in broken"
-    assert found["left_out"] == [f"odd nDCG@10 ({broken})"]
-    assert 0 < found["share"] < 1
-    assert set(moving.verdicts().values()) == {"pass"}
-    assert any(each.startswith("odd") for each in moving.verdicts())
-
-
-def test_chances_that_do_not_fit_the_tries_are_named(moving):
-    moving.change(("rules:\n", "rules:\n  - odd: {metric: nDCG@10}\n"))
-    one = BREAKS.replace('raise RuntimeError("no table of chances")', "return Chances([True])")
-    (moving.path / "conftest.py").write_text(one.replace("import Ruling", "import Chances, Ruling"))
-
-    assert share_of(moving)["left_out"] == ["odd nDCG@10 (its chances are not Chances with one entry for each try)"]
-
-
-def test_a_rule_of_a_plugin_that_tells_its_chances_is_counted(moving):
-    moving.change(("rules:\n", "rules:\n  - odd: {metric: nDCG@10}\n"))
-    half = BREAKS.replace(
-        'raise RuntimeError("no table of chances")', "return Chances(tries.means(weighted=False) < 0)"
-    )
-    (moving.path / "conftest.py").write_text(half.replace("import Ruling", "import Chances, Ruling"))
-
-    found = share_of(moving)
-
-    assert found["left_out"] == []
-    assert 0.3 < found["share"] < 1
-
-
-def test_of_changes_that_move_no_query_no_rule_fails(chance):
-    found = chance(
-        EVIDENCE, "worsened: {metric: nDCG@10, by_more_than: 0.1, at_most: 1%}", runs={("nDCG@10", "all"): [1e-12]}
+    whole, part = (
+        plan(PLUGIN),
+        plan(PLUGIN.replace("    return Ruling", "    seen.now.documents('q01')[0]\n    return Ruling")),
     )
 
-    assert found.share == 0.0
+    assert whole["not_counted"] == []
+    assert part["not_counted"] == ["odd nDCG@10 (rule odd of conftest.py raised IndexError: list index out of range)"]
+    assert 0 < part["chance_of_red"] < whole["chance_of_red"] < 1

@@ -18,7 +18,6 @@ from pytest_ireval.results.outcome import (
 from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
-    ChanceOfRed,
     Counts,
     EngineExplanation,
     JudgmentAges,
@@ -109,7 +108,6 @@ def full_suite(name, seed, queries, metrics, documents):
         ),
         to_judge=(ToJudge("q004", "q004-n1", metrics[0], 0.21, "blue tea", 1, None),),
         curves=tuple(_curves(part, queries) for part in ("all", "segment=tail")),
-        chance_of_red=ChanceOfRed(0.04, ("expect",)),
         explanations=(
             EngineExplanation("q004", "q004-n1", None, 2, ("7.2  sum of:", "  7.2  weight(title:tea in 8) [BM25]")),
         ),
