@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.evaluating.evaluation import Companions, Setting, refuse_missing, set_up
-from pytest_ireval.evaluating.many_files import evaluated_at
+from pytest_ireval.evaluating.evaluation import Companions, Setting, evaluated, refuse_missing, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
@@ -86,30 +85,19 @@ def compare(
     question = _question(rankings, baseline, test, alpha, extremes)
     policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
+    if unknown := [name for name in timings or {} if name not in rankings]:
+        raise InputError(Problem(f"{unknown[0]!r} is not one of the rankings", place="timings"))
     companions = Companions(sessions, None, fields, preferences, queries, reference)
-    found, counting = brought_together(setting, rankings, companions, timings or {})
-    evaluations = {name: evaluated_at(setting, each, counting) for name, each in found.items()}
-    return _comparison(evaluations, question, int(counting.sum()), setting.asked)
+    if missing_queries == "ignore":  # the queries that count depend on all rankings
+        found, counting = brought_together(setting, rankings, companions, timings or {})
+        evaluations = {name: _evaluate(setting, each, counting) for name, each in found.items()}
+        return compare_evaluations(evaluations, question, int(counting.sum()))
+    evaluations = _evaluate_one_by_one(setting, rankings, companions, timings or {})
+    return compare_evaluations(evaluations, question, next(iter(evaluations.values())).queries)
 
 
-def comparison_of(
-    evaluations: Mapping[str, Evaluation],
-    *,
-    baseline: str | None = None,
-    test: Test = "t",
-    alpha: float = 0.05,
-    extremes: int = 3,
-) -> Comparison:
-    """Compare rankings that were evaluated over the same queries; the arguments are those of :func:`compare`."""
-    _check_rankings(evaluations)
-    question = _question(evaluations, baseline, test, alpha, extremes)
-    first = next(iter(evaluations.values()))
-    return _comparison(evaluations, question, first.queries, first.asked)
-
-
-def _comparison(
-    evaluations: Mapping[str, Evaluation], question: _Question, queries: int, asked: Mapping[str, str]
-) -> Comparison:
+def compare_evaluations(evaluations: Mapping[str, Evaluation], question: Question, queries: int) -> Comparison:
+    """Compare rankings that were evaluated over the same queries."""
     return Comparison(
         rankings=evaluations,
         metrics=tuple(_compared(results, question) for results in _by_metric(evaluations)),
@@ -117,7 +105,7 @@ def _comparison(
         test=question.test,
         alpha=question.alpha,
         queries=queries,
-        asked=asked,
+        asked=next(iter(evaluations.values())).asked,
     )
 
 
@@ -131,7 +119,7 @@ def _check_rankings(rankings: object) -> None:
         raise IrevalError(f"a comparison needs two rankings or more; given: {', '.join(rankings) or 'none'}")
 
 
-def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int) -> _Question:
+def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int) -> Question:
     names = list(rankings)
     if baseline == FIRST and FIRST not in names:
         baseline = names[0]
@@ -146,7 +134,42 @@ def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: 
         raise IrevalError(f"alpha={alpha!r} is not a number between 0 and 1")
     if not isinstance(extremes, Integral) or isinstance(extremes, bool) or extremes < 0:
         raise IrevalError(f"extremes={extremes!r} is not a whole number of 0 or more")
-    return _Question(baseline, test, float(alpha), int(extremes))
+    return Question(baseline, test, float(alpha), int(extremes))
+
+
+def _evaluate_one_by_one(
+    setting: Setting,
+    rankings: Mapping[str, FilePath | Rankings | RankingsLike],
+    companions: Companions,
+    timings: Mapping[str, FilePath | Mapping[str, float]],
+) -> dict[str, Evaluation]:
+    """Evaluate each ranking before the next one is read: hundreds of them need no more memory than two."""
+    evaluations: dict[str, Evaluation] = {}
+    problems: list[Problem] = []
+    for name, source in rankings.items():
+        try:
+            found = _bring(setting, name, source, companions._replace(timings=timings.get(name)))
+            refuse_missing([found], setting.policies)
+        except InputError as error:
+            problems += error.problems
+            continue
+        if not problems:
+            evaluations[name] = _evaluate(setting, found)
+    if problems:
+        raise InputError(*dict.fromkeys(problems))
+    return evaluations
+
+
+def _evaluate(setting: Setting, found: Brought, counting: Mask | None = None) -> Evaluation:
+    """Compute the metrics of a ranking; an error names the ranking."""
+    try:
+        return evaluated(setting, found, counting)
+    except IrevalError as error:
+        raise type(error)(*(_placed(problem, found.origin) for problem in error.problems)) from error
+
+
+def _placed(problem: Problem, origin: str) -> Problem:
+    return replace(problem, place=origin if problem.place in ("", origin) else f"{origin}: {problem.place}")
 
 
 def brought_together(
@@ -155,33 +178,27 @@ def brought_together(
     companions: Companions,
     timings: Mapping[str, FilePath | Mapping[str, float]],
 ) -> tuple[dict[str, Brought], Mask]:
-    """All rankings joined with the judgments, and the queries that count in all of them."""
-    found = _all_brought(setting, rankings, companions, timings)
-    refuse_missing(found.values(), setting.policies)
-    return found, _counting(found, setting.policies)
+    """All rankings joined with the judgments, and the queries that count in all of them.
 
-
-def _all_brought(
-    setting: Setting,
-    rankings: Mapping[str, FilePath | Rankings | RankingsLike],
-    companions: Companions,
-    timings: Mapping[str, FilePath | Mapping[str, float]],
-) -> dict[str, Brought]:
-    """All rankings; the problems of all of them are one error."""
-    if unknown := [name for name in timings if name not in rankings]:
-        raise InputError(Problem(f"{unknown[0]!r} is not one of the rankings", place="timings"))
+    The problems of all rankings are one error.
+    """
     found: dict[str, Brought] = {}
     problems: list[Problem] = []
     for name, source in rankings.items():
         try:
-            brought = setting.brought(source, companions._replace(timings=timings.get(name)))
+            found[name] = _bring(setting, name, source, companions._replace(timings=timings.get(name)))
         except InputError as error:
             problems += error.problems
-            continue
-        found[name] = brought if brought.origin != "rankings" else brought._replace(origin=name)
     if problems:
         raise InputError(*dict.fromkeys(problems))
-    return found
+    refuse_missing(found.values(), setting.policies)
+    return found, _counting(found, setting.policies)
+
+
+def _bring(setting: Setting, name: str, source: FilePath | Rankings | RankingsLike, companions: Companions) -> Brought:
+    """One of the rankings, joined with the judgments; what has no file has its name."""
+    found = setting.brought(source, companions)
+    return found if found.origin != "rankings" else found._replace(origin=name)
 
 
 def _counting(found: Mapping[str, Brought], policies: Policies) -> Mask:
@@ -207,13 +224,13 @@ FEW = 20
 
 
 @dataclass(frozen=True)
-class _Question:
+class Question:
     """The question of a comparison: baseline, test, level, and the number of extremes to list."""
 
-    baseline: str | None
-    test: Test
-    alpha: float
-    extremes: int
+    baseline: str | None = None
+    test: Test = "t"
+    alpha: float = 0.05
+    extremes: int = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +253,7 @@ class Paired:
         return -1 if self.metric.direction == "lower" else 1
 
 
-def _compared(results: Mapping[str, MetricResult], question: _Question) -> MetricComparison:
+def _compared(results: Mapping[str, MetricResult], question: Question) -> MetricComparison:
     paired = _paired(results)
     metric = paired.metric
     untested = why_untested(metric, len(paired.units))
@@ -284,7 +301,7 @@ def _best(figures: Mapping[str, float | None], direction: str) -> tuple[str, ...
     return best if len(best) < len(figures) else ()
 
 
-def _pairs(paired: Paired, question: _Question) -> tuple[Pair, ...]:
+def _pairs(paired: Paired, question: Question) -> tuple[Pair, ...]:
     """Each later ranking against each earlier one, or each against the baseline; corrected together."""
     found: list[Pair] = []
     for other, rows in _opponents(paired.names, question.baseline):
@@ -313,7 +330,7 @@ def _leaders(paired: Paired) -> tuple[str, ...]:
     return tuple(paired.names[row] for row in order.tolist())
 
 
-def _against(paired: Paired, other: int, rows: list[int], differing: Floats, question: _Question) -> list[Pair]:
+def _against(paired: Paired, other: int, rows: list[int], differing: Floats, question: Question) -> list[Pair]:
     """Rankings against one other; ``differing`` is a row a ranking. Not yet corrected."""
     t = paired_t(differing.T, question.alpha)
     mean = float(paired.values[other].mean())
@@ -372,7 +389,7 @@ def _known(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _judged(pair: Pair, adjusted: float, paired: Paired, question: _Question) -> Pair:
+def _judged(pair: Pair, adjusted: float, paired: Paired, question: Question) -> Pair:
     """The pair with its corrected p, and who is better by that."""
     better = ""
     if adjusted < question.alpha:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from math import inf
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -39,16 +37,13 @@ from pytest_ireval.cli.options import (
     terminal_width,
     timings_option,
 )
-from pytest_ireval.comparing import Test, compare, comparison_of
+from pytest_ireval.comparing import Test, compare
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
-from pytest_ireval.evaluating.evaluation import Companions
-from pytest_ireval.evaluating.many_files import Sweep, swept
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.reports.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.results.comparison import Comparison, Pair
-from pytest_ireval.results.evaluation import MissingQueries, Policies
+from pytest_ireval.results.evaluation import MissingQueries
 from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.retrieval.ids import processors
 from pytest_ireval.text_table import printable
 
 
@@ -165,15 +160,6 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
 @click.option("--pairs", is_flag=True, help="Show every pair, not only the best two of each metric.")
 @click.option("--extremes", default=3, type=click.IntRange(0), help="Number of the greatest gains and drops to list.")
 @click.option("--per-query", is_flag=True, help="Show the values of every query.")
-@click.option(
-    "--jobs", type=click.IntRange(1), help="Processes that evaluate large rankings; default: one a processor."
-)
-@click.option(
-    "--resume",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Keep the values of each file in this folder, and take them from there.",
-)
 @click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
 @click.option("--svg", metavar="FILE", help="Draw two RANKINGS: recall-precision curves, and the change of each query.")
 @format_options("judgments", "rankings")
@@ -190,8 +176,6 @@ def command(
     pairs: bool,
     sort: str | None,
     timings: tuple[str, ...],
-    jobs: int | None,
-    resume: Path | None,
     **options: Any,
 ) -> None:
     """Compare two or more RANKINGS under JUDGMENTS, in any format that is installed.
@@ -212,20 +196,19 @@ def command(
     in_dialect = registry.in_dialect(options["dialect"])
     compared = list(map(str, in_dialect.parse_metrics(wanted)))
     first = _sorted_by(sort, compared, in_dialect)
-    why = _why_together(judgments, named, missing, timings, svg)
-    if resume is not None and why:
-        raise click.UsageError(f"--resume has no effect: {why}")
+    drawn = registry.parse_metrics(CURVE_METRICS) if svg is not None else []
+    more = [metric for metric in drawn if str(metric) not in compared]
     with LateBar() as progress:
-        if why:
-            options |= {"missing_queries": missing, "timings": dict(zip(named, timings, strict=False))}
-            drawn = registry.parse_metrics(CURVE_METRICS) if svg is not None else []
-            more = [metric for metric in drawn if str(metric) not in compared]
-            comparison = compare(judgments, named, [*wanted, *more], progress=progress, registry=registry, **options)
-        else:
-            question = {name: options.pop(name) for name in ("baseline", "test", "alpha", "extremes")}
-            sweep = _sweep(judgments, wanted, missing, resume, **options)
-            found = swept(sweep, named, registry, jobs or processors(), progress)
-            comparison = comparison_of(found, **question)
+        comparison = compare(
+            judgments,
+            named,
+            [*wanted, *more],
+            missing_queries=missing,
+            timings=dict(zip(named, timings, strict=False)),
+            registry=registry,
+            progress=progress,
+            **options,
+        )
     if svg is not None:
         from pytest_ireval.reports.charts.drawing import draw_file  # imports Jinja, which most runs do not need
 
@@ -245,36 +228,6 @@ def _keep_metrics(comparison: Comparison, names: Sequence[str]) -> Comparison:
     }
     kept = tuple(each for each in comparison.metrics if each.name in names)
     return replace(comparison, rankings=rankings, metrics=kept)
-
-
-def _why_together(
-    judgments: str, named: Mapping[str, str], missing: MissingQueries, timings: Sequence[str], svg: str | None
-) -> str:
-    """The reason why rankings cannot be evaluated one by one; empty if they can."""
-    if svg is not None:
-        return "--svg evaluates both rankings for the picture"
-    if missing == "ignore":
-        return "with --missing ignore, the queries that count depend on all rankings"
-    if timings:
-        return "each of the rankings has timings"
-    there = all(os.path.isfile(path) for path in (judgments, *named.values()))
-    return "" if there else "judgments and rankings are not all files"
-
-
-def _sweep(
-    judgments: str,
-    metrics: Sequence[str],
-    missing: MissingQueries,
-    folder: Path | None,
-    *,
-    judgments_format: str | None,
-    rankings_format: str | None,
-    **options: Any,
-) -> Sweep:
-    """The sweep that the options of the command describe."""
-    companions = Companions(**{name: options.pop(name) for name in Companions._fields if name in options})
-    policies = Policies(missing_queries=missing, **options)
-    return Sweep(judgments, tuple(metrics), policies, companions, judgments_format, rankings_format, folder)
 
 
 def _sorted_by(sort: str | None, compared: Sequence[str], registry: Registry) -> str | None:

@@ -209,22 +209,10 @@ def parts_of(begins: Offsets, size: int) -> Iterator[tuple[int, int]]:
         at = end
 
 
-_most = [4]
-
-
-def processors() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def most_threads(count: int) -> None:
-    """Use no more threads than this, as in one of several processes that share the processors."""
-    _most[0] = count
-
-
 def threads() -> int:
-    """The number of threads that share some work."""
-    return min(_most[0], processors())
+    """The number of threads that share some work: the processors that this process may use, up to four."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(4, processors)
 
 
 def mapped(make: Callable[[Piece], Made], pieces: Iterable[Piece]) -> Iterator[Made]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pytest_ireval.cli.comparison_views import View, as_page
-from pytest_ireval.comparing import comparison_of
+from pytest_ireval.comparing import Question, compare_evaluations
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies
 
 METRICS = ("nDCG@10", "AP")
@@ -25,7 +25,7 @@ def leaderboard(systems, queries):
         policies = Policies("trec", "zero", "zero", "irrelevant")
         name = f"system <{number}>"
         evaluations[name] = Evaluation(tuple(results), queries, (), (), (), 1.0, policies, "judgments.txt", name, ())
-    comparison = comparison_of(evaluations, baseline="first")
+    comparison = compare_evaluations(evaluations, Question("system <0>"), queries)
     return comparison, as_page(comparison, View(list(evaluations), per_query=True))
 
 

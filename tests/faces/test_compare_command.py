@@ -407,24 +407,6 @@ def test_an_unknown_baseline_is_an_error(ireval, files):
     )
 
 
-def test_kept_values_give_the_same_table(ireval, files):
-    plain = ireval("compare", *files, "-m", "RR", "--missing", "zero")
-
-    first = ireval("compare", *files, "-m", "RR", "--missing", "zero", "--resume", "kept")
-    again = ireval("compare", *files, "-m", "RR", "--missing", "zero", "--resume", "kept", "--jobs", "1")
-
-    assert first == again == plain
-    assert len(list(Path("kept").iterdir())) == 3
-
-
-def test_kept_values_cannot_be_used_where_rankings_depend_on_each_other(ireval, files):
-    code, _, error = ireval("compare", *files, "--missing", "ignore", "--resume", "kept")
-
-    assert code == 2
-    assert "--resume has no effect: with --missing ignore, the queries that count depend on all rankings" in error
-    assert not Path("kept").exists()
-
-
 def test_two_rankings_are_drawn(ireval, files):
     plain = ireval("compare", *files[:3], "-m", "RR", "-m", "NumRet")
 
@@ -461,16 +443,9 @@ def test_metrics_of_the_curve_that_were_asked_for_stay(ireval, files):
     assert ireval(*asked, "--svg", "picture.svg").out == ireval(*asked).out
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["last.txt", "--svg", "picture.svg"], "--svg draws two RANKINGS"),
-        (["--svg", "picture.svg", "--resume", "kept"], "--resume has no effect: --svg evaluates both rankings"),
-    ],
-)
-def test_pictures_that_cannot_be_drawn(ireval, files, options, says):
-    outcome = ireval("compare", *files[:3], *options)
+def test_three_rankings_cannot_be_drawn(ireval, files):
+    outcome = ireval("compare", *files, "--svg", "picture.svg")
 
     assert outcome.code == 2
-    assert says in outcome.err
+    assert "--svg draws two RANKINGS" in outcome.err
     assert not Path("picture.svg").exists()
