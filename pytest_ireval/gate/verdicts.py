@@ -37,7 +37,7 @@ from pytest_ireval.gate.to_judge import changed_ids
 from pytest_ireval.gate.waived_queries import rule_on_waiver
 from pytest_ireval.gate.weakened import weakened
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.kinds import MeanTest, Part
+from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.retrieval.doors import some
@@ -47,8 +47,7 @@ from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import size_words
-from pytest_ireval.statistics.multiplicity import holm_of_groups, worth_of_tests
-from pytest_ireval.statistics.student import LEVEL
+from pytest_ireval.statistics.multiplicity import holm
 from pytest_ireval.suites.suite import RuleAsked
 from pytest_ireval.text_table import counted
 
@@ -328,51 +327,30 @@ def apply_rules(checks: Sequence[Check], look: Callable[[Check], Seen]) -> dict[
 
 
 def _correct_together(checks: Sequence[Check], look: Callable[[Check], Seen]) -> _Family:
-    tested: dict[str, MeanTest] = {}
+    tested: dict[str, float] = {}
     broken: dict[str, Ruling] = {}
     for check in checks:
         if check.asked is None or check.asked.kind.tested is None:
             continue
         try:
-            test = _checked(check.asked.kind.tested(check.asked.options, look(check)))
+            p = _checked(check.asked.kind.tested(check.asked.options, look(check)))
         except IrevalError:
             continue  # what cannot be compared is an error when the rule is asked
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
             rule = f"rule {check.asked.kind.name} of {check.asked.kind.source}"
             broken[check.id] = _error_ruling(PluginError(raised(rule, error)))
             continue
-        if test is not None:
-            tested[check.id] = test
-    groups, worth = groups_of(list(tested.values()))
-    p = np.array([each.p for each in tested.values()], np.float64)
-    adjusted = holm_of_groups(p, groups, worth)  # tests of the same queries count by how much they move together
+        if p is not None:
+            tested[check.id] = p
+    adjusted = holm(np.array([*tested.values()], np.float64))
     return _Family(dict(zip(tested, adjusted.tolist(), strict=True)), broken)
 
 
-def _checked(p: float | MeanTest | None) -> MeanTest | None:
-    """Check the p of a rule; a plugin may return an invalid probability, or values of other units."""
-    if p is None:
-        return None
-    found = p if isinstance(p, MeanTest) else MeanTest(float(p), None, None)
-    if not 0 <= found.p <= 1:
-        raise ValueError(f"its p is {found.p}; a p lies between 0 and 1")
-    if found.units is not None and (found.gains is None or np.shape(found.gains) != np.shape(found.units)):
-        raise ValueError("a MeanTest needs one gain for each unit")
-    return found
-
-
-def groups_of(tested: Sequence[MeanTest]) -> tuple[list[list[int]], list[float]]:
-    """Return the places of tests of the same queries, and how many independent tests these are worth."""
-    groups: dict[object, list[int]] = {}
-    for place, each in enumerate(tested):
-        groups.setdefault(place if each.units is None else bytes(each.units), []).append(place)
-    worth = [
-        float(len(group))
-        if len(group) == 1
-        else worth_of_tests(np.array([tested[place].gains for place in group]), LEVEL / len(tested))
-        for group in groups.values()
-    ]
-    return list(groups.values()), worth
+def _checked(p: float | None) -> float | None:
+    """Check the p of a rule: that of a plugin may be no probability."""
+    if p is not None and not 0 <= float(p) <= 1:
+        raise ValueError(f"its p is {p}; a p lies between 0 and 1")
+    return None if p is None else float(p)
 
 
 class _Told(NamedTuple):

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 from pytest_ireval.errors import PluginError, Problem, raised
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from typing_extensions import TypeVar
 
     from pytest_ireval.metrics.metric import Metric
@@ -50,16 +48,6 @@ class Part(NamedTuple):
         return self.metric if self.metric is not None and "timings" in self.metric.needs else None
 
 
-class MeanTest(NamedTuple):
-    """The p of a fall of a mean, and the values of that mean, to correct for other metrics on the same queries."""
-
-    p: float
-    gains: NDArray[np.float64] | None
-    """One value for each unit; a loss is below 0."""
-    units: NDArray[np.int64] | None
-    """Their places: p-values about the same units are corrected together, by how much they move together."""
-
-
 @dataclass(frozen=True)
 class RuleKind(Generic[OfRule]):
     """A kind of rule; made by :func:`rule`."""
@@ -84,11 +72,10 @@ class RuleKind(Generic[OfRule]):
     """It compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
     names_whole: bool = False
     """The id of a verdict on all queries ends in ``all``."""
-    tested: Callable[[OfRule, Seen], float | MeanTest | None] | None = None
+    tested: Callable[[OfRule, Seen], float | None] | None = None
     """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
 
-    A :class:`MeanTest` has the values as well, so that metrics that move together are corrected less. The gate asks it
-    for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
+    The gate asks it for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
     """
     origin: str = ""
 
@@ -217,7 +204,7 @@ def rule(
     slices: bool = True,
     lists: bool = False,
     names_whole: bool = False,
-    tested: Callable[[OfRule, Seen], float | MeanTest | None] | None = None,
+    tested: Callable[[OfRule, Seen], float | None] | None = None,
 ) -> Callable[[Callable[[OfRule, Seen], Ruling]], RuleKind[OfRule]]:
     """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
 

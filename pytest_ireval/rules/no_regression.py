@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import MeanTest, rule
+from pytest_ireval.plugins.kinds import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, rule_by_evidence, tested_p
 from pytest_ireval.rules.context import Ruling, Seen, percent
@@ -93,15 +93,13 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         return self
 
 
-def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> MeanTest | None:
+def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> float | None:
     """The p of a fall, if evidence decides."""
     tolerance = options.tolerance.of(seen.slice.value)
     if not options.by_evidence or tolerance is None:
         return None
     question = _question(options, seen, tolerance)
-    p = tested_p(options, question, lambda: question.evidence.p_worse)
-    gains = question.gains if question.weights is None else question.gains * question.weights
-    return None if p is None else MeanTest(p, gains, question.values.place)
+    return tested_p(options, question, lambda: question.evidence.p_worse)
 
 
 def _hard_limit(

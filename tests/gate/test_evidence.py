@@ -1,12 +1,10 @@
 """What so many queries show and cannot tell: the numbers behind a verdict by evidence."""
 
-import numpy as np
 import pytest
 from town import Town
 
 from pytest_ireval.errors import SuiteError
 from pytest_ireval.gate.verdicts import _checked
-from pytest_ireval.plugins.kinds import MeanTest
 
 BY_EVIDENCE = "no_regression: {metric: RR@10, tolerance: 2%}"
 SAME = (2, 2)
@@ -48,9 +46,9 @@ def test_a_hard_limit_holds_on_a_slice_with_too_few_queries_to_be_evidence(town)
     }
 
 
-@pytest.mark.parametrize("p", [float("nan"), -0.1, 1.5, MeanTest(0.5, None, np.arange(3))])
+@pytest.mark.parametrize("p", [float("nan"), -0.1, 1.5])
 def test_what_a_plugin_says_of_its_p_is_checked(p):
-    with pytest.raises(ValueError, match=r"its p is|one gain for each unit"):
+    with pytest.raises(ValueError, match="its p is"):
         _checked(p)
 
 
@@ -94,20 +92,6 @@ def test_one_level_is_shared_by_all_rules_of_a_suite(town):
     assert low.adjusted == pytest.approx(2 * low.p)
     assert high.adjusted == max(high.p, low.adjusted)
     assert any("corrected for 2 verdicts" in fact for name, each in sliced.items() for fact in each.statistics)
-
-
-def test_metrics_of_one_slice_that_move_together_are_corrected_less(town):
-    kinds = (SAME, 470), (LOSS, 20), (GAIN, 8)
-    alone = town(*kinds).only(BY_EVIDENCE)
-    same = town(*kinds).gate(*(rule(BY_EVIDENCE, f"name: n{i}") for i in range(10)))
-    others = [BY_EVIDENCE.replace("RR@10", metric) for metric in ("P@1", "nDCG@10", "RR@10")]
-    alike = town(*kinds).gate(*others)
-
-    assert {each.verdict for name, each in same.items() if name != "inputs"} == {"fail"}
-    (ten_times,) = {each.figures[0].adjusted for name, each in same.items() if name != "inputs"}
-    assert ten_times == pytest.approx(alone.figures[0].p, rel=0.1)
-    found = alike["no_regression::RR_10.all"].figures[0]
-    assert found.adjusted == pytest.approx(found.p)  # one relevant document at most: these are one metric
 
 
 def test_rules_that_observation_decides_are_none_of_the_family(town):
@@ -170,7 +154,7 @@ def test_neither_the_order_of_rows_nor_names_of_queries_change_a_digit(change, t
 
 def test_a_greater_tolerance_never_makes_a_verdict_worse(town):
     order = ("pass", "inconclusive", "fail")
-    some = town((SAME, 170), (LOSS, 22), (GAIN, 8))
+    some = town((SAME, 170), (LOSS, 28), (GAIN, 4))
     rules = [rule(BY_EVIDENCE, f"name: t{t:02}").replace("2%", f"{t}%") for t in range(1, 25)]
     found = some.gate(*rules)
 
