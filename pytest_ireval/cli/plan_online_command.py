@@ -1,4 +1,4 @@
-"""``ireval plan-online``: the searches and days that an A/B test needs, and the price of looking early."""
+"""``ireval plan-online``: the searches and days that an A/B test needs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.meta.online import Design
 from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.statistics.multiplicity import crossings, sequential
-from pytest_ireval.statistics.student import NORMAL
 
-LOOKS = (1, 2, 5, 10, 20)
 DAYS = (7, 14, 28, 56)
 
 
@@ -81,8 +78,6 @@ def _number(text: str) -> float:
     type=click.FloatRange(-1, 1, min_open=True, max_open=True),
     help="The correlation of the rate with a figure from before the test, such as the same user's earlier rate.",
 )
-@click.option("--looks", default=1, type=click.IntRange(1, 50), help="Plan to look this often, and to stop early.")
-@click.option("--falling", is_flag=True, help="The bound of --looks falls from look to look, as O'Brien and Fleming's.")
 @click.option("--svg", metavar="FILE", help="Write the smallest change that shows, by days, as a picture.")
 @sheet_format
 def command(
@@ -98,15 +93,12 @@ def command(
     searches_per_user: float,
     correlation: float,
     covariate: float,
-    looks: int,
-    falling: bool,
     svg: str | None,
     form: str,
 ) -> None:
     """Plan an A/B test of a rate, such as the share of searches with a click.
 
-    It shows the searches and the days that a change needs, or the smallest change that some days show. It also shows
-    how often a test that looks several times gives a false alarm, and the bound that prevents this.
+    It shows the searches and the days that a change needs, or the smallest change that some days show.
     """
     if not asked and not days:
         raise click.UsageError("give --change, or --days with --searches-per-day")
@@ -119,25 +111,19 @@ def command(
     if not all(math.isfinite(each) for each in figures if each is not None):
         raise click.UsageError("all numbers must be finite")
     variance = (1 + (searches_per_user - 1) * correlation) * (1 - covariate**2)
-    bound = sequential(looks, alpha, power, two_sided=not one_sided, falling=falling)
-    design = Design(rate, share, old_share, alpha, power, not one_sided, variance, bound.sample if looks > 1 else 1.0)
+    design = Design(rate, share, old_share, alpha, power, not one_sided, variance)
     changes = [number * rate if relative else number for number, relative in asked]
     _refuse_impossible(rate, changes, 1 - rate if one_sided else max(rate, 1 - rate))
     rows = [_planned(design, change, searches_per_day) for change in changes]
     found = [] if searches_per_day is None else [_detectable(design, each, searches_per_day) for each in days or DAYS]
-    seen = [_looks(each, design) for each in sorted({*LOOKS, looks})]
-    notes = [*_notes(design, changes, looks, bound.bounds), *_rough(design, [*rows, *found]), *_alarms(seen, design)]
+    notes = [*_notes(design, changes), *_rough(design, [*rows, *found])]
     if svg is not None:
         notes.append(_drawn(svg, design, changes, float(searches_per_day or 0), days))
     sheets = [
         Sheet("plan", rows, "Searches that each arm needs:" if rows else "", shown=[_short(each) for each in rows]),
         Sheet("detectable", found, "The smallest change that shows:", shown=[_short(each) for each in found]),
-        Sheet("looks", seen, "A test that looks several times:", HEADERS, shown=[_short(each) for each in seen]),
     ]
     show(sheets, notes, form)
-
-
-HEADERS = {"bound": "same bound", "falling_bound": "last falling bound"}
 
 
 MOST = 1e15
@@ -191,32 +177,11 @@ def _detectable(design: Design, days: int, per_day: float) -> Row:
     }
 
 
-def _looks(looks: int, design: Design) -> Row:
-    single = NORMAL.inv_cdf(1 - design.alpha / (1 + design.two_sided))
-    same, falling = (
-        sequential(looks, design.alpha, design.power, two_sided=design.two_sided, falling=each)
-        for each in (False, True)
-    )
-    return {
-        "looks": looks,
-        "false_alarms": sum(crossings([single] * looks, two_sided=design.two_sided)),
-        "bound": same.bounds[-1],
-        "sample": same.sample,
-        "average": same.average,
-        "falling_bound": falling.bounds[-1],
-        "falling_sample": falling.sample,
-        "falling_average": falling.average,
-    }
-
-
-SHARES = ("relative", "false_alarms")
-
-
 def _short(row: Row) -> Row:
     """The row with the digits that matter: rates may be small."""
     found: dict[str, str | int | None] = {}
     for name, value in row.items():
-        if name in SHARES and value is not None:
+        if name == "relative" and value is not None:
             found[name] = f"{100 * float(value):.3g}%"
         elif isinstance(value, float):
             found[name] = f"{value:.3g}" if name == "change" else f"{value:.2f}"
@@ -225,15 +190,13 @@ def _short(row: Row) -> Row:
     return found
 
 
-def _notes(design: Design, changes: Sequence[float], looks: int, bounds: Sequence[float]) -> Iterator[str]:
+def _notes(design: Design, changes: Sequence[float]) -> Iterator[str]:
     sides = "two-sided" if design.two_sided else "one-sided"
     yield f"rate {design.rate:g}; {sides} test at alpha {design.alpha:g}; power {100 * design.power:g}%"
     yield f"arms: {design.new:.3g} of all searches get the new version, {design.old:.3g} the old one"
     if design.variance != 1:
         yield f"variance: {design.variance:.3g} times that of independent searches, by users and covariate"
-    if looks > 1:
-        listed = ", ".join(f"{each:.2f}" for each in (bounds if bounds[0] != bounds[-1] else bounds[:1]))
-        yield f"the plan has {looks} looks at equal distances; stop when the difference has {listed} standard errors"
+    yield "look once, at the end: a test that stops at the first significant look has many more false alarms"
     at = design.rate * (1 - design.rate)
     higher = max((design.rate + change for change in changes if design.rate + change <= 1), default=design.rate)
     factor = (higher * (1 - higher) / design.new + at / design.old) / (at / design.new + at / design.old)
@@ -252,17 +215,6 @@ def _rough(design: Design, rows: Sequence[Row]) -> Iterator[str]:
     least = min(int(row[arm] or 0) for row in rows for arm in ("new", "old"))
     if least * min(design.rate, 1 - design.rate) < FEW:
         yield f"arms of {least:,} searches have fewer than {FEW} of one outcome: figures of such small arms are rough"
-
-
-def _alarms(seen: Sequence[Row], design: Design) -> Iterator[str]:
-    row = next(each for each in seen if each["looks"] == 10)
-    single = NORMAL.inv_cdf(1 - design.alpha / (1 + design.two_sided))
-    yield (
-        f"do not stop at the first significant look: with 10 looks at {single:.2f} standard errors, "
-        f"{float(row['false_alarms'] or 0):.1%} of tests without any difference are significant; "
-        f"use {float(row['bound'] or 0):.2f}"
-    )
-    yield "sample, average: multiples of the searches of one look; average: if the change is real and tests stop early"
 
 
 def _drawn(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:

@@ -31,8 +31,7 @@ from pytest_ireval.statistics.student import NORMAL
 class Design(NamedTuple):
     """An A/B test of a rate; ``new`` and ``old`` are the shares of all searches that its two arms get.
 
-    ``variance`` is the variance of its difference as a multiple of that of independent searches, ``more`` the sample
-    of a test with several looks as a multiple of that of one look.
+    ``variance`` is the variance of its difference as a multiple of that of independent searches.
     """
 
     rate: float
@@ -42,7 +41,6 @@ class Design(NamedTuple):
     power: float = 0.80
     two_sided: bool = True
     variance: float = 1.0
-    more: float = 1.0
 
     @property
     def distance(self) -> float:
@@ -51,13 +49,13 @@ class Design(NamedTuple):
 
     def sample(self, change: float) -> tuple[int, int]:
         """The searches of both arms that show a change of the rate by this amount."""
-        single = self.distance**2 * self.rate * (1 - self.rate) * self.variance * self.more / change**2
+        single = self.distance**2 * self.rate * (1 - self.rate) * self.variance / change**2
         new, old = single * (1 + self.new / self.old), single * (1 + self.old / self.new)
         return math.ceil(new), math.ceil(old)
 
     def change(self, searches: float) -> float:
         """The smallest change that shows when there are this many searches in all, in the test or not."""
-        spread = self.rate * (1 - self.rate) * self.variance * self.more
+        spread = self.rate * (1 - self.rate) * self.variance
         return self.distance * math.sqrt(spread * (1 / self.new + 1 / self.old) / searches)
 
     def days(self, change: float, searches_per_day: float) -> int:

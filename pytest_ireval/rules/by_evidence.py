@@ -160,13 +160,13 @@ def _facts(
         yield from low_baseline_words(question, figures)
         yield from bounds_words(decision.robustness) if decision.robustness else open_words(question)
     if figures.p is not None:
-        yield from too_many_looks(question.seen, options.looks, options.alpha)
+        yield from too_many_looks(question.seen, options.alpha)
 
 
 def _statistics(options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures) -> Iterator[str]:
     yield from numbers_words(figures, question.seen.tests)
     if figures.p is not None:
-        yield from look_words(question.seen, options.looks, options.alpha)
+        yield from look_words(question.seen, options.alpha)
     yield from describe_units(question)
 
 

@@ -17,7 +17,7 @@ from pytest_ireval.plugins.kinds import Part
 from pytest_ireval.results.outcome import Placed, QueryChange, SliceFigures, Verdict
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.side import WHOLE, Floats, Population, Scored, Side, Slice
-from pytest_ireval.statistics.multiplicity import agreement, even_agreement, levels_of_looks
+from pytest_ireval.statistics.looks import correlation_of_looks, levels_of_looks
 from pytest_ireval.text_table import decimals_beside
 
 
@@ -308,14 +308,10 @@ class Walk:
         steps = [*(each.step for each in self.accepted), *([self.step] if self.moving else [])]
         for look, (before, after) in enumerate(pairwise(steps), 2):
             if before is None or after is None:
-                yield even_agreement(look)
+                yield math.sqrt((look - 1) / look)
             else:
-                yield agreement(before.from_anchor, after.from_anchor, after.spread)
+                yield correlation_of_looks(before.from_anchor, after.from_anchor, after.spread)
 
-    def level(self, looks: int, alpha: float) -> float:
-        """The level at which this look is tested, so that ``alpha`` lasts for this many of them."""
-        return self.levels(looks, alpha)[-1]
-
-    def levels(self, looks: int, alpha: float) -> tuple[float, ...]:
-        """Those of all looks so far."""
-        return levels_of_looks(tuple(self.correlations()), looks, alpha)
+    def levels(self, alpha: float) -> tuple[float, ...]:
+        """The level of each look so far; this one is tested at the last one."""
+        return levels_of_looks(tuple(self.correlations()), alpha)

@@ -68,14 +68,10 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
         figures=(replace(figures, over=verdict == "fail", two_sided=True),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=tuple(too_many_looks(seen, options.looks, options.alpha)),
+        facts=tuple(too_many_looks(seen, options.alpha)),
         warning=warning,
         numbers=numbers_of(figures),
-        statistics=(
-            *numbers_words(figures, seen.tests),
-            *look_words(seen, options.looks, options.alpha),
-            *describe_units(question),
-        ),
+        statistics=(*numbers_words(figures, seen.tests), *look_words(seen, options.alpha), *describe_units(question)),
     )
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytest_ireval.rules.context import Seen, Unjudged
+from pytest_ireval.rules.context import Seen, Unjudged, Walk
 from pytest_ireval.rules.question import Question
-from pytest_ireval.statistics.multiplicity import levels_of_looks
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.text_table import counted
 
@@ -28,9 +27,7 @@ def for_looks(options: AlwaysEvidenceOptions, seen: Seen) -> float:
     """The factor for looks: comparing many changes with one reference gives chance many tries."""
     if not options.against.anchored:
         return 1.0
-    if seen.walk is None:
-        return options.alpha / levels_of_looks((), options.looks, options.alpha)[-1]
-    return options.alpha / seen.walk.level(options.looks, options.alpha)
+    return options.alpha / (seen.walk or Walk()).levels(options.alpha)[-1]
 
 
 @dataclass(frozen=True, eq=False)

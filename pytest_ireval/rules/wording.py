@@ -12,6 +12,7 @@ from pytest_ireval.results.outcome import QueryChange, SliceFigures
 from pytest_ireval.rules.context import AcceptedChange, Seen, Values, Walk, best_of, percent
 from pytest_ireval.rules.evidence import Robustness, left_open_of, robustness_of
 from pytest_ireval.rules.question import Question
+from pytest_ireval.statistics.looks import LOOKS
 from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.text_table import counted, cut, decimals_beside, plural, roughly
 
@@ -265,22 +266,22 @@ def _named(change: AcceptedChange, relative: float) -> str:
     return f"{' '.join(part for part in (change.date[:10], change.reason) if part)} {sign}{percent(abs(relative))}"
 
 
-def too_many_looks(seen: Seen, looks: int, alpha: float) -> Iterator[str]:
-    """A line if more changes were accepted since the anchor than the rule plans for."""
+def too_many_looks(seen: Seen, alpha: float) -> Iterator[str]:
+    """A line if more changes were accepted since the anchor than alpha lasts for."""
     walk = seen.walk
-    if walk is not None and walk.looks > looks:
+    if walk is not None and walk.looks > LOOKS:
         yield (
-            f"this is change {walk.looks} since the anchor, and looks is {looks}: chance turns more than "
-            f"{percent(alpha)} of neutral series red; pin a new anchor, or raise looks"
+            f"this is change {walk.looks} since the anchor: after {LOOKS}, chance turns more than {percent(alpha)} "
+            "of neutral series red; pin a new anchor"
         )
 
 
-def look_words(seen: Seen, looks: int, alpha: float) -> Iterator[str]:
+def look_words(seen: Seen, alpha: float) -> Iterator[str]:
     """The number of accepted changes since the anchor, and the p below which the next one counts."""
     walk = seen.walk
     if walk is not None:
-        level = f"{walk.level(looks, alpha):.2g}".lstrip("0")
-        yield f"change {walk.looks} of {max(looks, walk.looks)} since the anchor: a p below {level} counts"
+        level = f"{walk.levels(alpha)[-1]:.2g}".lstrip("0")
+        yield f"change {walk.looks} of {max(LOOKS, walk.looks)} since the anchor: a p below {level} counts"
 
 
 SHOWN_WITHOUT_FAILURE = 5

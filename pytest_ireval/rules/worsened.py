@@ -110,7 +110,7 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     worst = worst_changes(seen, question.values, failed=decision.verdict != "pass", least=options.by_more_than)
     verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
-    too_many = too_many_looks(seen, options.looks, options.alpha) if options.by_evidence else ()
+    too_many = too_many_looks(seen, options.alpha) if options.by_evidence else ()
     settling = worst_words(seen, worst.queries) if decision.settled_by_queries else ""
     return Ruling(
         decision.verdict,
@@ -216,4 +216,4 @@ def _statistics(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[st
         if seen.adjusted and seen.tests > 1:
             corrected = f", corrected for {seen.tests} verdicts {p_words(seen.adjusted)}"
         yield f"p {p_words(tail.p)}{corrected}"
-        yield from look_words(seen, options.looks, options.alpha)
+        yield from look_words(seen, options.alpha)

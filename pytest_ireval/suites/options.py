@@ -346,7 +346,7 @@ class ComparingOptions(RuleOptions):
         return replace(super().facts, reference=self.against)
 
 
-FOR_EVIDENCE = ("alpha", "on_inconclusive", "looks", "hard_limit")
+FOR_EVIDENCE = ("alpha", "on_inconclusive", "hard_limit")
 """Options that mean nothing where the observed change decides."""
 
 
@@ -361,9 +361,6 @@ class AlwaysEvidenceOptions(ComparingOptions):
     )
     on_inconclusive: Annotated[Literal["warn", "fail"], _words("fail", "warn")] = Field(
         "warn", description="With evidence, if these queries cannot tell: warn, or fail, which turns many changes red."
-    )
-    looks: Annotated[Whole, MORE] = Field(
-        20, description="With evidence and against: anchor: the number of accepted changes that alpha covers."
     )
 
     @property
@@ -398,8 +395,6 @@ class AlwaysEvidenceOptions(ComparingOptions):
         asked = [name for name in FOR_EVIDENCE if name in self.model_fields_set]
         if asked and not self.by_evidence:
             raise ValueError(f"{asked[0]} is for rules that decide by evidence: {self._way_to_evidence}")
-        if "looks" in self.model_fields_set and not self.against.anchored:
-            raise ValueError("looks is for rules that compare with the anchor: add against: anchor")
         return self
 
 
