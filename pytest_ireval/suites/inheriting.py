@@ -27,8 +27,8 @@ class GatheredKeys:
     tree: Keys
     own: Keys
     """The keys of the file itself."""
-    rules: list[tuple[str, int, Any]] = field(default_factory=list)
-    """Each rule with the key and position it is written at."""
+    rules: list[tuple[int, Any]] = field(default_factory=list)
+    """Each rule with its position in the list where it is written; inherited ones first."""
     problems: list[Problem] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     whole: bool = True
@@ -115,29 +115,25 @@ def _base(
 
 
 def _merge(here: GatheredKeys, bases: list[GatheredKeys]) -> None:
-    """Merge the keys: later files win over earlier ones, the file itself over all. A mapping replaces the other."""
+    """Merge the keys: later files win over earlier ones, the file itself over all; rules are added."""
     tree: dict[Any, Any] = {}
     for keys in (*(base.tree for base in bases), here.own):
-        left_out = () if keys is here.own else ("ireval", "extends", "add_rules")
+        left_out = () if keys is here.own else ("ireval", "extends")
         tree = {key: each for key, each in tree.items() if key not in keys}
         tree.update((key, each) for key, each in keys.items() if key not in left_out)
-    for base in bases:
-        if "rules" in base.tree or base.rules:
-            here.rules = base.rules
-    if "rules" in here.own:
-        here.rules = _rules_of(here, "rules")
-    here.rules = here.rules + _rules_of(here, "add_rules")
+    inherited = {id(rule): (number, rule) for base in bases for number, rule in base.rules}  # one file may come twice
+    here.rules = [*inherited.values(), *_rules_of(here)]
     here.tree = put_value(Keys(tree), here.own.file, here.own.line, here.own.column)
 
 
-def _rules_of(here: GatheredKeys, key: str) -> list[tuple[str, int, Any]]:
-    value = here.own.get(key, [])
+def _rules_of(here: GatheredKeys) -> list[tuple[int, Any]]:
+    value = here.own.get("rules", [])
     if isinstance(value, Items):
-        return [(key, number, each) for number, each in enumerate(value)]
+        return list(enumerate(value))
     if value not in ("", []):
-        place = next(each for each in here.own if each == key).place
+        place = next(key for key in here.own if key == "rules").place
         complaint = "is not a list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}"
-        here.problems.append(Problem(complaint, str(place), (key,)))
+        here.problems.append(Problem(complaint, str(place), ("rules",)))
     return []
 
 
@@ -259,7 +255,7 @@ def combinations(tree: Keys, rules: Iterable[Any], problems: list[Problem]) -> l
 
 def _refuse_unused(tree: Keys, rules: Iterable[Any], columns: Mapping[str, list[str]], problems: list[Problem]) -> None:
     """A name that only the suite's own name uses would make equal suites."""
-    said = [value for key, value in tree.items() if key not in ("matrix", "suite", "rules", "add_rules")]
+    said = [value for key, value in tree.items() if key not in ("matrix", "suite", "rules")]
     used = {match["name"] for text in _texts([*said, *rules]) for match in _PLACEHOLDER.finditer(text) if match["name"]}
     for name, values in columns.items():
         misspelt = closest(name, used - columns.keys())  # and reported as that

@@ -42,7 +42,7 @@ from pytest_ireval.suites.suite import (
 )
 from pytest_ireval.suites.suite_keys import CONTENTS, DocumentsKeys, JudgmentsKeys, QueriesKeys, SuiteKeys
 
-BY_HAND = ("ireval", "source", "rules", "add_rules", "extends", "matrix")
+BY_HAND = ("ireval", "source", "rules", "extends", "matrix")
 """Keys that are not read by their type alone."""
 A_VARIABLE = re.compile(r"\$\{\w+\}")
 PLACE = re.compile(r"(.*?):(\d+)(?::(\d+))?", re.DOTALL)
@@ -94,7 +94,7 @@ def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] 
         if not isinstance(written, Scalar) or not written:
             problems.append(Problem("the key 'suite' is missing or not a name", str(found.tree.place)))
         else:
-            for values in combinations(found.tree, [rule for _, _, rule in found.rules], problems):
+            for values in combinations(found.tree, [rule for _, rule in found.rules], problems):
                 own = with_values(written, values, problems) if values else written
                 made.append(str(named_suite(written, own, values)))
     if problems:
@@ -123,13 +123,13 @@ def _is_suite(found: GatheredKeys) -> bool:
 def _suites(found: GatheredKeys, registry: Registry, contents: Contents | None) -> tuple[Suite, ...]:
     """The suite of each combination of the matrix; problems are added to those of ``found``."""
     suites = []
-    for values in combinations(found.tree, [rule for _, _, rule in found.rules], found.problems):
+    for values in combinations(found.tree, [rule for _, rule in found.rules], found.problems):
         tree, rules = found.tree, found.rules
         if values:
             tree = put_value(Keys({**tree, "matrix": ""}), tree.file, tree.line, tree.column)
             known = len(found.problems)
             tree = with_values(tree, values, found.problems)
-            rules = [(k, n, with_values(v, values, found.problems, (k, str(n + 1)))) for k, n, v in rules]
+            rules = [(n, with_values(rule, values, found.problems, ("rules", str(n + 1)))) for n, rule in rules]
             found.unknown += found.problems[known:]
         wrong: list[Problem] = []
         dialect = tree.get("dialect")
@@ -144,11 +144,7 @@ def _suites(found: GatheredKeys, registry: Registry, contents: Contents | None) 
 
 
 def _read(
-    tree: Keys,
-    rules: list[tuple[str, int, Any]],
-    registry: Registry,
-    problems: list[Problem],
-    contents: Contents | None,
+    tree: Keys, rules: list[tuple[int, Any]], registry: Registry, problems: list[Problem], contents: Contents | None
 ) -> Read:
     """Everything that can be read, each key by itself, so that one mistake does not hide another."""
     start = Spot((), tree.place)
@@ -170,11 +166,11 @@ def _read(
         wrong_of_source = problems if contents is None else []  # files of an earlier suite may be gone
         values["source"] = read_source(tree["source"], registry, spot(tree, ("source", KEY), start), wrong_of_source)
     placed = []
-    for key, number, rule in rules:
+    for number, rule in rules:
         place = getattr(rule, "place", tree.place)
-        asked = _rule_asked(rule, registry, Spot((key, str(number + 1)), place), problems)
+        asked = _rule_asked(rule, registry, Spot(("rules", str(number + 1)), place), problems)
         if asked is not None:
-            placed.append(PlacedValue(asked, (key, str(number + 1))))
+            placed.append(PlacedValue(asked, ("rules", str(number + 1))))
     return Read(tree, values, frozenset(wrong), placed, meant)
 
 

@@ -320,14 +320,8 @@ class SuiteKeys(Options):
     extends: Texts = Field(
         (),
         description="Files whose settings this file inherits; paths are relative to this file. Keys given here "
-        "replace theirs.",
+        "replace theirs; rules are added to theirs.",
         examples=["../common.yaml"],
-    )
-    add_rules: tuple[Any, ...] = Field(
-        (),
-        description="Rules added to those of the files it extends; `rules` would replace them.",
-        json_schema_extra=editor_types.RULES,
-        examples=['[{threshold: {Judged@10: ">= 0.7"}}]'],
     )
     matrix: dict[Text, Texts] = Field(
         default_factory=dict,

@@ -61,7 +61,7 @@ rules:
 waive:
   - {query: q017, until: "2027-04-01", reason: "SEARCH-9"}
 """,
-    "ireval: 1\nextends: ../common.yaml\nadd_rules: [{threshold: {AP: '>= 0.1'}}]\n",
+    "ireval: 1\nextends: ../common.yaml\nrules: [{threshold: {AP: '>= 0.1'}}]\n",
     "depth: 5\n",
     BEGINNING + "depth: ${DEPTH}\nties: ${TIES:-trec}\nmatrix: {locale: [de, fr], size: [1, 2]}\n",
 ]

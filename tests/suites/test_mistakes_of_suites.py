@@ -14,8 +14,7 @@ from pytest_ireval.plugins.kinds import rule
 
 KEYS = (
     "ireval, suite, owner, tags, source, depth, queries, weight, cluster, judgments, documents, metrics, "
-    "dialect, ties, missing_queries, no_relevant, rules, waive, watches, extends, "
-    "add_rules, matrix"
+    "dialect, ties, missing_queries, no_relevant, rules, waive, watches, extends, matrix"
 )
 KNOWN = load_registry().vocabulary.known
 JUDGED = BEGINNING + "judgments: judgments.txt\n"

@@ -42,13 +42,20 @@ def test_a_mapping_given_again_replaces_the_inherited_one(suites, shop):
     assert suite.judgments.lock is False
 
 
-def test_rules_replace_and_add_rules_append(suites, shop):
-    shop("common/all.yaml", COMMON + "add_rules: [{threshold: {RR: '>= 0.4'}}]\n")
-    (replaced,) = suites(BEGINNING + "extends: common/all.yaml\nrules: [{threshold: {P@5: '>= 0.3'}}]\n")
-    (appended,) = suites(BEGINNING + "extends: common/all.yaml\nadd_rules: [{threshold: {P@5: '>= 0.3'}}]\n")
+def test_rules_are_added_to_inherited_ones(suites, shop):
+    shop("common/all.yaml", COMMON)
+    (suite,) = suites(BEGINNING + "extends: common/all.yaml\nrules: [{threshold: {P@5: '>= 0.3'}}]\n")
 
-    assert [str(metric) for metric in replaced.metrics] == ["P@5"]
-    assert [str(metric) for metric in appended.metrics] == ["AP", "RR", "P@5"]
+    assert [str(metric) for metric in suite.metrics] == ["AP", "P@5"]
+
+
+def test_rules_of_a_file_that_is_extended_twice_count_once(suites, shop):
+    shop("common/all.yaml", COMMON)
+    shop("one.yaml", "extends: common/all.yaml\nrules: [{churn: {at_most: 1}}]\n")
+    shop("two.yaml", "extends: common/all.yaml\nrules: [{churn: {at_most: 2}}]\n")
+    (suite,) = suites(BEGINNING + "extends: [one.yaml, two.yaml]\n")
+
+    assert [rule.place.file for rule in suite.rules] == ["common/all.yaml", "one.yaml", "two.yaml"]
 
 
 def test_the_last_of_several_files_wins(suites, shop):
@@ -61,8 +68,8 @@ def test_the_last_of_several_files_wins(suites, shop):
 
 def test_files_may_extend_files(suites, shop):
     shop("one.yaml", "owner: one\nrules: [{churn: {at_most: 1}}]\n")
-    shop("two.yaml", "extends: one.yaml\nadd_rules: [{churn: {at_most: 2}}]\n")
-    (suite,) = suites(BEGINNING + "extends: two.yaml\nadd_rules: [{churn: {at_most: 3}}]\n")
+    shop("two.yaml", "extends: one.yaml\nrules: [{churn: {at_most: 2}}]\n")
+    (suite,) = suites(BEGINNING + "extends: two.yaml\nrules: [{churn: {at_most: 3}}]\n")
 
     assert [str(rule.options.at_most) for rule in suite.rules] == ["1", "2", "3"]
 
@@ -71,13 +78,12 @@ def test_mistakes_point_into_the_file_that_has_them_each_once(mistakes, shop):
     shop("common/all.yaml", COMMON.replace("AP:", "APP:").replace("depth: 50", "dept: 50\nowner: x"))
 
     says = mistakes(
-        BEGINNING
-        + "extends: [common/all.yaml]\nadd_rules: [{churn: {at_most: x}}]\nowner: '{l}'\nmatrix: {l: [a, b]}\n"
+        BEGINNING + "extends: [common/all.yaml]\nrules: [{churn: {at_most: x}}]\nowner: '{l}'\nmatrix: {l: [a, b]}\n"
     )
 
     places = [line for line in says.splitlines() if not line.startswith("  ")]
     assert places == [
-        "shop.yaml:5:31: add_rules > 1 > churn > at_most",
+        "shop.yaml:5:27: rules > 1 > churn > at_most",
         "common/all.yaml:3:1",
         "common/all.yaml:4:1",
         "common/all.yaml:7:17: rules > 1 > threshold > APP",
