@@ -15,7 +15,6 @@ from pytest_ireval.suites.editor_schema import model_schema
 from pytest_ireval.suites.editor_types import WORDS
 from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
 from pytest_ireval.suites.suite_keys import (
-    BudgetKeys,
     CollapseKeys,
     DocumentsKeys,
     JudgmentsKeys,
@@ -71,7 +70,6 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
         "queries": list(_table(QueriesKeys)),
         "judgments": list(_table(JudgmentsKeys)),
         "documents": list(_table(DocumentsKeys)),
-        "budget": list(_table(BudgetKeys)),
         "collapse": list(_table(CollapseKeys)),
         "waive": list(_table(WaiverKeys)),
         "every rule": list(_table(RuleOptions)),

@@ -162,7 +162,7 @@ class Fingerprints(NamedTuple):
     source: str = ""
     policies: str = ""
     documents: str = ""
-    """The keys that define which documents count, as they are written: spans and budget."""
+    """The key that defines which documents count, as it is written: spans."""
     side_files: str = ""
     """Other files that values depend on: aliases, groups of variants, preferences."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_ireval.baselines.changes import changed_queries
 from pytest_ireval.baselines.index_facts import IndexFacts
-from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, shown
+from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError
 from pytest_ireval.gate.inputs import Gathered, Names, relevant_from
 from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, side_of
 from pytest_ireval.plugins.registry import Registry
@@ -23,14 +23,13 @@ from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.formats.input_file import near
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.tables import Unfit
 from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.sources.turns import in_turns
 from pytest_ireval.statistics.noise import noise_floor
-from pytest_ireval.suites.suite import Budget, SourceAsked, Suite
+from pytest_ireval.suites.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
 SAMPLE = 50
@@ -86,12 +85,8 @@ def rankings_of_suite(
     )
     found = answers(source, request)
     fields = _fields_returned(source, suite, [answer.rankings for answer in found])
-    names, budget = material.names, suite.documents.budget
+    names = material.names
     answered = [replace(answer.rankings, fields=fields) for answer in found]
-    if budget is not None:
-        from pytest_ireval.retrieval.aliases import within_budget
-
-        answered = [within_budget(each, _sizes(suite, budget, each, names), budget.at_most) for each in answered]
     rankings = [names.in_rankings(each) for each in answered]
     if names.passages is not None:
         from pytest_ireval.retrieval.aliases import refuse_without_span
@@ -138,32 +133,6 @@ def _counts_of_names(names: Names, answered: Rankings, known: Rankings) -> Itera
         yield f"{counted(old, 'ranked document')} with an old id (documents: aliases)"
     if names.groups and (left := len(answered.documents) - len(known.documents)):
         yield f"{counted(left, 'ranked variant')} of a document above left out (documents: collapse)"
-
-
-def _sizes(suite: Suite, budget: Budget, rankings: Rankings, names: Names) -> Callable[[str], float]:
-    """The size of a document: from the fields that the source returned, or else from the file of fields."""
-    returned, file = rankings.fields or {}, suite.documents.fields
-    lacking = {each for each in rankings.documents.texts() if budget.field not in returned.get(each, ())}
-    known = read_fields(near(file.path), lacking | {*map(names.called, lacking)}) if file and lacking else {}
-
-    def size(document: str) -> float:
-        places = (returned.get(document, {}), known.get(document, {}), known.get(names.called(document), {}))
-        value = next((place[budget.field] for place in places if budget.field in place), None)
-        if value is None:
-            remedy = "return it from the source, or write documents: {fields: FILE} with the field"
-            raise Unfit(f"document {shown(document)} has no field {budget.field!r}, which the budget needs", remedy)
-        if budget.is_text and isinstance(value, str):
-            return -(len(value) // -4)
-        try:
-            found = -1.0 if budget.is_text or isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
-            found = -1.0
-        if not 0 <= found < np.inf:
-            wanted = "a text" if budget.is_text else "a number of 0 or more"
-            raise Unfit(f"the field {budget.field!r} of document {shown(document)} is {value!r:.60}, not {wanted}")
-        return found
-
-    return size
 
 
 def field_user(suite: Suite) -> Callable[[str], bool]:

@@ -156,7 +156,7 @@ def _named_files(suite: Suite) -> Iterator[_Named]:
         "its groups of variants": suite.documents.collapse,
         "its preferences": suite.judgments.preferences if suite.judgments else None,
         "the fields of its documents": suite.documents.fields
-        if suite.documents.budget or any("fields" in metric.needs for metric in suite.metrics)
+        if any("fields" in metric.needs for metric in suite.metrics)
         else None,
     }
     yield from (_Named(what, _exactly(file.path), True) for what, file in asked.items() if file is not None)

@@ -213,10 +213,6 @@ def refuse_missing_needs(suite: Suite, judgments: Judgments | None, queries: Que
                 problems.append(Problem(f"{metric} needs {need}, {lacks[0]}", place, (), lacks[1], lacks[2]))
     problems += (problem for asked in suite.rules for problem in _other_times(asked, suite))
     problems += _compared_with_itself(suite)
-    budget, kind = suite.documents.budget, suite.source.kind.name if suite.source else ""
-    if budget is not None and kind in FROM_FILES and suite.documents.fields is None:
-        complaint = f"the budget needs the field {budget.field!r}, and the source {kind} returns only rankings"
-        problems.append(Problem(complaint, str(suite.place), suggestion="write documents: {fields: FILE}"))
     if problems:
         raise SuiteError(*problems)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pytest_ireval.baselines.record import Baseline
 from pytest_ireval.metrics.metric import Metric
 
-PLAIN = "no spans and no budget"
+PLAIN = "no spans"
 """The meaning of an empty definition of what counts."""
 ENGINE_TIMES = "times: engine"
 """The end of the fingerprint of documents where a metric uses times of the engine."""

@@ -127,7 +127,7 @@ def _grade(grade: float | None) -> str:
 
 
 def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints, kept: _Kept) -> Iterator[Problem]:
-    """Documents or scores that were not kept; other passages or budget; queries that the suite no longer has."""
+    """Documents or scores that were not kept; other passages; queries that the suite no longer has."""
     yield from _too_few(suite, stored, kept)
     then, now = (split_times(each.documents)[0] or PLAIN for each in (stored.fingerprints, prints))
     if then != now:

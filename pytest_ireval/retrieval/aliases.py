@@ -16,16 +16,7 @@ from pytest_ireval.retrieval.formats.row_files import delimited_table
 from pytest_ireval.retrieval.ids import Ids, concatenated
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics, joined_rows, judgments_of, moved
 from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import (
-    JudgedPairs,
-    Ranks,
-    Span,
-    U,
-    begins_of,
-    not_unique,
-    owners_of,
-    repetitions,
-)
+from pytest_ireval.retrieval.scan.tokens import JudgedPairs, Ranks, Span, U, begins_of, not_unique, repetitions
 from pytest_ireval.retrieval.tables import Table, Unfit, column_names, id_in, is_quoted, named
 from pytest_ireval.retrieval.views import with_documents
 
@@ -384,19 +375,3 @@ def refuse_without_span(documents: Ids, place: str | Callable[[int], str]) -> No
 def _span(name: str) -> tuple[str, int, int] | None:
     match = SPAN.fullmatch(name)
     return (match[1], int(match[2]), int(match[3])) if match and int(match[2]) < int(match[3]) else None
-
-
-def within_budget(rankings: Rankings, size: Callable[[str], float], at_most: float) -> Rankings:
-    """Rankings that end before the first document with which the sizes exceed the budget."""
-    mistakes, sizes = Mistakes(), []
-    for document in rankings.documents.texts():
-        try:
-            sizes.append(size(document))
-        except Unfit as unfit:
-            sizes.append(0)
-            mistakes.add(Problem(str(unfit), rankings.origin, suggestion=unfit.suggestion))
-    mistakes.refuse()
-    total = np.concatenate([np.zeros(1), np.cumsum(np.array(sizes, np.float64))])
-    used = total[1:] - total[rankings.first[:-1]][owners_of(rankings.first)]
-    found = with_documents(rankings, used <= at_most)
-    return replace(found, retrieved=np.diff(found.first))

@@ -30,16 +30,7 @@ from pytest_ireval.suites.inheriting import (
 )
 from pytest_ireval.suites.reading import read_source
 from pytest_ireval.suites.scalars import Keys, Scalar, place_of, put_value
-from pytest_ireval.suites.suite import (
-    Budget,
-    DocumentsAsked,
-    FileAsked,
-    JudgmentsAsked,
-    Place,
-    RuleAsked,
-    Suite,
-    Waiver,
-)
+from pytest_ireval.suites.suite import DocumentsAsked, FileAsked, JudgmentsAsked, Place, RuleAsked, Suite, Waiver
 from pytest_ireval.suites.suite_keys import CONTENTS, DocumentsKeys, JudgmentsKeys, QueriesKeys, SuiteKeys
 
 BY_HAND = ("ireval", "source", "rules", "extends", "matrix")
@@ -307,7 +298,6 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
     """The suite; everything in ``read`` is right."""
     given = _with_defaults(read.values)
     documents: DocumentsKeys = given["documents"]
-    budget = documents.budget
     judgments: JudgmentsKeys | None = given["judgments"]
     of_rules = (part.metric for placed in read.rules for part in placed.asked.parts)
     return Suite(
@@ -334,7 +324,6 @@ def _suite_made(read: Read, values: Mapping[str, str], own: Keys, files: list[Pa
             documents.size,
             documents.fields,
             documents.spans,
-            None if budget is None else Budget(budget.at_most, budget.text or budget.field, is_text=bool(budget.text)),
         ),
         metrics=tuple({str(each): each for each in (*given["metrics"], *of_rules) if each is not None}.values()),
         policies=_policies(given),

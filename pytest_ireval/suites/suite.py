@@ -50,19 +50,6 @@ class JudgmentsAsked:
     """A file of pairs of documents, the better one named."""
 
 
-class Budget(NamedTuple):
-    """The most that the documents of a ranking may take together."""
-
-    at_most: int
-    field: str
-    """The field of a document with its size."""
-    is_text: bool
-    """True if that field is a text, of which four characters count one."""
-
-    def __str__(self) -> str:
-        return f"{{at_most: {self.at_most}, {'text' if self.is_text else 'field'}: {self.field}}}"
-
-
 @dataclass(frozen=True)
 class DocumentsAsked:
     """Facts about documents."""
@@ -79,13 +66,10 @@ class DocumentsAsked:
     """A file of titles and other fields of documents."""
     spans: float | None = None
     """The share of a judged passage that a chunk covers to count as it; None: ids have no spans."""
-    budget: Budget | None = None
-    """The sum of sizes at which rankings end; None: without."""
 
     def definition(self) -> str:
-        """The keys that define which documents count; empty without them."""
-        spans = "" if self.spans is None else f"spans: {100 * self.spans:.10g}%"
-        return ", ".join(filter(None, (spans, "" if self.budget is None else f"budget: {self.budget}")))
+        """The key that defines which documents count; empty without it."""
+        return "" if self.spans is None else f"spans: {100 * self.spans:.10g}%"
 
 
 @dataclass(frozen=True)

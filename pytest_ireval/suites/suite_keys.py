@@ -132,22 +132,6 @@ class JudgmentsKeys(FileKeys):
     )
 
 
-class BudgetKeys(Options):
-    """The most that the documents of a ranking may take together, as in the prompt of a language model."""
-
-    at_most: Whole = Field(description="The budget, such as a number of tokens.", examples=["2000"])
-    field: Text = Field("tokens", description="The field of a document with its size.", examples=["tokens"])
-    text: Text = Field(
-        "", description="In place of it, a field with a text: four characters count as one token.", examples=["content"]
-    )
-
-    @model_validator(mode="after")
-    def _one_size(self) -> BudgetKeys:
-        if self.text and "field" in self.model_fields_set:
-            raise UnfitError("field and text both name the size of a document", "remove one of them")
-        return self
-
-
 class CollapseKeys(FileKeys):
     """Variants of one document: a path, or a mapping."""
 
@@ -203,12 +187,6 @@ class DocumentsKeys(Options):
         description="Ids are `DOCUMENT#START-END`. A retrieved chunk that covers this share of a judged passage counts "
         "as the passage; only the first such chunk counts.",
         examples=["50%"],
-    )
-    budget: BudgetKeys | None = Field(
-        None,
-        json_schema_extra={editor_types.WORDS: "mapping"},
-        description="Rankings end before the document with which the sizes of documents exceed a budget.",
-        examples=["{at_most: 2000}"],
     )
 
 

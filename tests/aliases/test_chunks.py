@@ -1,14 +1,12 @@
-"""Retrieved chunks count as the judged passages that they cover, each passage once; rankings end with their budget."""
+"""Retrieved chunks count as the judged passages that they cover, each passage once."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.retrieval.aliases import passages_of, within_budget
+from pytest_ireval.retrieval.aliases import passages_of
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.tables import Unfit
 
 JUDGMENTS = {"q": {"book#0-100": 2, "book#100-200": 1}, "r": {"book#50-150": 1}}
 
@@ -75,22 +73,3 @@ def test_names_stay_unique_and_a_second_time_changes_nothing(chunks, judged):
     assert len(set(names)) == len(names) <= len(chunks)
     assert {*names} <= {*chunks, *judged}
     assert passages.in_rankings(found).ranking("q") == names
-
-
-@pytest.mark.parametrize(("budget", "kept"), [(0, ["z"]), (2, ["z"]), (3, ["z", "a"]), (7, ["z", "a", "b"]), (99, 4)])
-def test_a_ranking_ends_before_the_document_that_exceeds_the_budget(budget, kept):
-    sizes = {"z": 0, "a": 3, "b": 4, "c": 1}
-    found = within_budget(rankings_from({"q": list(sizes), "e": [], "r": ["b", "c"]}), sizes.__getitem__, budget)
-
-    assert found.ranking("q") == (list(sizes) if kept == 4 else kept)
-    assert found.ranking("r") == (["b", "c"] if budget >= 5 else [])
-    assert np.diff(found.first).tolist() == found.retrieved.tolist()
-
-
-def test_all_documents_without_a_size_are_named():
-    def size(document):
-        raise Unfit(f"document {document!r} has no size")
-
-    with pytest.raises(InputError, match="document 'a' has no size") as caught:
-        within_budget(rankings_from({"q": ["a", "b"]}), size, 5)
-    assert len(caught.value.problems) == 2

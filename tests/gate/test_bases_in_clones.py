@@ -169,23 +169,23 @@ def test_a_baseline_that_held_too_little_is_an_error_that_says_what_differs(bran
     )
 
 
-def test_baselines_with_other_budgets_are_not_compared(branch):
+def test_baselines_of_other_passages_are_not_compared(branch):
     branch.git("checkout", "--quiet", "main")
-    ids = {f"{query}-{end}" for query in branch.shop.rankings for end in ("d0", "d1", "d2", "d3", "n1", "n2", "n3")}
-    rows = "".join(f'{{"id": "{each}", "tokens": 10}}\n' for each in sorted(ids))
-    (branch.path / "fields.jsonl").write_text(rows)
-    budget = "documents: {fields: fields.jsonl, budget: {at_most: 40}}"
-    branch.shop.change(("judgments: judgments.txt", f"judgments: judgments.txt\n{budget}"))
+    shop = branch.shop
+    shop.judgments = {q: {f"{d}#0-90": grade for d, grade in grades.items()} for q, grades in shop.judgments.items()}
+    shop.rankings = {query: [f"{d}#0-90" for d in ids] for query, ids in shop.rankings.items()}
+    shop.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {spans: 40%}"))
     branch.accept("--ireval-force")
     base = branch.git("rev-parse", "--short=7", "HEAD")
     branch.git("checkout", "--quiet", "-B", "change")
-    branch.shop.change(("at_most: 40", "at_most: 30"))
-    branch.accept("--ireval-force", **WORSE)
+    shop.rankings["q10"].reverse()
+    shop.change(("spans: 40%", "spans: 30%"))
+    branch.accept("--ireval-force")
 
     found = branch.outcome()
 
     assert found["verdict"] == "error"
     assert found["headline"] == (
-        f"the baseline at {base}, the merge base with main was accepted with budget: {{at_most: 40, field: tokens}}, "
+        f"the baseline at {base}, the merge base with main was accepted with spans: 40%, "
         "and that of this branch otherwise"
     )

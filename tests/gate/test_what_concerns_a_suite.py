@@ -40,7 +40,8 @@ def test_what_a_suite_is_made_of_needs_no_watching(monorepo, file, what):
         "extends: common/all.yaml\n"
         "queries: data/queries.tsv\n"
         "documents: {aliases: data/aliases.tsv, collapse: data/groups.tsv,\n"
-        "  fields: data/sizes.tsv, budget: {at_most: 99}}\n"
+        "  fields: data/sizes.tsv}\n"
+        "metrics: [\"Mean(field='tokens')@10\"]\n"
         "watches: ../search/**\n",
     )
     monorepo.commit("more")
