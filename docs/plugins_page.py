@@ -15,13 +15,14 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from pytest_ireval import Answer, JudgedRankings, Queries, Ranking, RankingChange, Request, Seen, options
 from pytest_ireval.metrics.steps import Listing
-from pytest_ireval.plugin_api import ClickedSearch, InputFile
+from pytest_ireval.plugin_api import InputFile
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.judged import Documents, Hits, Sessions, Unretrieved
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
 from pytest_ireval.rules.context import Unjudged, Values
 from pytest_ireval.rules.side import Population, Side
 from pytest_ireval.suites import options as types
+from pytest_ireval_judgments import ClickedSearch
 
 PAGE = Path(__file__).with_name("plugins.md")
 TABLES: dict[str, dict[str, type[Any]]] = {

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing import compare
-    from pytest_ireval.errors import BaselineError, InputError, IrevalError, MetricError, SourceError, SuiteError
+    from pytest_ireval.errors import (
+        BaselineError,
+        InputError,
+        IrevalError,
+        MetricError,
+        PluginError,
+        SourceError,
+        SuiteError,
+    )
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining import why
     from pytest_ireval.gate.run import run_gate
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.conftests import load_registry
-    from pytest_ireval.plugins.hookspecs import CommandSpec, hookimpl, report_section
+    from pytest_ireval.plugins.hookspecs import CommandSpec, hookimpl, hookspec, report_section
     from pytest_ireval.plugins.kinds import Part, diagnosis, rule, source
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
@@ -45,7 +53,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "comparing": ("compare",),
-    "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "SourceError", "SuiteError"),
+    "errors": ("BaselineError", "InputError", "IrevalError", "MetricError", "PluginError", "SourceError", "SuiteError"),
     "evaluating.evaluation": ("evaluate",),
     "explaining": ("why",),
     "gate.run": ("run_gate",),
@@ -58,7 +66,7 @@ _HOMES = {
     "metrics.steps": ("Listing", "listing", "steps_of"),
     "plugins.kinds": ("Part", "diagnosis", "rule", "source"),
     "plugins.conftests": ("load_registry",),
-    "plugins.hookspecs": ("CommandSpec", "hookimpl", "report_section"),
+    "plugins.hookspecs": ("CommandSpec", "hookimpl", "hookspec", "report_section"),
     "results.comparison": ("Comparison",),
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Steps",),
@@ -96,6 +104,7 @@ __all__ = [
     "Outcome",
     "Param",
     "Part",
+    "PluginError",
     "Queries",
     "QueryChange",
     "Ranking",
@@ -117,6 +126,7 @@ __all__ = [
     "diagnosis",
     "evaluate",
     "hookimpl",
+    "hookspec",
     "listing",
     "load_registry",
     "load_suite",

@@ -27,6 +27,12 @@ OF_COMMANDS = "pytest_ireval_commands"
 WITHOUT = "IREVAL_WITHOUT"
 """The variable with names of plugins that are left out, separated by commas; ``--ireval-without`` does the same."""
 
+BESIDE_THE_CORE = {
+    "pytest_ireval_judgments": ("import", "sample", "pool", "judge", "clicks", "agreement", "collection", "lint"),
+    "pytest_ireval_more_metrics": ("trec_eval",),
+}
+"""Packages of this distribution without which the core works, and their commands."""
+
 METADATA_FOLDER = re.compile(r"(?P<name>.+?)(-[^-]*)?\.(dist|egg)-info")
 FIELD = re.compile(r"^(Name|Version):\s*(\S+)", re.MULTILINE)
 
@@ -110,6 +116,11 @@ def is_built_in(entry: Installed) -> bool:
 def is_missing(entry: Installed) -> bool:
     """True for a package of this distribution that was taken out of the installation: the core works without it."""
     return is_built_in(entry) and find_spec(entry.module.partition(".")[0]) is None
+
+
+def package_of(command: str) -> str | None:
+    """The package of this distribution that brings a command; None for any other command."""
+    return next((package for package, commands in BESIDE_THE_CORE.items() if command in commands), None)
 
 
 def source_of(entry: Installed) -> str:

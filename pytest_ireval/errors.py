@@ -195,6 +195,11 @@ def tidy(text: str) -> list[str]:
     return [line.rstrip()[:LONGEST_LINE] for line in lines if line.strip()]
 
 
+def last_lines(text: str) -> str:
+    """The end of what a program wrote, as lines of a message."""
+    return "\n  ".join(tidy(text)[-LAST_LINES:])
+
+
 def told(error: BaseException) -> str:
     """The class and the text of an exception."""
     try:

@@ -1,31 +1,63 @@
-"""What packages of plugins use beside the names of ``pytest_ireval``: kinds of plugins, readers, baselines.
+"""What packages of plugins use beside the names of ``pytest_ireval``: kinds of plugins, readers, errors, statistics.
 
-A metric, a rule or a source in a ``conftest.py``, and a package of metrics, need ``pytest_ireval`` alone. This module
-imports what rules and baselines need, which ``ireval evaluate`` does not wait for.
+A metric, a rule or a source in a ``conftest.py``, and a package of metrics, need ``pytest_ireval`` alone. Commands also
+use the names of ``pytest_ireval.tables``, ``pytest_ireval.cli.options`` and ``pytest_ireval.cli.sheets``.
 """
 
 from __future__ import annotations
 
 from pytest_ireval.baselines.record import Acceptance
+from pytest_ireval.errors import Mistakes, Problem, did_you_mean, last_lines, one_line, raised, shown
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import ClickedSearch, ClickPolicy, DiagnosisKind, RuleKind, SourceKind, click_policy
+from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.results.evaluation import Grades
+from pytest_ireval.results.run_folder import is_run_folder
 from pytest_ireval.retrieval.formats.input_file import InputFile
 from pytest_ireval.retrieval.formats.reader import Reader
+from pytest_ireval.retrieval.join import returned_judgments
+from pytest_ireval.retrieval.judgments import drop_judgments
+from pytest_ireval.retrieval.pairs import Pairs, number_pairs
+from pytest_ireval.retrieval.views import first_documents
 from pytest_ireval.rules.question import slice_figures
+from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
+from pytest_ireval.statistics.orders import compare_orders
+from pytest_ireval.statistics.student import t_quantile
+from pytest_ireval.text_table import counted
 
 __all__ = [
+    "SILENT",
     "Acceptance",
-    "ClickPolicy",
-    "ClickedSearch",
     "DiagnosisKind",
+    "Grades",
     "InputFile",
     "MeanEvidence",
+    "Mistakes",
+    "Pairs",
+    "Problem",
+    "Progress",
     "Reader",
+    "Registry",
     "ReportSection",
     "RuleKind",
     "SourceKind",
-    "click_policy",
+    "compare_orders",
+    "counted",
+    "did_you_mean",
+    "drop_judgments",
+    "end_program",
+    "end_programs_on_signals",
+    "first_documents",
+    "is_run_folder",
+    "last_lines",
     "mean_evidence",
+    "number_pairs",
+    "one_line",
+    "raised",
+    "returned_judgments",
+    "shown",
     "slice_figures",
+    "t_quantile",
 ]

@@ -1,7 +1,7 @@
 """What all tests share."""
 
 import gc
-import importlib
+import importlib.util
 import os
 import pkgutil
 import signal
@@ -10,12 +10,9 @@ import numpy as np  # noqa: F401 - pytester forgets what an in-process run impor
 import pytest
 from hypothesis import HealthCheck, settings
 
-import pytest_ireval
-import pytest_ireval_metrics
-import pytest_ireval_more_metrics
-
-for package in (pytest_ireval, pytest_ireval_metrics, pytest_ireval_more_metrics):
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+PACKAGES = ("pytest_ireval", "pytest_ireval_metrics", "pytest_ireval_more_metrics", "pytest_ireval_judgments")
+for package in filter(importlib.util.find_spec, PACKAGES):  # the core is also tested without those beside it
+    for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
         importlib.import_module(module.name)
 """All of it is loaded once: an in-process run would load what is missing, forget it, and leave classes that are two."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_ireval.errors import IrevalError, did_you_mean
+from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 
 if TYPE_CHECKING:
     from pytest_ireval.plugins.commands import PackageCommands
@@ -32,23 +32,15 @@ GROUPS = {
         "report": "Write the report of a run again.",
         "history": "Show the figures of earlier runs, from reports that were kept.",
     },
-    "Rankings and judgments": {
+    "Rankings": {
         "evaluate": "Score rankings with judgments.",
         "compare": "Compare two or more rankings: a leaderboard with significance.",
         "discriminate": "Show which metrics tell many systems apart.",
         "stress": "Show which metrics need few judgments for the same order of systems.",
         "reliability": "Show how many queries give a stable order of systems.",
         "why": "Show the arithmetic of one metric on one query.",
-        "import": "Convert files of other tools to queries and judgments.",
-        "sample": "Draw queries from a log that stand for its searches.",
         "interleave": "Compare two rankings with the clicks of real or simulated users.",
         "plan-online": "Show how long an A/B test takes, and what looking early costs.",
-        "pool": "Collect documents to judge from rankings, in random order.",
-        "clicks": "Make judgments or preferences of click logs.",
-        "judge": "Judge a pool in the browser, or by a program that is checked against humans.",
-        "agreement": "Show how far judges agree, and whether it matters.",
-        "collection": "Describe queries, judgments and documents.",
-        "lint": "Report doubtful judgments and queries.",
     },
     "Installed": {"metrics": "List the installed metrics, or explain one.", "plugins": "List the installed plugins."},
 }
@@ -111,6 +103,13 @@ class Commands(click.Group):
         if name not in COMMANDS and not name.startswith("-"):
             packages = _find_packages(ctx)
             if name not in packages.by_name:
+                from pytest_ireval.entry_points import package_of
+
+                if (package := package_of(name)) is not None:
+                    complaint = f"the command {name!r} belongs to the package {package}, which is not installed"
+                    raise IrevalError(
+                        Problem(complaint, suggestion="install pytest-ireval again: it brings this package")
+                    )
                 meant = did_you_mean(name, [*COMMANDS, *packages.by_name])
                 raise click.UsageError(
                     "\n".join([f"there is no command {name!r}{f': {meant}' if meant else ''}", *packages.broken]), ctx

@@ -48,7 +48,7 @@ from pytest_ireval.meta.online import (
     simulated_outcomes,
 )
 from pytest_ireval.results.evaluation import Grades
-from pytest_ireval.retrieval.companions import table_at
+from pytest_ireval.retrieval.companions import read_table
 from pytest_ireval.retrieval.formats.writers import put, write_table
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
@@ -139,7 +139,7 @@ def command(
     if log is not None:
         with LateBar() as progress:
             lists = _lists(one), _lists(other)
-            searches = read_searches(table_at(log), *lists, ignore_same_rank=ignore_same_rank, progress=progress)
+            searches = read_searches(read_table(log), *lists, ignore_same_rank=ignore_same_rank, progress=progress)
         show(*_evaluated(searches, found, alpha), form)
     elif judgments is not None:
         known = read_judgments(judgments, format=judgments_format, grades=grades, registry=registry)

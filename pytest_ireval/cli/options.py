@@ -25,6 +25,22 @@ if TYPE_CHECKING:
     from pytest_ireval.retrieval.formats.reader import Content
     from pytest_ireval.suites.suite import Suite
 
+__all__ = [
+    "METRICS",
+    "LateBar",
+    "format_options",
+    "grades_option",
+    "metric_option",
+    "metrics_option",
+    "named_files",
+    "numbers_option",
+    "policy_options",
+    "refuse_one_file",
+    "registry_at",
+    "rel_option",
+    "suites_option",
+]
+
 
 def format_options(*contents: Content) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """``--judgments-format NAME`` and so on, for the inputs of a command."""
@@ -180,51 +196,6 @@ def numbers_option(*names: str, least: int, most: int, default: str, **about: An
         return tuple(sorted(found))
 
     return click.option(*names, default=default, metavar="N,N,…", callback=numbers, **about)
-
-
-def _weight(_ctx: click.Context, parameter: click.Parameter, texts: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """``NAME=NUMBER``, several times, each name once."""
-    found: dict[str, float] = {}
-    for text in texts:
-        name, _, number = text.rpartition("=")
-        try:
-            found[name] = float(number) if name not in found else 0.0
-        except ValueError:
-            found[name] = 0.0
-        if not name or not 0 < found[name] < float("inf"):
-            raise click.BadParameter(
-                f"{text!r} is not JUDGE=NUMBER with a number above 0, once for each judge", param=parameter
-            )
-    return tuple(found.items())
-
-
-def merging_options(command: Command) -> Command:
-    """The command with the policies for several judges."""
-    from pytest_ireval.judging.panel import MissingPolicy, TiePolicy
-
-    options = (
-        click.option(
-            "--judge-ties",
-            default="lower",
-            type=click.Choice(get_args(TiePolicy)),
-            help="A median or majority between two grades: the lower one, the higher one, or drop the document.",
-        ),
-        click.option(
-            "--missing-judges",
-            default="ignore",
-            type=click.Choice(get_args(MissingPolicy)),
-            help="A judge who did not judge a document: no vote, a vote for 0, or drop the document.",
-        ),
-        click.option(
-            "--weight",
-            "weights",
-            multiple=True,
-            metavar="JUDGE=NUMBER",
-            callback=_weight,
-            help="The weight of a judge in median, majority and mean; 1 unless given; repeatable.",
-        ),
-    )
-    return _with(options, command)
 
 
 def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:

@@ -81,7 +81,6 @@ def _brought(
         for title, brought in (
             ("sources", registry.sources),
             ("rules", registry.rules),
-            ("click policies", registry.click_policies),
             ("sections of the report", registry.sections),
         )
     ]

@@ -9,6 +9,8 @@ import click
 
 from pytest_ireval.text_table import printable, table
 
+__all__ = ["Row", "Sheet", "first_of", "sheet_format", "show"]
+
 Value = str | int | float | None
 Row = Mapping[str, Value]
 

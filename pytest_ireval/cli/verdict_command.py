@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.reports.data_files import FOLDER, recorded_run
+from pytest_ireval.reports.data_files import recorded_run
+from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.text_table import printable
 
 

@@ -34,8 +34,9 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import Progress
-from pytest_ireval.reports.data_files import FOLDER, report_folders
+from pytest_ireval.reports.data_files import report_folders
 from pytest_ireval.results.explanation import Explanation
+from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.retrieval.document_texts import read_document_texts
 from pytest_ireval.retrieval.doors import as_queries, some
 from pytest_ireval.retrieval.formats.input_file import near

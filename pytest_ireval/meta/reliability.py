@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.judging.agreement import alike
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.judged import Floats
 from pytest_ireval.statistics.differences import differences
+from pytest_ireval.statistics.orders import compare_orders
 from pytest_ireval.statistics.student import MOST, quantile
 
 BIN = 0.01
@@ -178,7 +178,7 @@ def _two_halves(values: Floats, size: int, generator: np.random.Generator) -> Fl
 
 
 def _agreement(halves: Sequence[Floats], size: int, sign: int) -> Agreement:
-    orders = [alike(one.tolist(), other.tolist(), sign) for one, other in halves]
+    orders = [compare_orders(one.tolist(), other.tolist(), sign) for one, other in halves]
     tau, tau_ap = (np.array([each[i] for each in orders if each[i] is not None], np.float64) for i in (0, 1))
     means = np.array(halves)
     above, below = np.triu_indices(means.shape[2], 1)

@@ -329,10 +329,7 @@ def verdicts_under(
             write_judgments(variants[name], file)
         for suite in suites:
             for name in variants:
-                given, asked = suite, suite.judgments
-                if name in files and asked is not None:
-                    own = replace(asked, file=replace(asked.file, path=files[name], format="jsonl"), lock=False)
-                    given = replace(suite, judgments=own, policies=replace(suite.policies, grades="float"))
+                given = suite.with_judgments(files[name]) if name in files else suite
                 result = run_gate(given, registry=registry)
                 red = ", ".join(each.id for each in result.outcomes if each.verdict in ("fail", "error"))
                 yield JudgedVerdict(suite.name, name, result.verdict, " ".join(result.error.split()) or red)

@@ -12,7 +12,6 @@ import numpy as np
 from pytest_ireval.comparing import Test, brought_together, pair_tests, why_untested
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Companions, Setting, scores_under, set_up
-from pytest_ireval.judging.agreement import alike
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Policies
@@ -20,11 +19,12 @@ from pytest_ireval.retrieval.doors import JudgmentsLike, RankingsLike
 from pytest_ireval.retrieval.formats.input_file import FilePath
 from pytest_ireval.retrieval.ids import Ids
 from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, Mask
-from pytest_ireval.retrieval.judgments import Judgments, without_rows
+from pytest_ireval.retrieval.judgments import Judgments, drop_judgments
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.tokens import mixed
 from pytest_ireval.retrieval.views import only, with_fewer_judgments
 from pytest_ireval.statistics.differences import differences
+from pytest_ireval.statistics.orders import compare_orders
 
 FEW_SYSTEMS = 5
 """Orders of fewer systems than this can take few values."""
@@ -164,7 +164,7 @@ def reduced(judgments: Judgments, plan: StressPlan) -> Iterator[tuple[int, int, 
     for number, draw in enumerate(draws(judgments, plan.rel, plan.seed, plan.repeats)):
         for level in plan.levels:
             if level < ALL:
-                yield level, number, without_rows(judgments, np.flatnonzero(~draw.kept(level)))
+                yield level, number, drop_judgments(judgments, np.flatnonzero(~draw.kept(level)))
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def _decisions(values: SystemValues, plan: StressPlan) -> Integers | None:
 
 
 def _trial(values: SystemValues, truth: _Truth, plan: StressPlan) -> _Trial:
-    order = alike(values.figures, truth.values.figures, values.sign)
+    order = compare_orders(values.figures, truth.values.figures, values.sign)
     mine, true = _decisions(values, plan), truth.decisions
     if mine is None or true is None:
         return _Trial(order.tau, order.tau_ap)

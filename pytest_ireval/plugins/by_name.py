@@ -192,9 +192,6 @@ def _prefixes(families: Families, distributions: Mapping[str, str]) -> dict[str,
     }
 
 
-PLURALS = {"diagnosis": "diagnoses", "click_policy": "click_policies"}
-
-
 class KindsByName(Mapping[str, Thing]):
     """Things by name. ``acme:fresh``, with the distribution before the colon, is understood for each of them.
 
@@ -218,14 +215,16 @@ class KindsByName(Mapping[str, Thing]):
         return len(self.listed)
 
 
-def kinds_by_name(brought: Brought, wanted: type[Thing], what: str) -> KindsByName[Thing]:
-    """Kinds of sources or rules, diagnoses, policies for clicks or sections of the report."""
+def kinds_by_name(brought: Brought, wanted: type[Thing], what: str, hook: str) -> KindsByName[Thing]:
+    """Kinds of sources or rules, diagnoses, sections of the report, or what a package's own hook returned.
+
+    ``what`` is the name of the decorator that makes them.
+    """
     found: dict[str, list[tuple[str, Any]]] = {}
     called = what.replace("_", " ")
     for origin, values in brought:
         for value in values:
             if not isinstance(value, wanted):
-                hook = f"ireval_{PLURALS.get(what, f'{what}s')}"
                 made = f"decorate the function with @{what}"
                 raise PluginError(f"plugin {origin} returned {value!r} from {hook}, which is not a {called}: {made}")
             kind: Any = replace(value, origin=str(origin))  # type: ignore[type-var]  # each of them is a dataclass

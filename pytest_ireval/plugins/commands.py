@@ -19,6 +19,7 @@ from pytest_ireval.entry_points import (
     import_object,
     import_plugin,
     is_built_in,
+    is_missing,
     source_of,
 )
 from pytest_ireval.errors import PluginError, Problem, raised_at, told
@@ -50,8 +51,11 @@ class PackageCommand(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The title of its group in ``ireval --help``: the distribution, or the plugin if that is one of ours."""
-        return self.entry.name.capitalize() if self.is_built_in else self.entry.distribution
+        """The title of its group in ``ireval --help``: the distribution, or the package if that is one of ours."""
+        if not self.is_built_in:
+            return self.entry.distribution
+        package = self.entry.module.partition(".")[0]
+        return package.removeprefix("pytest_ireval_").replace("_", " ").capitalize()
 
     def load(self) -> click.Command:
         """Import it."""
@@ -87,7 +91,7 @@ def find_commands(taken: Collection[str] = ()) -> PackageCommands:
     found: dict[str, PackageCommand] = {}
     broken = []
     for entry in entries:
-        if entry.group != OF_COMMANDS or entry in left_out:
+        if entry.group != OF_COMMANDS or entry in left_out or is_missing(entry):
             continue
         try:
             specs = _call_hook(entry)

@@ -24,7 +24,7 @@ It is found in one of three places:
       acme = "acme_metrics"          # the name must be yours alone; the value is the module with the hooks
 
       [project.entry-points.pytest_ireval_suites]
-      acme = "acme_metrics.rules"    # only sources, rules, diagnoses and policies for clicks
+      acme = "acme_metrics.rules"    # only sources, rules and diagnoses
 
       [project.entry-points.pytest_ireval_commands]
       acme = "acme_metrics.commands"  # commands of ireval, and what else takes no time to import
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.catalog import MetricResolver
     from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric
-    from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, RuleKind, SourceKind
+    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.retrieval.formats.reader import Reader
 
@@ -150,17 +150,6 @@ def ireval_diagnoses() -> Iterable[DiagnosisKind]:  # type: ignore[empty-body]  
 
 
 @hookspec
-def ireval_click_policies() -> Iterable[ClickPolicy]:  # type: ignore[empty-body]  # as above: it has no body
-    """Return the policies this plugin adds: ways to read preferences between documents from clicks.
-
-    Called when ``ireval clicks`` needs a policy, or the first suite of a run is read. ``@click_policy(name=…)`` makes a
-    policy of a function that takes a ``ClickedSearch`` and returns pairs of ranks, that of the better document first.
-
-    Since 0.1.
-    """
-
-
-@hookspec
 def ireval_report_sections() -> Iterable[ReportSection]:  # type: ignore[empty-body]  # as above: it has no body
     """Return the sections this plugin adds to the report, beside the gate's own figures.
 
@@ -180,6 +169,18 @@ def ireval_commands() -> Iterable[CommandSpec]:  # type: ignore[empty-body]  # a
     Called in modules of the entry-point group ``pytest_ireval_commands``, when ``ireval`` lists its commands or is
     asked for one that is not its own. ``CommandSpec("shelves", "Show what is on sale.", "acme_metrics.shelves:main")``
     names a command of click, whose module is imported when a user calls it.
+
+    Since 0.1.
+    """
+
+
+@hookspec
+def ireval_hookspecs() -> Iterable[object]:  # type: ignore[empty-body]  # as above: it has no body
+    """Return modules with hooks of your own, which your commands call and other plugins implement.
+
+    Called in modules of the entry-point group ``pytest_ireval_commands``, before any other plugin is loaded. Each
+    function of such a module that is marked with ``@hookspec`` is a hook; its name begins with ``ireval_``. A command
+    gets what plugins return from ``registry.returned(name, kind)``.
 
     Since 0.1.
     """

@@ -1,4 +1,4 @@
-"""Kinds of sources, rules and diagnoses: a YAML key, its options, and a function; and policies for clicks."""
+"""Kinds of sources, rules and diagnoses: a YAML key, its options, and a function."""
 
 from __future__ import annotations
 
@@ -131,39 +131,12 @@ class DiagnosisKind:
         return self.origin or f"{self.diagnose.__module__} (not registered)"
 
 
-class ClickedSearch(NamedTuple):
-    """One search of a log."""
-
-    documents: tuple[str, ...]
-    """The documents that were shown, in order of rank."""
-    clicks: tuple[int, ...]
-    """The ranks that were clicked, from 1: each once, in the order of time."""
-
-
-@dataclass(frozen=True)
-class ClickPolicy:
-    """A way to read preferences from clicks; made by :func:`click_policy`."""
-
-    name: str
-    prefer: Callable[[ClickedSearch], Iterable[tuple[int, int]]]
-    """``prefer(search) -> pairs``: two ranks each, that of the better document first."""
-    summary: str
-    """One sentence, for documentation."""
-    origin: str = ""
-
-    @property
-    def source(self) -> str:
-        """The plugin that brings it, for messages."""
-        return self.origin or f"{self.prefer.__module__} (not registered)"
-
-
 class Kinds(NamedTuple):
-    """Kinds of sources and of rules, each by the key that names it in a suite; diagnoses and policies by name."""
+    """Kinds of sources and of rules, each by the key that names it in a suite; diagnoses by name."""
 
     sources: Mapping[str, SourceKind] = MappingProxyType({})
     rules: Mapping[str, RuleKind] = MappingProxyType({})
     diagnoses: Mapping[str, DiagnosisKind] = MappingProxyType({})
-    click_policies: Mapping[str, ClickPolicy] = MappingProxyType({})
 
 
 def diagnosis(
@@ -179,17 +152,6 @@ def diagnosis(
         if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
             raise PluginError(f"{name!r} cannot be the name of a diagnosis: use lower-case letters, digits and _")
         return DiagnosisKind(name, function, certain)
-
-    return make
-
-
-def click_policy(*, name: str) -> Callable[[Callable[[ClickedSearch], Iterable[tuple[int, int]]]], ClickPolicy]:
-    """Make a policy of ``function(search) -> pairs of ranks``; the docstring's first paragraph is its summary."""
-
-    def make(function: Callable[[ClickedSearch], Iterable[tuple[int, int]]]) -> ClickPolicy:
-        if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
-            raise PluginError(f"{name!r} cannot be the name of a policy: use lower-case letters, digits and hyphens")
-        return ClickPolicy(name, function, " ".join((function.__doc__ or "").partition("\n\n")[0].split()))
 
     return make
 

@@ -28,9 +28,9 @@ from pytest_ireval.metrics.catalog import MetricCatalog
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.plugins import hookspecs
-from pytest_ireval.plugins.by_name import Brought, Origin, kinds_by_name, readers_by_name, vocabulary_of
+from pytest_ireval.plugins.by_name import Brought, Origin, Thing, kinds_by_name, readers_by_name, vocabulary_of
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
+from pytest_ireval.plugins.kinds import DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
 from pytest_ireval.retrieval.formats.reader import Reader
 
 
@@ -50,6 +50,7 @@ class Registry:
     """Plugins that were left out by name."""
     broken: Sequence[str] = ()
     """Plugins that could not be loaded, each with the reason; only in a registry for commands that look."""
+    call_hook: Callable[[str], Brought] = lambda hook: ()  # noqa: ARG005 - without plugins no hook returns anything
 
     @cached_property
     def _kinds(self) -> Kinds:
@@ -70,15 +71,19 @@ class Registry:
         """Diagnoses by name, ours first."""
         return self._kinds.diagnoses
 
-    @property
-    def click_policies(self) -> Mapping[str, ClickPolicy]:
-        """Ways to read preferences from clicks, by name, ours first."""
-        return self._kinds.click_policies
-
     @cached_property
     def distributions(self) -> tuple[str, ...]:
         """The distributions that take part, each once, in the order in which plugins were found."""
         return tuple(dict.fromkeys(map(str, self.plugins)))
+
+    def returned(self, hook: str, kind: type[Thing], made_by: str) -> Mapping[str, Thing]:
+        """What plugins return from a hook of :func:`~pytest_ireval.plugins.hookspecs.ireval_hookspecs`, by name.
+
+        ``kind`` is a dataclass with the fields ``name`` and ``origin`` and the property ``source``; ``made_by`` is the
+        decorator that makes it. Names are claimed as those of rules are: two plugins with one name are an error, and
+        ``acme:fresh`` tells those of two distributions apart.
+        """
+        return kinds_by_name(self.call_hook(hook), kind, made_by, hook)
 
     @property
     def metrics(self) -> MetricCatalog:
@@ -129,27 +134,27 @@ def registered(
     metrics: Brought,
     plugins: Iterable[Origin],
     readers: Brought = (),
-    kinds: Callable[[], Sequence[Brought]] = lambda: ((), (), (), ()),
+    kinds: Callable[[], Sequence[Brought]] = lambda: ((), (), ()),
     sections: Brought = (),
     without: Iterable[Origin] = (),
     broken: Sequence[str] = (),
     resolvers: Brought = (),
     elsewhere: Callable[[], Brought] = tuple,
     missing: Sequence[str] = (),
+    call_hook: Callable[[str], Brought] = lambda hook: (),  # noqa: ARG005 - as in the class
 ) -> Registry:
     """A registry of what plugins brought; every name may be claimed once by a distribution.
 
-    ``kinds`` brings sources, rules, diagnoses and policies for clicks, ``elsewhere`` names of other packages;
+    ``kinds`` brings sources, rules and diagnoses, ``elsewhere`` names of other packages;
     ``missing`` are packages of this distribution that are not there.
     """
 
     def kinds_when_asked() -> Kinds:
-        sources, rules, diagnoses, policies = kinds()
+        sources, rules, diagnoses = kinds()
         brought = Kinds(
-            kinds_by_name(sources, SourceKind, "source"),
-            kinds_by_name(rules, RuleKind, "rule"),
-            kinds_by_name(diagnoses, DiagnosisKind, "diagnosis"),
-            kinds_by_name(policies, ClickPolicy, "click_policy"),
+            kinds_by_name(sources, SourceKind, "source", "ireval_sources"),
+            kinds_by_name(rules, RuleKind, "rule", "ireval_rules"),
+            kinds_by_name(diagnoses, DiagnosisKind, "diagnosis", "ireval_diagnoses"),
         )
         refuse_wrong_defaults(brought, Registry(vocabulary))
         return brought
@@ -160,16 +165,20 @@ def registered(
         readers_by_name(readers),
         tuple(plugins),
         kinds_when_asked,
-        kinds_by_name(sections, ReportSection, "report_section"),
+        kinds_by_name(sections, ReportSection, "report_section", "ireval_report_sections"),
         tuple(without),
         broken,
+        call_hook,
     )
 
 
-KINDS = ("ireval_sources", "ireval_rules", "ireval_diagnoses", "ireval_click_policies")
+KINDS = ("ireval_sources", "ireval_rules", "ireval_diagnoses")
 """The hooks of these plugins."""
 RESOLVERS = "ireval_resolve_metric"
 COMMANDS = "ireval_commands"
+HOOKSPECS = "ireval_hookspecs"
+OF_PACKAGES = (COMMANDS, HOOKSPECS)
+"""The hooks that are only called in the entry-point group of commands."""
 
 
 class Plugins:
@@ -199,16 +208,17 @@ class Plugins:
         entries = find_entries()
         left_out = find_left_out(entries, without)
         self.without, self.looks = tuple(dict.fromkeys(map(_origin, left_out))), looks
-        for entry in entries:
-            if entry in left_out:
-                continue
-            if is_missing(entry):
-                self.missing.append(entry.module.partition(".")[0])
-                continue
+        with_metrics = (entry for entry in entries if entry.group == ENTRY_POINT_GROUP)
+        self.missing += [entry.module.partition(".")[0] for entry in with_metrics if is_missing(entry)]
+        chosen = [entry for entry in entries if entry not in left_out and not is_missing(entry)]
+        # Those with hooks of their own come first, for others may implement these.
+        first = sorted(chosen, key=lambda entry: entry.group != OF_COMMANDS)
+        loaded = {entry: self._loaded(entry) for entry in first if entry.group != OF_SUITES}
+        for entry in chosen:
             if entry.group == OF_SUITES:
                 self.origins[entry] = _origin(entry)
                 self.waiting.append(entry)
-            elif (plugin := self._loaded(entry)) is not None:
+            elif (plugin := loaded[entry]) is not None:
                 self.origins[plugin] = _origin(entry)
 
     def _loaded(self, entry: Installed) -> object | None:
@@ -217,7 +227,7 @@ class Plugins:
             plugin = import_plugin(entry)
             if self.manager.is_registered(plugin):
                 return None
-            _refuse_unmarked(plugin, _origin(entry))
+            self._refuse_unmarked(plugin, _origin(entry))
             self._register(plugin, _origin(entry), f"{entry.group}: {entry.name}")
             _refuse_unfit(entry, self._hooks_of(plugin))
         except PluginError as error:
@@ -233,11 +243,11 @@ class Plugins:
             return False
         # Every conftest module is called "conftest", so the file is the name.
         origin = Origin(name or module.__file__ or module.__name__)
-        _refuse_unmarked(module, origin)
+        self._refuse_unmarked(module, origin)
         if not any(map(_is_ours, vars(module).items())):
             return False
-        if hasattr(module, COMMANDS):
-            raise _commands_in_the_wrong_place(f"plugin {origin}")
+        if any(hasattr(module, hook) for hook in OF_PACKAGES):
+            raise _not_called_there(f"plugin {origin}")
         self._register(module, origin, origin.name)
         self.origins[module] = origin
         return True
@@ -271,6 +281,7 @@ class Plugins:
             brought(RESOLVERS),
             lambda: brought("ireval_names_elsewhere"),
             list(dict.fromkeys(self.missing)),
+            brought,
         )
 
     def _brought(self, hook: str, plugin: object, origin: Origin) -> list[object]:
@@ -298,13 +309,36 @@ class Plugins:
     def _caller(self, hook: str, plugin: object) -> Callable[..., Any]:
         return self.manager.subset_hook_caller(hook, [p for p in self.manager.get_plugins() if p is not plugin])
 
+    def _add_hooks_of(self, plugin: object, origin: Origin) -> None:
+        """Add the hooks that a package brings, which other plugins may implement."""
+        for module in self._brought(HOOKSPECS, plugin, origin):
+            try:
+                self.manager.add_hookspecs(module)  # type: ignore[arg-type]  # whatever it is: pluggy looks into it
+            except ValueError as error:  # it has no hooks, or those of another
+                raise PluginError(f"{HOOKSPECS} of plugin {origin}: {error}") from error
+
+    def _refuse_unmarked(self, plugin: object, origin: Origin) -> None:
+        """Refuse a function that is named like a hook, or nearly so, but not marked as one: it is never called."""
+        hooks = [name for name in vars(self.manager.hook) if name.startswith(f"{hookspecs.PROJECT}_")]
+        for name, value in getattr(plugin, "__dict__", {}).items():
+            if name.startswith(f"{hookspecs.PROJECT}_") and inspect.isroutine(value) and not _is_ours((name, value)):
+                meant = "" if name in hooks else did_you_mean(name, hooks, closeness=0.9)
+                if name in hooks or meant:
+                    raise PluginError(
+                        f"plugin {origin}: {name} is not marked with @hookimpl, so it would never be called"
+                        + (f"; {meant}" if meant else "")
+                    )
+
     def _register(self, plugin: object, origin: Origin, name: str) -> None:
         try:
             self.manager.register(plugin, name=name)
+            self._add_hooks_of(plugin, origin)
             self.manager.check_pending()
-        except pluggy.PluginValidationError as error:
+        except (pluggy.PluginValidationError, PluginError) as error:
             if self.manager.is_registered(plugin):
                 self.manager.unregister(plugin)  # or the next plugin would be blamed for it
+            if isinstance(error, PluginError):
+                raise
             raise PluginError(f"plugin {origin}: {error}") from error
 
 
@@ -331,15 +365,15 @@ def _refuse_unfit(entry: Installed, hooks: Collection[str]) -> None:
         raise PluginError(Problem(complaint, suggestion=suggestion, allowed=f"{OF_SUITES}: {', '.join(KINDS)}"))
     if entry.group == OF_COMMANDS and COMMANDS not in hooks:
         raise PluginError(f"{describe(entry)} does not implement {COMMANDS}, which the group {OF_COMMANDS} is for")
-    if entry.group == ENTRY_POINT_GROUP and COMMANDS in hooks:
-        raise _commands_in_the_wrong_place(describe(entry))
+    if entry.group == ENTRY_POINT_GROUP and not set(hooks).isdisjoint(OF_PACKAGES):
+        raise _not_called_there(describe(entry))
 
 
-def _commands_in_the_wrong_place(plugin: str) -> PluginError:
-    """Commands are listed without importing the plugins of evaluations."""
-    complaint = f"{plugin} implements {COMMANDS}, which is only called in the group {OF_COMMANDS}"
+def _not_called_there(plugin: str) -> PluginError:
+    """Commands are listed without importing the plugins of evaluations; new hooks must be known before those."""
+    complaint = f"{plugin} implements {' or '.join(OF_PACKAGES)}: they are only called in the group {OF_COMMANDS}"
     return PluginError(
-        Problem(complaint, suggestion=f"move it to a module that the entry-point group {OF_COMMANDS} names")
+        Problem(complaint, suggestion=f"move them to a module that the entry-point group {OF_COMMANDS} names")
     )
 
 
@@ -350,16 +384,3 @@ def _origin(entry: Installed) -> Origin:
 def _is_ours(item: tuple[str, object]) -> bool:
     # Ask routines only: objects such as pytest.mark claim to have every attribute.
     return inspect.isroutine(item[1]) and hasattr(item[1], f"{hookspecs.PROJECT}_impl")
-
-
-def _refuse_unmarked(plugin: object, origin: Origin) -> None:
-    """Refuse a function that is named like a hook, or nearly so, but not marked as one: it would never be called."""
-    hooks = [name for name in vars(hookspecs) if name.startswith(f"{hookspecs.PROJECT}_")]
-    for name, value in getattr(plugin, "__dict__", {}).items():
-        if name.startswith(f"{hookspecs.PROJECT}_") and inspect.isroutine(value) and not _is_ours((name, value)):
-            meant = "" if name in hooks else did_you_mean(name, hooks, closeness=0.9)
-            if name in hooks or meant:
-                raise PluginError(
-                    f"plugin {origin}: {name} is not marked with @hookimpl, so it would never be called"
-                    + (f"; {meant}" if meant else "")
-                )

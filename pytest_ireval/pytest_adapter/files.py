@@ -26,11 +26,12 @@ from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, answer_of
 from pytest_ireval.pytest_adapter.terminal import source_links
 from pytest_ireval.pytest_adapter.undisturbed import without_collecting
 from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anchor
-from pytest_ireval.reports.data_files import FOLDER, IGNORED, PARTS, RESULTS, metrics_text, results_files, to_judge_text
+from pytest_ireval.reports.data_files import PARTS, RESULTS, metrics_text, results_files, to_judge_text
 from pytest_ireval.reports.page import page_text
 from pytest_ireval.reports.summary_markdown import summary_text
 from pytest_ireval.reports.templates import SectionTemplate, check_sections
 from pytest_ireval.results.plain import to_plain
+from pytest_ireval.results.run_folder import FOLDER, IGNORED
 from pytest_ireval.results.suite_result import RunResult, Section, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 

@@ -14,10 +14,10 @@ from typing import Any
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.results.outcome import VERDICTS, SliceFigures, Verdict
 from pytest_ireval.results.plain import from_plain, to_plain
+from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.results.suite_result import MetricFigures, QueryTable, RunResult, SuiteResult, ToJudge
 from pytest_ireval.text_table import printable
 
-FOLDER = "ireval-report"
 """The folder of a run's files, unless the user names another."""
 RESULTS = "results.json"
 FORMAT = 1
@@ -324,8 +324,6 @@ HEADER = (
     "grades",
     "grade",
 )
-IGNORED = "# Files of runs of pytest-ireval, written again by each.\n*\n"
-"""The .gitignore of the folder."""
 FORMULA = ("=", "+", "-", "@")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?")
 BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")

@@ -108,7 +108,7 @@ def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[st
     The first row of a document counts. Fields of an object in a field are put next to the others.
     """
     found: dict[str, Mapping[str, Any]] = {}
-    for document, fields in document_fields(path):
+    for document, fields in _read_documents(path):
         if document in wanted and document not in found:
             found[document] = {name: plain_field(value) for name, value in flat_fields(fields)}
         if len(found) == len(wanted):
@@ -117,7 +117,12 @@ def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[st
 
 
 def document_fields(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The id and the other fields of each document in such a file."""
+    """The id and the other fields of each document in such a file, as :func:`read_fields` has them."""
+    for document, fields in _read_documents(path):
+        yield document, dict(flat_fields(fields))
+
+
+def _read_documents(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
     with input_file(path) as file:
         for fields in _rows(file):
             by_name = {plain_name(name): name for name in fields}
@@ -200,7 +205,7 @@ def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
             raise Unfit(f"{Named('weight', better, query)} is {weight!r}, which is below 0")
         found.setdefault(query, []).append(pair)
 
-    table = table_at(path)
+    table = read_table(path)
     weighted = ("support",) if named(table.columns, "support") is not None else ()
     _read_rows(table, ("better", "worse", *weighted), take)
     return found
@@ -209,7 +214,7 @@ def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
 def read_timings(path: FilePath) -> dict[str, float]:
     """The seconds of each query, of a file with the columns query and seconds, or query and milliseconds."""
     found: dict[str, float] = {}
-    table = table_at(path)
+    table = read_table(path)
     units = [unit for unit in ("seconds", "milliseconds") if named(table.columns, unit) is not None]
     if len(units) != 1:
         what = "the columns seconds and milliseconds are both there" if units else "no column says the unit of time"
@@ -231,7 +236,7 @@ def read_timings(path: FilePath) -> dict[str, float]:
     return found
 
 
-def table_at(path: FilePath) -> Table:
+def read_table(path: FilePath) -> Table:
     """The rows of a file of JSON lines, CSV or TSV."""
     with input_file(path) as file:
         return json_lines(file) if file.head.lstrip().startswith("{") else delimited_table(file)

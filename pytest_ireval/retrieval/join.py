@@ -61,6 +61,11 @@ def judge(
     return _assembled(judgments, code, np.diff(rankings.first), hits, listed, highest_grade)
 
 
+def returned_judgments(judgments: Judgments, rankings: Rankings) -> Integers:
+    """The rows of the judgments whose documents the rankings return."""
+    return judge(judgments, rankings, documents=False).hits.judgment
+
+
 def _hits_of(judgments: Judgments, rankings: Rankings) -> KeptRows:
     """The judged documents of all rankings."""
     row, judgment = _found_in(judgments, rankings)

@@ -183,7 +183,7 @@ def judgments_of(
     raise InputError(Problem(complaint, place=origin))
 
 
-def without_rows(judgments: Judgments, rows: NDArray[np.int64]) -> Judgments:
+def drop_judgments(judgments: Judgments, rows: NDArray[np.int64]) -> Judgments:
     """The judgments without some rows; all queries stay, also those without a judgment left."""
     kept = np.delete(np.arange(len(judgments)), rows)
     if not kept.size:

@@ -1,4 +1,4 @@
-"""Registers the built-in sources, rules, diagnoses and click policies, through the hooks that are open to all."""
+"""Registers the built-in sources, rules and diagnoses, through the hooks that are open to all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_ireval.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pytest_ireval.plugins.kinds import ClickPolicy, DiagnosisKind, RuleKind, SourceKind
+    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
 
 
 @hookimpl
@@ -43,11 +43,3 @@ def ireval_diagnoses() -> list[DiagnosisKind]:
     from pytest_ireval.rules.diagnoses import DIAGNOSES
 
     return DIAGNOSES
-
-
-@hookimpl
-def ireval_click_policies() -> list[ClickPolicy]:
-    """All of them."""
-    from pytest_ireval.judging.clicks import POLICIES
-
-    return POLICIES

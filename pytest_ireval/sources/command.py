@@ -7,8 +7,6 @@ import shlex
 import signal
 import subprocess
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,12 +15,13 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import LAST_LINES, InputError, IrevalError, Problem, SourceError, tidy, within
+from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, last_lines, tidy, within
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.doors import as_rankings
 from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.formats.writers import encoded_queries
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suites.options import DurationText, Flag, PathText, SourceOptions, Text, Texts
 from pytest_ireval.suites.scalars import UnfitError
@@ -96,7 +95,7 @@ class _Job:
 @source(name="command", options=CommandOptions)
 def command(options: CommandOptions, request: Request) -> Rankings:
     """Rankings that a program writes for the queries."""
-    with ending_together(), _folder() as files:
+    with end_programs_on_signals(), _folder() as files:
         job = _Job(options, request, Path(files))
         _write_queries(job)
         _refuse_failure(job, _run(job))
@@ -158,7 +157,7 @@ def _refuse_failure(job: _Job, ended: _Ended) -> None:
 
 
 def _failed(job: _Job, complaint: str, ended: _Ended, suggestion: str = "") -> Problem:
-    lines = "\n  ".join(tidy(ended.complaint.decode("utf-8", "replace"))[-LAST_LINES:])
+    lines = last_lines(ended.complaint.decode("utf-8", "replace"))
     return Problem(
         f"{_line(job)} {complaint}",
         suggestion=suggestion,
@@ -188,13 +187,8 @@ def _named(problem: Problem, job: _Job) -> Problem:
     return replace(problem, place="", complaint=text.replace(str(job.rankings), job.written_to))
 
 
-LOOK = 0.02
-PATIENCE = 2.0
-"""Seconds that a program has to clean up before it is killed."""
 END = 1 << 16
 """The number of bytes at the end of its standard error that are read."""
-DEADLY = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Signals that end a process by default; Ctrl-C is an exception of Python."""
 
 
 class _Ended(NamedTuple):
@@ -213,39 +207,6 @@ class _Ended(NamedTuple):
         with suppress(ValueError):
             return f"was stopped by signal {signal.Signals(-self.code).name}"
         return f"was stopped by signal {-self.code}"
-
-
-class _Deadly(BaseException):
-    """Raised in the running work when a signal ends the process."""
-
-
-@contextmanager
-def ending_together() -> Iterator[None]:
-    """Let a signal that ends this process, as when CI cancels a job, first end the program that it runs.
-
-    The program is in a group of its own, so that its time limit ends all of it. So the signal does not reach it.
-    Existing handlers are kept, and only the main thread may set handlers.
-    """
-    mine = threading.current_thread() is threading.main_thread()
-    taken = [number for number in DEADLY if mine and signal.getsignal(number) is signal.SIG_DFL]
-    came: list[int] = []
-
-    def end(number: int, _frame: object) -> None:
-        came.append(number)
-        if len(came) == 1:  # a second one must not keep us from ending the program
-            raise _Deadly
-
-    for number in taken:
-        signal.signal(number, end)
-    try:
-        yield
-    except _Deadly:
-        pass  # the program has ended, and its files are removed; now this process ends, too
-    finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
-        for number in came[:1]:
-            os.kill(os.getpid(), number)
 
 
 def _run_program(job: _Job, folder: Path) -> _Ended:
@@ -273,31 +234,3 @@ def _run_program(job: _Job, folder: Path) -> _Ended:
     with open(errors, "rb") as file:
         file.seek(max(0, errors.stat().st_size - END))
         return _Ended(program.returncode, in_time, file.read())
-
-
-def end_program(program: subprocess.Popen[bytes]) -> None:
-    """End the program and everything that it started: first by SIGTERM, then by SIGKILL."""
-    if not hasattr(os, "killpg"):
-        program.kill()  # Windows has no groups; its child processes go on
-        program.wait()
-        return
-    _signal(program, signal.SIGTERM)
-    _wait_for_its_end(program)
-    _signal(program, signal.SIGKILL)
-    program.wait()
-
-
-def _wait_for_its_end(program: subprocess.Popen[bytes]) -> None:
-    """Wait a while for the end without reaping it, so that no other process gets the number of its group yet."""
-    if not hasattr(os, "waitid"):  # as on macOS before Python 3.13
-        with suppress(subprocess.TimeoutExpired):
-            program.wait(PATIENCE)
-        return
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        time.sleep(LOOK)
-
-
-def _signal(program: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # all of them have ended
-        os.killpg(program.pid, number)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_ireval.errors import Problem, SuiteError
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind, SourceKind
 from pytest_ireval.results.evaluation import Policies
@@ -172,6 +173,13 @@ class Suite:
     """The place of ``weight``, if it was given."""
     cluster_place: Place | None = None
     """The place of ``cluster``, if it was given."""
+
+    def with_judgments(self, file: Path) -> Suite:
+        """The same under the judgments of a file that ``write_judgments`` wrote as JSON lines, fractions included."""
+        if self.judgments is None:
+            raise SuiteError(Problem("has no judgments", str(self.place)))
+        asked = replace(self.judgments, file=replace(self.judgments.file, path=file, format="jsonl"), lock=False)
+        return replace(self, judgments=asked, policies=replace(self.policies, grades="float"))
 
     @property
     def depth(self) -> int:

@@ -87,7 +87,7 @@ def _registry_with(kind: RuleKind | SourceKind) -> Registry:
     ours = installed()
     sources = {**ours.sources, kind.name: kind} if isinstance(kind, SourceKind) else ours.sources
     rules = {**ours.rules, kind.name: kind} if isinstance(kind, RuleKind) else ours.rules
-    return replace(ours, kinds_when_asked=lambda: Kinds(sources, rules, ours.diagnoses, ours.click_policies))
+    return replace(ours, kinds_when_asked=lambda: Kinds(sources, rules, ours.diagnoses))
 
 
 def check_rule(

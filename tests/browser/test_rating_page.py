@@ -6,8 +6,8 @@ import threading
 import pytest
 from playwright.sync_api import expect
 
-from pytest_ireval.cli.rating_page import Rating, rating_server
-from pytest_ireval.judging.rating import JudgmentFile, read_pool
+from pytest_ireval_judgments.commands.rating_page import Rating, rating_server
+from pytest_ireval_judgments.rating import JudgmentFile, read_pool
 
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><script>document.title='broken'</script>"
 LABELS = {0: "no", 1: "partly", 2: HOSTILE}

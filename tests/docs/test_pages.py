@@ -15,6 +15,7 @@ import pytest
 from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.metrics.metric import NEEDS
 from pytest_ireval.plugins import hookspecs
+from pytest_ireval.plugins.commands import find_commands
 from pytest_ireval.pytest_adapter import plugin
 
 ROOT = Path(__file__).parents[2]
@@ -174,8 +175,9 @@ def test_pages_name_each_command_option_hook_and_need():
     options = OptionsOfPytest()
     plugin.pytest_addoption(options)
     group = click.Context(commands)
-    names = {*options.names, *COMMANDS, *NEEDS, *(name for name in vars(hookspecs) if name.startswith("ireval_"))}
-    for command in COMMANDS:
+    listed = [*COMMANDS, *find_commands().by_name]
+    names = {*options.names, *listed, *NEEDS, *(name for name in vars(hookspecs) if name.startswith("ireval_"))}
+    for command in listed:
         names |= {name for each in commands.get_command(group, command).params for name in each.opts if "--" in name}
     pages = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ireval.cli import COMMANDS
 from pytest_ireval.cli.metrics_command import meaning, option_for
+from pytest_ireval.plugins.commands import find_commands
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "suites" / "product-search.ireval.yaml"
 
@@ -176,7 +177,7 @@ def test_plugins_of_a_conftest_are_listed_where_its_folder_is_named(ireval):
 def test_plugins_lists_distribution_and_version(ireval):
     out = ireval("plugins").out
 
-    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds, more)\n  metrics: P, R, F, SetP,")
+    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, judgments, kinds, more)\n  metrics: P, R, F, SetP,")
     assert "\n  formats of queries: table, jsonl," in out
     assert out.endswith(
         "Found through the entry-point groups pytest_ireval, pytest_ireval_suites and pytest_ireval_commands.\n"
@@ -186,7 +187,7 @@ def test_plugins_lists_distribution_and_version(ireval):
 def test_help_names_the_commands_without_importing_them(ireval):
     out = ireval("--help").out
 
-    for command in COMMANDS:
+    for command in (*COMMANDS, *find_commands().by_name):
         assert f"\n  {command} " in out
 
 
@@ -205,9 +206,7 @@ def test_help_shows_the_gate_and_the_commands_in_groups(ireval):
     printed = ireval("--help").out
 
     assert "  pytest --ireval suites/\n" in printed
-    assert (
-        printed.index("\nSuites:\n") < printed.index("\nRankings and judgments:\n") < printed.index("Run the gate with")
-    )
+    assert printed.index("\nSuites:\n") < printed.index("\nJudgments:\n  import ") < printed.index("Run the gate with")
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_templates_and_plugins_are_found(environment):
 
     assert Path(where).is_relative_to(environment.bin.parent) or Path(where).is_relative_to(ROOT)
     assert page.startswith("<!doctype html>")
-    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, kinds, more)\n  metrics: P, R, ")
+    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, judgments, kinds, more)\n  metrics: P, R, ")
 
 
 def test_the_example_is_green_under_the_gate(environment, tmp_path):
@@ -101,8 +101,7 @@ def test_the_core_works_without_the_packages_beside_it(built, tmp_path, monkeypa
     assert "unknown metric 'StRecall'" in unknown.stderr
     assert "the package pytest_ireval_more_metrics, which may have it, is not installed" in unknown.stderr
     assert "the package pytest_ireval_more_metrics is not installed" in without_names.stderr
-    assert "there is no command 'trec_eval'" in no_command.stderr
-    assert "pytest_ireval_more_metrics" in no_command.stderr
+    assert "the command 'trec_eval' belongs to the package pytest_ireval_more_metrics" in no_command.stderr
 
 
 @pytest.fixture
@@ -219,20 +218,23 @@ def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(env
     assert (tmp_path / "anew" / "index.html").read_text(encoding="utf-8") == page
 
 
+PACKAGES = {"pytest_ireval", "pytest_ireval_judgments", "pytest_ireval_metrics", "pytest_ireval_more_metrics"}
+
+
 def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):
     names = zipfile.ZipFile(built["whl"]).namelist()
 
-    packages = {"pytest_ireval", "pytest_ireval_metrics", "pytest_ireval_more_metrics"}
-    assert {name.split("/")[0].split("-")[0] for name in names} == packages
+    assert {name.split("/")[0].split("-")[0] for name in names} == PACKAGES
     templates = {name.rpartition("/")[2] for name in names if name.startswith("pytest_ireval/templates/")}
     assert templates == {path.name for path in (ROOT / "templates").iterdir()}
-    assert {f"{package}/py.typed" for package in packages} <= set(names)
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
 
 
 def test_the_wheel_has_every_file_of_the_sources(built):
     names = {name for name in zipfile.ZipFile(built["whl"]).namelist() if ".dist-info/" not in name}
     roots = {"pytest_ireval": "pytest_ireval"}
     roots |= {f"metrics_plugins/{name}": name for name in ("pytest_ireval_metrics", "pytest_ireval_more_metrics")}
+    roots["plugins/pytest_ireval_judgments"] = "pytest_ireval_judgments"
     roots["templates"] = "pytest_ireval/templates"
     roots["examples/third_party_metrics"] = "pytest_ireval/plugin_template"
     files = [(path, root) for root in roots for path in (ROOT / root).rglob("*") if path.is_file()]

@@ -1,18 +1,24 @@
 import re
 
 import pytest_ireval
-from pytest_ireval import options, plugin_api
+import pytest_ireval_judgments
+from pytest_ireval import options, plugin_api, tables
+from pytest_ireval.cli import options as command_options
+from pytest_ireval.cli import sheets
 from pytest_ireval.plugins import hookspecs
+
+PUBLIC = (pytest_ireval, options, plugin_api, tables, command_options, sheets, pytest_ireval_judgments)
 
 
 def test_each_public_name_can_be_imported():
-    for module in (pytest_ireval, options, plugin_api):
+    for module in PUBLIC:
         assert [name for name in module.__all__ if getattr(module, name, None) is None] == []
 
 
 def test_a_script_needs_few_names():
     assert {"evaluate", "compare", "why", "run_gate", "load_suite"} <= set(pytest_ireval.__all__)
-    assert not set(pytest_ireval.__all__) & set(plugin_api.__all__)
+    every = [name for module in PUBLIC for name in module.__all__]
+    assert sorted(every) == sorted(set(every)), "a name has one home"
 
 
 def test_each_type_that_a_hook_names_is_public():

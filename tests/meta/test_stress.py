@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
 from pytest_ireval.evaluating.evaluation import Companions
-from pytest_ireval.judging.agreement import alike
 from pytest_ireval.meta.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.from_objects import judgments_from
-from pytest_ireval.retrieval.judgments import without_rows
+from pytest_ireval.retrieval.judgments import drop_judgments
 from pytest_ireval.retrieval.views import with_fewer_judgments
+from pytest_ireval.statistics.orders import compare_orders
 
 LEVELS = tuple(range(100, 0, -10))
 PLAN = StressPlan(LEVELS, repeats=2, seed=7, rel=1, test="t", alpha=0.05)
@@ -117,7 +117,7 @@ def test_a_mask_over_judged_rows_gives_the_values_of_judgments_without_the_other
     for level in (70, 20):
         (draw,) = draws(known, 1, 7, 1)
         kept = draw.kept(level)
-        fewer = without_rows(known, np.flatnonzero(~kept))
+        fewer = drop_judgments(known, np.flatnonzero(~kept))
         values = system_values(every_metric, with_fewer_judgments(found.judged, kept), policies)
         options = {"missing_queries": "zero", "unjudged": policies.unjudged, "depth": policies.depth}
         for row, ranking in enumerate(rankings.values()):
@@ -134,7 +134,7 @@ def test_subtopics_of_the_other_rows_are_gone_too():
     (draw,) = draws(known, 1, 7, 1)
     kept = draw.kept(40)
     values = system_values(metrics, with_fewer_judgments(found.judged, kept), POLICIES)
-    fewer = without_rows(known, np.flatnonzero(~kept))
+    fewer = drop_judgments(known, np.flatnonzero(~kept))
 
     for row, ranking in enumerate(rankings.values()):
         plain = evaluate(fewer, ranking, metrics, scale=known.highest_grade)
@@ -157,7 +157,7 @@ def test_figures_are_those_of_two_comparisons():
 
     known = judgments_from(judgments, grades="integer", origin="judgments")
     (draw,) = draws(known, 1, 7, 1)
-    fewer = without_rows(known, np.flatnonzero(~draw.kept(40)))
+    fewer = drop_judgments(known, np.flatnonzero(~draw.kept(40)))
     whole, part = (
         [list(evaluate(by, ranking, "AP")["AP"].values.values()) for ranking in rankings.values()]
         for by in (known, fewer)
@@ -174,7 +174,7 @@ def test_figures_are_those_of_two_comparisons():
     assert found.flips == pytest.approx(found.lost + found.gained + found.reversed)
     assert 0 < found.lost < 1
     assert found.tau == pytest.approx(stats.kendalltau(*(np.mean(v, axis=1) for v in (part, whole))).statistic)
-    assert found.tau == alike([np.mean(v) for v in part], [np.mean(v) for v in whole]).tau
+    assert found.tau == compare_orders([np.mean(v) for v in part], [np.mean(v) for v in whole]).tau
     assert found.tau_sd is None
     assert found.judgments == int(draw.kept(40).sum())
 

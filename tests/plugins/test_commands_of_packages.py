@@ -5,6 +5,8 @@ import sys
 import pytest
 from test_discovery import distribution
 
+from pytest_ireval import PluginError, entry_points, load_registry
+
 SHELVES = """\
 from pytest_ireval import CommandSpec, hookimpl
 
@@ -130,7 +132,8 @@ def test_commands_in_another_group_are_refused(package, ireval, group):
 
     found = ireval("plugins")
     assert "acme_plugin" in found.err
-    assert "implements ireval_commands, which is" in found.err
+    assert "implements ireval_commands" in found.err
+    assert "not called in the group" in found.err or "only called in the group pytest_ireval_commands" in found.err
 
 
 def test_what_is_no_command_is_refused(package, ireval):
@@ -147,4 +150,97 @@ def test_a_conftest_adds_no_command(pytester):
 
     result = pytester.runpytest("--ireval", "-n0")
 
-    result.stderr.fnmatch_lines(["*conftest.py implements ireval_commands, which is only called in the group*"])
+    result.stderr.fnmatch_lines(["*conftest.py implements ireval_commands*: they are only called in the group*"])
+
+
+def test_a_command_of_a_package_that_was_removed_is_refused_with_its_name(ireval, monkeypatch):
+    monkeypatch.setattr(entry_points, "find_spec", lambda package: None)
+
+    refused = ireval("judge", "pool.tsv")
+    assert (refused.code, refused.err) == (
+        2,
+        "error: the command 'judge' belongs to the package pytest_ireval_judgments, which is not installed\n"
+        "  install pytest-ireval again: it brings this package\n",
+    )
+    assert "Judgments:" not in ireval("--help").out
+    assert "judgments" not in ireval("plugins").out.splitlines()[0]
+
+
+HOOKS = """\
+from pytest_ireval import hookspec
+
+
+@hookspec
+def ireval_prices():
+    pass
+"""
+SHELVES_WITH_A_HOOK = (
+    SHELVES
+    + """
+
+@hookimpl
+def ireval_hookspecs():
+    import NAME_hooks
+    return [NAME_hooks]
+"""
+)
+PRICES = """\
+from dataclasses import dataclass
+from pytest_ireval import hookimpl
+
+@dataclass(frozen=True)
+class Price:
+    name: str
+    origin: str = ""
+    source: str = "here"
+
+@hookimpl
+def ireval_prices():
+    return [Price("mug")]
+"""
+
+
+@pytest.fixture
+def with_hook(package, tmp_path, monkeypatch):
+    """A package that brings the hook ``ireval_prices``."""
+    monkeypatch.delitem(sys.modules, "acme_hooks", raising=False)
+    (tmp_path / "acme_hooks.py").write_text(HOOKS)
+    package(plugin=SHELVES_WITH_A_HOOK)
+    return tmp_path
+
+
+def test_a_package_brings_a_hook_that_other_plugins_implement(with_hook):
+    (with_hook / "aaa_prices.py").write_text(PRICES)
+    distribution(with_hook, "aaa-prices", "[pytest_ireval]\naaa = aaa_prices\n")
+    import aaa_prices
+
+    found = load_registry().returned("ireval_prices", aaa_prices.Price, "price")
+
+    assert [(name, price.origin) for name, price in found.items()] == [("mug", "aaa-prices 1.2")]
+
+
+@pytest.mark.usefixtures("package")
+def test_without_the_package_its_hook_is_unknown(tmp_path):
+    (tmp_path / "bbb_prices.py").write_text(PRICES)
+    distribution(tmp_path, "bbb-prices", "[pytest_ireval]\nbbb = bbb_prices\n")
+
+    with pytest.raises(PluginError, match="unknown hook 'ireval_prices'"):
+        load_registry()
+
+
+def test_a_hook_of_a_package_that_is_not_marked_is_refused(with_hook):
+    (with_hook / "ccc_prices.py").write_text("def ireval_prices():\n    return []\n")
+    distribution(with_hook, "ccc-prices", "[pytest_ireval]\nccc = ccc_prices\n")
+
+    with pytest.raises(PluginError, match="ireval_prices is not marked with @hookimpl"):
+        load_registry()
+
+
+@pytest.mark.parametrize(
+    ("hooks", "complaint"), [("", "did not find any"), (HOOKS.replace("prices", "rules"), "already")]
+)
+def test_wrong_hooks_of_a_package_are_refused(with_hook, hooks, complaint):
+    (with_hook / "acme_hooks.py").write_text(hooks)
+
+    with pytest.raises(PluginError, match=complaint):
+        load_registry()

@@ -86,7 +86,8 @@ def test_built_in_metrics_come_through_the_entry_point_with_their_distribution()
     found = load_registry()
 
     assert found.metrics["nDCG"].origin.startswith("pytest-ireval ")
-    assert [plugin.name for plugin in found.plugins] == ["builtin", "formats", "kinds", "more", "more"]
+    names = ["builtin", "formats", "judgments", "kinds", "more", "more"]
+    assert [plugin.name for plugin in found.plugins] == names
 
 
 def test_origin_and_version_of_a_third_party(installed):
@@ -644,7 +645,7 @@ def test_a_hook_that_suites_do_not_need_is_refused_in_their_group(installed):
         "plugin 'acme' (acme-metrics:plugin) of acme-metrics 1.0 implements ireval_metrics, "
         "which is not called in the group pytest_ireval_suites\n"
         "  name a module with these hooks in the entry-point group pytest_ireval\n"
-        "  pytest_ireval_suites: ireval_sources, ireval_rules, ireval_diagnoses, ireval_click_policies"
+        "  pytest_ireval_suites: ireval_sources, ireval_rules, ireval_diagnoses"
     )
 
 

@@ -133,6 +133,6 @@ BEGINNING = "ireval: 1\nsuite: shop\nsource: {run: c.trec}\n"
 def with_kinds(registry, rules, sources):
     """The registry with other kinds than the installed ones."""
     origin = Origin("toys", "toys", "1.0")
-    brought = [(origin, sources)], [(origin, rules)], (), ()
+    brought = [(origin, sources)], [(origin, rules)], ()
     kinds = registered([(origin, registry.metrics.values())], [origin], (), lambda: brought)
     return replace(registry, kinds_when_asked=kinds.kinds_when_asked)

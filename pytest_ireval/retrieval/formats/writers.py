@@ -72,6 +72,17 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     put({path: _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path))})
 
 
+def write_files(files: Mapping[FilePath, Queries | Judgments | Iterable[str]]) -> None:
+    """Write queries, judgments and lines of text to several files; if one cannot be written, none is."""
+    put({path: _encoded(content, path) for path, content in files.items()})
+
+
+def _encoded(content: Queries | Judgments | Iterable[str], path: FilePath) -> Iterable[str]:
+    if isinstance(content, Queries):
+        return encoded_queries(content, path)
+    return encoded_judgments(content, path) if isinstance(content, Judgments) else content
+
+
 def write_table(names: Sequence[str], rows: Iterable[Cells], path: FilePath) -> None:
     """Any columns; the cells of ``query`` and ``document`` are ids."""
     write_tables(names, {path: rows})

@@ -1,0 +1,60 @@
+"""``ireval collection``: a test collection in figures."""
+
+from __future__ import annotations
+
+import click
+
+from pytest_ireval import read_judgments, read_queries
+from pytest_ireval.cli.options import LateBar, format_options, grades_option, registry_at, rel_option
+from pytest_ireval.cli.sheets import Sheet, sheet_format, show
+from pytest_ireval.plugin_api import Grades, counted
+from pytest_ireval.tables import document_fields
+from pytest_ireval_judgments.collection import corpus_of, grade_counts, query_spreads
+
+
+@click.command(name="collection", context_settings={"show_default": True})
+@click.argument("judgments")
+@click.option("--queries", metavar="FILE", help="The queries that were judged, for the length of their texts.")
+@click.option(
+    "--fields", metavar="FILE", help="The documents with their fields (CSV, TSV, JSON lines, Parquet): size and words."
+)
+@rel_option
+@sheet_format
+@format_options("judgments", "queries")
+@grades_option
+def command(
+    judgments: str,
+    queries: str | None,
+    fields: str | None,
+    rel: float,
+    form: str,
+    judgments_format: str | None,
+    queries_format: str | None,
+    grades: Grades,
+) -> None:
+    """Describe a test collection: its queries, JUDGMENTS and documents."""
+    registry = registry_at(None)
+    with LateBar() as progress:
+        found = read_judgments(judgments, format=judgments_format, grades=grades, registry=registry, progress=progress)
+        asked = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
+    sheets = [
+        Sheet(
+            "per_query",
+            [each._asdict() for each in query_spreads(found, asked.text if asked else (), rel)],
+            "Each query has:",
+            {"figure": ""},
+        ),
+        Sheet("grades", [each._asdict() for each in grade_counts(found)]),
+    ]
+    notes = [
+        f"{counted(len(found), 'judgment')} of {counted(len(found.queries), 'query')} ({found.origin}); "
+        f"relevant: grade {rel:g} or more"
+    ]
+    if asked is not None:
+        without = len(set(asked.ids) - set(found.queries))
+        notes.append(f"{counted(len(asked), 'query')} in {asked.origin}, {without} without judgments")
+    if fields is not None:
+        corpus = corpus_of(document_fields(fields), found)
+        headers = {"size": "bytes of text", "words": "words per document", "not_in_it": "judged, but missing"}
+        sheets.append(Sheet("documents", [corpus._asdict()], "", headers))
+    show(sheets, notes, form)

@@ -1,0 +1,217 @@
+"""``ireval pool``: documents to judge from several rankings, and what each ranking adds to the judgments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pytest_ireval import (
+    IrevalError,
+    Judgments,
+    Queries,
+    Rankings,
+    evaluate,
+    read_judgments,
+    read_queries,
+    read_rankings,
+)
+from pytest_ireval.cli.options import (
+    METRICS,
+    LateBar,
+    format_options,
+    grades_option,
+    metric_option,
+    named_files,
+    registry_at,
+    rel_option,
+)
+from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.plugin_api import Grades, Problem, Registry, counted, first_documents
+from pytest_ireval.tables import COLUMN_NAMES, cell_text, plain_name, read_fields, write_table
+from pytest_ireval_judgments.collection import Pool, leave_one_out, pooled
+
+TIE = 1e-12
+"""Figures that differ by no more than this share are equal: they were computed in another order."""
+TAKEN = {
+    name
+    for kind in ("query", "document", "grade", "subtopic", "judge")
+    for group in COLUMN_NAMES[kind]
+    for name in group
+}
+"""Names of columns that ``ireval import`` would read as something else."""
+
+
+@click.command(name="pool", context_settings={"show_default": True})
+@click.argument("rankings", nargs=-1, required=True, metavar="RANKINGS...")
+@click.option("-k", "--depth", default=100, type=click.IntRange(1), help="Take the first K documents of each ranking.")
+@click.option("--seed", default=7, type=click.IntRange(0), help="The seed of the random order.")
+@click.option("--judged", metavar="FILE", help="Judgments that exist already; their documents are left out.")
+@click.option("--queries", metavar="FILE", help="The queries, for their texts, narratives and other columns.")
+@click.option("--fields", metavar="FILE", help="The documents with titles, texts and other fields.")
+@click.option("--to", "target", default="pool.tsv", help="The file to write: .tsv, .csv or .jsonl.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@metric_option
+@rel_option
+@sheet_format
+@format_options("rankings", "judgments", "queries")
+@grades_option
+def command(
+    rankings: tuple[str, ...],
+    depth: int,
+    seed: int,
+    judged: str | None,
+    queries: str | None,
+    fields: str | None,
+    target: str,
+    force: bool,
+    metrics: tuple[str, ...],
+    rel: float,
+    form: str,
+    rankings_format: str | None,
+    judgments_format: str | None,
+    queries_format: str | None,
+    grades: Grades,
+) -> None:
+    """Collect the first documents of RANKINGS to judge: each once, in random order.
+
+    The table shows what each ranking adds. With --judged it also scores each ranking without the judgments of documents
+    that only this ranking has. A large difference means that new systems of its kind get too low values.
+    """
+    if Path(target).exists() and not force:
+        raise IrevalError(Problem(f"would overwrite {target}", suggestion="--force overwrites"))
+    registry = registry_at(None)
+    with LateBar() as progress:
+        known = None
+        if judged is not None:
+            known = read_judgments(judged, format=judgments_format, grades=grades, registry=registry, progress=progress)
+        whole = {
+            name: read_rankings(
+                path, None if judged else depth, format=rankings_format, registry=registry, progress=progress
+            )
+            for name, path in named_files(rankings).items()
+        }
+    asked = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
+    cut = {name: first_documents(each, depth) for name, each in whole.items()}
+    pool = pooled(cut, known, seed, asked.ids if asked else ())
+    sheets = [Sheet("contributions", [each._asdict() for each in pool.contributions])]
+    notes = []
+    if known is not None and (
+        strange := [name for name in whole if set(whole[name].queries).isdisjoint(known.queries)]
+    ):
+        notes.append(f"not scored: no query of {first_of(strange)} is judged in {known.origin}")
+    elif known is not None and len(whole) > 1:
+        sheets.append(
+            Sheet(
+                "leave_one_out",
+                [*_bias(cut, whole, known, metrics or METRICS, rel, registry)],
+                "With all judgments, and without those of documents that only this ranking has:",
+            )
+        )
+    show(sheets, [*notes, *_written(pool, asked, fields, target)], form)
+
+
+def _written(pool: Pool, queries: Queries | None, fields: str | None, target: str) -> Iterator[str]:
+    """Write the pool; notes for the user."""
+    left_out = f"; {counted(pool.judged, 'document')} judged already" if pool.judged else ""
+    if not pool.pairs:
+        yield f"nothing to judge{left_out}: {target} not written"
+        return
+    documents = read_fields(fields, {document for _, document in pool.pairs}) if fields is not None else {}
+    names = list(dict.fromkeys(name for each in documents.values() for name in each))
+    columns = list(queries.columns) if queries is not None else []
+    header = ["query", "query_text", *(_column("query", name) for name in columns), "document"]
+    header += [*(_column("document", name) for name in names), "grade"]
+    ending = Path(target).suffix.lower()
+    rows = []
+    for query, document in pool.pairs:
+        row = queries.position.get(query) if queries is not None else None
+        about = [queries.columns[name][row] if queries is not None and row is not None else "" for name in columns]
+        text = queries.text_of(query) if queries is not None else ""
+        cells = [cell_text(documents.get(document, {}).get(name)) for name in names]
+        texts = [_for_judges(cell, ending) for cell in (text, *about, *cells)]
+        at = 1 + len(about)
+        rows.append([query, *texts[:at], document, *texts[at:], ""])
+    write_table(header, rows, target)
+    asked_of = counted(len({query for query, _ in pool.pairs}), "query")
+    yield f"wrote {target}: {counted(len(rows), 'document')} of {asked_of}{left_out}"
+    if queries is not None and (unknown := {query for query, _ in pool.pairs} - set(queries.ids)):
+        yield f"{counted(len(unknown), 'query')} not in {queries.origin}: without text"
+    if queries is not None and (idle := [query for query in queries.ids if query not in pool.queries]):
+        yield f"{counted(len(idle), 'query')} of {queries.origin} not in any ranking: {first_of(idle)}"
+    if fields is not None and (lacking := {document for _, document in pool.pairs} - set(documents)):
+        yield f"{counted(len(lacking), 'document')} not in {fields}: without fields"
+
+
+def _for_judges(text: str, ending: str) -> str:
+    """A text that a table can store; one that a spreadsheet takes for a formula begins with an apostrophe."""
+    text = text.encode("utf-8", "replace").decode()  # half of a character
+    if ending == ".jsonl":
+        return text
+    text = (" ".join(text.split()) if ending == ".tsv" else text).replace("\0", "")
+    formula = text.startswith(("=", "+", "-", "@")) and not re.fullmatch(r"[-+]?[\d.,]+", text)
+    return f"'{text}" if formula else text
+
+
+def _column(of: str, name: str) -> str:
+    """The name of a column that ``ireval import`` does not read as another one."""
+    whole = f"{of}_{name}"
+    return f"{of}_column_{name}" if plain_name(whole) in TAKEN or whole == "query_text" else whole
+
+
+def _bias(
+    cut: Mapping[str, Rankings],
+    whole: Mapping[str, Rankings],
+    judgments: Judgments,
+    metrics: Sequence[str],
+    rel: float,
+    registry: Registry,
+) -> Iterator[Row]:
+    """Each ranking with all judgments, and without those that it alone contributed; then all rankings are without."""
+    parts = leave_one_out(cut, judgments, rel)
+
+    def scored(ranking: Rankings, by: Judgments) -> Any:
+        found = evaluate(
+            by, ranking, metrics, missing_queries="zero", registry=registry, scale=judgments.highest_grade or None
+        )
+        progress.advance(1)
+        return found.metrics
+
+    with LateBar() as progress:
+        progress.expect(len(whole) * (1 + sum(bool(part.unique) for part in parts)), "scoring")
+        every = {name: scored(ranking, judgments) for name, ranking in whole.items()}
+        alone = {
+            part.ranking: {name: scored(ranking, part.judgments) for name, ranking in whole.items()}
+            if part.unique
+            else every
+            for part in parts
+        }
+    for number, metric in enumerate(next(iter(every.values()))):
+        for part in parts:
+            values, values_without = (
+                {name: found[number].value for name, found in of.items()} for of in (every, alone[part.ranking])
+            )
+            value, without = values[part.ranking], values_without[part.ranking]
+            yield {
+                "metric": metric.name,
+                "ranking": part.ranking,
+                "unique_judgments": part.unique,
+                "relevant": part.relevant,
+                "value": value,
+                "without": without,
+                "difference": None if value is None or without is None else without - value,
+                "rank": _rank(value, values.values(), metric.direction),
+                "rank_without": _rank(without, values_without.values(), metric.direction),
+            }
+
+
+def _rank(value: float | None, figures: Iterable[float | None], direction: str) -> int | None:
+    """The rank of one of the figures; None where it is not defined."""
+    if value is None or direction == "neither":
+        return None
+    sign = -1 if direction == "lower" else 1
+    known = (other for other in figures if other is not None)
+    return 1 + sum(sign * (other - value) > TIE * max(1.0, abs(other), abs(value)) for other in known)

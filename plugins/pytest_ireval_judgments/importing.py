@@ -1,0 +1,277 @@
+"""Queries and judgments from files of other tools, with ids that any file can store."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pytest_ireval import InputError, Judgments, Queries
+from pytest_ireval.plugin_api import SILENT, Grades, Mistakes, Problem, Progress, Registry, counted, shown
+from pytest_ireval.tables import (
+    FileContents,
+    FilePath,
+    Table,
+    cell_text,
+    graded_rows,
+    judgments_of_columns,
+    queries_of_table,
+    read_contents,
+    read_judges,
+    table_of_rows,
+)
+from pytest_ireval_judgments.linting import without_accents
+from pytest_ireval_judgments.panel import CHOICES, JudgePanel, Merging, Votes, merged_votes, panel_of
+
+
+class Merges(NamedTuple):
+    """The number of documents with several grades for one query, of those between two grades, and of those dropped."""
+
+    several: int = 0
+    tied: int = 0
+    dropped: int = 0
+    queries: tuple[str, ...] = ()
+    """Queries of which all documents were dropped."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The imported queries and judgments. ``read`` describes each source; ``renamed`` has new ids for old ones."""
+
+    queries: Queries | None
+    judgments: Judgments | None
+    read: tuple[str, ...]
+    renamed: dict[str, str]
+    merges: Merges
+
+
+def import_files(
+    sources: Mapping[str, FilePath],
+    registry: Registry,
+    *,
+    format: str | None = None,  # noqa: A002 - as users say it
+    grades: Grades = "integer",
+    merging: Merging | None = None,
+    keep_ids: bool = False,
+) -> Imported:
+    """All queries and all judgments of the named sources; ids with blanks are replaced unless ``keep_ids``.
+
+    ``merging`` is the choice among several grades for one document and query; without it they are an error.
+    """
+    found = {
+        name: read_contents(path, format=format, grades=grades, registry=registry) for name, path in sources.items()
+    }
+    judged = {name: each.judgments for name, each in found.items() if each.judgments is not None}
+    queries = _each_once(_together([each.queries for each in found.values() if each.queries is not None]))
+    judgments, merges = _together(list(judged.values())), Merges()
+    if judgments is not None:
+        judgments, merges = _merged(judgments, _judges(judged), merging, grades)
+    renamed = {} if keep_ids else _slugs(_ids(queries, judgments))
+    return Imported(
+        queries=None if queries is None else queries_of_table(_renamed(queries, "id", renamed)),
+        judgments=None if judgments is None else judgments_of_columns(_renamed(judgments, "query", renamed), grades),
+        read=tuple(map(_describe, found.values())),
+        renamed=renamed,
+        merges=merges,
+    )
+
+
+def _describe(contents: FileContents) -> str:
+    """One source in a line."""
+    parts = []
+    if contents.queries is not None:
+        parts.append(f"{counted(len(contents.queries.rows), 'query')} (format {contents.formats['queries']})")
+    if contents.judgments is not None:
+        parts.append(f"{counted(len(contents.judgments.rows), 'judgment')} (format {contents.formats['judgments']})")
+    return f"{contents.origin}: {', '.join(parts)}"
+
+
+def read_panel(
+    sources: Mapping[str, FilePath],
+    registry: Registry,
+    *,
+    format: str | None = None,  # noqa: A002 - as users say it
+    grades: Grades = "integer",
+    progress: Progress = SILENT,
+) -> JudgePanel:
+    """The judges of some files: those in the column judge, or else one judge for each file, called as the file."""
+    return panel_of(
+        [
+            judge
+            for name, path in sources.items()
+            for judge in read_judges(path, name, format=format, grades=grades, registry=registry, progress=progress)
+        ]
+    )
+
+
+def _together(tables: Sequence[Table]) -> Table | None:
+    """The rows of several tables, one table after the other."""
+    if len(tables) < 2:
+        return tables[0] if tables else None
+    rows = (
+        ({name: values[row] for name, values in table.columns.items()}, table.place(row))
+        for table in tables
+        for row in table.rows
+    )
+    return table_of_rows(rows, ", ".join(table.origin for table in tables))
+
+
+def _each_once(queries: Table | None) -> Table | None:
+    """Merge queries of several sources: their columns are joined, but the text must be the same."""
+    if queries is None:
+        return None
+    rows: dict[str, list[int]] = {}
+    mistakes = Mistakes()
+    for row, query in enumerate(queries.columns["id"]):
+        first = rows.setdefault(query, [row])[0]
+        if first == row:
+            continue
+        rows[query].append(row)
+        text, other = queries.columns["text"][first], queries.columns["text"][row]
+        if text != other:
+            complaint = f"query {shown(query)} is {shown(other)} here, and {shown(text)} at {queries.place(first)}"
+            mistakes.add(Problem(complaint, place=queries.place(row)))
+    mistakes.refuse()
+    groups = list(rows.values())
+    columns = {
+        name: [_join_texts(cell_text(values[row]) for row in group) for group in groups]
+        for name, values in queries.columns.items()
+    }
+    return Table(columns, queries.origin, lambda row: queries.place(groups[row][0]))
+
+
+def _join_texts(texts: Iterable[str]) -> str:
+    """Different texts as one, each once; empty ones are left out."""
+    return "; ".join(dict.fromkeys(filter(None, texts)))
+
+
+def _ids(queries: Table | None, judgments: Table | None) -> Iterable[str]:
+    if queries is not None:
+        yield from queries.columns["id"]
+    if judgments is not None:
+        yield from judgments.columns["query"]
+
+
+def _renamed(table: Table, column: str, names: dict[str, str]) -> Table:
+    """The same with new ids; two queries with one new id are refused later, with both places."""
+    ids = [names.get(query, query) for query in table.columns[column]]
+    return Table({**table.columns, column: ids}, table.origin, table.place)
+
+
+def _judges(tables: Mapping[str, Table]) -> list[str]:
+    """The judge of each row: the cell of its column, or else the name of the file."""
+    return [
+        cell_text(cell).strip() or name
+        for name, table in tables.items()
+        for cell in table.columns.get("judge") or [""] * len(table.rows)
+    ]
+
+
+def _merged(
+    table: Table, judges: Sequence[str], policy: Merging | None, grades: str = "integer"
+) -> tuple[Table, Merges]:
+    """One row for each query and document (and subtopic); without a policy, different grades are an error.
+
+    The judges and all other columns are joined with ``; ``.
+    """
+    rows = graded_rows(table, grades)
+    subtopics = table.columns.get("subtopic") or [""] * len(rows)
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for row, ((query, document, _), subtopic) in enumerate(zip(rows, subtopics, strict=True)):
+        groups.setdefault((query, document, subtopic), []).append(row)
+    several = {pair: group for pair, group in groups.items() if len({rows[row][2] for row in group}) > 1}
+    if policy is None:
+        _refuse(table, rows, several)
+    votes = _each_judge_once(table, rows, judges, list(groups.values()))
+    merged = merged_votes(_votes(rows, judges, votes), policy or Merging("highest"))
+    each = zip(groups.values(), merged.grade.tolist(), strict=True)
+    kept = [(group, grade) for group, grade in each if not math.isnan(grade)]
+    if not kept:
+        raise InputError(Problem("no document is left after merging the judges", place=table.origin))
+    together = ((_joined(table, group, grade), table.place(group[0])) for group, grade in kept)
+    left = {rows[group[0]][0] for group, _ in kept}
+    lost = tuple(query for query in dict.fromkeys(query for query, _, _ in groups) if query not in left)
+    merges = Merges(len(several), int(merged.tied.sum()), len(groups) - len(kept), lost)
+    return table_of_rows(together, table.origin), merges
+
+
+def _each_judge_once(
+    table: Table, rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups: Sequence[list[int]]
+) -> list[list[int]]:
+    """The groups, with one vote of each judge whom the column judge names; two grades of one judge are an error."""
+    cells = table.columns.get("judge") or [""] * len(rows)
+    mistakes = Mistakes()
+    found = []
+    for group in groups:
+        first: dict[str | int, int] = {}
+        for row in group:
+            query, document, grade = rows[row]
+            before = first.setdefault(judges[row] if cell_text(cells[row]).strip() else row, row)
+            if rows[before][2] != grade:
+                complaint = (
+                    f"judge {shown(judges[row])} gave document {shown(document)} of query {shown(query)} two grades: "
+                    f"{rows[before][2]:g} ({table.place(before)}) and {grade:g}"
+                )
+                mistakes.add(Problem(complaint, place=table.place(row), suggestion="keep one of them"))
+        found.append(list(first.values()))
+    mistakes.refuse()
+    return found
+
+
+def _votes(rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups: Sequence[Sequence[int]]) -> Votes:
+    """The grades of all rows; the rows of a group are about one thing."""
+    code = {name: i for i, name in enumerate(dict.fromkeys(judges))}
+    order = [row for group in groups for row in group]
+    return Votes(
+        tuple(code),
+        len(groups),
+        np.repeat(np.arange(len(groups)), list(map(len, groups))),
+        np.array([code[judges[row]] for row in order], np.int64),
+        np.array([rows[row][2] for row in order], np.float64),
+    )
+
+
+def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[Any, list[int]]) -> None:
+    mistakes = Mistakes()
+    for (query, document, _), group in several.items():
+        found = ", ".join(f"{rows[row][2]:g} ({table.place(row)})" for row in group)
+        complaint = f"document {shown(document)} has several grades for query {shown(query)}: {found}"
+        remedy = f"choose how to merge them: --judges {', '.join(CHOICES)}"
+        mistakes.add(Problem(complaint, place=table.place(group[0]), suggestion=remedy))
+    mistakes.refuse()
+
+
+def _joined(table: Table, group: Sequence[int], grade: float) -> dict[str, Any]:
+    """One row of several: the values of each column joined, each once."""
+    row = {name: _join_texts(cell_text(values[i]) for i in group) for name, values in table.columns.items()}
+    return {**row, "grade": grade}
+
+
+PLAIN = re.compile(r"[^\W_A-Z]+( [^\W_A-Z]+)*")
+"""Lower-case words with one space between them, of which a slug loses nothing."""
+
+LONGEST = 60
+
+
+def _slugs(ids: Iterable[str]) -> dict[str, str]:
+    """A new id for each id with white space."""
+    known = dict.fromkeys(ids)
+    return {name: _slug(name, known) for name in known if re.search(r"\s", name)}
+
+
+def _slug(name: str, known: dict[str, None]) -> str:
+    """Letters and digits of the phrase in lower case, joined by hyphens; accents are dropped.
+
+    It depends on the phrase alone, so that ids stay when queries are added. A phrase that loses something (capitals,
+    accents, marks) gets a hash at its end. An existing id is not used again.
+    """
+    slug = "-".join(re.findall(r"\w+", without_accents(name)))
+    if PLAIN.fullmatch(name) and slug.replace("-", " ") == name and len(slug) <= LONGEST and slug not in known:
+        return slug
+    mark = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{slug[:LONGEST].rstrip('-')}-{mark}".lstrip("-")

@@ -1,1 +1,0 @@
-"""Judgments as a craft: pools, several judges, and the quality of a test collection. Pure functions."""

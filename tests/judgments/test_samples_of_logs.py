@@ -1,0 +1,167 @@
+"""``ireval sample``: queries from a log that stand for its searches, drawn with known chances, kept and held out."""
+
+import csv
+import gzip
+import runpy
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_ireval_judgments.sampling import Kept, chances, normal_text, pareto, read_log, sampled
+
+COUNTS = {f"query {number}": max(1, 600 // (number + 1)) for number in range(120)}
+SHARES = (40, 30, 30)
+
+
+def log_of(counts):
+    return "session\tquery\n" + "".join(f"s{i}\t{query}\n" for query, count in counts.items() for i in range(count))
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def written(name, text):
+        data = text.encode()
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return name
+
+    return written
+
+
+@pytest.fixture
+def asked(write):
+    return read_log([write("log.tsv", log_of(COUNTS))])
+
+
+def test_queries_are_one_if_they_differ_in_spaces_letter_case_or_the_form_of_unicode(write):
+    log = write("log.txt", "Red  Mug\nred mug\n red mug \ncafe\u0301\ncaf\u00e9\nSTRASSE\nstra\u00dfe\n\n")
+
+    found = read_log([log])
+    assert list(zip(found.names, found.texts, found.counts.tolist(), strict=True)) == [
+        ("red mug", "red mug", 3),
+        ("caf\u00e9", "caf\u00e9", 2),
+        ("strasse", "STRASSE", 2),
+    ]
+    assert (found.searches, found.blank) == (7, 1)
+    assert read_log([log], keep_case=True).counts.tolist() == [2, 2, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "log.jsonl",
+            '{"query": "mug", "session": "a"}\n{"session": "a", "query": "Mug"}\n{"query": "pan", "session": 2}\n',
+        ),
+        ("log.csv", 'time,Query,session\n1,mug,a\n2,"MUG",a\n3,pan,2\n'),
+        ("log.tsv.gz", "session_id\tquery\na\tmug\na\tmug\n2\tpan\n"),
+    ],
+)
+def test_logs_of_every_kind_count_searches_or_sessions(write, name, text):
+    log = write(name, text)
+
+    assert dict(zip(*read_log([log])[:1], read_log([log]).counts.tolist(), strict=True)) == {"mug": 2, "pan": 1}
+    assert read_log([log], by_session=True).counts.tolist() == [1, 1]
+
+
+def test_a_column_of_counts_and_several_logs_add_up(write):
+    logs = [write("one.csv", "query,count\nmug,30\npan,2\n"), write("two.jsonl", '{"query": "pan", "count": 5}\n')]
+
+    found = read_log(logs)
+    assert (found.names, found.counts.tolist(), found.searches) == (("mug", "pan"), [30, 7], 37)
+
+
+@given(counts=st.lists(st.integers(1, 1000), min_size=1, max_size=60), size=st.integers(0, 70))
+def test_chances_are_in_proportion_and_come_to_the_size(counts, size):
+    found = chances(np.array(counts, float), size)
+
+    assert found.sum() == pytest.approx(min(size, len(counts)))
+    assert (found <= 1).all()
+    rates = found[found < 1] / np.array(counts)[found < 1]
+    assert np.ptp(rates) < 1e-9 if rates.size else True
+    assert pareto(found, np.random.default_rng(1).random(len(counts))).sum() == min(size, len(counts))
+
+
+def test_a_query_is_drawn_as_often_as_its_chance_says():
+    chance = chances(np.array([60, 30, 10, 8, 5, 4, 2, 1], float), 4)
+    generator = np.random.default_rng(5)
+    drawn = np.mean([pareto(chance, generator.random(8)) for _ in range(20_000)], 0)
+
+    assert drawn == pytest.approx(chance, abs=0.02)
+
+
+@pytest.mark.parametrize("holdout", [0.0, 0.3])
+def test_weights_come_to_the_share_of_each_stratum(asked, holdout):
+    found = sampled(asked, (10, 10, 20), SHARES, holdout=holdout)
+
+    for part in {each.kept.held_out for each in found.drawn}:
+        for stratum in found.strata:
+            inside = [each.weight for each in found.drawn if (each.stratum, each.kept.held_out) == (stratum.name, part)]
+            assert sum(inside) == pytest.approx(stratum.share) or not inside
+    assert [100 * each.share for each in found.strata] == pytest.approx(SHARES, abs=12)
+    assert sum(each.queries for each in found.strata) == len(COUNTS)
+
+
+def test_weighted_means_are_those_of_all_searches_on_average(asked):
+    quality = {name: Random(name).random() for name in COUNTS}
+    truth = sum(quality[name] * count for name, count in COUNTS.items()) / sum(COUNTS.values())
+    means = [
+        sum(each.weight * quality[each.name] for each in sampled(asked, (4, 6, 8), SHARES, seed=seed).drawn)
+        for seed in range(500)
+    ]
+
+    assert abs(np.mean(means) - truth) < 3.5 * np.std(means) / 500**0.5
+    assert np.std(means) > 0.005  # or nothing was drawn by chance
+
+
+def test_the_order_of_the_log_does_not_matter(asked, write):
+    lines = log_of(COUNTS).splitlines(keepends=True)
+    mixed = write("mixed.tsv", lines[0] + "".join(Random(1).sample(lines[1:], len(lines) - 1)))
+
+    assert sampled(read_log([mixed]), (5, 5, 5), SHARES) == sampled(asked, (5, 5, 5), SHARES)
+
+
+def test_a_later_log_gives_mostly_the_same_queries_and_never_moves_one_out_of_the_holdout(asked, write):
+    later = {name: max(1, round(count * Random(name).uniform(0.7, 1.4))) for name, count in COUNTS.items()}
+    first = sampled(asked, (20, 20, 20), SHARES, holdout=0.25)
+    again = sampled(read_log([write("later.tsv", log_of(later))]), (20, 20, 20), SHARES, holdout=0.25)
+    other = sampled(asked, (20, 20, 20), SHARES, holdout=0.25, seed=8)
+
+    parts = [{each.name: each.kept.held_out for each in sample.drawn} for sample in (first, again)]
+    both = parts[0].keys() & parts[1].keys()
+    assert len(both) > 0.85 * len(parts[0])
+    assert {parts[0][name] == parts[1][name] for name in both} == {True}
+    assert {each.name for each in other.drawn} != {each.name for each in first.drawn}
+
+
+@given(st.text())
+def test_a_normal_text_stays_as_it_is(text):
+    once = normal_text(text)
+
+    assert normal_text(once) == once
+
+
+def test_the_log_of_the_examples_is_what_its_script_makes(tmp_path, monkeypatch):
+    data = Path(__file__).parents[2] / "examples" / "data"
+    runpy.run_path(str(data / "make_searches.py"))["main"](tmp_path / "searches.tsv")
+
+    assert (tmp_path / "searches.tsv").read_bytes() == (data / "searches.tsv").read_bytes()
+    with open(data / "searches.tsv", encoding="utf-8", newline="") as file:
+        found = Counter(row["query"].lower() for row in csv.DictReader(file, delimiter="\t"))
+    assert found.most_common(1) == [("mug", 204)]
+
+
+def test_queries_that_are_only_kept_change_no_weight(asked):
+    kept = {name: Kept(f"old{name}", name, False, {}) for name in ("query 70", "query 119", "gone")}
+
+    fresh, again = sampled(asked, (4, 6, 8), SHARES), sampled(asked, (4, 6, 8), SHARES, kept=kept)
+
+    assert {e.name: e.weight for e in again.drawn if e.weight} == {e.name: e.weight for e in fresh.drawn}
+    assert {e.name for e in again.drawn} == {e.name for e in fresh.drawn} | kept.keys()
+    assert {e.kept.id for e in again.drawn if e.name in kept} == {each.id for each in kept.values()}
