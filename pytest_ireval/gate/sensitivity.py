@@ -245,26 +245,23 @@ def _foreseen(found: Outlook, weigh: Weighting | None) -> Outlook:
     The spread that earlier changes had says how alike the queries of a cluster are. One that is assumed does not, so
     a cluster is then taken for one query.
     """
-    worth, per_unit = _worth(weigh, clustered=found.usual is not None and found.usual.assumed)
+    worth = _worth_of_one(weigh, clustered=found.usual is not None and found.usual.assumed)
     spread = found.usual.spread / math.sqrt(worth) if found.usual else math.nan
-    found = replace(found, resolution=resolution(spread, found.queries, per_unit=per_unit))
+    found = replace(found, resolution=resolution(spread, found.queries))
     if not found.tolerance:
         return found
     return replace(
         found,
-        needed=queries_needed(spread, found.tolerance, found.alpha, per_unit),
+        needed=queries_needed(spread, found.tolerance, found.alpha),
         false_alarm=false_alarm(found.tolerance, spread, found.queries),
     )
 
 
-def _worth(weigh: Weighting | None, *, clustered: bool) -> tuple[float, float]:
-    """The worth of one query in queries of equal weight, and the number that makes one degree of freedom."""
-    if weigh is None or not weigh.effective:
-        return 1.0, 1.0
-    queries = weigh.units if weigh.clusters is None else weigh.clusters.size
-    if weigh.clusters is None:
-        return weigh.effective / queries, 1.0
-    return weigh.effective / queries if clustered else 1.0, queries / weigh.effective
+def _worth_of_one(weigh: Weighting | None, *, clustered: bool) -> float:
+    """The worth of one query in queries of equal weight; ``clustered`` if a cluster is taken for one query."""
+    if weigh is None or not weigh.effective or (weigh.clusters is not None and not clustered):
+        return 1.0
+    return weigh.effective / (weigh.units if weigh.clusters is None else weigh.clusters.size)
 
 
 def _values(known: Known, metric: Metric, within: Slice) -> list[float]:

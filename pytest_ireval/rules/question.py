@@ -213,7 +213,7 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
     found = replace(found, room=None if found.baseline is None else room_of(question.seen.metric, found.baseline))
     ends = question.change_of(evidence.low), question.change_of(evidence.high)
     low, high = sorted(ends) if _has_interval(question) else (None, None)
-    smallest = resolution(evidence.sd, evidence.queries, per_unit=_per_unit(evidence))
+    smallest = resolution(evidence.sd, evidence.queries)
     return replace(
         found,
         low=low,
@@ -239,13 +239,8 @@ def _has_interval(question: Question) -> bool:
 def needed_for(question: Question, drop: float, level: float) -> int | None:
     """Return how many queries such as these, with as many among them that have no weight, show a drop at a level."""
     evidence = question.evidence
-    counting = queries_needed(evidence.sd, drop, level, _per_unit(evidence))
+    counting = queries_needed(evidence.sd, drop, level)
     return None if counting is None else math.ceil(counting * question.gains.size / evidence.queries)
-
-
-def _per_unit(evidence: MeanEvidence) -> float:
-    """The number of queries for one degree of freedom; 1 unless they were drawn in clusters."""
-    return 1.0 if evidence.degrees == evidence.queries - 1 else evidence.queries / (evidence.degrees + 1)
 
 
 def room_of(metric: Metric, mean: float) -> float | None:
