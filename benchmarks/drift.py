@@ -130,7 +130,7 @@ def _shipped(series: Series, evidence: list[MeanEvidence]) -> bool:
     if min(each.p_worse for each in evidence) >= ALPHA:  # no look has more than all of alpha
         return False
     walk = Walk(tuple(AcceptedChange("", "", step) for step in steps), moving=False)
-    return any(_failed(each, level, series) for each, level in zip(evidence, walk.levels(ALPHA), strict=True))
+    return any(_failed(each, level, series) for each, level in zip(evidence, walk.levels, strict=True))
 
 
 def _failed(evidence: MeanEvidence, level: float, series: Series) -> bool:

@@ -179,7 +179,7 @@ def _verdict(found: SelfTest) -> str:
     complaints = [f"self-test: FAIL: {each.name}: {', '.join(each.red)}" for each in found.harmless if each.red]
     broken = [each.rule or "the whole suite" for each in found.alarms if each.broken]
     if broken:
-        complaints.append(f"self-test: FAIL: more alarms than alpha allows: {', '.join(broken)}")
+        complaints.append(f"self-test: FAIL: more alarms than 5% by chance: {', '.join(broken)}")
     return _paragraph("; ".join(complaints) or "self-test: pass")
 
 

@@ -215,7 +215,7 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
         len(values) or _listed(known, check.slice),
         weighted=facts.weighted,
         by_evidence=facts.by_evidence,
-        alpha=facts.alpha / (_tests(known) if facts.by_evidence else 1),
+        alpha=LEVEL / (_tests(known) if facts.by_evidence else 1),
         blocks=not check.only_warns,
     )
     if not values:

@@ -51,8 +51,7 @@ from pytest_ireval.rules.side import Floats, Mask, Scored, Side
 from pytest_ireval.sources.asking import described_source
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
-from pytest_ireval.statistics.student import share_limits
-from pytest_ireval.suites.options import RuleFacts
+from pytest_ireval.statistics.student import LEVEL, share_limits
 from pytest_ireval.suites.suite import Place, SourceAsked, Suite
 
 WHOLE_SUITE = ""
@@ -128,7 +127,7 @@ def _toss(stage: Stage, trial: int) -> _Toss:
 
 def _alarms(rule: str, checks: Sequence[Check], trials: int, red: int, by_evidence: int) -> FalseAlarms:
     limits = share_limits(red, trials)
-    promised = max((_alpha(check) for check in checks if _decided_by(check) == "evidence"), default=None)
+    promised = LEVEL if any(_decided_by(check) == "evidence" for check in checks) else None
     low = share_limits(by_evidence, trials).low
     return FalseAlarms(
         rule=rule,
@@ -149,16 +148,11 @@ def _proven(checks: Sequence[Check], material: Material, failed: Container[str])
     if not checks:
         return set()
     adjusted = family_of(checks, material).adjusted
-    return {check.id for check in checks if check.id in failed and adjusted.get(check.id, 1.0) < _alpha(check)}
+    return {check.id for check in checks if check.id in failed and adjusted.get(check.id, 1.0) < LEVEL}
 
 
 def _decided_by(check: Check) -> str:
     return "evidence" if check.asked and check.asked.options.facts.by_evidence else "observed"
-
-
-def _alpha(check: Check) -> float:
-    facts: RuleFacts = check.asked.options.facts if check.asked else RuleFacts()
-    return facts.alpha
 
 
 NOTHING = rankings_of([], "nothing")

@@ -25,7 +25,7 @@ class FalseAlarms:
     by_evidence: int = 0
     """The number of runs in which evidence said that it became worse; what was observed decided the other alarms."""
     promised: float | None = None
-    """The promised share of chance alarms, from the suite's ``alpha``; None where nothing is promised."""
+    """The promised share of chance alarms; None where nothing is promised."""
     broken: bool = False
     """True if evidence raised too many alarms for the promise to be kept."""
 

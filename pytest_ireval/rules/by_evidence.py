@@ -29,6 +29,7 @@ from pytest_ireval.rules.wording import (
     worst_words,
     would_words,
 )
+from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.suites.quantities import Tolerance
 
@@ -64,7 +65,7 @@ def rule_by_evidence(
     factor = factor_of(options, seen, evidence.p_worse)
     figures = replace(figures, adjusted=min(1.0, factor * evidence.p_worse))
     if factor > 1 and figures.needed is not None and question.allowed:  # other verdicts cost more queries
-        figures = replace(figures, needed=needed_for(question, question.drop or 0.0, options.alpha / factor))
+        figures = replace(figures, needed=needed_for(question, question.drop or 0.0, LEVEL / factor))
     hard = None if hard_limit is None else hard_limit.allowed(question.baseline) or None  # a share of 0 limits nothing
     decision = _decide(options, question, figures, factor, hard)
     passed = decision.verdict == "pass"
@@ -83,10 +84,10 @@ def rule_by_evidence(
         figures=(replace(figures, over=decision.verdict == "fail"), *beside),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=tuple(_facts(options, question, figures, decision)),
+        facts=tuple(_facts(question, figures, decision)),
         warning=decision.warning,
         numbers={**numbers_of(figures), "p": evidence.p_worse, **({} if hard is None else {"hard_limit": hard})},
-        statistics=tuple(_statistics(options, question, figures)),
+        statistics=tuple(_statistics(question, figures)),
     )
 
 
@@ -97,7 +98,7 @@ def verdict_on_fall(options: AlwaysEvidenceOptions, question: Question, factor: 
     if hard is not None and question.fell_beyond(hard):
         return "fail"
     enough = question.worth >= options.fewest
-    return "fail" if enough and min(1.0, factor * question.evidence.p_worse) < options.alpha else "inconclusive"
+    return "fail" if enough and min(1.0, factor * question.evidence.p_worse) < LEVEL else "inconclusive"
 
 
 def _decide(
@@ -152,21 +153,19 @@ def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:
     return f"{size} {verb} fewer than the {options.fewest} that evidence needs"
 
 
-def _facts(
-    options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures, decision: _Decision
-) -> Iterator[str]:
+def _facts(question: Question, figures: SliceFigures, decision: _Decision) -> Iterator[str]:
     yield from drift_facts(question, figures)
     if decision.verdict != "pass":
         yield from low_baseline_words(question, figures)
         yield from bounds_words(decision.robustness) if decision.robustness else open_words(question)
     if figures.p is not None:
-        yield from too_many_looks(question.seen, options.alpha)
+        yield from too_many_looks(question.seen)
 
 
-def _statistics(options: AlwaysEvidenceOptions, question: Question, figures: SliceFigures) -> Iterator[str]:
+def _statistics(question: Question, figures: SliceFigures) -> Iterator[str]:
     yield from numbers_words(figures, question.seen.tests)
     if figures.p is not None:
-        yield from look_words(question.seen, options.alpha)
+        yield from look_words(question.seen)
     yield from describe_units(question)
 
 

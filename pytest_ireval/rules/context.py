@@ -18,6 +18,7 @@ from pytest_ireval.results.outcome import Placed, QueryChange, SliceFigures, Ver
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.side import WHOLE, Floats, Population, Scored, Side, Slice
 from pytest_ireval.statistics.looks import correlation_of_looks, levels_of_looks
+from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.text_table import decimals_beside
 
 
@@ -312,6 +313,7 @@ class Walk:
             else:
                 yield correlation_of_looks(before.from_anchor, after.from_anchor, after.spread)
 
-    def levels(self, alpha: float) -> tuple[float, ...]:
+    @property
+    def levels(self) -> tuple[float, ...]:
         """The level of each look so far; this one is tested at the last one."""
-        return levels_of_looks(tuple(self.correlations()), alpha)
+        return levels_of_looks(tuple(self.correlations()), LEVEL)

@@ -25,6 +25,7 @@ from pytest_ireval.rules.wording import (
     worst_changes,
 )
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
+from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.options import AlwaysEvidenceOptions, MetricText, ToleranceText, WeightedOptions
 from pytest_ireval.suites.quantities import refuse_tolerance
 from pytest_ireval.text_table import counted
@@ -68,17 +69,17 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
         figures=(replace(figures, over=verdict == "fail", two_sided=True),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=tuple(too_many_looks(seen, options.alpha)),
+        facts=tuple(too_many_looks(seen)),
         warning=warning,
         numbers=numbers_of(figures),
-        statistics=(*numbers_words(figures, seen.tests), *look_words(seen, options.alpha), *describe_units(question)),
+        statistics=(*numbers_words(figures, seen.tests), *look_words(seen), *describe_units(question)),
     )
 
 
 def _question(options: EquivalentOptions, seen: Seen) -> Question:
     values = seen.paired()
     weights = weights_of(seen, values, weighted=options.weighted)
-    return Question(seen, values, options.tolerance, options.alpha, weights, by_evidence=True)
+    return Question(seen, values, options.tolerance, weights, by_evidence=True)
 
 
 def _tests(question: Question) -> Equivalence:
@@ -91,11 +92,11 @@ def _enough(options: EquivalentOptions, question: Question) -> bool:
 
 
 def _shown(options: EquivalentOptions, question: Question) -> bool:
-    return _enough(options, question) and _tests(question).p < options.alpha
+    return _enough(options, question) and _tests(question).p < LEVEL
 
 
 def _moved(options: EquivalentOptions, question: Question, factor: float) -> bool:
-    return _enough(options, question) and min(1.0, factor * _tests(question).p_moved) < options.alpha
+    return _enough(options, question) and min(1.0, factor * _tests(question).p_moved) < LEVEL
 
 
 def _unconfirmed(options: EquivalentOptions, question: Question, factor: float) -> str:

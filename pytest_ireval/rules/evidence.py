@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_ireval.rules.context import Seen, Unjudged, Walk
 from pytest_ireval.rules.question import Question
+from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.text_table import counted
 
@@ -27,7 +28,7 @@ def for_looks(options: AlwaysEvidenceOptions, seen: Seen) -> float:
     """The factor for looks: comparing many changes with one reference gives chance many tries."""
     if not options.against.anchored:
         return 1.0
-    return options.alpha / (seen.walk or Walk()).levels(options.alpha)[-1]
+    return LEVEL / (seen.walk or Walk()).levels[-1]
 
 
 @dataclass(frozen=True, eq=False)

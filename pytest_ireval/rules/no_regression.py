@@ -162,7 +162,7 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
 def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) -> Question:
     values = seen.paired()
     weights = weights_of(seen, values, weighted=options.weighted)
-    return Question(seen, values, tolerance, options.alpha, weights, by_evidence=options.by_evidence)
+    return Question(seen, values, tolerance, weights, by_evidence=options.by_evidence)
 
 
 def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:

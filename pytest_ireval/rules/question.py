@@ -18,14 +18,12 @@ from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence, mean_evidence
-from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
+from pytest_ireval.statistics.student import LEVEL, false_alarm, queries_needed, resolution
 from pytest_ireval.suites.quantities import Tolerance
 
 if TYPE_CHECKING:
     from pytest_ireval.suites.options import RuleOptions
 
-LEVEL = 0.05
-"""The default level of the bounds: both together are the 90% interval."""
 ROUNDING = 1e-12
 """A move beyond the tolerance by less than this share is rounding."""
 
@@ -37,7 +35,6 @@ class Question:
     seen: Seen
     values: Values
     tolerance: Tolerance | None = None
-    alpha: float = LEVEL
     weights: Floats | None = None
     """One for each unit, where the mean is weighted."""
     told: Floats | None = None
@@ -155,7 +152,7 @@ class Question:
     def evidence(self) -> MeanEvidence:
         """All tests of the mean."""
         clusters = self.cluster_of
-        return mean_evidence(self.gains, self.margins, alpha=self.alpha, weights=self.weights, clusters=clusters)
+        return mean_evidence(self.gains, self.margins, alpha=LEVEL, weights=self.weights, clusters=clusters)
 
 
 def weightless(weights: Floats | None) -> bool:
@@ -182,10 +179,10 @@ def figures_compared(seen: Seen, values: Values | None = None) -> SliceFigures:
 
 
 def slice_figures(options: RuleOptions, seen: Seen) -> SliceFigures:
-    """The figures of a rule that compares: its facts give the tolerance, the weights and the level."""
+    """The figures of a rule that compares: its facts give the tolerance and the weights."""
     facts, values = options.facts, seen.paired()
     weights = weights_of(seen, values, weighted=facts.weighted)
-    return figures_of(Question(seen, values, facts.tolerance_on(seen.slice.value), facts.alpha, weights))
+    return figures_of(Question(seen, values, facts.tolerance_on(seen.slice.value), weights))
 
 
 def figures_of(question: Question) -> SliceFigures:
@@ -218,12 +215,12 @@ def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
         found,
         low=low,
         high=high,
-        level=1 - 2 * question.alpha,
+        level=1 - 2 * LEVEL,
         sd=_known(evidence.sd),
         p=evidence.p_worse,
         resolution=None if smallest is None else abs(question.change_of(-smallest)),
         false_alarm=None if allowed is None else false_alarm(allowed, evidence.sd, evidence.queries),
-        needed=needed_for(question, allowed, question.alpha) if allowed else None,
+        needed=needed_for(question, allowed, LEVEL) if allowed else None,
         effective=None if question.weights is None else evidence.effective,
     )
 
@@ -233,7 +230,7 @@ def _has_interval(question: Question) -> bool:
     evidence = question.evidence
     if evidence.changed < FEWEST or not evidence.sd or not math.isfinite(evidence.low):
         return False
-    return evidence.high >= 0 or evidence.p_worse < question.alpha
+    return evidence.high >= 0 or evidence.p_worse < LEVEL
 
 
 def needed_for(question: Question, drop: float, level: float) -> int | None:

@@ -13,6 +13,7 @@ from pytest_ireval.rules.context import AcceptedChange, Seen, Values, Walk, best
 from pytest_ireval.rules.evidence import Robustness, left_open_of, robustness_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.looks import LOOKS
+from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.text_table import counted, cut, decimals_beside, plural, roughly
 
@@ -130,10 +131,10 @@ def cannot_tell(question: Question, figures: SliceFigures, what: str, enough: st
     """``200 queries cannot tell …; 520 would``; with ``enough`` where there are as many as should."""
     text = f"{size_words(question)} cannot tell {what}"
     changed = question.evidence.moved
-    if 0.5**changed >= question.alpha:  # chance alone moves all of them one way as often
+    if 0.5**changed >= LEVEL:  # chance alone moves all of them one way as often
         units = "of them" if question.clusters is None else f"of the {question.clusters} clusters"
         return f"{text}, as only {changed} {units} changed{would_words(figures)}"
-    if figures.p is not None and figures.adjusted is not None and figures.p < question.alpha <= figures.adjusted:
+    if figures.p is not None and figures.adjusted is not None and figures.p < LEVEL <= figures.adjusted:
         many = f"{question.seen.tests} verdicts" if question.seen.tests > 1 else "many changes since one anchor"
         return f"{text}, as one of {many} moves as much by chance{would_words(figures)}"
     return f"{text}{would_words(figures) or (enough if figures.needed and figures.tolerance else '')}"
@@ -266,21 +267,21 @@ def _named(change: AcceptedChange, relative: float) -> str:
     return f"{' '.join(part for part in (change.date[:10], change.reason) if part)} {sign}{percent(abs(relative))}"
 
 
-def too_many_looks(seen: Seen, alpha: float) -> Iterator[str]:
-    """A line if more changes were accepted since the anchor than alpha lasts for."""
+def too_many_looks(seen: Seen) -> Iterator[str]:
+    """A line if more changes were accepted since the anchor than the level lasts for."""
     walk = seen.walk
     if walk is not None and walk.looks > LOOKS:
         yield (
-            f"this is change {walk.looks} since the anchor: after {LOOKS}, chance turns more than {percent(alpha)} "
+            f"this is change {walk.looks} since the anchor: after {LOOKS}, chance turns more than {percent(LEVEL)} "
             "of neutral series red; pin a new anchor"
         )
 
 
-def look_words(seen: Seen, alpha: float) -> Iterator[str]:
+def look_words(seen: Seen) -> Iterator[str]:
     """The number of accepted changes since the anchor, and the p below which the next one counts."""
     walk = seen.walk
     if walk is not None:
-        level = f"{walk.levels(alpha)[-1]:.2g}".lstrip("0")
+        level = f"{walk.levels[-1]:.2g}".lstrip("0")
         yield f"change {walk.looks} of {max(LOOKS, walk.looks)} since the anchor: a p below {level} counts"
 
 

@@ -29,6 +29,7 @@ from pytest_ireval.rules.wording import (
 )
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
+from pytest_ireval.statistics.student import LEVEL
 from pytest_ireval.suites.options import MORE, AmountText, EvidenceOptions, Looser, MetricText, Number
 from pytest_ireval.text_table import counted, roughly
 
@@ -94,7 +95,7 @@ def _p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
     """The p of the surplus of losses over gains, if evidence decides."""
     if not options.by_evidence:
         return None
-    question = Question(seen, seen.paired(), alpha=options.alpha)
+    question = Question(seen, seen.paired())
     tail = _tail(options, question)
     return None if tail.worth < options.fewest else min(1.0, tail.p * for_looks(options, seen))
 
@@ -102,7 +103,7 @@ def _p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
 @rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened)
 def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     """Limit how many queries drop by more than a threshold."""
-    question = Question(seen, seen.paired(), alpha=options.alpha)
+    question = Question(seen, seen.paired())
     tail = _tail(options, question)
     factor = factor_of(options, seen, tail.p)
     decision = _decide(options, question, factor)
@@ -110,7 +111,7 @@ def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
     worst = worst_changes(seen, question.values, failed=decision.verdict != "pass", least=options.by_more_than)
     verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
-    too_many = too_many_looks(seen, options.alpha) if options.by_evidence else ()
+    too_many = too_many_looks(seen) if options.by_evidence else ()
     settling = worst_words(seen, worst.queries) if decision.settled_by_queries else ""
     return Ruling(
         decision.verdict,
@@ -153,7 +154,7 @@ def _verdict_on_tail(options: WorsenedOptions, question: Question, factor: float
         return "pass"
     if not options.by_evidence:
         return "fail"
-    significant = tail.worth >= options.fewest and min(1.0, factor * tail.p) < options.alpha
+    significant = tail.worth >= options.fewest and min(1.0, factor * tail.p) < LEVEL
     return "fail" if significant else "inconclusive"
 
 
@@ -179,7 +180,7 @@ def _decide(options: WorsenedOptions, question: Question, factor: float) -> _Dec
     if verdict == "inconclusive":
         settled = undecided(options)
         enough = tail.worth >= options.fewest
-        words = _needed_words(options, question, tail, factor) if enough else few_words(options, question)
+        words = _needed_words(question, tail, factor) if enough else few_words(options, question)
         return _Decision(settled.verdict, f": {words}{settled.because}", settled.warning, settled.warning)
     left_open = None if options.on_inconclusive == "fail" else left_open_of(question)
     if left_open is None or left_open.confirmed(
@@ -196,12 +197,12 @@ MOST_TIMES = 1000
 """A number of queries beyond so many times the present one is not worth being named."""
 
 
-def _needed_words(options: WorsenedOptions, question: Question, tail: Tail, factor: float) -> str:
+def _needed_words(question: Question, tail: Tail, factor: float) -> str:
     """``50 queries cannot tell this from chance; 70 would``, if more of them lost and gained in proportion."""
     text = f"{size_words(question)} cannot tell this from chance"
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)
-        if factor * heads_at_most(gains, losses + gains) < options.alpha:
+        if factor * heads_at_most(gains, losses + gains) < LEVEL:
             return f"{text}; {roughly(math.ceil(times * tail.queries)):,} would"
     return text
 
@@ -216,4 +217,4 @@ def _statistics(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[st
         if seen.adjusted and seen.tests > 1:
             corrected = f", corrected for {seen.tests} verdicts {p_words(seen.adjusted)}"
         yield f"p {p_words(tail.p)}{corrected}"
-        yield from look_words(seen, options.alpha)
+        yield from look_words(seen)

@@ -225,6 +225,7 @@ def _mean_and_sd(differences: Floats) -> tuple[Floats, Floats, Floats]:
 
 POWER = 0.80
 LEVEL = 0.05
+"""How often chance may turn a harmless change red; a lower and an upper bound at it are the 90% interval."""
 
 MOST = 1e15
 """No test collection has more queries."""

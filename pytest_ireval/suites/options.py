@@ -119,7 +119,7 @@ Against = Annotated[Reference, typed(reading.against, editor_types.AGAINST)]
 
 
 class Looser(NamedTuple):
-    """A mark in the annotation of an option: ``alpha: Annotated[Number, LESS]``. Without it, any change is reported.
+    """A mark in the annotation of an option: ``floor: Annotated[Number, LESS]``. Without it, any change is reported.
 
     A value with its own comparison, such as a tolerance, is a limit unless a direction is given.
     """
@@ -277,8 +277,6 @@ class RuleFacts:
     """True if each query counts by its traffic."""
     by_evidence: bool = False
     """True if evidence decides, False if the observed change does."""
-    alpha: float = 0.05
-    """With evidence: how often chance may turn a harmless change red."""
     on_inconclusive: str = "warn"
     """With evidence: the result if these queries cannot tell: warn or fail."""
 
@@ -346,7 +344,7 @@ class ComparingOptions(RuleOptions):
         return replace(super().facts, reference=self.against)
 
 
-FOR_EVIDENCE = ("alpha", "on_inconclusive", "hard_limit")
+FOR_EVIDENCE = ("on_inconclusive", "hard_limit")
 """Options that mean nothing where the observed change decides."""
 
 
@@ -356,9 +354,6 @@ class AlwaysEvidenceOptions(ComparingOptions):
     least: ClassVar[int] = 20
     """The default of ``min_queries`` where evidence decides."""
 
-    alpha: Annotated[Number, LESS] = Field(
-        0.05, gt=0, le=0.25, description="With evidence: how often chance may turn a harmless change red."
-    )
     on_inconclusive: Annotated[Literal["warn", "fail"], _words("fail", "warn")] = Field(
         "warn", description="With evidence, if these queries cannot tell: warn, or fail, which turns many changes red."
     )
@@ -371,9 +366,7 @@ class AlwaysEvidenceOptions(ComparingOptions):
     @property
     def facts(self) -> RuleFacts:
         """The facts, with the evidence."""
-        return replace(
-            super().facts, by_evidence=self.by_evidence, alpha=self.alpha, on_inconclusive=self.on_inconclusive
-        )
+        return replace(super().facts, by_evidence=self.by_evidence, on_inconclusive=self.on_inconclusive)
 
     @property
     def fewest(self) -> int:

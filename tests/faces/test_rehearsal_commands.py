@@ -121,7 +121,7 @@ def test_promises_that_are_broken_are_marked():
     assert "worsened::AP     evidence    25%      19% .. 32%          20%        5%  <- broken\n" in text
     assert "This suite turns 30% of harmless changes of this kind red (95% limits: 23.7% to 36.9%)." in text
     assert "red in 4 of 20 trials at 5%" in text
-    assert text.endswith("self-test: FAIL: more alarms than alpha allows: the whole suite, worsened::AP\n")
+    assert text.endswith("self-test: FAIL: more alarms than 5% by chance: the whole suite, worsened::AP\n")
 
 
 def test_noise_is_a_table_and_what_lies_below_it_is_named():

@@ -129,9 +129,10 @@ def test_a_tail_that_fell_by_less_warns_and_one_within_the_tolerance_passes(town
     ],
 )
 def test_the_hard_limit_is_wider_where_queries_are_few(queries, lost, fell, verdict, town):
-    outcome = town((SAME, queries - lost), (LOSS, lost)).only(rule(DEFAULT, "alpha: 0.000001"))
+    outcome = town((SAME, queries - lost), (LOSS, lost)).only(DEFAULT)
 
     assert (outcome.verdict, outcome.headline.split()[2]) == (verdict, fell)
+    assert ("hard limit" in outcome.headline) == (verdict == "fail")
 
 
 @pytest.mark.parametrize(
@@ -172,10 +173,10 @@ def test_of_a_baseline_of_zero_no_share_is_a_hard_limit(town):
 
 
 def test_a_hard_limit_that_is_written_counts(town):
-    some = town((SAME, 170), (LOSS, 30), (GAIN, 5))
-    beyond, within = (some.only(rule(DEFAULT, f"alpha: 0.000001, hard_limit: {limit}%")) for limit in (8, 12))
+    some = town((SAME, 26), (LOSS, 4))
+    beyond, within = (some.only(rule(DEFAULT, f"hard_limit: {limit}%")) for limit in (8, 12))
 
-    assert (beyond.verdict, beyond.headline) == ("fail", "RR@10 fell 10.6% (hard limit 8%)")
+    assert (beyond.verdict, beyond.headline) == ("fail", "RR@10 fell 11.8% (hard limit 8%)")
     assert (within.verdict, within.warning) == ("inconclusive", True)
 
 
@@ -216,7 +217,6 @@ def test_a_fall_behind_judged_documents_says_nothing_of_unjudged_ones(town):
     ("more", "complaint"),
     [
         ("decide_by: observed, hard_limit: 10%", "hard_limit is for rules that decide by evidence: remove decide_by"),
-        ("decide_by: observed, alpha: 0.1", "alpha is for rules that decide by evidence: remove decide_by: observed"),
         ("decide_by: observed, on_inconclusive: warn", "on_inconclusive is for rules that decide by evidence: remove"),
         ("hard_limit: 1%", "hard_limit: 1% is less than the tolerance of 2%"),
         ("hard_limit: 100%", "a hard_limit of 100% lets everything pass"),
@@ -235,9 +235,9 @@ def test_a_figure_that_is_not_a_mean_is_decided_by_what_is_observed(town):
     outcome = some.only("no_regression: {metric: GMAP, tolerance: 2%}")
     assert (outcome.verdict, outcome.headline) == ("fail", "GMAP fell 24.2% (tolerance 2%)")
     with pytest.raises(
-        SuiteError, match="alpha is for rules that decide by evidence: remove it, as evidence compares means"
+        SuiteError, match="on_inconclusive is for rules that decide by evidence: remove it, as evidence compares means"
     ):
-        some.only("no_regression: {metric: GMAP, tolerance: 2%, alpha: 0.1}")
+        some.only("no_regression: {metric: GMAP, tolerance: 2%, on_inconclusive: fail}")
 
 
 @pytest.mark.parametrize(
@@ -292,12 +292,16 @@ def test_losses_beyond_at_most_that_gains_make_up_for_warn(town):
     )
 
 
-def test_worsened_uses_its_own_alpha(town):
-    some = town((SAME, 92), (GONE, 7), (FOUND, 1))  # by chance, one of 28 such changes is as bad
+def test_worsened_fails_if_fewer_than_one_of_twenty_such_changes_is_chance(town):
+    enough = town((SAME, 92), (GONE, 7), (FOUND, 1))  # by chance, one of 28 such changes is as bad
+    assert enough.only(WORSENED).verdict == "fail"
 
-    assert some.only(WORSENED).verdict == "fail"
-    assert some.only(rule(WORSENED, "alpha: 0.01")).verdict == "inconclusive"
-    assert some.only(rule(WORSENED, "alpha: 0.01, on_inconclusive: fail")).verdict == "fail"
+
+def test_worsened_that_may_be_chance_can_be_red(town):
+    some = town((SAME, 91), (GONE, 7), (FOUND, 2))  # by chance, one of 11 such changes is as bad
+
+    assert some.only(WORSENED).verdict == "inconclusive"
+    assert some.only(rule(WORSENED, "on_inconclusive: fail")).verdict == "fail"
 
 
 def test_worsened_by_observation_is_the_contract(town):

@@ -36,7 +36,7 @@ def p_of_slack(options, seen):
 def slack(options, seen):
     """A rule of somebody else."""
     line = slice_figures(options, seen)
-    failed = seen.adjusted < options.alpha if options.by_evidence else -line.change > line.tolerance
+    failed = seen.adjusted < 0.05 if options.by_evidence else -line.change > line.tolerance
     return Ruling("fail" if failed else "pass", f"{seen.metric} moved by {line.change:+.4f}", figures=(line,))
 
 
@@ -55,7 +55,7 @@ rules:
 """
 BUILT_IN = "no_regression: {metric: nDCG@3, tolerance: 2%, against: {run: before.txt}MORE}"
 THEIRS = "slack: {metric: nDCG@3, slack: 2%, against: {run: before.txt}MORE}"
-KINDS = pytest.mark.parametrize("more", [", decide_by: observed", ", alpha: 0.1"], ids=["observed", "evidence"])
+KINDS = pytest.mark.parametrize("more", [", decide_by: observed", ", min_queries: 6"], ids=["observed", "evidence"])
 
 
 @pytest.fixture
