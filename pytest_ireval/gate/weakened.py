@@ -6,7 +6,6 @@ whose direction is unknown is reported as a change.
 
 from __future__ import annotations
 
-import ast
 import os
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, planned
-from pytest_ireval.suites.finding import files_below, says_suite
+from pytest_ireval.suites.finding import says_suite
 from pytest_ireval.suites.loading import load_suites
 from pytest_ireval.suites.options import ChangedOption, changed_options, looser_part, told_change
 from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
@@ -309,29 +308,20 @@ def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:
     return dict.fromkeys(zip(named, judgments.documents.texts(), strict=True))
 
 
-FIXTURE = "ireval"
-
-
-def vanished(
+def find_missing_suites(
     tree: Tree, folders: Iterable[Path], now: Mapping[Path, Collection[str]], registry_for: Callable[[Path], Registry]
 ) -> Iterator[str]:
-    """A line for each in ``folders``; ``now`` are the names of the suites that were collected, by their files."""
+    """Yield a line for each that was in ``folders``; ``now`` has the names of the collected suites, by their files."""
     real = [Path(os.path.realpath(folder)) for folder in folders]
-    changed = [path for path in tree.changes if any((tree.base.top / path).is_relative_to(each) for each in real)]
-    yield from _suites(tree, changed, now, registry_for)
-    yield from _tests(tree, changed, real)
-
-
-def _suites(
-    tree: Tree, changed: Iterable[str], now: Mapping[Path, Collection[str]], registry_for: Callable[[Path], Registry]
-) -> Iterator[str]:
     known = {name for names in now.values() for name in names}
     of_file = {Path(os.path.realpath(path)): names for path, names in now.items()}
-    for path in changed:
-        then = _names_then(tree, path, registry_for) if path.endswith(YAML) else []
-        here = of_file.get(tree.base.top / path, ())
-        gone = [name for name in then if name not in known]
-        if len(here) < len(then):  # with as many as then, some have another name and are compared with it
+    for path in tree.changes:
+        file = tree.base.top / path
+        if not path.endswith(YAML) or not any(file.is_relative_to(folder) for folder in real):
+            continue
+        then = _names_then(tree, path, registry_for)
+        if len(of_file.get(file, ())) < len(then):  # with as many as then, some have another name and are compared
+            gone = (name for name in then if name not in known)
             yield from (f"suite {name} ({path}) is missing; it existed at {tree.base}" for name in gone)
 
 
@@ -345,47 +335,3 @@ def _names_then(tree: Tree, path: str, registry_for: Callable[[Path], Registry])
         return [suite.name for suite in _suites_then(file, registry_for(file), tree)]
     except IrevalError:
         return list(called_in(tree, [path]).values())
-
-
-def _tests(tree: Tree, changed: Iterable[str], folders: Iterable[Path]) -> Iterator[str]:
-    gates_now: dict[Path, set[str]] | None = None
-    for path in changed:
-        then = _gates_in(content_at_base(tree, path) or b"") if path.endswith(".py") else set()
-        here = _gates_in(_on_disk(tree.base.top / path))
-        gone = sorted(then - here)
-        if not gone or len(here) >= len(then):  # with as many as then, some have another name
-            continue
-        if gates_now is None:
-            gates_now = _gates_below(folders)
-        elsewhere = {name for file, names in gates_now.items() if file != tree.base.top / path for name in names}
-        missing = [name for name in gone if name not in elsewhere]
-        yield from (f"Python gate {name} ({path}) is missing; it existed at {tree.base}" for name in missing)
-
-
-def _on_disk(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
-
-
-def _gates_below(folders: Iterable[Path]) -> dict[Path, set[str]]:
-    python = (path for folder in folders for path in files_below(folder) if path.suffix == ".py")
-    return {path: _gates_in(_on_disk(path)) for path in python}
-
-
-def _gates_in(content: bytes) -> set[str]:
-    """Names of test functions that take the fixture."""
-    if FIXTURE.encode() not in content:
-        return set()
-    try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError):
-        return set()
-    return {
-        each.name
-        for each in ast.walk(tree)
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
-        and each.name.startswith("test")
-        and any(argument.arg == FIXTURE for argument in (*each.args.args, *each.args.kwonlyargs))
-    }

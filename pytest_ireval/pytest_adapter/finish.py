@@ -19,7 +19,7 @@ from pytest_ireval.baselines.at_base import Base
 from pytest_ireval.errors import BaselineError, IrevalError, one_line
 from pytest_ireval.gate.last_run import rankings_of_run
 from pytest_ireval.gate.material import written
-from pytest_ireval.gate.weakened import vanished
+from pytest_ireval.gate.weakened import find_missing_suites
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_adapter.accepting import Accepting
 from pytest_ireval.pytest_adapter.files import RunFiles, only_looks, with_problem, with_sections
@@ -141,7 +141,7 @@ class RunEnd:
             self.accepting.accept(self.collected.suites, self._ending, self.moment)
         places = named_places(self.config) if self._is_collected(session, exitstatus) else NamedPlaces()
         seen = look_at(places, {suite.path for suite in self.collected.suites}, self._claims())
-        gone, (base, fails) = (*self._vanished(places.folders, seen), *self._narrower()), branch_of(self.config)
+        gone, (base, fails) = (*self._missing_suites(places.folders, seen), *self._narrower()), branch_of(self.config)
         missing = dict(each for folder in places.folders for each in absent(folder))
         self.lost = (*self._lost(), *seen.unclaimed, *(said for said, ours in missing.items() if ours))
         self.lost += gone if fails else ()
@@ -337,8 +337,8 @@ class RunEnd:
                         f"{base.short}: suites that the branch concerns may be left out; give both the same ref"
                     )
 
-    def _vanished(self, folders: Sequence[Path], seen: PlacesSeen) -> Iterator[str]:
-        """The suites and checks of the base that are gone, in folders that were run whole."""
+    def _missing_suites(self, folders: Sequence[Path], seen: PlacesSeen) -> Iterator[str]:
+        """The suites of the base that are gone, in folders that were run whole."""
         if not (branch_of(self.config).base or self.affected.since):
             return
         names: dict[Path, set[str]] = {each.path: set(each.names) for each in seen.hidden}
@@ -347,7 +347,8 @@ class RunEnd:
         base, told = self._base(), dict[str, None]()
         for folder in folders:
             try:
-                told |= dict.fromkeys(vanished(base.of(folder), folders, names, self.plugins.registry_for))
+                missing = find_missing_suites(base.of(folder), folders, names, self.plugins.registry_for)
+                told |= dict.fromkeys(missing)
             except BaselineError as error:
                 reason = one_line(error)
                 told[f"missing suites could not be determined: {reason}"] = None

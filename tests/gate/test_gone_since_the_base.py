@@ -1,4 +1,4 @@
-"""With a base, suites and gates in Python that are gone are named; a submodule that is absent always is."""
+"""With a base, suites that are gone are named; a submodule that is absent always is."""
 
 import subprocess
 
@@ -7,7 +7,6 @@ from monorepo import Monorepo, hermetic
 
 pytestmark = pytest.mark.ci
 
-GATE = "def test_{name}(ireval):\n    assert ireval.check({path!r})\n"
 FAILS = ("-o", "ireval_baseline_lowering=fail")
 BOTH = pytest.mark.parametrize("option", ["--ireval-base=main", "--ireval-changed-since=main"])
 
@@ -137,43 +136,6 @@ def test_a_selection_does_not_hide_what_is_gone(repo):
     removed(repo)
 
     assert warnings(repo, "--ireval-base=main", "-k", "shop") == [gone(repo, "suite ads (suites/ads.ireval.yaml)")]
-
-
-@pytest.fixture
-def gates(repo):
-    """Two gates in Python besides, in one file."""
-    repo.git("checkout", "--quiet", "main")
-    text = "".join(GATE.format(name=name, path=f"{name}.ireval.yaml") for name in ("shop", "ads"))
-    repo.write("suites/test_gates.py", text)
-    repo.write("suites/test_other.py", "def test_other(tmp_path):\n    assert tmp_path\n")
-    repo.commit("gates")
-    repo.git("checkout", "--quiet", "-B", "branch")
-    return repo
-
-
-def test_a_gate_in_python_that_is_gone_is_named(gates):
-    gates.git("rm", "-q", "suites/test_gates.py", "suites/test_other.py")
-
-    assert warnings(gates, "--ireval-base=main") == [
-        gone(gates, "Python gate test_ads (suites/test_gates.py)").replace("Python, was", "Python, was"),
-        gone(gates, "Python gate test_shop (suites/test_gates.py)"),
-    ]
-
-
-def test_one_of_two_gates_in_a_file(gates):
-    gates.write("suites/test_gates.py", GATE.format(name="shop", path="shop.ireval.yaml"))
-
-    assert warnings(gates, "--ireval-base=main") == [gone(gates, "Python gate test_ads (suites/test_gates.py)")]
-
-
-def test_gates_that_moved_or_have_another_name_are_there(gates):
-    gates.git("mv", "suites/test_gates.py", "suites/test_moved.py")
-    assert warnings(gates, "--ireval-base=main") == []
-
-    gates.git("mv", "suites/test_moved.py", "suites/test_gates.py")
-    text = (gates.path / "suites/test_gates.py").read_text()
-    gates.write("suites/test_gates.py", text.replace("test_ads", "test_adverts"))
-    assert warnings(gates, "--ireval-base=main") == []
 
 
 @pytest.fixture
