@@ -69,14 +69,16 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Itera
     changes = repositories.changes_around(suite.path.parent, ref)
     if not suite.watches:
         return f"{IN_ANY_CASE}it has no watches"
-    for named in (*_named_files(suite), *(_Named("a plugin of the run", _exactly(place)) for place in plugins)):
-        for file in fitting(named.pattern, changes.files, changes.root):
-            return f"{_shown(file, changes)} changed ({named.what})"
-    for file in _of_baseline(suite, changes):
-        return f"{_shown(file, changes)} changed (its baseline)"
-    found = watched(suite.watches, changes.files, changes.root)
-    if found is not None:
-        return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
+    named_files = [*_named_files(suite), *(_Named("a plugin of the run", _exactly(place)) for place in plugins)]
+    for files in (changes.files, changes.links):
+        for named in named_files:
+            for file in fitting(named.pattern, files, changes.root):
+                return f"{_shown(file, changes)} changed ({named.what})"
+        for file in _of_baseline(suite, files, changes.root):
+            return f"{_shown(file, changes)} changed (its baseline)"
+        found = watched(suite.watches, files, changes.root)
+        if found is not None:
+            return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
     dead = next(_dead_watches(suite, changes.root, repositories), None)
     if dead is not None:
         return f"{IN_ANY_CASE}it watches {dead.text}, which matches no file that git knows"
@@ -122,17 +124,18 @@ def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
     return [Problem(complaint.format(repr(each.text)), str(each.place), ("watches",), hint) for each in dead]
 
 
-def _of_baseline(suite: Suite, changes: Changes) -> Iterator[str]:
-    for place in places_of(suite.baselines, changes.root):
-        for file in changes.files.names:
+def _of_baseline(suite: Suite, files: Files, root: Path) -> Iterator[str]:
+    for place in places_of(suite.baselines, root):
+        for file in files.names:
             folder, _, name = file.rpartition("/")
             if folder == place and (is_file_of(name, suite.name) or is_file_of(name, anchor_name(suite.name))):
                 yield file
 
 
 def _shown(file: str, changes: Changes) -> str:
-    """The name of the changed file, as any terminal and any file can hold it."""
-    return printable(changes.seen.get(file, file).encode("utf-8", "replace").decode())
+    """The name of the changed file, as any terminal and any file can hold it; of a link, that of a file behind it."""
+    name = f"{changes.behind[file]} behind the link {file}" if file in changes.behind else file
+    return printable(name.encode("utf-8", "replace").decode())
 
 
 class _Named(NamedTuple):

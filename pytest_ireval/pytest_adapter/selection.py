@@ -44,9 +44,7 @@ class Affected:
         if self.since is None:
             return []
         changes = self.repositories.changes.values()
-        said = ", ".join(
-            f"{counted(len(each.files.names) - len(each.seen), 'file')} changed since {each.base}" for each in changes
-        )
+        said = ", ".join(f"{counted(len(each.files.names), 'file')} changed since {each.base}" for each in changes)
         notes = dict.fromkeys(f"  {note}" for each in changes for note in each.base.notes)
         return [f"ireval: only suites affected by a change: {said}", *notes]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -258,8 +257,10 @@ class Changes(NamedTuple):
 
     base: MergeBase
     files: Files
-    seen: Mapping[str, str]
-    """Those of the names that lead through links, each with the name of the changed file."""
+    links: Files
+    """Links that lead to one of these files, or to a folder with one: what is behind them may differ."""
+    behind: Mapping[str, str]
+    """By the name of such a link, a changed file that it leads to."""
 
     @property
     def root(self) -> Path:
@@ -282,9 +283,9 @@ def changes_since(ref: str, folder: Path) -> Changes:
     names = {*changed, *untracked, *_hidden(base.top)}
     links = [name for head, name in _entries(base.top) if head.startswith(LINK)]
     links += [name for name in untracked if os.path.islink(base.top / name)]
-    seen = _through_links({name.rstrip("/") for name in names}, links, base.top)
-    folders = (name for name in (*names, *seen) if os.path.isdir(base.top / name))
-    return Changes(base, _files({*names, *seen}, folders), seen)
+    behind = _links_to_changes(links, {name.rstrip("/") for name in names}, base.top)
+    folders = {name for name in (*names, *behind) if os.path.isdir(base.top / name)}
+    return Changes(base, _files(names, folders & names), _files(behind, folders & behind.keys()), behind)
 
 
 def known_files(root: Path) -> Files:
@@ -346,64 +347,39 @@ def _said(root: Path, command: str, *options: str) -> list[bytes]:
     return [entry for entry in answer.out.split(b"\0") if entry]
 
 
-MOST = 8
-"""The most links that are followed one after the other."""
-NAMES = 200_000
-"""The most names through links that are looked at; if there are more, links lead in circles."""
+def _links_to_changes(links: Iterable[str], changed: Iterable[str], root: Path) -> dict[str, str]:
+    """Links that lead to a file that changed, or to a folder with one, each with the name of that file.
 
-
-class _Lead(NamedTuple):
-    """A link and its target."""
-
-    link: str
-    target: str
-
-    @property
-    def circular(self) -> bool:
-        """True if it leads to a folder around itself; names found through it are not followed through it again."""
-        return self.target == "." or lies_in(self.link, self.target)
-
-
-def _through_links(names: Collection[str], links: Collection[str], root: Path) -> dict[str, str]:
-    """Names of changed files through links, from the top of the repository, each with the file's own name.
-
-    If links lead on without end, all of them count as changed.
+    What lies behind them is not looked at: everything there counts as changed.
     """
-    leads = [_Lead(link, target) for link in links for target in _targets(link, root)]
-    known = {name: name for name in names}
-    new = dict(known)
-    for _ in range(MOST):
-        found = list(islice(_seen_through(new, leads), NAMES))
-        if len(found) == NAMES:
-            break
-        new = {name: own for name, own in found if name not in known}
+    names = {name: name for name in changed}
+    targets = {link: list(_targets(link, root)) for link in links if link not in names}
+    found: dict[str, str] = {}
+    while True:
+        ordered = sorted(names)
+        new: dict[str, str] = {}
+        for link in targets.keys() - found.keys():
+            for target in targets[link]:
+                on_the_way = (str(above) for above in PurePosixPath(target).parents if str(above) in names)
+                first = next(on_the_way, None) or next(iter(names_below(ordered, target)), None)
+                if first is not None:
+                    new[link] = names[first]
         if not new:
-            return {name: own for name, own in known.items() if name not in names}
-        known |= new
-    return {lead.link: lead.link for lead in leads if lead.link not in names}
+            return found
+        found |= new
+        names |= new  # other links may lead to these
 
 
 def _targets(link: str, root: Path) -> Iterator[str]:
-    """The next and the last target of a link; none outside of the repository."""
+    """The next and the last target of a link; none outside of the repository. The top itself is ``""``."""
     try:
         next_one = os.path.normpath(os.path.join(root, os.path.dirname(link), os.readlink(root / link)))
     except OSError:  # it was removed, or is no link any more
         return
-    ends = {Path(next_one), Path(os.path.realpath(root / link))}
-    yield from (end.relative_to(root).as_posix() for end in ends if end.is_relative_to(root))
-
-
-def _seen_through(names: Mapping[str, str], leads: Iterable[_Lead]) -> Iterator[tuple[str, str]]:
-    """Names that lead through one more link, each with the file's own name."""
-    ordered = sorted(names)
-    for lead in leads:
-        link, target = lead.link, lead.target
-        for above in PurePosixPath(target).parents:
-            if str(above) in names:  # what was or became a link or a submodule
-                yield link, names[str(above)]
-        for name in names_below(ordered, "" if target == "." else target):
-            if not lies_in(name, link) and not (lead.circular and names[name] != name):
-                yield (link + name[len(target) :] if target != "." else f"{link}/{name}"), names[name]
+    for end in {Path(next_one), Path(os.path.realpath(root / link))}:
+        if end.is_relative_to(root):
+            below = end.relative_to(root).as_posix()
+            yield "" if below == "." else below
 
 
 def names_below(names: Sequence[str], place: str) -> Sequence[str]:

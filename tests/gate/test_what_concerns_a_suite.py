@@ -172,7 +172,7 @@ def test_a_change_is_seen_through_links_in_what_is_watched(monorepo, link, targe
 
     monorepo.run()
 
-    assert monorepo.affected() == {"ads": "models/ads.json changed (watches /ads/**)"}
+    assert monorepo.affected() == {"ads": f"models/ads.json behind the link {link} changed (watches /ads/**)"}
 
 
 def test_a_link_on_the_way_that_leads_elsewhere_now_is_a_change(monorepo):
@@ -191,7 +191,7 @@ def test_a_link_on_the_way_that_leads_elsewhere_now_is_a_change(monorepo):
     assert set(monorepo.affected()) == {"shop", "ads"}
 
 
-def test_a_change_beside_what_a_suite_names_through_a_link_does_not_concern_it(monorepo):
+def test_a_change_in_a_folder_behind_a_link_concerns_all_that_name_a_file_in_it(monorepo):
     (monorepo.path / "suites/data").rename(monorepo.path / "shared")
     (monorepo.path / "suites/data").symlink_to("../shared")
     monorepo.commit("link")
@@ -199,10 +199,11 @@ def test_a_change_beside_what_a_suite_names_through_a_link_does_not_concern_it(m
     monorepo.write("shared/other.txt", "1\n")
 
     assert monorepo.run().ret == 0
-    assert monorepo.affected() == {}
+    said = "shared/other.txt behind the link suites/data changed (its judgments)"
+    assert monorepo.affected() == {"shop": said, "ads": said}
 
 
-def test_links_that_lead_in_circles_are_followed_for_a_while(monorepo):
+def test_links_that_lead_in_circles_end(monorepo):
     monorepo.write("models/ads.json", "1\n")
     (monorepo.path / "models/self").symlink_to(".")
     (monorepo.path / "models/top").symlink_to("..")
