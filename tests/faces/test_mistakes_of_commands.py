@@ -16,8 +16,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in {
         "one.txt": JUDGMENTS,
-        "other.txt": JUDGMENTS.replace("q1", "q2"),
-        "two.txt": JUDGMENTS,
         "run.txt": RANKINGS,
         "run2.txt": RANKINGS,
         "q.tsv": "id\ttext\nq1\tmug\n",
@@ -33,9 +31,6 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("agreement one.txt other.txt", "error: one.txt, other.txt\n  no document has two judges: do the ids match?"),
-        ("agreement one.txt two.txt --rankings run.txt", "give at least two --rankings: the order of one system"),
-        ("agreement one.txt other.txt --suite counts.ireval.yaml", "no document has two judges: do the ids match?"),
         ("check --schema empty empty", "--schema takes one folder"),
         ("check --output x.json shop.ireval.yaml", "--output needs --schema"),
         ("check", "no suites given: name files or folders"),

@@ -177,7 +177,8 @@ def test_plugins_of_a_conftest_are_listed_where_its_folder_is_named(ireval):
 def test_plugins_lists_distribution_and_version(ireval):
     out = ireval("plugins").out
 
-    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, judgments, kinds, more)\n  metrics: P, R, F, SetP,")
+    assert out.startswith("pytest-ireval 0.1.0 (builtin, formats, ")
+    assert ")\n  metrics: P, R, F, SetP," in out
     assert "\n  formats of queries: table, jsonl," in out
     assert out.endswith(
         "Found through the entry-point groups pytest_ireval, pytest_ireval_suites and pytest_ireval_commands.\n"
@@ -206,7 +207,7 @@ def test_help_shows_the_gate_and_the_commands_in_groups(ireval):
     printed = ireval("--help").out
 
     assert "  pytest --ireval suites/\n" in printed
-    assert printed.index("\nSuites:\n") < printed.index("\nJudgments:\n  import ") < printed.index("Run the gate with")
+    assert printed.index("\nSuites:\n") < printed.index("\nInstalled:\n") < printed.index("Run the gate with")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
 DATA = [ROOT / "examples" / "data" / name for name in ("judgments.txt", "rankings.txt")]
+CORE = {"pytest_ireval", "pytest_ireval_metrics"}
+PACKAGES = CORE | {"pytest_ireval_judgments", "pytest_ireval_more_metrics"}
 
 pytestmark = [
     pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout of the project"),
@@ -83,25 +85,56 @@ def test_the_example_is_green_under_the_gate(environment, tmp_path):
     assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in out
 
 
-def test_the_core_works_without_the_packages_beside_it(built, tmp_path, monkeypatch):
-    monkeypatch.delenv("PYTHONPATH", raising=False)  # it may lead to the sources, which have them
-    made = Environment(tmp_path / "environment")
+@pytest.fixture(scope="module")
+def core(built, tmp_path_factory):
+    """A fresh installation from the wheel, out of which the packages beside the core were taken."""
+    made = Environment(tmp_path_factory.mktemp("core") / "environment")
     made.install(built["whl"])
-    shutil.rmtree(made.site_packages / "pytest_ireval_more_metrics")
+    for package in PACKAGES - CORE:
+        shutil.rmtree(made.site_packages / package)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONPATH", raising=False)  # it may lead to the sources, which have them
+        yield made
+
+
+def test_the_core_alone_runs_the_gate(core, tmp_path):
     suites = shutil.copytree(ROOT / "examples" / "suites", tmp_path / "suites")
+    gate = [core.bin / "python", "-m", "pytest", "-p", "no:cacheprovider", "--ireval", suites]
 
-    out = run(made.bin / "python", "-m", "pytest", "-p", "no:cacheprovider", "--ireval", suites)
-    unknown, without_names, no_command = (
-        subprocess.run([made.bin / "ireval", *words], capture_output=True, text=True, check=False)
-        for words in (["evaluate", *DATA, "-m", "StRecall@5"], ["metrics", "--for", "ranx"], ["trec_eval", *DATA])
-    )
+    green = run(*gate)
+    assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in green
 
-    assert "ireval: pass: 1 suite passed; 14 verdicts: 14 pass" in out
-    assert (unknown.returncode, without_names.returncode, no_command.returncode) == (2, 2, 2)
-    assert "unknown metric 'StRecall'" in unknown.stderr
-    assert "the package pytest_ireval_more_metrics, which may have it, is not installed" in unknown.stderr
-    assert "the package pytest_ireval_more_metrics is not installed" in without_names.stderr
-    assert "the command 'trec_eval' belongs to the package pytest_ireval_more_metrics" in no_command.stderr
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["evaluate", *DATA, "-m", "StRecall@5"], "unknown metric 'StRecall'"),
+        (
+            ["evaluate", *DATA, "-m", "StRecall@5"],
+            "the package pytest_ireval_more_metrics, which may have it, is not installed",
+        ),
+        (["metrics", "--for", "ranx"], "the package pytest_ireval_more_metrics is not installed"),
+        (["trec_eval", *DATA], "the command 'trec_eval' belongs to the package pytest_ireval_more_metrics"),
+        (
+            ["judge", DATA[0]],
+            "the command 'judge' belongs to the package pytest_ireval_judgments, which is not installed",
+        ),
+        (["lint", DATA[0]], "install pytest-ireval again: it brings this package"),
+    ],
+)
+def test_the_core_alone_says_which_package_is_missing(core, words, said):
+    done = subprocess.run([core.bin / "ireval", *words], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_the_help_of_the_core_alone_lists_its_own_commands(core):
+    done = subprocess.run([core.bin / "ireval", "--help"], capture_output=True, text=True, check=True)
+
+    assert "\nRankings:\n" in done.stdout
+    assert "Judgments:" not in done.stdout
+    assert done.stderr == ""
 
 
 @pytest.fixture
@@ -216,9 +249,6 @@ def test_a_section_of_a_third_party_is_in_the_report_of_a_run_and_drawn_anew(env
     assert "queries of all show a bad document first (at most 50)" in page
     assert ".acme-traffic td {" in page
     assert (tmp_path / "anew" / "index.html").read_text(encoding="utf-8") == page
-
-
-PACKAGES = {"pytest_ireval", "pytest_ireval_judgments", "pytest_ireval_metrics", "pytest_ireval_more_metrics"}
 
 
 def test_the_wheel_holds_the_packages_the_templates_and_nothing_else(built):

@@ -476,3 +476,26 @@ def test_a_figure_that_rounds_to_nothing_has_no_minus(capsys):
     show([Sheet("kappa", [{"low": -1e-17, "high": -0.00005, "less": -0.0001}])], [], "table")
 
     assert capsys.readouterr().out.splitlines()[1].split() == ["0.0000", "-0.0001", "-0.0001"]
+
+
+def test_the_commands_are_a_group_of_help(ireval):
+    printed = ireval("--help").out
+
+    assert (
+        printed.index("\nInstalled:\n") < printed.index("\nJudgments:\n  import ") < printed.index("Run the gate with")
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("one.txt", "other.txt"), "error: one.txt, other.txt\n  no document has two judges: do the ids match?"),
+        (("one.txt", "same.txt", "--rankings", "run.txt"), "give at least two --rankings: the order of one system"),
+    ],
+)
+def test_judges_without_anything_to_compare_are_an_error(ireval, write, words, said):
+    write(one="q1 0 a 1\n", same="q1 0 a 1\n", other="q2 0 a 1\n", run="q1 Q0 a 1 2.0 x\n")
+    found = ireval("agreement", *words)
+
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err
