@@ -1,6 +1,6 @@
 """The figures of 20 generated systems in docs/trust.md: ``python benchmarks/trust_tables.py``.
 
-It writes the collection of ``tests/meta/collections_of_systems.py``, runs ``ireval stress`` and ``ireval reliability``
+It writes the collection of ``tests/lab/collections_of_systems.py``, runs ``ireval stress`` and ``ireval reliability``
 on it, and prints the table and the sentence of the page. ``--check`` ends with exit code 1 if the page differs.
 """
 
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="compare with docs/trust.md")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        script = ROOT / "tests" / "meta" / "collections_of_systems.py"
+        script = ROOT / "tests" / "lab" / "collections_of_systems.py"
         subprocess.run([sys.executable, str(script), folder], check=True)
         judgments = f"{folder}/judgments.txt"
         systems = [str(path) for path in sorted(Path(folder).glob("*.trec"))]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_ireval import compare
-from pytest_ireval.meta.online import Design
+from pytest_ireval.lab.online import Design
 from pytest_ireval.reports.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.reports.charts.curves import detectable_chart
 from pytest_ireval.reports.charts.drawing import draw_file

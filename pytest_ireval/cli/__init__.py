@@ -23,8 +23,6 @@ GROUPS = {
         "init": "Write a first suite for your data.",
         "check": "Read suites and their files, and report all mistakes.",
         "plan": "Show how small a change the queries of suites can detect.",
-        "load": "Show how times of a live system rise as more is asked of it.",
-        "self-test": "Show how often a suite fails by chance, and which damage it detects.",
     },
     "Baselines and runs": {
         "baseline": "Show, compare, pin and clean up baselines.",
@@ -35,12 +33,16 @@ GROUPS = {
     "Rankings": {
         "evaluate": "Score rankings with judgments.",
         "compare": "Compare two or more rankings: a leaderboard with significance.",
+        "why": "Show the arithmetic of one metric on one query.",
+    },
+    "Lab": {
+        "self-test": "Show how often a suite fails by chance, and which damage it detects.",
         "discriminate": "Show which metrics tell many systems apart.",
         "stress": "Show which metrics need few judgments for the same order of systems.",
         "reliability": "Show how many queries give a stable order of systems.",
-        "why": "Show the arithmetic of one metric on one query.",
         "interleave": "Compare two rankings with the clicks of real or simulated users.",
         "plan-online": "Show how long an A/B test takes, and what looking early costs.",
+        "load": "Show how times of a live system rise as more is asked of it.",
     },
     "Installed": {"metrics": "List the installed metrics, or explain one.", "plugins": "List the installed plugins."},
 }
@@ -85,7 +87,8 @@ class Commands(click.Group):
         """The command, imported now."""
         if cmd_name in COMMANDS:
             with nullcontext() if cmd_name in COMPUTING else _one_thread_for_numpy():
-                module = import_module(f"pytest_ireval.cli.{cmd_name.replace('-', '_')}_command")
+                room = "lab" if cmd_name in GROUPS["Lab"] else "cli"
+                module = import_module(f"pytest_ireval.{room}.{cmd_name.replace('-', '_')}_command")
             command: click.Command = module.command
             return command
         found = _find_packages(ctx).by_name.get(cmd_name)

@@ -17,11 +17,11 @@ import numpy as np
 from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.gate.inputs import Gathered, Names
+from pytest_ireval.gate.replay import Stage, as_now, outcomes, scored, stage_of
 from pytest_ireval.gate.run import material_of, plan_of
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances
-from pytest_ireval.meta.stage import Stage, as_now, outcomes, scored, stage_of
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Kinds, Part, RuleKind, SourceKind
 from pytest_ireval.plugins.registry import Registry, installed

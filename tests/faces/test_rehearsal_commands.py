@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_ireval.cli.self_test_command import again_text, percent, self_test_text
+from pytest_ireval.lab.self_test_command import again_text, percent, self_test_text
 from pytest_ireval.results.rehearsal import (
     AskedAgain,
     FalseAlarms,

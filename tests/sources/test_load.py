@@ -13,7 +13,7 @@ pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
 
 from live_server import Server
 
-from pytest_ireval.cli.load_command import LoadLevel, knee
+from pytest_ireval.lab.load_command import LoadLevel, knee
 from pytest_ireval.progress import Stopwatch
 from pytest_ireval.sources.asking import in_loop, in_threads
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
 from pytest_ireval.evaluating.evaluation import Companions
-from pytest_ireval.meta.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
+from pytest_ireval.lab.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.from_objects import judgments_from
 from pytest_ireval.retrieval.judgments import drop_judgments

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from shop_of_many import CIRCUMSTANCES
 
+from pytest_ireval.gate.replay import as_now, as_now_in_part, changed_places, drawn_queries, scored, stage_of
 from pytest_ireval.gate.run import plan_of
-from pytest_ireval.meta.damage import first_reversed, with_unrelated_first
-from pytest_ireval.meta.self_test import differing, false_alarms, self_test, swapped
-from pytest_ireval.meta.stage import as_now, as_now_in_part, changed_places, drawn_queries, scored, stage_of
+from pytest_ireval.lab.damage import first_reversed, with_unrelated_first
+from pytest_ireval.lab.self_test import differing, false_alarms, self_test, swapped
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.results.rehearsal import SelfTest
 from pytest_ireval.rules.context import Unjudged

@@ -23,11 +23,7 @@ from pytest_ireval.errors import InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import rankings_of_suite
 from pytest_ireval.gate.inputs import gathered
 from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.run import material_of, plan_of
-from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, spread_between, weighted_noise
-from pytest_ireval.gate.verdicts import Circumstances, family_of
-from pytest_ireval.meta.damage import harmless_changes, noticed
-from pytest_ireval.meta.stage import (
+from pytest_ireval.gate.replay import (
     RED,
     Stage,
     as_now,
@@ -39,6 +35,10 @@ from pytest_ireval.meta.stage import (
     stage_of,
     urn_of,
 )
+from pytest_ireval.gate.run import material_of, plan_of
+from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, spread_between, weighted_noise
+from pytest_ireval.gate.verdicts import Circumstances, family_of
+from pytest_ireval.lab.damage import harmless_changes, noticed
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress

@@ -10,7 +10,7 @@ import click
 
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.meta.online import Design
+from pytest_ireval.lab.online import Design
 from pytest_ireval.retrieval.formats.writers import put
 
 DAYS = (7, 14, 28, 56)

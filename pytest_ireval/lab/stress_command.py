@@ -25,7 +25,7 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Companions
 from pytest_ireval.intake.reading import read_judgments
-from pytest_ireval.meta.systems import (
+from pytest_ireval.lab.systems import (
     ALL,
     Stressed,
     StressPlan,
@@ -285,7 +285,7 @@ def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
 
 def _verdicts(judgments: Judgments, path: Path, plan: StressPlan) -> Sheet:
     """The share of draws in which the verdict of a suite differs from that under all judgments."""
-    from pytest_ireval.meta.stage import verdicts_under
+    from pytest_ireval.gate.replay import verdicts_under
 
     fewer = {f"{level}/{number}": part for level, number, part in reduced(judgments, plan)}
     variants = {str(ALL): judgments, **fewer}

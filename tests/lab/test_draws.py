@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.meta.stage import chosen, drawn_queries, urn_of
+from pytest_ireval.gate.replay import chosen, drawn_queries, urn_of
 
 names = st.lists(st.text(max_size=4), min_size=1, max_size=12, unique=True)
 

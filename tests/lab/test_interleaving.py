@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.meta.interleaving import (
+from pytest_ireval.lab.interleaving import (
     Credit,
     Interleaved,
     Search,

@@ -19,10 +19,9 @@ from pytest_ireval.cli.options import (
     registry_at,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
-from pytest_ireval.cli.stress_command import systems_named
 from pytest_ireval.comparing import why_untested
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.meta.reliability import (
+from pytest_ireval.lab.reliability import (
     Agreement,
     Coefficient,
     Components,
@@ -34,7 +33,8 @@ from pytest_ireval.meta.reliability import (
     queries_for,
     relative,
 )
-from pytest_ireval.meta.systems import Systems, SystemValues, doubts, system_values
+from pytest_ireval.lab.stress_command import systems_named
+from pytest_ireval.lab.systems import Systems, SystemValues, doubts, system_values
 from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.text_table import counted
 

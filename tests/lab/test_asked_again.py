@@ -7,7 +7,7 @@ import pytest
 from shop_of_many import CIRCUMSTANCES
 
 from pytest_ireval.gate.run import run_gate
-from pytest_ireval.meta.self_test import asked_again
+from pytest_ireval.lab.self_test import asked_again
 from pytest_ireval.statistics.noise import noise_floor, run_noise
 
 NOISY = """\

@@ -23,7 +23,7 @@ from pytest_ireval.cli.options import (
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.intake.reading import read_judgments, read_rankings
-from pytest_ireval.meta.interleaving import (
+from pytest_ireval.lab.interleaving import (
     NO_TEAM,
     MeanPreference,
     Preference,
@@ -34,7 +34,7 @@ from pytest_ireval.meta.interleaving import (
     preference,
     read_searches,
 )
-from pytest_ireval.meta.online import (
+from pytest_ireval.lab.online import (
     KINDS,
     Decisions,
     Method,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.comparing import compare
-from pytest_ireval.meta.interleaving import Interleaved, Lists, same_rank, team_draft
+from pytest_ireval.lab.interleaving import Interleaved, Lists, same_rank, team_draft
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.judged import Integers

@@ -60,7 +60,7 @@ def command(
     for option in ("trials", "against"):
         if repeat is not None and context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--repeat cannot be combined with --{option}")
-    from pytest_ireval.meta.self_test import asked_again, self_test
+    from pytest_ireval.lab.self_test import asked_again, self_test
 
     if repeat is not None:
         _rehearsed(suite, form, partial(asked_again, times=repeat, bars=LateBar), again_text)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.meta.damage import (
+from pytest_ireval.gate.replay import mixed_sides, moved_up
+from pytest_ireval.lab.damage import (
     emptied,
     first_reversed,
     ids_renamed,
@@ -16,7 +17,6 @@ from pytest_ireval.meta.damage import (
     with_unrelated_first,
     without_first_relevant,
 )
-from pytest_ireval.meta.stage import mixed_sides, moved_up
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 from pytest_ireval.retrieval.join import grades_of, judge
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from pytest_ireval.meta.stage import (
+from pytest_ireval.gate.replay import (
     Stage,
     as_now,
     as_now_in_part,
