@@ -79,3 +79,25 @@ def test_rankings_without_any_judged_document_are_an_error_beside_any_reference(
     (shop.path / "rankings.txt").write_text((shop.path / "rankings.txt").read_text().replace(" x\n", " y\n"))
     rule = "no_regression: {metric: nDCG@10, tolerance: {absolute: 0.01}, against: {run: before.txt}}"
     assert verdict_of(rule)[0] == "error"
+
+
+@pytest.mark.parametrize(
+    ("expectation", "verdict"),
+    [
+        ("document: q01-c, top: 3", "pass"),
+        ("document: q01-c, top: 2", "fail"),
+        ("document: q01-z, top: 3", "fail"),
+        ("never: [q01-c], top: 2", "pass"),
+        ("never: [q01-c], top: 3", "fail"),
+        ("never: [q01-a], top: 3", "fail"),
+    ],
+)
+def test_an_expectation_looks_at_the_ranks_up_to_its_last_one(shop, verdict_of, expectation, verdict):
+    shop.rankings["q01"] = ["q01-a", "q01-b", "q01-c", "q01-d0"]
+    shop.write()
+    assert verdict_of(f"expect: [{{query: q01, {expectation}}}]") == ("pass", verdict)
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(">= 1", "pass"), ("> 1", "fail")])
+def test_a_mean_at_the_limit_is_not_beyond_it(verdict_of, limit, verdict):
+    assert verdict_of(f'threshold: {{P@1: "{limit}"}}') == ("pass", verdict)
