@@ -24,7 +24,7 @@ def leaderboard(systems, queries):
             results.append(MetricResult(name, mean, "mean", mean, "higher", "query", each, 0, 1, "here"))
         policies = Policies("trec", "zero", "zero", "irrelevant")
         name = f"system <{number}>"
-        evaluations[name] = Evaluation(tuple(results), queries, (), (), (), 1.0, policies, "judgments.txt", name, ())
+        evaluations[name] = Evaluation(tuple(results), queries, (), (), (), 0, 1.0, policies, "judgments.txt", name, ())
     comparison = compare_evaluations(evaluations, Question("system <0>"), queries)
     return comparison, as_page(comparison, View(list(evaluations), per_query=True))
 
