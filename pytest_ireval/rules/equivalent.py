@@ -15,9 +15,10 @@ from pytest_ireval.rules.evidence import factor_of, left_open_of
 from pytest_ireval.rules.question import Question, figures_of, weights_of
 from pytest_ireval.rules.wording import (
     cannot_tell,
-    change_words,
     describe_units,
     look_words,
+    metric_words,
+    moved_words,
     no_weight_words,
     numbers_words,
     on,
@@ -64,7 +65,7 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
     worst = worst_changes(seen, question.values, failed=verdict != "pass")
     return Ruling(
         verdict,
-        f"{change_words(question, figures)}: {words}",
+        f"{_format_change(question, figures)}: {words}",
         f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
         figures=(replace(figures, over=verdict == "fail", two_sided=True),),
         queries=worst.queries,
@@ -74,6 +75,18 @@ def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
         numbers=numbers_of(figures),
         statistics=(*numbers_words(figures, seen.tests), *look_words(seen), *describe_units(question)),
     )
+
+
+def _format_change(question: Question, figures: SliceFigures) -> str:
+    """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
+    moved = moved_words(figures, absolute=not question.ratio)
+    text = f"{metric_words(question.seen, figures)} {moved}{on(question.seen)}"
+    if figures.low is None or figures.high is None:
+        return text
+    low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
+    if question.ratio:
+        low, high = (f"{100 * end / question.baseline:+.1f}%" for end in (figures.low, figures.high))
+    return f"{text} ({figures.level * 100:.4g}% interval {low} to {high})"
 
 
 def _question(options: EquivalentOptions, seen: Seen) -> Question:

@@ -110,18 +110,6 @@ def _share(seen: Seen, changes: Sequence[QueryChange]) -> float | None:
     return sum(change.weight or 0.0 for change in changes) / total if total else None
 
 
-def change_words(question: Question, figures: SliceFigures) -> str:
-    """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
-    moved = moved_words(figures, absolute=not question.ratio)
-    text = f"{metric_words(question.seen, figures)} {moved}{on(question.seen)}"
-    if figures.low is None or figures.high is None:
-        return text
-    low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
-    if question.ratio:
-        low, high = (f"{100 * end / question.baseline:+.1f}%" for end in (figures.low, figures.high))
-    return f"{text} ({figures.level * 100:.4g}% interval {low} to {high})"
-
-
 def no_weight_words(question: Question) -> str:
     """The reason for a missing figure, if it is the weights."""
     return ": all of its queries have weight 0" if question.weightless else ""
