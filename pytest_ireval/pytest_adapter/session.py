@@ -74,8 +74,12 @@ class EvaluationSession:
         return suite
 
     def pytest_collect_directory(self, path: Path) -> None:
-        """Refuse links that lead nowhere: pytest passes over them, and a suite among them would be missed."""
-        lost = lost_suites(path)
+        """Refuse links that lead nowhere: pytest passes over them, and a suite among them would be missed.
+
+        pytest also asks about the folders beside those that the command line names; nothing there takes part.
+        """
+        named = (os.path.abspath(each) for each in self._named())
+        lost = lost_suites(path) if any(path.is_relative_to(each) for each in named) else []
         if lost:
             shown = ", ".join(map(self.shown, lost))
             raise pytest.Collector.CollectError(f"{shown}: cannot be read: the link is broken")

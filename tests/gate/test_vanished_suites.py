@@ -76,6 +76,13 @@ def test_a_link_that_leads_nowhere_is_no_pass(two):
     assert two.run("suites").ret != 0
 
 
+def test_a_link_that_leads_nowhere_beside_the_named_folder_does_not_matter(two):
+    (two.path / "drafts").mkdir()
+    (two.path / "drafts/lost.ireval.yaml").symlink_to("elsewhere.ireval.yaml")
+
+    assert two.run("suites").ret == 0
+
+
 def test_a_suite_that_has_another_name_is_told_of_its_old_baseline(two):
     under_another_name(two.path / "suites/one/shop.ireval.yaml")
 
