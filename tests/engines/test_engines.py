@@ -29,7 +29,7 @@ def is_listening(url):
     parts = urllib.parse.urlsplit(url)
     try:
         socket.create_connection((parts.hostname, parts.port), timeout=starting.LIMIT).close()
-    except ConnectionRefusedError:
+    except ConnectionError:
         return False
     return True
 

@@ -168,10 +168,10 @@ def renamed(url, documents):
 
 
 CHANGES = {
-    "another analyzer": (analyzed, "the index changed since the baseline: its mapping is another one"),
+    "another analyzer": (analyzed, "title.analyzer: english -> standard"),
     "another boost": (
         lambda *_: {"query": {"multi_match": {**MATCH, "fields": ["description^9", "title", "brand"]}}},
-        "",
+        "query.multi_match.fields[0]: title^3 -> description^9",
     ),
     "stopwords count": (lambda *_: {"query": {"multi_match": {**MATCH, "analyzer": "simple"}}}, "return nothing now"),
     "a lost shard": (without_half, "it lost 50% of its documents"),
@@ -194,7 +194,6 @@ def test_a_change_that_harms_is_red(accepted, opensearch, shop, name):
 
     assert red(result)
     assert says in causes
-    assert bool(causes) == bool(says)
 
 
 def test_a_lost_half_of_the_index_is_counted_in_judged_documents(accepted, opensearch, shop):

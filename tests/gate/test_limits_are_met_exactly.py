@@ -101,3 +101,26 @@ def test_an_expectation_looks_at_the_ranks_up_to_its_last_one(shop, verdict_of, 
 @pytest.mark.parametrize(("limit", "verdict"), [(">= 1", "pass"), ("> 1", "fail")])
 def test_a_mean_at_the_limit_is_not_beyond_it(verdict_of, limit, verdict):
     assert verdict_of(f'threshold: {{P@1: "{limit}"}}') == ("pass", verdict)
+
+
+@pytest.mark.parametrize(("depth", "verdict"), [(3, "pass"), (2, "fail")])
+def test_a_document_below_the_depth_does_not_count(verdict_of, shop, depth, verdict):
+    shop.change(("depth: 10", f"depth: {depth}"), ("metrics: [nDCG@10, P@3]", "metrics: [SetR]"))
+    assert verdict_of('threshold: {SetR: ">= 1"}') == ("pass", verdict)  # the third document is relevant
+
+
+def test_the_figure_of_a_metric_leaves_waived_queries_out(shop):
+    shop.rankings["q07"] = ["q07-x"]
+    shop.change(("rules:\n", "waive: [{query: q07, until: 2099-01-01, reason: a sale}]\nrules:\n"))
+    suite = run_gate(load_suite(shop.path / "shop.ireval.yaml"))
+    assert {figures.name: figures.now for figures in suite.metrics}["nDCG@10"] == 1.0
+
+
+@pytest.mark.parametrize(("segment", "verdict"), [("head", "pass"), ("tail", "fail")])
+def test_values_belong_to_their_queries_in_whatever_order_these_are_listed(shop, verdict_of, segment, verdict):
+    shop.rankings["q07"] = ["q07-x"]
+    rule = f'threshold: {{nDCG@10: ">= 1", where: {{segment: {segment}}}}}'
+    shop.change(("queries: queries.tsv", "queries: reversed.tsv"))
+    head, *rows = (shop.path / "queries.tsv").read_text().splitlines()
+    (shop.path / "reversed.tsv").write_text("\n".join([head, *reversed(rows)]) + "\n")
+    assert verdict_of(rule) == ("pass", verdict)
