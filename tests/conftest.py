@@ -54,6 +54,11 @@ WITHOUT_HYPOTHESIS = "-p no:hypothesispytest -p no:randomly"
 tests may be run in random order, but not what they start."""
 
 
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("more_metrics") and importlib.util.find_spec("pytest_ireval_more_metrics") is None:
+        pytest.skip("needs pytest_ireval_more_metrics")
+
+
 @pytest.fixture(autouse=True)
 def no_secrets(monkeypatch):
     """What one test calls a secret is none for the next."""

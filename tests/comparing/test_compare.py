@@ -227,6 +227,7 @@ class TestMetricsOfOtherKinds:
         assert metric.values == {"mixed": 10, "first": 10, "last": 10}
         assert (metric.untested, metric.pairs, metric.leaders) == ("its figure is not a mean (sum)", (), ())
 
+    @pytest.mark.more_metrics
     def test_what_is_neither_better_nor_worse_has_no_best(self):
         metric = compare(JUDGMENTS, {"one": MIXED, "two": LAST}, "RBPResidual")["RBPResidual"]
 

@@ -8,16 +8,19 @@ JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
 RANKINGS = {"q1": ["b", "x", "a"], "q2": ["c"]}
 
 
+@pytest.mark.more_metrics
 def test_fall_out_divides_by_the_documents_that_are_not_relevant():
     result = evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=11)["FallOut@2"]
 
     assert result.values == {"q1": 2 / 10, "q2": 0}
 
 
+@pytest.mark.more_metrics
 def test_the_size_is_part_of_the_result():
     assert evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=11).policies.collection == 11
 
 
+@pytest.mark.more_metrics
 def test_a_metric_that_needs_the_size_says_where_to_give_it():
     with pytest.raises(MetricError) as caught:
         evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"])
@@ -28,6 +31,7 @@ def test_a_metric_that_needs_the_size_says_where_to_give_it():
     )
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize(
     "arguments", [("compare", "-m", "FallOut@2", "J", "R", "S"), ("why", "FallOut@2", "J", "R", "-q", "q1")]
 )
@@ -53,6 +57,7 @@ def test_utility_needs_the_size_only_if_documents_left_out_are_worth_something()
     )
 
 
+@pytest.mark.more_metrics
 def test_fewer_documents_than_are_judged_are_refused():
     with pytest.raises(InputError) as caught:
         evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=2)
@@ -60,6 +65,7 @@ def test_fewer_documents_than_are_judged_are_refused():
     assert str(caught.value) == "judgments\n  3 documents are judged, but the collection has only 2"
 
 
+@pytest.mark.more_metrics
 def test_fewer_documents_than_a_query_knows_are_refused():
     with pytest.raises(InputError) as caught:
         evaluate(JUDGMENTS, {"q1": ["b", "x", "y"], "q2": []}, ["FallOut@2"], collection=3)
@@ -75,6 +81,7 @@ def test_what_is_no_number_of_documents_is_refused(size):
     assert str(caught.value) == f"collection={size!r} is not a whole number of documents"
 
 
+@pytest.mark.more_metrics
 def test_the_command_takes_it(ireval, trec_files):
     judgments, rankings = trec_files("q 0 a 1\nq 0 b 0\n", "q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
 

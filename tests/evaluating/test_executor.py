@@ -54,6 +54,7 @@ class Counted(Silent):
         self.told.append(amount)
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize("more", [{}, {"ties": "input"}, {"reference": REFERENCE}], ids=str)
 @pytest.mark.parametrize("source", [".", "*.trec", "../whole.trec"])
 def test_processes_give_what_one_process_does(runs, processes, source, more):

@@ -86,6 +86,7 @@ def runs(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.more_metrics
 @EACH_WAY
 @pytest.mark.parametrize("source", ["runs", "runs/", "runs/**/*.*", Path("runs")], ids=str)
 def test_a_folder_or_a_pattern_is_all_of_its_files(runs, source, more):
@@ -96,6 +97,7 @@ def test_a_folder_or_a_pattern_is_all_of_its_files(runs, source, more):
     assert set(read_rankings(source).queries) == {"q1", "q2", "q3"}
 
 
+@pytest.mark.more_metrics
 def test_a_query_in_two_files_is_an_error_that_names_both(runs):
     (runs / "zero.trec").write_text(trec(ROWS[4:5]))
 
@@ -148,6 +150,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
     assert evaluate(JUDGMENTS, tmp_path / "run[1].trec", "NumRet")["NumRet"].value == 7
 
 
+@pytest.mark.more_metrics
 @EACH_WAY
 def test_the_query_may_be_in_the_path(tmp_path, more):
     for query in ("q1", "q2", "q3"):
@@ -181,6 +184,7 @@ class Streamed:
         return self.reader.__arrow_c_stream__(requested_schema)
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize(
     "make",
     [
@@ -200,6 +204,7 @@ def test_an_arrow_stream_is_taken_as_rankings(make, more, table):
     assert figures(evaluated(make(table), more))["metrics"] == (figures(evaluated(ROWS, more))["metrics"])
 
 
+@pytest.mark.more_metrics
 def test_an_arrow_stream_is_taken_as_judgments_queries_and_a_reference():
     rows = [(query, document, grade) for query, grades in JUDGMENTS.items() for document, grade in grades.items()]
     graded = dict(zip(("query", "document", "grade"), map(list, zip(*rows, strict=True)), strict=True))

@@ -15,6 +15,7 @@ LOWER = ["FallOut@10", "Unjudged@10"]
 ASKED = {"missing_queries": "zero", "collection": 1000}
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize("name", LOWER)
 def test_a_missing_query_scores_1_where_that_is_the_worst(name):
     values = evaluate(JUDGMENTS, ONE_OF_30, name, **ASKED)[name].values
@@ -23,6 +24,7 @@ def test_a_missing_query_scores_1_where_that_is_the_worst(name):
     assert [values[query] for query in QUERIES[1:]] == [1.0] * 29
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize("name", LOWER)
 def test_an_empty_ranking_scores_what_the_metric_says(name):
     values = evaluate(JUDGMENTS, {**ALL, "q01": []}, name, **ASKED)[name].values
@@ -30,6 +32,7 @@ def test_an_empty_ranking_scores_what_the_metric_says(name):
     assert values["q01"] == 0
 
 
+@pytest.mark.more_metrics
 def test_rankings_of_one_query_of_thirty_win_nothing():
     comparison = compare(JUDGMENTS, {"all": ALL, "lazy": ONE_OF_30}, [*LOWER, "AP", "Judged@10"], **ASKED)
 
@@ -58,6 +61,7 @@ def test_what_is_neither_better_nor_worse_counts_an_empty_ranking():
     assert evaluate(JUDGMENTS, ONE_OF_30, "NumRet", **ASKED)["NumRet"].value == 3
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize("name", ["Utility", "YAAP", "nDCG(gains={0: -1, 1: 2})"])
 def test_where_no_value_is_the_worst_it_has_to_be_said_what_becomes_of_missing_queries(name):
     with pytest.raises(MetricError) as caught:
@@ -95,6 +99,7 @@ def test_seconds_that_nobody_measured_are_no_0():
         evaluate(JUDGMENTS, ONE_OF_30, [took], timings={"q00": 1.5}, missing_queries="zero")
 
 
+@pytest.mark.more_metrics
 def test_the_table_says_what_missing_queries_score(ireval, tmp_path):
     (tmp_path / "judgments").write_text("q1 0 a 1\nq2 0 a 1\n")
     (tmp_path / "rankings").write_text("q1 Q0 a 1 1 t\n")

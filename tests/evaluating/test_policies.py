@@ -184,6 +184,7 @@ def test_depth_cuts_before_anything_is_counted():
     assert evaluation["Judged@10"].value == pytest.approx(1 / 2)
 
 
+@pytest.mark.more_metrics
 def test_files_mappings_and_values_that_were_read_once_give_the_same(trec_files):
     judgments, rankings = trec_files("q1 0 a 2\nq1 0 b 0\nq1 0 n -1\n", "q1 Q0 b 1 3 t\nq1 Q0 n 2 2 t\nq1 Q0 a 3 1 t\n")
     metrics = ["nDCG@2", "AP", "Bpref", "infAP", "ERR"]

@@ -49,6 +49,7 @@ def test_what_raises_and_what_lowers_it(name, rises, falls):
     assert len(found.rises) + len(found.falls) + len(found.ignores) == 7
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize("name", ["RBO", "alpha_nDCG@10"])
 def test_made_up_lists_cannot_show_it(name):
     assert behaviour_of(metric(name)) is None

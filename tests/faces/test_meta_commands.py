@@ -95,6 +95,7 @@ def test_one_draw_has_no_spread_and_equal_systems_are_named(ireval):
     assert "AP: the same values on every query: one = twin" in lines
 
 
+@pytest.mark.more_metrics
 @pytest.mark.usefixtures("files")
 def test_metrics_that_judgments_cannot_change_are_named(ireval):
     files = ("judgments.txt", "one.txt", "two.txt", "--levels", "50")
@@ -204,6 +205,7 @@ def test_curves_are_drawn(ireval, many, tmp_path):
     assert "RR: other decisions" in picture
 
 
+@pytest.mark.more_metrics
 @pytest.mark.usefixtures("files")
 def test_what_cannot_be_known_is_said(ireval):
     out = ireval("reliability", "judgments.txt", "one.txt", "twin.txt", "-m", "AP", "--svg", "tau.svg").out

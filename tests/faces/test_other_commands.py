@@ -14,6 +14,7 @@ from pytest_ireval.plugins.commands import find_commands
 EXAMPLE = Path(__file__).parents[2] / "examples" / "suites" / "product-search.ireval.yaml"
 
 
+@pytest.mark.more_metrics
 def test_metrics_lists_all_by_plugin_with_what_must_follow_the_name(ireval):
     out = ireval("metrics").out
 
@@ -86,6 +87,7 @@ def test_metrics_says_what_a_query_without_relevant_documents_scores(ireval, nam
     assert f"\n  no relevant documents: {said}\n" in ireval("metrics", name).out
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize(
     ("name", "option"),
     [
@@ -220,6 +222,7 @@ def test_a_misspelt_command_gets_a_suggestion(ireval, typed, meant):
     assert f"there is no command '{typed}': did you mean '{meant}'?" in printed.err
 
 
+@pytest.mark.more_metrics
 @pytest.mark.parametrize(
     ("words", "found"),
     [

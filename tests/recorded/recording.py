@@ -13,7 +13,8 @@ SUITES, EXPECTED, TEXTS, BRANCHES = (HERE / name for name in ("suites", "expecte
 NAMES = sorted(each.parent.name for each in SUITES.glob("*/suite.ireval.yaml"))
 MOMENT = "1767225600"  # 2026-01-01 00:00 UTC
 OPTIONS = ("--ireval", "--ireval-report=report", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist")
-NEEDS = {"live_vespa": "jmespath", "sql": "sqlalchemy"}
+MORE_METRICS = ("condensed_lists", "preferences", "subtopics", "unjudged_documents", "variants_and_titles")
+NEEDS = {"live_vespa": "jmespath", "sql": "sqlalchemy", **dict.fromkeys(MORE_METRICS, "pytest_ireval_more_metrics")}
 
 OUTCOME = ("id", "kind", "verdict", "metric", "slice", "warning", "acceptable", "compares", "missing_baseline")
 FIGURES = (
