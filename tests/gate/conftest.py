@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from branches import Branch
 from monorepo import Monorepo, hermetic
+from town import Town
 
 SUITE = """\
 ireval: 1
@@ -139,3 +140,13 @@ def branch(shop, monkeypatch):
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(shop.path / "none"))
     monkeypatch.setenv("GIT_EDITOR", "true")
     return Branch(shop)
+
+
+@pytest.fixture
+def town(tmp_path):
+    """Makes one of so many queries of each kind."""
+
+    def make(*kinds, **more):
+        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)], **more)
+
+    return make

@@ -4,21 +4,12 @@ import random
 import re
 
 import pytest
-from town import Town
 
 from pytest_ireval import load_suite, run_gate
 
 SAME, LOSS, BELOW_NEW = (2, 2), (1, 2), (1, -2)
 OBSERVED = "no_regression: {metric: RR@10, tolerance: 2%, decide_by: observed}"
 EVIDENCE = "no_regression: {metric: RR@10, tolerance: 2%, hard_limit: 90%}"
-
-
-@pytest.fixture
-def town(tmp_path):
-    def make(*kinds, **more):
-        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)], **more)
-
-    return make
 
 
 def break_even(outcome):

@@ -4,7 +4,6 @@ A town has one relevant document a query; a query that fell from the first to th
 """
 
 import pytest
-from town import Town
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.errors import SuiteError
@@ -18,16 +17,6 @@ BELOW_NEW = (1, -2)
 
 def rule(text, more):
     return f"{text[:-1]}, {more}}}"
-
-
-@pytest.fixture
-def town(tmp_path):
-    """Makes one of so many queries of each kind."""
-
-    def make(*kinds, **more):
-        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)], **more)
-
-    return make
 
 
 def test_a_fall_within_the_tolerance_passes_without_a_word_on_evidence(town):

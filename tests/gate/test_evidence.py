@@ -1,7 +1,6 @@
 """What so many queries show and cannot tell: the numbers behind a verdict by evidence."""
 
 import pytest
-from town import Town
 
 from pytest_ireval.errors import SuiteError
 from pytest_ireval.gate.verdicts import _checked
@@ -16,16 +15,6 @@ SMALL_GAIN = (4, 3)
 
 def rule(text, more):
     return f"{text[:-1]}, {more}}}"
-
-
-@pytest.fixture
-def town(tmp_path):
-    """Makes one of so many queries of each kind."""
-
-    def make(*kinds, **more):
-        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)], **more)
-
-    return make
 
 
 def test_queries_that_cannot_tell_have_the_numbers_beside_the_verdict(town):

@@ -8,14 +8,6 @@ EQUIVALENT = "equivalent: {metric: RR@10, tolerance: 2%}"
 SAME, LOSS, GAIN, SMALL_GAIN = (2, 2), (1, 2), (2, 1), (4, 3)
 
 
-@pytest.fixture
-def town(tmp_path):
-    def make(*kinds):
-        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)])
-
-    return make
-
-
 def test_some_lost_queries_behind_a_better_mean_are_found(town):
     """What a rule about the mean cannot see."""
     kinds = (SAME, 100), (LOSS, 8), (SMALL_GAIN, 92)

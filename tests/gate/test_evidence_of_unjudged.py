@@ -8,14 +8,6 @@ OBSERVED = "no_regression: {metric: RR@10, tolerance: 2%, decide_by: observed}"
 SAME, LOSS, BELOW_NEW = (2, 2), (1, 2), (1, -2)
 
 
-@pytest.fixture
-def town(tmp_path):
-    def make(*kinds):
-        return Town(tmp_path / "town", [kind for kind, count in kinds for _ in range(count)])
-
-    return make
-
-
 def test_a_fall_behind_judged_documents_fails(town):
     assert town((SAME, 60), (LOSS, 40)).only(BY_EVIDENCE).verdict == "fail"
 
