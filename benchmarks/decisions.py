@@ -48,19 +48,19 @@ class Metric(NamedTuple):
     grades: Callable[[np.random.Generator, int], Grades]
 
 
-def _graded(draw: np.random.Generator, queries: int) -> Grades:
+def _draw_grades(draw: np.random.Generator, queries: int) -> Grades:
     return draw.choice([0] * 6 + [1, 2, 3], (queries, DOCUMENTS))
 
 
-def _sparse(_draw: np.random.Generator, queries: int) -> Grades:
+def _grade_one_document(_draw: np.random.Generator, queries: int) -> Grades:
     found = np.zeros((queries, DOCUMENTS), np.int64)
     found[:, 0] = 1
     return found
 
 
 METRICS = (
-    Metric("graded nDCG", "nDCG@10", 0.67, 0.599, _graded),
-    Metric("one relevant document", "RR@10", 1.5, 1.425, _sparse),
+    Metric("graded nDCG", "nDCG@10", 0.67, 0.599, _draw_grades),
+    Metric("one relevant document", "RR@10", 1.5, 1.425, _grade_one_document),
 )
 
 
@@ -112,11 +112,11 @@ def draw_sides(draw: np.random.Generator, metric: Metric, change: Change, querie
     noise = draw.standard_normal((queries, DOCUMENTS))
     moved = draw.random((queries, 1)) < change.moved
     other = change.kept * noise + np.sqrt(1 - change.kept**2) * draw.standard_normal(noise.shape)
-    before = _ranked(metric.weight * grades + noise, grades)
+    before = _rank(metric.weight * grades + noise, grades)
     weight = metric.weaker if change.weaker else metric.weight
-    now = _ranked(np.asarray(weight * grades + np.where(moved, other, noise), np.float64), grades)
+    now = _rank(np.asarray(weight * grades + np.where(moved, other, noise), np.float64), grades)
     if change.broken_slice:
-        now = _without_best(before, now, metric.metric, queries - slice_size(queries))
+        now = _break_slice(before, now, metric.metric, queries - slice_size(queries))
     return before, now
 
 
@@ -125,12 +125,12 @@ def slice_size(queries: int) -> int:
     return max(12, queries // 4)
 
 
-def _ranked(scores: Floats, grades: Grades) -> Side:
+def _rank(scores: Floats, grades: Grades) -> Side:
     order = np.argsort(-scores, axis=1)[:, :LISTED]
     return Side(order, np.take_along_axis(scores, order, 1), grades)
 
 
-def _without_best(before: Side, now: Side, metric: str, first: int) -> Side:
+def _break_slice(before: Side, now: Side, metric: str, first: int) -> Side:
     """Queries of the slice lose all relevant documents, one by one, until its mean has fallen so far."""
     was = before.values(metric)[first:]
     order = now.order.copy()
@@ -161,24 +161,24 @@ def write_files(folder: Path, before: Side, now: Side) -> None:
     queries, grades = len(before.order), before.grades.tolist()
     first = queries - slice_size(queries)
     rows = (f"q{i}\ttext {i}\t{'tail' if i >= first else 'rest'}" for i in range(queries))
-    _put(folder / "queries.tsv", ("id\ttext\tpart", *rows))
+    _write_lines(folder / "queries.tsv", ("id\ttext\tpart", *rows))
     lines = []
     for i in range(queries):
         relevant = np.flatnonzero(before.grades[i]).tolist()
         listed = sorted({*before.order[i].tolist(), *now.order[i].tolist(), *relevant})
         lines += [f"q{i} 0 d{document} {grades[i][document]}" for document in listed]
-    _put(folder / "judgments.txt", lines)
+    _write_lines(folder / "judgments.txt", lines)
     for side, name in ((before, "before.txt"), (now, "now.txt")):
-        _put(folder / name, _ranking(side))
+        _write_lines(folder / name, _format_ranking(side))
 
 
-def _ranking(side: Side) -> Iterator[str]:
+def _format_ranking(side: Side) -> Iterator[str]:
     for i, (documents, scores) in enumerate(zip(side.order.tolist(), side.scores.tolist(), strict=True)):
         listed = zip(documents, scores, strict=True)
         yield from (f"q{i} Q0 d{document} {r} {score:.6f} x" for r, (document, score) in enumerate(listed, 1))
 
 
-def _put(path: Path, lines: Iterator[str] | Sequence[str]) -> None:
+def _write_lines(path: Path, lines: Iterator[str] | Sequence[str]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -196,7 +196,7 @@ def decide_rules(metric: Metric, change: Change, queries: int, sets: int) -> dic
     tolerance, within = ("5%", ", where: {part: tail}") if change.broken_slice else ("2%", "")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        for number, (before, now) in enumerate(_drawn(metric, change, queries, sets)):
+        for number, (before, now) in enumerate(_draw_query_sets(metric, change, queries, sets)):
             suite = folder / f"s{number:04}"
             write_files(suite, before, now)
             rules = (
@@ -205,34 +205,34 @@ def decide_rules(metric: Metric, change: Change, queries: int, sets: int) -> dic
             )
             text = HEAD.format(name=suite.name) + "".join(rules)
             (suite / "drawn.ireval.yaml").write_text(text, encoding="utf-8")
-        found = _suites_of_a_run(folder)
+        found = _run_suites(folder)
     counts = {"default": Counter[str](), "contract": Counter[str]()}
     for each in found:
         for outcome in each["outcomes"]:
             if outcome["kind"] == "no_regression":
                 counts["contract" if outcome["name"] else "default"][outcome["verdict"]] += 1
-    return {rule: _shares(verdicts, sets) for rule, verdicts in counts.items()}
+    return {rule: _count_shares(verdicts, sets) for rule, verdicts in counts.items()}
 
 
 def decide_init(metric: Metric, queries: int, sets: int) -> Shares:
     """How often the suites that ``ireval init`` writes are red, and warn, after a change that harms nothing."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        for number, (before, now) in enumerate(_drawn(metric, NO_CHANGE, queries, sets)):
+        for number, (before, now) in enumerate(_draw_query_sets(metric, NO_CHANGE, queries, sets)):
             suite = folder / f"s{number:04}"
             write_files(suite, before, now)
             _run_init(suite)
-        _suites_of_a_run(folder, "--ireval-update-new")
+        _run_suites(folder, "--ireval-update-new")
         for suite in folder.glob("s*"):
             (suite / "now.txt").replace(suite / "before.txt")
-        found = _suites_of_a_run(folder)
+        found = _run_suites(folder)
     counts = Counter(
         "inconclusive" if any(each["verdict"] == "inconclusive" for each in suite["outcomes"]) else suite["verdict"]
         for suite in found
         if suite["verdict"] not in ("fail", "error")
     )
     counts["fail"] = sum(suite["verdict"] in ("fail", "error") for suite in found)
-    return _shares(counts, sets)
+    return _count_shares(counts, sets)
 
 
 def _run_init(folder: Path) -> None:
@@ -246,13 +246,13 @@ def _run_init(folder: Path) -> None:
         os.chdir(here)
 
 
-def _drawn(metric: Metric, change: Change, queries: int, sets: int) -> Iterator[tuple[Side, Side]]:
+def _draw_query_sets(metric: Metric, change: Change, queries: int, sets: int) -> Iterator[tuple[Side, Side]]:
     draw = np.random.default_rng((SEED, queries, METRICS.index(metric), CHANGES.index(change)))
     for _ in range(sets):
         yield draw_sides(draw, metric, change, queries)
 
 
-def _suites_of_a_run(folder: Path, *options: str) -> list[dict[str, Any]]:
+def _run_suites(folder: Path, *options: str) -> list[dict[str, Any]]:
     """The suites of results.json after ``pytest --ireval`` in a folder."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--ireval", ".", *options]
     at_home = {**os.environ, "CI": ""}  # a first baseline is accepted where a person would: CI refuses
@@ -263,7 +263,7 @@ def _suites_of_a_run(folder: Path, *options: str) -> list[dict[str, Any]]:
     return found
 
 
-def _shares(found: Counter[str], sets: int) -> Shares:
+def _count_shares(found: Counter[str], sets: int) -> Shares:
     if found.total() != sets or found["error"]:
         raise SystemExit(f"{sets} suites, but the verdicts are {dict(found)}")
     return Shares(found["fail"] / sets, found["inconclusive"] / sets, found["pass"] / sets, sets)

@@ -141,7 +141,7 @@ def plain_distribution(name: str) -> str:
 def installed_plugins(*groups: str) -> list[Installed]:
     """All entry points of the groups; of a distribution that is found twice, the first on the path counts."""
     if not _only_folders():
-        return [plugin for group in groups for plugin in _asked(group)]
+        return [plugin for group in groups for plugin in _ask_importlib(group)]
     found: dict[str, list[Installed]] = {}
     for name, folder in _metadata_folders(sys.path):
         if name not in found:
@@ -192,7 +192,7 @@ def _name_and_version(folder: Path) -> tuple[str, str]:
     return fields.get("Name", folder.stem), fields.get("Version", "")
 
 
-def _asked(group: str) -> Iterator[Installed]:
+def _ask_importlib(group: str) -> Iterator[Installed]:
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=group):

@@ -92,7 +92,7 @@ def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
     )
 
 
-def _shown(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
+def _count_shown_documents(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
     """Per query, the number of documents that the reader sees."""
     return judged.retrieved if cutoff is None else np.minimum(judged.retrieved, cutoff)
 
@@ -115,7 +115,7 @@ def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
         that returns nothing has 0, the best there is: pair it with recall.
     Example: FallOut@4 of 1 0 - 0 | 1 in a collection of 1000 = 3 / (1000 - 2) = 0.003
     """
-    others = _shown(judged, cutoff) - relevant_within(judged, cutoff, rel)
+    others = _count_shown_documents(judged, cutoff) - relevant_within(judged, cutoff, rel)
     return ratio(others, (judged.collection or 0) - judged.relevant_count(rel))
 
 
@@ -135,6 +135,6 @@ def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> F
     """
     counts = found_within(judged, rel, cutoff)
     found = judged.sum(counts)
-    pairs = found * (_shown(judged, cutoff) - found)
+    pairs = found * (_count_shown_documents(judged, cutoff) - found)
     misplaced = judged.sum(judged.hits.rank - judged.relevant_so_far(rel), counts)
     return np.where(found > 0, 1.0 - ratio(misplaced, pairs), 0.0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem, did_you_mean, raised
-from pytest_ireval.evaluating.elsewhere import read_with
+from pytest_ireval.evaluating.executors import read_with
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
 from pytest_ireval.plugins.registry import Registry, installed

@@ -13,7 +13,7 @@ ALMOST = 1e-9
 """Recall times R that is this close to a whole number is that number."""
 
 
-class _Found(NamedTuple):
+class RelevantFound(NamedTuple):
     """The relevant documents that were retrieved, by query and rank; those of query i begin at ``first[i]``."""
 
     first: Integers
@@ -24,16 +24,16 @@ class _Found(NamedTuple):
     """Per query, the number of relevant documents, retrieved or not."""
 
 
-def found_in(judged: JudgedRankings, rel: float) -> _Found:
+def find_relevant(judged: JudgedRankings, rel: float) -> RelevantFound:
     """The retrieved documents with a grade of ``rel`` or more."""
     rows = judged.relevant(rel)
     query = judged.hits.query[rows]
     first = np.searchsorted(query, np.arange(judged.count + 1))
     so_far = np.arange(query.size) - first[query] + 1
-    return _Found(first, judged.hits.rank[rows], so_far, judged.relevant_count(rel))
+    return RelevantFound(first, judged.hits.rank[rows], so_far, judged.relevant_count(rel))
 
 
-def interpolated(found: _Found) -> Floats:
+def interpolate_precision(found: RelevantFound) -> Floats:
     """A row for each query: the best precision at recall 0, 0.1 … 1 or any higher one; 0 where it is never reached."""
     precision = np.append(found.so_far / found.rank, 0.0)
     begin, end = found.first[:-1], found.first[1:]
@@ -47,7 +47,7 @@ def interpolated(found: _Found) -> Floats:
     return levels
 
 
-def ranked_by_r(found: _Found) -> Floats:
+def compute_r_precision(found: RelevantFound) -> Floats:
     """Per query, precision at the rank that equals the number of relevant documents; 0 without any."""
     query = np.repeat(np.arange(found.relevant.size), np.diff(found.first))
     early = found.rank <= found.relevant[query]

@@ -14,7 +14,7 @@ import numpy as np
 
 from pytest_ireval.errors import IrevalError, MetricError, raised
 from pytest_ireval.evaluating.evaluation import apply_policies
-from pytest_ireval.evaluating.recall_precision import found_in, interpolated, ranked_by_r
+from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
 from pytest_ireval.explaining import described_steps
 from pytest_ireval.gate.answers import request_of
 from pytest_ireval.gate.inputs import relevant_from
@@ -114,10 +114,10 @@ def _curves(material: Material, judged: JudgedRankings | None) -> Curves:
     """The curves of the queries that have a ranking and relevant documents."""
     if judged is None:
         return {}
-    found = found_in(judged, relevant_from(material.suite))
+    found = find_relevant(judged, relevant_from(material.suite))
     recall = (found.so_far / np.repeat(found.relevant, np.diff(found.first))).tolist()
     precision = (found.so_far / found.rank).tolist()
-    levels, r, first = interpolated(found).tolist(), ranked_by_r(found).tolist(), found.first.tolist()
+    levels, r, first = interpolate_precision(found).tolist(), compute_r_precision(found).tolist(), found.first.tolist()
     there = np.flatnonzero(judged.present & (found.relevant > 0)).tolist()
     return {
         judged.queries[i]: QueryCurve(

@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_ireval.errors import InputError, IrevalError, MetricError
 from pytest_ireval.evaluating.evaluation import Companions, Setting, apply_policies, deepest_rank, evaluated
-from pytest_ireval.evaluating.recall_precision import LEVELS, found_in, interpolated, ranked_by_r
+from pytest_ireval.evaluating.recall_precision import LEVELS, compute_r_precision, find_relevant, interpolate_precision
 from pytest_ireval.gate.inputs import Gathered, metric_of_suite, relevant_from
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated, score
@@ -296,11 +296,11 @@ def _recall_precision_of(suite: Suite, gathered: Gathered, found: Brought, count
     if gathered.setting is None:
         return rows
     judged = apply_policies(found.judged, gathered.setting.policies)
-    relevant = found_in(judged, relevant_from(suite))
+    relevant = find_relevant(judged, relevant_from(suite))
     wanted = relevant.relevant > 0 if counting is None else counting & (relevant.relevant > 0)
     place = np.array([queries.position[query] for query in judged.queries], np.int64)
-    rows[place[wanted], :-1] = interpolated(relevant)[wanted]
-    rows[place[wanted], -1] = ranked_by_r(relevant)[wanted]
+    rows[place[wanted], :-1] = interpolate_precision(relevant)[wanted]
+    rows[place[wanted], -1] = compute_r_precision(relevant)[wanted]
     return rows
 
 

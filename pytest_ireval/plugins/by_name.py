@@ -64,8 +64,10 @@ def vocabulary_of(metrics: Brought, resolvers: Brought = (), elsewhere: Callable
         owner: Vocabulary(_qualified(owner, found), resolvers=_qualified_resolvers(owner, with_prefix))
         for owner in dict.fromkeys(owner for owner, _ in (*found, *with_prefix) if owner)
     }
-    shared = {key: tuple(starmap(_told, several)) for key, several in claims.items() if len(several) > 1}
-    catalog = MetricCatalog(entry if not shared else _told_apart(owner, entry, shared) for owner, entry in found)
+    shared = {key: tuple(starmap(_qualify_name, several)) for key, several in claims.items() if len(several) > 1}
+    catalog = MetricCatalog(
+        entry if not shared else _leave_out_shared_names(owner, entry, shared) for owner, entry in found
+    )
     prefixes = _prefixes(with_prefix, {owner: entry.origin for owner, entry in found if owner})
     read_elsewhere = partial(_names_elsewhere, elsewhere, catalog)
     return Vocabulary(catalog, of_distributions, shared, prefixes, read_elsewhere=read_elsewhere)
@@ -141,14 +143,14 @@ def _read_as_another(name: str, metric: CatalogEntry, other_name: str, other: Ca
     return PluginError(f"metric name {name!r} of {metric.name} of {metric.source} would be read as {another}")
 
 
-def _told(owner: str, name: str, metric: CatalogEntry) -> str:
+def _qualify_name(owner: str, name: str, metric: CatalogEntry) -> str:
     """The name that tells the metric of a distribution from others; if numbers follow, only what comes before it."""
     if HOLE.search(name):
         return f"{owner}:"
     return f"{owner}:{metric.name if name in (metric.name, *metric.spellings) else name}"
 
 
-def _told_apart(owner: str, entry: CatalogEntry, shared: Container[str]) -> CatalogEntry:
+def _leave_out_shared_names(owner: str, entry: CatalogEntry, shared: Container[str]) -> CatalogEntry:
     """The metric without the names that others bring as well."""
     spellings = (name for name in entry.spellings if key_of(name) not in shared)
     return entry.renamed(f"{owner}:{entry.name}" if entry.name.lower() in shared else entry.name, spellings)

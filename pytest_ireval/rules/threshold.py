@@ -172,7 +172,7 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     lowest = lowest_values(seen, values, failed=failed, first=short if short and worst_first else None)
     return Ruling(
         "fail" if failed else "pass",
-        f"{name} is {_shown_figure(seen.metric, value, limit)}{on(seen)} (must be {limit})",
+        f"{name} is {_format_figure(seen.metric, value, limit)}{on(seen)} (must be {limit})",
         f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
         figures=(figures, *_whole(seen, limit)),
         queries=lowest.queries,
@@ -186,7 +186,7 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
     )
 
 
-def _shown_figure(metric: Metric, value: float, limit: Limit) -> str:
+def _format_figure(metric: Metric, value: float, limit: Limit) -> str:
     """The figure, with as many decimals as tell it from the bounds beside it."""
     least, unit = (1, " ms") if metric.milliseconds else (4, "")
     return f"{value:.{max(decimals_beside(value, bound.value, least) for bound in limit.bounds)}f}{unit}"

@@ -44,7 +44,7 @@ MAIN = content(baseline_of({**QUERIES, "q2": ["changed by main"]}, acceptances=(
 SYNONYMS = content(baseline_of({**QUERIES, "q15": ["changed by synonyms"]}, acceptances=(FIRST, THEIRS)))
 
 
-def told(name="shop"):
+def read_complaint(name="shop"):
     with pytest.raises(BaselineError) as error:
         read_baseline(FOLDER, name)
     return str(error.value).splitlines()
@@ -62,7 +62,7 @@ def test_a_merge_is_a_conflict_and_the_command_takes_all_files_of_one_side(branc
     assert "changed by main" in merged
     assert "changed by synonyms" in merged, "git merged what nobody measured"
 
-    assert told()[1:] == [
+    assert read_complaint()[1:] == [
         "  has the marks of a merge conflict",
         f"  {COMMAND} keeps the side of HEAD; then repeat what the other side accepted",
     ]
@@ -80,7 +80,7 @@ def test_files_of_two_sides_are_no_baseline(branches):
     branches("merge", "synonyms", check=False)
     branches("checkout", "--theirs", "suites/baselines/shop.json")
 
-    assert told()[1] == "  is not what was accepted: it was edited by hand, by a tool or by a merge"
+    assert read_complaint()[1] == "  is not what was accepted: it was edited by hand, by a tool or by a merge"
 
 
 def test_a_rebase_keeps_what_is_rebased_onto(branches):
@@ -98,6 +98,6 @@ def test_an_anchor_has_files_of_its_own(branches):
         branches("commit", "--quiet", "--all", "-m", "pinned")
     branches("merge", "main", check=False)
 
-    assert COMMAND.replace("shop.", "shop.anchor.") in told("shop.anchor")[2]
+    assert COMMAND.replace("shop.", "shop.anchor.") in read_complaint("shop.anchor")[2]
     subprocess.run(shlex.split(COMMAND.replace("shop.", "shop.anchor.")), check=True)
     assert content(read_baseline(FOLDER, "shop.anchor"))["rankings"] == [{"q1": ["synonyms"]}]

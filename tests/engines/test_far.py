@@ -17,7 +17,7 @@ from engines.conftest import without
 
 from pytest_ireval import InputError, IrevalError, evaluate
 from pytest_ireval.cli import evaluate_command
-from pytest_ireval.evaluating import elsewhere
+from pytest_ireval.evaluating import executors
 from pytest_ireval.progress import Silent
 from pytest_ireval.retrieval import doors
 
@@ -305,7 +305,7 @@ def kill_the_worker(*_):
 def test_a_file_that_kills_every_worker_is_named(cluster, runs, monkeypatch):
     from distributed import Client
 
-    monkeypatch.setattr(elsewhere, "_read_group", kill_the_worker)
+    monkeypatch.setattr(executors, "_read_group", kill_the_worker)
     with Client(cluster.scheduler_address, set_as_default=False) as client, pytest.raises(IrevalError) as error:
         evaluate(JUDGMENTS, str(runs / "whole.trec"), METRICS, executor=client.get_executor(pure=False))
     assert str(error.value).startswith(f"{runs}/whole.trec\n  no worker could read it: KilledWorker")

@@ -7,7 +7,7 @@ from multiprocessing import get_context
 import pytest
 
 from pytest_ireval import InputError, IrevalError, evaluate
-from pytest_ireval.evaluating import elsewhere
+from pytest_ireval.evaluating import executors
 from pytest_ireval.progress import Silent
 
 METRICS = ["nDCG@10", "AP", "RR", "NumRet", "Judged@5"]
@@ -77,8 +77,8 @@ def test_rankings_that_are_no_files_are_taken_as_they_are(processes):
 
 
 def test_files_share_tasks_that_carry_many_judgments(runs, monkeypatch):
-    monkeypatch.setattr(elsewhere, "FEWEST_TASKS", 4)
-    monkeypatch.setattr(elsewhere, "JUDGMENTS_SENT", 0)
+    monkeypatch.setattr(executors, "FEWEST_TASKS", 4)
+    monkeypatch.setattr(executors, "JUDGMENTS_SENT", 0)
     progress = Counted()
     with ThreadPoolExecutor(2) as executor:
         found = evaluated(runs, executor=executor, progress=progress)
@@ -119,7 +119,7 @@ def raise_what_no_process_knows(*_):
     ("work", "said"), [(end_the_process, "BrokenProcessPool: "), (raise_what_no_process_knows, "LookupError: odd")]
 )
 def test_a_worker_that_ends_is_an_error_that_names_the_file(runs, monkeypatch, work, said):
-    monkeypatch.setattr(elsewhere, "_read_group", work)
+    monkeypatch.setattr(executors, "_read_group", work)
 
     with ProcessPoolExecutor(1) as executor, pytest.raises(IrevalError) as error:
         evaluated(runs, executor=executor)

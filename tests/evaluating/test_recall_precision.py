@@ -1,4 +1,4 @@
-"""Precision beside recall: interpolated at eleven levels, and where it equals recall."""
+"""Precision beside recall: interpolate_precision at eleven levels, and where it equals recall."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
 from pytest_ireval.evaluating.evaluation import Companions, set_up
-from pytest_ireval.evaluating.recall_precision import found_in, interpolated, ranked_by_r
+from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
 from pytest_ireval.results.evaluation import Policies
 
 REGISTRY = load_registry()
@@ -28,11 +28,11 @@ def files(lists):
 def found(rel=1, **lists):
     judgments, rankings = files(lists)
     setting = set_up(judgments, "AP", Policies("trec", "error", "zero", "irrelevant", None), REGISTRY)
-    return found_in(setting.brought(rankings, Companions()).judged, rel)
+    return find_relevant(setting.brought(rankings, Companions()).judged, rel)
 
 
 def levels(retrieved, missed=(), rel=1):
-    return interpolated(found(rel, q=(retrieved, missed)))[0].tolist()
+    return interpolate_precision(found(rel, q=(retrieved, missed)))[0].tolist()
 
 
 def test_the_best_precision_at_a_level_of_recall_or_any_higher_one():
@@ -53,14 +53,14 @@ def test_only_grades_from_the_lowest_relevant_one_count():
 
 def test_without_relevant_documents_there_is_nothing():
     assert levels([0, 0]) == [0.0] * 11
-    assert ranked_by_r(found(q=([0, 0], []))).tolist() == [0.0]
+    assert compute_r_precision(found(q=([0, 0], []))).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(
     ("retrieved", "missed", "value"), [([1, 0, 0, 1, 0], [], 1 / 2), ([0, 1, 1], [1], 2 / 3), ([1], [1, 1, 1], 1 / 4)]
 )
 def test_r_precision_is_precision_where_it_equals_recall(retrieved, missed, value):
-    assert ranked_by_r(found(q=(retrieved, missed))).tolist() == [pytest.approx(value)]
+    assert compute_r_precision(found(q=(retrieved, missed))).tolist() == [pytest.approx(value)]
 
 
 @given(queries)
@@ -71,6 +71,6 @@ def test_both_are_what_the_metrics_say(lists):
     drawn = found(**lists)
 
     average, r, third = (np.array([metric.values[query] for query in lists]) for metric in metrics)
-    assert interpolated(drawn).mean(axis=1) == pytest.approx(average)
-    assert ranked_by_r(drawn) == pytest.approx(r)
-    assert interpolated(drawn)[:, 3] == pytest.approx(third)
+    assert interpolate_precision(drawn).mean(axis=1) == pytest.approx(average)
+    assert compute_r_precision(drawn) == pytest.approx(r)
+    assert interpolate_precision(drawn)[:, 3] == pytest.approx(third)
