@@ -356,12 +356,11 @@ def behaviour_of(metric: Metric) -> Behaviour | None:
 
 def is_recall(metric: Metric) -> bool:
     """Tell whether a metric counts which relevant documents were found, and neither their ranks nor other documents."""
-    behaviour = behaviour_of(metric)
-    return (
-        behaviour is not None
-        and behaviour.falls == [_MORE_EXIST]
-        and {_TO_THE_TOP, _MORE_AT_THE_END} <= {*behaviour.ignores}
-    )
+    if metric.unit != "query" or metric.needs - _MADE_UP:
+        return False
+    changes = [_CHANGES[text] for text in (_TO_THE_TOP, _MORE_AT_THE_END, _MORE_EXIST)]
+    before, top, end, more = _values(metric, [_BEFORE, *changes])  # a gate asks; all of _CHANGES would take it longer
+    return abs(top - before) <= _SAME and abs(end - before) <= _SAME and before - more > _SAME
 
 
 _SAME = 1e-12
