@@ -104,7 +104,7 @@ def test_the_container_asks_for_extras_that_exist():
     extras = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("[project.optional-dependencies]")[2]
     asked = {name for names in re.findall(r"\[([a-z,]+)\]\"", DOCKERFILE) for name in names.split(",")}
 
-    assert asked == {"parquet", "live", "sql", "stores"}
+    assert asked == {"live", "sql", "parquet", "fast", "remote"}
     assert asked <= set(re.findall(r"^(\w+) = \[", extras, re.MULTILINE))
 
 

@@ -120,6 +120,15 @@ def test_a_truncated_zstandard_file_is_refused(read, refusal, kept):
     assert refusal(read, data[:kept]) == "FILE\n  the Zstandard data ends too early: the file is cut off"
 
 
+def test_a_zstandard_file_is_refused_where_its_package_is_not_installed(refusal, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+
+    assert refusal(read_rankings, zstandard.compress(LINE)) == (
+        "FILE\n  this file is compressed with Zstandard, but zstandard is not installed\n"
+        '  pip install "pytest-ireval[fast]"'
+    )
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -231,9 +231,9 @@ def _from_gzip(file: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _inflater() -> tuple[Any, type[Exception]]:
-    """ISA-L inflates three times as fast as zlib and has the same interface; zlib where it is not installed."""
+    """ISA-L, which has the interface of zlib and saves an eighth of the CPU time of a run; zlib without it."""
     try:
-        from isal import isal_zlib
+        from isal import isal_zlib  # from an extra
     except ImportError:
         return zlib, zlib.error
     fast: Any = isal_zlib  # whose stub says that its error is a value
@@ -242,7 +242,11 @@ def _inflater() -> tuple[Any, type[Exception]]:
 
 def _from_zstandard(file: BinaryIO, name: str) -> Iterator[bytes]:
     """All frames of a Zstandard file, one after the other."""
-    import zstandard
+    try:
+        import zstandard  # from an extra
+    except ImportError:
+        complaint, remedy = "this file is compressed with Zstandard", 'pip install "pytest-ireval[fast]"'
+        raise InputError(Problem(f"{complaint}, but zstandard is not installed", name, suggestion=remedy)) from None
 
     decompressor = zstandard.ZstdDecompressor()
     frame, ended, piece = decompressor.decompressobj(), False, SMALL_PIECE

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_ireval.errors import InputError, Problem, told
 from pytest_ireval.secrets import SHORTEST, keep_login, shown_address
 
-EXTRA = "pip install 'pytest-ireval[stores]', and the package of fsspec for this kind of address, such as s3fs"
+EXTRA = "pip install 'pytest-ireval[remote]', and the package of fsspec for this kind of address, such as s3fs"
 LAKES = (
     ("Delta Lake", r"(^|/)_delta_log/", "deltalake.DeltaTable(…).to_pyarrow_table()"),
     ("Apache Iceberg", r"(^|/)metadata/[^/]+\.metadata\.json$", "pyiceberg: table.scan().to_arrow_batch_reader()"),
