@@ -1,19 +1,13 @@
-"""Entry points of installed distributions, by which plugins are found: read in a millisecond, none is imported.
-
-``importlib.metadata`` alone takes half as long as ``ireval --help``, so it is asked only where the path has more than
-folders.
-"""
+"""Entry points of installed distributions, by which plugins are found; none is imported here."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Iterable, Sequence
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from pytest_ireval.errors import PluginError, Problem, did_you_mean, raised_at, told
@@ -33,9 +27,6 @@ BESIDE_THE_CORE = {
 }
 """Packages of this distribution without which the core works, and their commands."""
 
-METADATA_FOLDER = re.compile(r"(?P<name>.+?)(-[^-]*)?\.(dist|egg)-info")
-FIELD = re.compile(r"^(Name|Version):\s*(\S+)", re.MULTILINE)
-
 
 class Installed(NamedTuple):
     """An entry point: its name, the module that is the plugin, the distribution that has it, and its group."""
@@ -53,11 +44,20 @@ class Installed(NamedTuple):
 
 def import_object(target: str) -> object:
     """Import ``module``, or the attribute that ``module:attribute`` names."""
-    module, _, path = target.partition(":")
-    found: object = import_module(module)
-    for attribute in filter(None, path.split(".")):
-        found = getattr(found, attribute)
-    return found
+    return EntryPoint(name=target, value=target, group="").load()
+
+
+def installed_plugins(*groups: str) -> list[Installed]:
+    """All entry points of the groups; of a distribution that is found twice, the first on the path counts."""
+    found = entry_points()
+    return [_installed(entry) for group in groups for entry in found.select(group=group)]
+
+
+def _installed(entry: EntryPoint) -> Installed:
+    target = entry.value.partition("[")[0].strip()  # extras that it needs may follow
+    found = entry.dist
+    name, version = (found.name or "", found.version or "") if found else ("", "")  # damaged installations have neither
+    return Installed(entry.name, target, name, version, entry.group)
 
 
 def find_entries() -> list[Installed]:
@@ -136,65 +136,3 @@ def describe(entry: Installed) -> str:
 def plain_distribution(name: str) -> str:
     """The name of a distribution as packaging tools compare it: ``Acme_Metrics`` is ``acme-metrics``."""
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def installed_plugins(*groups: str) -> list[Installed]:
-    """All entry points of the groups; of a distribution that is found twice, the first on the path counts."""
-    if not _only_folders():
-        return [plugin for group in groups for plugin in _ask_importlib(group)]
-    found: dict[str, list[Installed]] = {}
-    for name, folder in _metadata_folders(sys.path):
-        if name not in found:
-            found[name] = list(_in_folder(folder, groups))
-    return [plugin for plugins in found.values() for plugin in plugins]
-
-
-def _only_folders() -> bool:
-    """Tell whether the path has only folders, and only Python's own finder looks for distributions."""
-    finders = [finder.__module__ for finder in sys.meta_path if hasattr(finder, "find_distributions")]
-    return {*finders} <= {"_frozen_importlib_external"} and not any(os.path.isfile(entry) for entry in sys.path)
-
-
-def _metadata_folders(path: Iterable[str]) -> Iterator[tuple[str, Path]]:
-    """Each distribution's normalised name, and the folder of its metadata."""
-    for entry in path:
-        try:
-            with os.scandir(entry or ".") as files:
-                for file in files:
-                    if match := METADATA_FOLDER.fullmatch(file.name):
-                        yield plain_distribution(match["name"]), Path(file.path)
-        except OSError:
-            continue  # a folder on the path that is not there, or not for us, holds no plugins
-
-
-def _in_folder(folder: Path, groups: Sequence[str]) -> Iterator[Installed]:
-    try:
-        text = (folder / "entry_points.txt").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return
-    section = ""
-    for line in map(str.strip, text.splitlines()):
-        if line.startswith("["):
-            section = line.strip("[]").strip()
-        elif section in groups and line and line[0] not in "#;":
-            name, _, module = line.partition("=")
-            yield Installed(name.strip(), module.partition("[")[0].strip(), *_name_and_version(folder), section)
-
-
-def _name_and_version(folder: Path) -> tuple[str, str]:
-    file = folder / ("METADATA" if folder.suffix == ".dist-info" else "PKG-INFO")
-    try:
-        with open(file, encoding="utf-8", errors="replace") as metadata:
-            head = metadata.read(4096).partition("\n\n")[0]  # name and version come first, a description last
-        fields = dict(FIELD.findall(head))
-    except OSError:
-        fields = {}  # a damaged installation still has the name of its folder
-    return fields.get("Name", folder.stem), fields.get("Version", "")
-
-
-def _ask_importlib(group: str) -> Iterator[Installed]:
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=group):
-        name, version = (entry.dist.name, entry.dist.version) if entry.dist else ("", "")
-        yield Installed(entry.name, entry.value.partition("[")[0].strip(), name, version, group)
