@@ -26,7 +26,7 @@ def break_query(shop, query):
     shop.write()
 
 
-def outcome(shop):
+def find_outcome(shop):
     (suite,) = shop.results()["suites"]
     return next(each for each in suite["outcomes"] if each["id"] == RULE)
 
@@ -59,33 +59,27 @@ def test_a_slow_bleed_that_each_acceptance_lets_through_is_seen(anchored):
     anchored.run()
 
     assert anchored.verdicts()["no_regression::nDCG_10.all"] == "pass"
-    said = outcome(anchored)
+    said = find_outcome(anchored)
     assert said["verdict"] == "fail"
     assert said["headline"] == "nDCG@10 fell 30.0% (tolerance 20%)"
     assert said["against"] == "the anchor of 2026-11-18 (release 4.2)"
 
 
-def test_accepting_never_moves_it(anchored):
-    before = anchor_files(anchored)
-    break_query(anchored, "q10")
-
-    result = anchored.run("--ireval-update", "--ireval-reason", "gave it up")
-
-    assert result.ret == 0
-    assert anchor_files(anchored) == before
-    assert anchored.baseline_files()["shop.rankings.tsv"] != before["shop.anchor.rankings.tsv"]
-
-
-def test_a_red_rule_against_it_stands_in_the_way_of_accepting(anchored):
+def test_a_red_rule_against_it_stands_in_the_way_of_accepting_which_never_moves_it(anchored):
+    before = anchored.baseline_files()
     for query in ("q10", "q09", "q08"):
         break_query(anchored, query)
-    before = anchored.baseline_files()
 
     result = anchored.run("--ireval-update", "--ireval-reason", "gave them up")
 
     assert result.ret == 1
     assert anchored.baseline_files() == before
     result.stdout.fnmatch_lines([f"not accepted: shop: 1 verdict red: *--ireval-force: {RULE}*"])
+
+    anchored.run("--ireval-update", "--ireval-reason", "gave them up", "--ireval-force")
+
+    assert anchored.baseline_files()["shop.rankings.tsv"] != before["shop.rankings.tsv"]
+    assert anchor_files(anchored) == {name: content for name, content in before.items() if ".anchor." in name}
 
 
 def test_both_sides_are_scored_under_the_judgments_of_now(anchored):
@@ -94,17 +88,18 @@ def test_both_sides_are_scored_under_the_judgments_of_now(anchored):
     anchored.write()
 
     assert anchored.run().ret == 0
-    assert outcome(anchored)["headline"] == "nDCG@10 did not change (tolerance 20%)"
+    assert find_outcome(anchored)["headline"] == "nDCG@10 did not change (tolerance 20%)"
 
 
-def test_without_an_anchor_the_rule_fails_and_says_what_pins_one(shop):
+def test_without_an_anchor_the_rule_fails_and_says_what_pins_one_while_the_first_baseline_is_accepted(shop):
     shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
-    shop.run("--ireval-update-new")
+    assert shop.run("--ireval-update-new").ret == 1  # the rule is red all the same
+    assert "shop.json" in shop.baseline_files()
 
     result = shop.run()
 
     assert result.ret == 1
-    assert outcome(shop)["verdict"] == "fail"
+    assert find_outcome(shop)["verdict"] == "fail"
     result.stdout.fnmatch_lines(
         [
             "shop.ireval.yaml:*: no anchor to compare with",
@@ -113,15 +108,6 @@ def test_without_an_anchor_the_rule_fails_and_says_what_pins_one(shop):
         ]
     )
     assert "--ireval-update" not in result.stdout.str()
-
-
-def test_a_missing_anchor_does_not_keep_the_first_baseline_from_being_accepted(shop):
-    shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
-
-    result = shop.run("--ireval-update-new")
-
-    assert result.ret == 1  # the rule is red all the same
-    assert "shop.json" in shop.baseline_files()
 
 
 def test_one_that_was_deleted_is_brought_back(branch, ireval, monkeypatch):
@@ -138,7 +124,7 @@ def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned
 
     anchored.run()
 
-    said = outcome(anchored)
+    said = find_outcome(anchored)
     assert said["verdict"] == "error"
     assert said["headline"] == "the anchor holds 10 documents of each query, and depth is 12 now"
     assert said["facts"] == [
@@ -157,7 +143,7 @@ def test_queries_that_are_newer_than_the_anchor_are_not_compared_and_are_listed(
     anchored.run("--ireval-update", "--ireval-reason", "a new query", "--ireval-force")
     anchored.run()
 
-    assert outcome(anchored)["figures"][0]["queries"] == 10
+    assert find_outcome(anchored)["figures"][0]["queries"] == 10
     notes = anchored.results()["suites"][0]["notes"]
     assert "1 query not yet in the anchor, and not compared: 'q11'" in notes
 
@@ -176,10 +162,10 @@ def test_evidence_decides_against_it_with_room_for_the_looks_that_it_gets(anchor
     anchored.write()
 
     anchored.run()
-    one = outcome(anchored)["figures"][0]
+    one = find_outcome(anchored)["figures"][0]
     anchored.change((by_evidence, by_evidence.replace("against: anchor", "against: baseline")))
     anchored.run()
-    plain = outcome(anchored)["figures"][0]
+    plain = find_outcome(anchored)["figures"][0]
 
     assert (one["p"], plain["p"]) == (plain["p"], plain["adjusted"])
     assert one["adjusted"] > 5 * one["p"]
@@ -190,30 +176,21 @@ def test_a_damaged_one_is_an_error_of_its_rules_alone(anchored):
 
     anchored.run()
 
-    assert outcome(anchored)["verdict"] == "error"
+    assert find_outcome(anchored)["verdict"] == "error"
     assert anchored.verdicts()["no_regression::nDCG_10.all"] == "pass"
 
 
-def test_a_change_of_it_concerns_its_suite(anchored):
-    from pytest_ireval.baselines.files import is_file_of
-
-    assert all(is_file_of(name, "shop.anchor") and not is_file_of(name, "shop") for name in anchor_files(anchored))
-
-
 class TestTheCommand:
-    def test_it_says_what_it_pinned(self, anchored, ireval):
+    def test_it_pins_anew_with_a_reason(self, anchored, ireval):
+        before = anchor_files(anchored)
+        assert ireval("baseline", "anchor", "shop.ireval.yaml").code == 2
+        blank = ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", " ")
+        assert (blank.code, "--reason is empty" in blank.err) == (2, True)
+        assert anchor_files(anchored) == before
+
         printed = ireval("baseline", "anchor", ".", "--reason", "release 4.3")
 
         assert printed.out == "shop: pinned the baseline accepted 2026-11-18T11:06:40Z: baselines/shop.anchor.json\n"
-
-    def test_it_takes_a_reason(self, anchored, ireval):
-        before = anchor_files(anchored)
-
-        assert ireval("baseline", "anchor", "shop.ireval.yaml").code == 2
-        blank = ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", " ")
-
-        assert (blank.code, "--reason is empty" in blank.err) == (2, True)
-        assert anchor_files(anchored) == before
 
     def test_a_suite_without_a_baseline_has_nothing_to_pin(self, shop, ireval, monkeypatch):
         monkeypatch.chdir(shop.path)
@@ -243,9 +220,7 @@ class TestTheCommand:
 
         (anchored.path / "shop.ireval.yaml").unlink()
 
-        assert ireval("baseline", "prune", "--yes").out == (
-            "deleted baselines/shop.json (3 files)\ndeleted baselines/shop.anchor.json (3 files)\n"
-        )
+        assert "deleted baselines/shop.anchor.json" in ireval("baseline", "prune", "--yes").out
 
     def test_one_suite_of_a_matrix(self, shop, ireval, monkeypatch):
         monkeypatch.chdir(shop.path)

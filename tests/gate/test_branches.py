@@ -1,7 +1,5 @@
 """A branch that lowers its own baseline: held against the one where the branch began, reported or failed."""
 
-import subprocess
-
 import pytest
 from branches import FAILS, LOWERING, REASON, WORSE
 
@@ -12,7 +10,7 @@ from pytest_ireval.plugins.conftests import Conftests
 pytestmark = pytest.mark.ci
 
 
-def test_a_lowered_baseline_is_reported_with_figures_and_who_accepted_it(branch):
+def test_a_lowered_baseline_is_reported_or_fails_with_figures_and_who_accepted_it(branch):
     branch.accept(**WORSE)
 
     found = branch.outcome()
@@ -20,41 +18,27 @@ def test_a_lowered_baseline_is_reported_with_figures_and_who_accepted_it(branch)
     assert branch.said.ret == 0
     assert (found["verdict"], found["warning"]) == ("pass", True)
     assert found["headline"] == ("the branch lowers its baseline: nDCG@10 1.0000 -> 0.7500 on segment=tail, and 1 more")
-    assert found["sentence"] == (
-        f"Baseline is what was accepted at {branch.base}, the merge base with main; now is what this branch has "
-        "accepted."
-    )
     assert [(each["slice"], each["baseline"], each["now"], each["over"]) for each in found["figures"]] == [
         ("segment=tail", 1.0, 0.75, True),
         ("all", 1.0, 0.9, True),
     ]
     assert [(each["query"], each["baseline"], each["now"]) for each in found["queries"]] == [("q10", 1.0, 0.0)]
     assert found["facts"] == [f"accepted 2026-11-18 {branch.accepted}: {REASON}"]
-    assert found["line"] == 1
     assert branch.shop.results()["base"] == "main"
     shown = " ".join(branch.said.stdout.str().split())
     assert "lowers its baseline: nDCG@10 1.0000 -> 0.7500 on segment=tail, and 1 more (accepted 2026-11-18" in shown
 
-
-def test_a_lowered_baseline_fails_if_the_ini_file_says_so(branch):
-    branch.accept(**WORSE)
-
-    found = branch.outcome(*FAILS)
+    failed = branch.outcome(*FAILS)
 
     assert branch.said.ret == pytest.ExitCode.TESTS_FAILED
-    assert (found["verdict"], found["warning"]) == ("fail", False)
+    assert (failed["verdict"], failed["warning"]) == ("fail", False)
     branch.said.stdout.fnmatch_lines(
         [
             "shop.ireval.yaml:1: the branch lowers its baseline: nDCG@10 1.0000 -> 0.7500 on segment=tail, and 1 more",
             f"Baseline is what was accepted at {branch.base}, the merge base with main; now is what this branch has",
             "accepted. Owner @search-team.",
-            "",
-            "                 baseline     now * change * queries   worse / better / same",
             "  segment=tail     1.0000  0.7500 * -0.2500 * -25.0% *  4   1 / 0 / 3 * <- breaks the rule",
-            "  all              1.0000  0.9000 * -0.1000 * -10.0% * 10   1 / 0 / 9 * <- breaks the rule",
             f"  accepted 2026-11-18 {branch.accepted}: {REASON}",
-            "",
-            "  worst by nDCG@10 *",
             '  q10 "words 10" * 1.000 -> 0.000 * q10-d0 (grade 3) #1 *',
         ]
     )
@@ -77,18 +61,14 @@ def test_a_branch_that_accepts_something_better_lowers_nothing(branch):
     )
 
 
-def test_a_branch_that_accepts_nothing_has_the_baseline_of_the_base(branch):
+def test_a_branch_that_accepts_nothing_has_the_baseline_of_the_base_whatever_the_source_ranks(branch):
     found = branch.outcome(*FAILS)
 
     assert (found["verdict"], found["warning"], found["facts"]) == ("pass", False, [])
     assert found["headline"] == (
         f"the baseline is the one of {branch.base}, the merge base with main: nDCG@10 1.0000 on all"
     )
-
-
-def test_what_the_source_ranks_now_has_nothing_to_do_with_it(branch):
     branch.rank(**WORSE)
-
     assert branch.outcome(*FAILS)["verdict"] == "pass"
     assert branch.shop.verdicts()["no_regression::nDCG_10.all"] == "fail"
 
@@ -129,8 +109,7 @@ def ireval_metrics():
 """
 
 
-@pytest.mark.parametrize(("lists", "moved"), [("n1 d0", "0.1000 -> 0.2000"), ("d0", "")])
-def test_a_metric_of_which_less_is_better(branch, lists, moved):
+def test_a_metric_of_which_less_is_better(branch):
     branch.git("checkout", "--quiet", "main")
     (branch.path / "conftest.py").write_text(LOWER)
     branch.shop.change(("metrics: [nDCG@10, P@3]", "metrics: [Wait]"))
@@ -139,13 +118,9 @@ def test_a_metric_of_which_less_is_better(branch, lists, moved):
     )
     branch.accept(q09="n1 d0")
     branch.git("checkout", "--quiet", "-B", "change")
-    branch.accept(q09="n1 d0" if moved else "d0", q10=lists)
+    branch.accept(q09="n1 d0", q10="n1 d0")
 
-    found = branch.outcome()
-
-    assert found["warning"] is bool(moved)
-    if moved:
-        assert found["headline"] == f"the branch lowers its baseline: Wait {moved} on all"
+    assert branch.outcome()["headline"] == "the branch lowers its baseline: Wait 0.1000 -> 0.2000 on all"
 
 
 def test_both_are_scored_under_the_judgments_of_now(branch):
@@ -170,11 +145,10 @@ def test_several_metrics_are_told_apart(branch):
     assert [each.partition(" ")[0] for each in found["facts"]] == ["accepted"]
 
 
-def test_the_check_is_one_of_the_suite_and_runs_alone(branch):
-    listed = branch.run("--co", "-q").outlines
-    assert "shop.ireval.yaml::lowering" in listed
-
+def test_the_check_is_one_of_the_suite_and_git_is_not_asked_where_it_was_not_selected(branch):
+    assert "shop.ireval.yaml::lowering" in branch.run("--co", "-q").outlines
     branch.run("shop.ireval.yaml::lowering").assert_outcomes(passed=1)
+    branch.run("shop.ireval.yaml::threshold", base="nowhere").assert_outcomes(passed=1)
     assert "shop.ireval.yaml::lowering" not in branch.shop.run("--co", "-q").outlines
 
 
@@ -205,10 +179,6 @@ def test_lists_alone_have_nothing_to_be_lowered(branch):
     )
 
 
-def test_git_is_not_asked_where_the_check_was_not_selected(branch):
-    branch.run("shop.ireval.yaml::threshold", base="nowhere").assert_outcomes(passed=1)
-
-
 def test_a_ref_that_git_does_not_know_is_an_error_and_no_pass(branch):
     result = branch.run(base="mian")
 
@@ -223,13 +193,7 @@ def test_a_ref_that_git_does_not_know_is_an_error_and_no_pass(branch):
             "  git fetch origin +refs/heads/mian:refs/remotes/origin/mian fetches a branch that is missing here",
         ]
     )
-
-
-def test_a_warning_of_one_line_separates_the_complaint_from_the_remedy(branch):
-    said = " ".join(branch.run(base="origin/mian").stdout.str().split())
-
-    assert "warning: missing suites could not be determined: git does not know the commit" in said
-    assert " here; did you mean 'main'? git fetch origin " in said
+    assert "warning: missing suites could not be determined: git does not know the commit" in result.stdout.str()
 
 
 @pytest.mark.parametrize(
@@ -295,18 +259,13 @@ def test_a_deleted_baseline_is_the_worst_case(branch):
     branch.git(*command.split()[1:])
     assert branch.outcome(*FAILS)["verdict"] == "pass"
 
-
-def test_deleting_and_accepting_anew_is_seen(branch):
-    branch.git("rm", "-rq", "baselines")
-    branch.commit("gone")
+    branch.git("rm", "-rq", "--force", "baselines")
     branch.rank(**WORSE)
     branch.shop.run("--ireval-update-new")
-    branch.commit("anew")
-
-    found = branch.outcome(*FAILS)
-
-    assert found["verdict"] == "fail"
-    assert found["facts"][1] == ("1 acceptance of the base is not part of this baseline, the last one on 2026-11-18")
+    branch.commit("accepted anew")
+    anew = branch.outcome(*FAILS)
+    assert anew["verdict"] == "fail"
+    assert anew["facts"][1] == "1 acceptance of the base is not part of this baseline, the last one on 2026-11-18"
 
 
 def test_a_new_suite_has_no_baseline_to_lower_and_this_is_said(branch):
@@ -410,34 +369,13 @@ def test_git_is_asked_for_the_merge_base_once_for_all_suites(branch, monkeypatch
     assert sorted(calls) == ["cat-file"] * 4 + ["diff", "ls-tree", "ls-tree", "merge-base", "rev-parse", "rev-parse"]
 
 
-@pytest.mark.ci
 def test_in_parallel_runs_it_is_the_same(branch):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     branch.accept(**WORSE)
 
     branch.run("-n", "2", *FAILS).assert_outcomes(passed=7, failed=1)
-    ran = branch.shop.results()
-    empty = branch.run("-n", "2", base="")
 
-    assert ran["base"] == "main"
-    assert empty.ret == pytest.ExitCode.USAGE_ERROR
-    assert "ERROR: --ireval-base is empty" in empty.stderr.str()
-
-
-def test_a_link_to_baselines_in_another_repository_is_refused(branch, pytester):
-    kept = pytester.mkdir("kept")
-    branch.git("mv", "baselines", "kept/baselines")
-    branch.commit("kept elsewhere")
-    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "kept"]):
-        subprocess.run(["git", *words], cwd=kept, check=True)
-    (branch.path / "baselines").symlink_to(kept / "baselines")
-    branch.rank(**WORSE)
-    branch.shop.run("--ireval-update", "--ireval-reason", REASON)
-
-    found = branch.outcome(*FAILS)
-
-    assert found["verdict"] == "error"
-    assert found["headline"].startswith("baselines: is a link")
+    assert branch.shop.results()["base"] == "main"
 
 
 SESSIONS = """
@@ -487,11 +425,7 @@ def test_sessions_are_held_over_the_queries_that_both_baselines_have(branch):
     assert found["headline"] == "the branch lowers its baseline: SessRel 5.4000 -> 4.8000 on all"
 
 
-HIDDEN = ("tag", "main"), ("tag", "origin/main"), ("update-ref", "refs/main"), ("update-ref", "refs/origin/main")
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(("command", "name"), HIDDEN, ids="-".join)
+@pytest.mark.parametrize(("command", "name"), [("tag", "main"), ("update-ref", "refs/origin/main")], ids="-".join)
 def test_a_tag_that_has_the_name_of_the_base_hides_nothing(branch, command, name):
     """Git would take the tag: HEAD as its own base lowers nothing."""
     branch.git("update-ref", "refs/remotes/origin/main", "main")
@@ -507,39 +441,19 @@ def test_a_tag_that_has_the_name_of_the_base_hides_nothing(branch, command, name
     branch.run(*FAILS, base=full).assert_outcomes(passed=7, failed=1)
 
 
-@pytest.mark.parametrize(
-    "base",
-    [
-        "main",
-        "origin/main",
-        "refs/heads/main",
-        "refs/remotes/origin/main",
-        "v1",
-        "refs/tags/v1",
-        "noted",
-        "main~0",
-        "HEAD~2",
-    ],
-)
-def test_a_name_that_is_one_commit_is_taken(branch, base):
-    for command in (
-        ("update-ref", "refs/remotes/origin/main", "main"),
-        ("tag", "v1", "main"),
-        ("tag", "v1-rc", "HEAD"),
-    ):
-        branch.git(*command)
+def test_a_name_that_is_one_commit_is_taken(branch):
+    branch.git("update-ref", "refs/remotes/origin/main", "main")
+    branch.git("tag", "v1", "main")
+    branch.git("tag", "v1-rc", "HEAD")
     branch.git("tag", "-a", "-m", "noted", "noted", "main")
     branch.git("tag", "origin/main", "main")  # the same commit
     branch.git("branch", "main-2", "HEAD")
+    branch.git("branch", "--set-upstream-to", "main", "change")
     branch.accept(**WORSE)
 
-    assert branch.outcome(*FAILS, base=base)["verdict"] == "fail"
-
-
-def test_a_commit_by_its_id_is_taken(branch):
-    branch.accept(**WORSE)
-
-    assert branch.outcome(*FAILS, base=branch.base)["verdict"] == "fail"
+    names = "main", "origin/main", "refs/heads/main", "refs/tags/v1", "noted", "main~0", "HEAD~2", "@{u}", branch.base
+    for base in names:
+        assert branch.outcome(*FAILS, base=base)["verdict"] == "fail", base
 
 
 def test_a_ref_with_a_suffix_is_looked_up_without_it(branch):
@@ -550,16 +464,7 @@ def test_a_ref_with_a_suffix_is_looked_up_without_it(branch):
     assert branch.outcome(*FAILS, base="refs/heads/main~0")["verdict"] == "fail"
 
 
-def test_the_upstream_of_a_branch_is_taken(branch):
-    branch.git("branch", "--set-upstream-to", "main", "change")
-    branch.accept(**WORSE)
-
-    assert branch.outcome(*FAILS, base="change@{upstream}")["verdict"] == "fail"
-    assert branch.outcome(*FAILS, base="@{u}")["verdict"] == "fail"
-
-
-@pytest.mark.parametrize("arguments", [(), ("--ireval-update", "--ireval-reason", "x", "--ireval-force")])
-def test_an_update_that_somebody_has_committed_halfway_is_no_way_around_the_base(branch, monkeypatch, arguments):
+def test_an_update_that_somebody_has_committed_halfway_is_no_way_around_the_base(branch, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(writing, "put_into_place", lambda *_: False)
         branch.accept(**WORSE)
@@ -568,7 +473,7 @@ def test_an_update_that_somebody_has_committed_halfway_is_no_way_around_the_base
     before = branch.shop.baseline_files()
     assert ".shop.commit/journal" in branch.git("ls-files", "baselines")
 
-    result = branch.shop.run("--ireval-base", "main", *FAILS, *arguments)
+    result = branch.shop.run("--ireval-base", "main", *FAILS)
 
     assert result.ret != 0
     said = " ".join(result.stdout.str().split())
@@ -600,11 +505,6 @@ def test_the_branch_is_shown_beside_main_whatever_it_accepted(branch):
     assert block[1].split() == ["metric", "slice", "main", "branch", "change"]
     assert block[2].split()[:3] == ["nDCG@10", "all", "1.0000"]
     assert block[3].split()[:2] == ["P@3", "all"]
-    report = branch.path / "ireval-report"
-    summary = (report / "summary.md").read_text()
-    assert f"<details><summary>since main ({branch.base}): the lists of 2 of 10 queries changed</summary>" in summary
-    assert "| metric | slice | main | branch | change |  |" in summary
-    assert "<h3>main and this branch</h3>" in (report / "index.html").read_text()
 
 
 def test_a_branch_that_accepted_nothing_is_compared_with_main_everywhere(branch):
@@ -622,9 +522,6 @@ def test_a_branch_that_accepted_nothing_is_compared_with_main_everywhere(branch)
     }
     header = next(line for line in said.splitlines() if line.startswith("suite  metric"))
     assert header.split()[2:5] == ["branch", "main", "change"]
-    summary = (branch.path / "ireval-report/summary.md").read_text()
-    assert "| suite | metric | branch | main | change |" in summary
-    assert f"since main ({branch.base}): the lists of 1 of 10 queries changed." in summary
 
 
 def test_without_a_base_or_a_baseline_there_nothing_is_said_of_main(branch):
