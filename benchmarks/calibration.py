@@ -25,7 +25,7 @@ from gates_compared import OURS, RULES, Shares
 from populations import PROFILES, Floats, Population, broken, diffuse, few_break, few_fixed, rare_fixed, unchanged
 from shipped import differences, families
 
-from pytest_ireval.statistics.student import resolution
+from pytest_ireval.statistics.resolution import resolution
 
 SIZES = (50, 200, 1000, 7000)
 

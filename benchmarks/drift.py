@@ -21,7 +21,7 @@ from populations import PROFILES, Floats, Population, diffuse, unchanged
 
 from pytest_ireval.baselines.record import Step
 from pytest_ireval.rules.context import AcceptedChange, Walk
-from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidences
+from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 
 CHANGES = 20
 SIZES = (200, 1000)
@@ -107,7 +107,7 @@ def drawn(process: str, null: Population, loss: float, queries: int, tries: int)
 def judged(series: Series) -> dict[str, bool]:
     """Which rules are red at one of the looks."""
     change = series.away.mean(axis=1)
-    evidence = mean_evidences(series.away, alpha=ALPHA)
+    evidence = [mean_evidence(row, alpha=ALPHA) for row in series.away]
     pace, limit = CUSUM
     standard = series.steps.mean(axis=1) / series.steps.std(axis=1, ddof=1) * math.sqrt(series.before.size)
     found, summed = False, 0.0

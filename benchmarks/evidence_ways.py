@@ -47,18 +47,20 @@ def importing(_: Scores) -> float:
 def all_evidence(given: Scores) -> float:
     """Ours: bounds, worse and safe by t, Hall and sign flip, severe losses, what the queries can show, corrections."""
     start = perf_counter()
+    from pytest_ireval.statistics.binomial import upper_limit
     from pytest_ireval.statistics.differences import differences
-    from pytest_ireval.statistics.mean_evidence import mean_evidence
+    from pytest_ireval.statistics.mean_evidence import equivalence, mean_evidence
     from pytest_ireval.statistics.multiplicity import holm
-    from pytest_ireval.statistics.sign_flip import net_severe, rate_bound
-    from pytest_ireval.statistics.student import queries_needed, resolution
+    from pytest_ireval.statistics.resolution import queries_needed, resolution
+    from pytest_ireval.statistics.sign_flip import net_severe
 
     worse, severe = np.ones(COMPARISONS), np.ones(COMPARISONS)
     for place, (before, now) in enumerate(zip(*given, strict=True)):
         change = differences(now, before)
-        found = mean_evidence(change, 0.02 * before)
+        found = mean_evidence(change)
+        equivalence(change, 0.02 * before)
         losses = net_severe(change, 0.3)
-        rate_bound(losses.losses, found.queries)
+        upper_limit(losses.losses, found.queries)
         resolution(found.sd, found.queries)
         queries_needed(found.sd, 0.01)
         worse[place], severe[place] = found.p_worse, losses.p

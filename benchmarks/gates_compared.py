@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.rules.no_regression import default_hard_limit
-from pytest_ireval.statistics.mean_evidence import mean_evidences
+from pytest_ireval.statistics.mean_evidence import mean_evidence, p_of_fall_within, paired_t
 from pytest_ireval.statistics.sign_flip import net_severe
-from pytest_ireval.statistics.student import paired_t
 from pytest_ireval.suites.quantities import Tolerance
 
 Floats = NDArray[np.float64]
@@ -39,7 +38,7 @@ def default(before: Floats, differences: Floats) -> Decided:
     """Passes within the tolerance; beyond it fails when shown worse, or beyond the hard limit: our default."""
     means, falls = before.mean(axis=1), -differences.mean(axis=1)
     over = falls > TOLERANCE * means
-    worse = np.array([each.p_worse for each in mean_evidences(differences)]) < LEVEL
+    worse = np.array([mean_evidence(row).p_worse for row in differences]) < LEVEL
     queries = differences.shape[1]
     hard = [default_hard_limit(Tolerance(TOLERANCE), mean, mean, queries).allowed(mean) for mean in means.tolist()]
     return Decided(over & (worse | (falls > np.array(hard))), ~over)
@@ -56,7 +55,8 @@ def fell_by(share: float) -> Callable[[Floats, Floats], Decided]:
 
 def significant(_before: Floats, differences: Floats) -> Decided:
     """Fails when a paired t test says worse."""
-    return _yes_or_no(paired_t(differences.T).p_lower < LEVEL)
+    tests = [paired_t(row) for row in differences]
+    return _yes_or_no(np.array([each.t < 0 and each.p / 2 < LEVEL for each in tests]))
 
 
 def fell_and_significant(before: Floats, differences: Floats) -> Decided:
@@ -66,8 +66,8 @@ def fell_and_significant(before: Floats, differences: Floats) -> Decided:
 
 def not_shown_safe(before: Floats, differences: Floats) -> Decided:
     """Fails unless shown not to have fallen by the tolerance."""
-    found = mean_evidences(differences, TOLERANCE * before, alpha=LEVEL)
-    return _yes_or_no(np.array([each.p_safe for each in found]) >= LEVEL)
+    p = [p_of_fall_within(*each) for each in zip(differences, TOLERANCE * before, strict=True)]
+    return _yes_or_no(np.array(p) >= LEVEL)
 
 
 def wilcoxon(_before: Floats, differences: Floats) -> Decided:

@@ -14,7 +14,7 @@ from pytest_ireval.lab.online import Design
 from pytest_ireval.reports.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.reports.charts.curves import detectable_chart
 from pytest_ireval.reports.charts.drawing import draw_file
-from pytest_ireval.statistics.student import resolution
+from pytest_ireval.statistics.resolution import resolution
 
 FOLDER = Path(__file__).parent / "pictures"
 DATA = Path(__file__).parents[1] / "examples" / "data"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -35,9 +36,9 @@ from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.statistics.differences import TIE, Floats, differences
+from pytest_ireval.statistics.mean_evidence import PairedT, paired_t
 from pytest_ireval.statistics.multiplicity import holm
 from pytest_ireval.statistics.sign_flip import sign_flip
-from pytest_ireval.statistics.student import PairedT, paired_t
 
 FIRST = "first"
 """As a baseline: the ranking that was given first, unless one has that name."""
@@ -75,7 +76,7 @@ def compare(
     """Compare named rankings under the same judgments; each is anything that ``evaluate`` takes.
 
     ``baseline`` names the ranking that all others are compared with (``first``: the first); without one every pair is
-    compared. ``test`` is the paired t test (``t``) or the exact sign-flip test (``sign-flip``), two-sided, with Holm's
+    compared. ``test`` is the paired t test (``t``) or the sign-flip test (``sign-flip``), two-sided, with Holm's
     correction over all pairs of one metric; a difference counts as significant when its corrected p is below
     ``alpha``. ``extremes`` is the number of greatest gains and drops that are listed, for each pair with the baseline
     or for the best two. With ``missing_queries="ignore"`` only queries that all rankings have
@@ -332,28 +333,28 @@ def _leaders(paired: Paired) -> tuple[str, ...]:
 
 def _against(paired: Paired, other: int, rows: list[int], differing: Floats, question: Question) -> list[Pair]:
     """Rankings against one other; ``differing`` is a row a ranking. Not yet corrected."""
-    t = paired_t(differing.T, question.alpha)
     mean = float(paired.values[other].mean())
     better = (paired.sign * differing > 0).sum(axis=1).tolist()
     worse = (paired.sign * differing < 0).sum(axis=1).tolist()
     pairs = []
     for i, row in enumerate(rows):
-        test, p = _p(t, i, differing[i], question.test)
+        t = paired_t(differing[i], question.alpha)
+        test, p = _p(t, differing[i], question.test)
         pairs.append(
             Pair(
                 ranking=paired.names[row],
                 other=paired.names[other],
-                difference=float(t.mean[i]),
-                relative=float(t.mean[i]) / abs(mean) if mean else None,
+                difference=t.mean,
+                relative=t.mean / abs(mean) if mean else None,
                 wins=better[i],
                 ties=len(paired.units) - better[i] - worse[i],
                 losses=worse[i],
-                sd=_known(t.sd[i]),
-                standard_error=_known(t.standard_error[i]),
-                low=_known(t.low[i]),
-                high=_known(t.high[i]),
+                sd=_known(t.sd),
+                standard_error=_known(t.standard_error),
+                low=_known(t.low),
+                high=_known(t.high),
                 test=test,
-                t=_known(t.t[i]),
+                t=_known(t.t),
                 df=t.df or None,
                 p=p,
                 p_adjusted=None,
@@ -363,11 +364,11 @@ def _against(paired: Paired, other: int, rows: list[int], differing: Floats, que
     return pairs
 
 
-def _p(t: PairedT, i: int, differing: Floats, asked: Test) -> tuple[Test, float | None]:
+def _p(t: PairedT, differing: Floats, asked: Test) -> tuple[Test, float | None]:
     """The p-value and its test: where all differences are equal there is no spread, and the signs alone can tell."""
-    if asked == "sign-flip" or np.isinf(t.t[i]):
+    if asked == "sign-flip" or math.isinf(t.t):
         return "sign-flip", sign_flip(differing).p
-    return "t", _known(t.p[i])
+    return "t", _known(t.p)
 
 
 def pair_tests(values: Floats, test: Test) -> tuple[Floats, Floats]:
@@ -377,16 +378,16 @@ def pair_tests(values: Floats, test: Test) -> tuple[Floats, Floats]:
     """
     found: list[tuple[float, float]] = []
     for other, rows in _opponents([""] * len(values), None):
-        differing = differences(values[rows], values[other])
-        t = paired_t(differing.T)
-        tested = (_p(t, i, each, test)[1] for i, each in enumerate(differing))
-        found += [(np.nan if p is None else p, mean) for p, mean in zip(tested, t.mean.tolist(), strict=True)]
+        for each in differences(values[rows], values[other]):
+            t = paired_t(each)
+            p_of_pair = _p(t, each, test)[1]
+            found.append((np.nan if p_of_pair is None else p_of_pair, t.mean))
     p, mean = np.array(found, np.float64).reshape(len(found), 2).T
     return p, mean
 
 
 def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    return value if math.isfinite(value) else None
 
 
 def _judged(pair: Pair, adjusted: float, paired: Paired, question: Question) -> Pair:

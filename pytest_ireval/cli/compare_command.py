@@ -150,7 +150,7 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
 @click.option(
     "--baseline", metavar="NAME", help="Compare only with this ranking (first: the first one), not all pairs."
 )
-@click.option("--test", default="t", type=click.Choice(get_args(Test)), help="Paired t, or the exact sign-flip test.")
+@click.option("--test", default="t", type=click.Choice(get_args(Test)), help="Paired t, or the sign-flip test.")
 @click.option(
     "--alpha", default=0.05, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of significance."
 )

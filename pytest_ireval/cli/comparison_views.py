@@ -188,7 +188,7 @@ def _shown_pairs(comparison: Comparison, metric: MetricComparison, *, every: boo
 
 def how_tested(comparison: Comparison) -> str:
     """The test, its correction over a family, and its level."""
-    test = {"t": "paired t test", "sign-flip": "exact sign-flip test"}[comparison.test]
+    test = {"t": "paired t test", "sign-flip": "sign-flip test"}[comparison.test]
     count = len(comparison.rankings)
     pairs = count - 1 if comparison.baseline is not None else count * (count - 1) // 2
     over = f"the {pairs} pairs with {comparison.baseline}" if comparison.baseline is not None else f"all {pairs} pairs"

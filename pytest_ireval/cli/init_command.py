@@ -20,7 +20,7 @@ from pytest_ireval.cli.options import format_options
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.statistics.student import likely_spread, queries_needed, resolution
+from pytest_ireval.statistics.resolution import likely_spread, queries_needed, resolution
 from pytest_ireval.text_table import counted, roughly
 
 if TYPE_CHECKING:

@@ -168,9 +168,7 @@ def policy_options(command: Command) -> Command:
 
 
 _TESTS = (
-    click.option(
-        "--test", default="t", type=click.Choice(["t", "sign-flip"]), help="Paired t, or the exact sign-flip test."
-    ),
+    click.option("--test", default="t", type=click.Choice(["t", "sign-flip"]), help="Paired t, or the sign-flip test."),
     click.option(
         "--alpha",
         default=0.05,

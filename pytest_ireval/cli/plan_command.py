@@ -16,7 +16,7 @@ from pytest_ireval.gate.sensitivity import Known, Outlook, known_of, outlooks
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.reports.data_files import RESULTS, recorded_run, report_folders
 from pytest_ireval.results.suite_result import RunResult
-from pytest_ireval.statistics.student import LIKENESS
+from pytest_ireval.statistics.resolution import LIKENESS
 from pytest_ireval.suites.quantities import Tolerance, tolerance
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.suite import Suite

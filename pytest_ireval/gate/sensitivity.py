@@ -23,7 +23,7 @@ from pytest_ireval.rules.question import room_of
 from pytest_ireval.rules.side import WHOLE, Floats, Slice
 from pytest_ireval.rules.wording import LOW_BASELINE
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
-from pytest_ireval.statistics.student import LEVEL, false_alarm, likely_spread, queries_needed, resolution
+from pytest_ireval.statistics.resolution import LEVEL, false_alarm, likely_spread, queries_needed, resolution
 from pytest_ireval.suites.options import RuleFacts
 from pytest_ireval.suites.quantities import Tolerance
 from pytest_ireval.suites.suite import Suite

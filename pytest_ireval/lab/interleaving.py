@@ -7,6 +7,7 @@ user who clicks at random gives both the same credit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +16,8 @@ import numpy as np
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.tables import Table, Unfit, column_for, id_in, plain_name
-from pytest_ireval.statistics.mean_evidence import equivalence
-from pytest_ireval.statistics.sign_flip import heads_at_most
-from pytest_ireval.statistics.student import paired_t, share_limits
+from pytest_ireval.statistics.binomial import heads_at_most, share_limits
+from pytest_ireval.statistics.mean_evidence import equivalence, paired_t
 
 NO_TEAM = "-"
 """In place of A or B: a document of the list that neither team picked."""
@@ -297,7 +297,7 @@ def mean_preference(queries: Sequence[QueryPreference], alpha: float = 0.05) -> 
     """The same question for queries like these, however often each is searched."""
     values = np.array([each.difference for each in queries])
     a, b = int((values < 0).sum()), int((values > 0).sum())
-    t = paired_t(values[:, None], alpha)
-    low, high = (float(each[0]) if np.isfinite(each[0]) else None for each in (t.low, t.high))
+    t = paired_t(values, alpha)
+    low, high = (each if math.isfinite(each) else None for each in (t.low, t.high))
     p = equivalence(values, 0.0).p_moved
     return MeanPreference(values.size, a, b, values.size - a - b, float(values.mean()), low, high, p)

@@ -22,9 +22,9 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.judged import Integers
 from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.statistics.binomial import heads_at_most
 from pytest_ireval.statistics.differences import TIE, Floats, differences
 from pytest_ireval.statistics.mean_evidence import equivalence
-from pytest_ireval.statistics.sign_flip import heads_at_most
 from pytest_ireval.statistics.student import NORMAL
 
 

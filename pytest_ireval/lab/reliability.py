@@ -13,7 +13,8 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.retrieval.judged import Floats
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.orders import compare_orders
-from pytest_ireval.statistics.student import MOST, quantile
+from pytest_ireval.statistics.resolution import MOST
+from pytest_ireval.statistics.student import beta_quantile
 
 BIN = 0.01
 BINS = 21
@@ -132,10 +133,10 @@ def _coefficient(one: Sequence[float], queries: int) -> Coefficient:
 
 def f_quantile(share: float, df: float, other: float) -> float:
     """The value with ``share`` of an F distribution below it."""
-    x = quantile(share, df / 2, other / 2)
+    x = beta_quantile(share, df / 2, other / 2)
     if x <= 0.5:
         return other * x / (df * (1 - x))
-    rest = quantile(1 - share, other / 2, df / 2)  # 1 - x would lose digits
+    rest = beta_quantile(1 - share, other / 2, df / 2)  # 1 - x would lose digits
     return other * (1 - rest) / (df * rest)
 
 

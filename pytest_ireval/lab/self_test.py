@@ -49,9 +49,10 @@ from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
 from pytest_ireval.sources.asking import described_source
+from pytest_ireval.statistics.binomial import share_limits
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
-from pytest_ireval.statistics.student import LEVEL, share_limits
+from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suites.suite import Place, SourceAsked, Suite
 
 WHOLE_SUITE = ""

@@ -29,7 +29,7 @@ from pytest_ireval.rules.wording import (
     worst_words,
     would_words,
 )
-from pytest_ireval.statistics.student import LEVEL
+from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suites.options import AlwaysEvidenceOptions
 from pytest_ireval.suites.quantities import Tolerance
 

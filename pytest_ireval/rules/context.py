@@ -18,7 +18,7 @@ from pytest_ireval.results.outcome import Placed, QueryChange, SliceFigures, Ver
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.side import WHOLE, Floats, Population, Scored, Side, Slice
 from pytest_ireval.statistics.looks import correlation_of_looks, levels_of_looks
-from pytest_ireval.statistics.student import LEVEL
+from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.text_table import decimals_beside
 
 

@@ -18,7 +18,7 @@ from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence, mean_evidence
-from pytest_ireval.statistics.student import LEVEL, false_alarm, queries_needed, resolution
+from pytest_ireval.statistics.resolution import LEVEL, false_alarm, queries_needed, resolution
 from pytest_ireval.suites.quantities import Tolerance
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Question:
     def evidence(self) -> MeanEvidence:
         """All tests of the mean."""
         clusters = self.cluster_of
-        return mean_evidence(self.gains, self.margins, alpha=LEVEL, weights=self.weights, clusters=clusters)
+        return mean_evidence(self.gains, alpha=LEVEL, weights=self.weights, clusters=clusters)
 
 
 def weightless(weights: Floats | None) -> bool:

@@ -27,9 +27,10 @@ from pytest_ireval.rules.wording import (
     worst_changes,
     worst_words,
 )
+from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
 from pytest_ireval.statistics.estimate import weighting
-from pytest_ireval.statistics.sign_flip import NetSevere, heads_at_most, net_severe, rate_bound
-from pytest_ireval.statistics.student import LEVEL
+from pytest_ireval.statistics.resolution import LEVEL
+from pytest_ireval.statistics.sign_flip import NetSevere, net_severe
 from pytest_ireval.suites.options import MORE, AmountText, EvidenceOptions, Looser, MetricText, Number
 from pytest_ireval.text_table import counted, roughly
 
@@ -87,8 +88,8 @@ class Tail(NamedTuple):
     def most(self) -> float:
         """The upper bound of the share of queries with such a loss, with 95% confidence."""
         if self.worth == self.queries:
-            return rate_bound(self.losses, self.queries)
-        return rate_bound(self.losses * self.worth / self.queries, self.worth)
+            return upper_limit(self.losses, self.queries)
+        return upper_limit(self.losses * self.worth / self.queries, self.worth)
 
 
 def _p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:

@@ -1,4 +1,4 @@
-"""The mean of rows with its standard error and its degrees of freedom, with weights and in clusters."""
+"""The mean of differences with its standard error and its degrees of freedom, with weights and in clusters."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ class Weighting(NamedTuple):
         plain = self.clusters is None and self.shares is None
         return self.units - 1 if plain else self.effective - 1
 
-    def sums(self, rows: Floats) -> Floats:
-        """For each row the part of every unit in the mean, times a constant."""
-        return summed(rows if self.shares is None else rows * self.shares, self.clusters, self.units)
+    def sums(self, values: Floats) -> Floats:
+        """The part of every unit in the mean, times a constant."""
+        weighted = values if self.shares is None else values * self.shares
+        return weighted if self.clusters is None else sum_clusters(weighted, self.clusters, self.units)
 
 
 def weighting(weights: Floats | None, queries: int, clusters: Counts | None = None) -> Weighting:
@@ -54,7 +55,7 @@ def weighting(weights: Floats | None, queries: int, clusters: Counts | None = No
     """
     counted: Counts | slice = slice(None) if weights is None else np.flatnonzero(weights > 0)
     left = np.ones(queries) if weights is None else weights[counted]
-    codes, units = _numbered(clusters, counted, left.size)
+    codes, units = _number_units(clusters, counted, left.size)
     if not left.size or left.min() == left.max():
         scaled, shares = np.ones(left.size), None
     else:
@@ -72,7 +73,7 @@ def _leverage(worth: Floats) -> Floats | None:
     return (1 - 1 / worth.size) / others
 
 
-def _numbered(clusters: Counts | None, counted: Counts | slice, queries: int) -> tuple[Counts | None, int]:
+def _number_units(clusters: Counts | None, counted: Counts | slice, queries: int) -> tuple[Counts | None, int]:
     """The units of the queries, from 0 on; no numbers where each query is one."""
     if clusters is None:
         return None, queries
@@ -89,125 +90,92 @@ def _effective(worth: Floats) -> float:
 
 
 class Estimate(NamedTuple):
-    """The mean of rows and its error; an array has an entry for each row.
+    """A mean and its error; NaN where there are too few units.
 
-    ``sd`` is the spread that single queries would have if they were drawn one by one and had the same standard error.
-    ``corrected`` is ``t`` after Hall's correction.
+    ``sd`` is the spread (n - 1) that single queries would have if they were drawn one by one and had the same standard
+    error. ``t`` is the mean in standard errors, 0 where the mean is 0; ``corrected`` is ``t`` after Hall's correction.
     """
 
-    queries: int
     units: int
-    mean: Floats
-    sd: Floats
-    error: Floats
-    t: Floats
-    corrected: Floats
+    mean: float
+    sd: float
+    error: float
+    t: float
+    corrected: float
     degrees: float
 
 
-def estimated(rows: Floats, weigh: Weighting) -> Estimate:
-    """The mean of each row under such weights; ``rows`` has the queries that count."""
-    sample = _moments(_of_units(rows, weigh))
-    error = sample.sd / math.sqrt(max(sample.size, 1))
-    sd = sample.sd if weigh.clusters is None else error * math.sqrt(rows.shape[1])
-    corrected = _hall_t(sample.t, sample.skew, sample.size) if sample.size > 1 else sample.t
-    return Estimate(rows.shape[1], sample.size, sample.mean, sd, error, sample.t, corrected, weigh.degrees)
+def estimate_mean(values: Floats, weigh: Weighting) -> Estimate:
+    """The mean under such weights of the values of the queries that count."""
+    units = _values_of_units(values, weigh)
+    size = units.size
+    if not size:
+        return Estimate(size, math.nan, math.nan, math.nan, math.nan, math.nan, weigh.degrees)
+    exponent = math.frexp(np.abs(units).max())[1]
+    scaled = np.ldexp(units, -exponent)  # by powers of two: no square overflows or vanishes, no digit is lost
+    mean = _mean_of(scaled)
+    sd, skew = _sd_and_skew(scaled - mean) if size > 1 else (math.nan, math.nan)
+    t = mean / sd * math.sqrt(size) if sd else math.copysign(math.inf, mean)
+    t = 0.0 if mean == 0 and size > 1 else t
+    with np.errstate(over="ignore"):  # what is no number is infinite
+        error = float(np.ldexp(sd, exponent)) / math.sqrt(size)
+        spread = float(np.ldexp(sd, exponent)) if weigh.clusters is None else error * math.sqrt(values.size)
+    corrected = _correct_for_skew(t, skew, size) if math.isfinite(t) else t
+    return Estimate(size, float(np.ldexp(mean, exponent)), spread, error, t, corrected, weigh.degrees)
 
 
-def _of_units(rows: Floats, weigh: Weighting) -> Floats:
-    """For each row a value for every unit whose mean is the weighted mean: the linearised ratio of two totals.
+def _values_of_units(values: Floats, weigh: Weighting) -> Floats:
+    """A value for every unit, so that their mean is the weighted mean: the linearised ratio of two totals.
 
-    Clusters of unequal weight get the values of the jackknife, which leaves out one cluster after the other: the
-    linearised ones are too small where few clusters weigh the most.
+    Of queries they have mean(v) = Σ w d / Σ w and var(v) / n = n / (n - 1) Σ w² (d - mean)² / (Σ w)². Clusters of
+    unequal weight get the values of the jackknife, which leaves out one cluster after the other: the linearised ones
+    are too small where few clusters weigh the most.
     """
+    if weigh.clusters is None and weigh.shares is None:
+        return values
+    shares = 1.0 if weigh.shares is None else weigh.shares
+    weighted = values * shares
+    mean = _mean_of(weighted)
+    deviations = weighted - mean * shares
     if weigh.clusters is None:
-        return _influence(rows, weigh.shares)
-    weighted = rows if weigh.shares is None else rows * weigh.shares
-    mean = _means_of(weighted)
-    deviations = weighted - mean if weigh.shares is None else weighted - mean * weigh.shares
-    found: Floats = summed(deviations, weigh.clusters, weigh.units) * (weigh.units / rows.shape[1])
+        return mean + deviations
+    found = sum_clusters(deviations, weigh.clusters, weigh.units) * (weigh.units / values.size)
     if weigh.leverage is not None:
         found = found * weigh.leverage
-        found = found - _means_of(found)
+        found = found - _mean_of(found)
     return mean + found
 
 
-def _influence(rows: Floats, shares: Floats | None) -> Floats:
-    """For each row the values v with mean(v) = Σ w d / Σ w and var(v) / n = n / (n - 1) Σ w² (d - mean)² / (Σ w)²."""
-    if shares is None:
-        return rows
-    mean = _means_of(rows * shares)
-    return mean + shares * (rows - mean)
+def _mean_of(values: Floats) -> float:
+    """The mean; the order of the values does not change it."""
+    return math.fsum(values.tolist()) / values.size if values.size else math.nan
 
 
-def _means_of(rows: Floats) -> Floats:
-    """The mean of each row as a column; the order of a row does not change it."""
-    found: Floats = np.array([math.fsum(row.tolist()) for row in rows])[:, None] / rows.shape[1]
-    return found
-
-
-def summed(rows: Floats, clusters: Counts | None, units: int) -> Floats:
+def sum_clusters(values: Floats, clusters: Counts, units: int) -> Floats:
     """The sum of each cluster; 0 where numbers cancel but for rounding."""
-    if clusters is None:
-        return rows
     order = np.argsort(clusters, kind="stable")
     first = np.searchsorted(clusters[order], np.arange(units))
-    sorted_rows = rows[:, order]
-    found: Floats = np.add.reduceat(sorted_rows, first, axis=1)
-    found[np.abs(found) < TIE * np.add.reduceat(np.abs(sorted_rows), first, axis=1)] = 0.0
+    found: Floats = np.add.reduceat(values[order], first)
+    found[np.abs(found) < TIE * np.add.reduceat(np.abs(values[order]), first)] = 0.0
     return found
 
 
-def _hall_t(t: Floats, skew: Floats, size: int) -> Floats:
-    """The corrected ``t`` of samples of ``size`` numbers; it grows with ``t``, and without skew it is nearly ``t``.
+def _sd_and_skew(deviations: Floats) -> tuple[float, float]:
+    """The spread (n - 1) and the third standardised moment (n); where only rounding is left, both are 0."""
+    if np.ptp(deviations) < TIE:
+        return 0.0, 0.0
+    squares = deviations * deviations
+    second = float(squares.sum())
+    third = float((squares * deviations).sum()) / deviations.size
+    return math.sqrt(second / (deviations.size - 1)), third / math.sqrt(second / deviations.size) ** 3
+
+
+def _correct_for_skew(t: float, skew: float, size: int) -> float:
+    """Hall's ``t`` of samples of ``size`` numbers; it grows with ``t``, and without skew it is nearly ``t``.
 
     With the biased spread of Hall's paper: T + g T² / 3√n + g² T³ / 27n + g / 6√n.
     """
     root = math.sqrt(size)
-    own = np.where(np.isfinite(t), t, 0.0) * math.sqrt(size / (size - 1))
+    own = t * math.sqrt(size / (size - 1))
     bend = skew * own / (3 * root)
-    corrected: Floats = own * (1 + bend + bend * bend / 3) + skew / (6 * root)
-    return np.where(np.isfinite(t), corrected, t)
-
-
-class _Moments(NamedTuple):
-    """The moments of rows of equal length; an array has an entry for each row, NaN if there are too few numbers.
-
-    ``sd`` is that of a sample (n - 1). ``t`` is the mean in standard errors, 0 where the mean is 0. ``skew`` is the
-    third moment of the standardised numbers (n), 0 where all are the same.
-    """
-
-    size: int
-    mean: Floats
-    sd: Floats
-    skew: Floats
-    t: Floats
-
-
-def _moments(rows: Floats) -> _Moments:
-    count, size = rows.shape
-    undefined = np.full(count, np.nan)
-    if not size:
-        return _Moments(size, undefined, undefined, undefined, undefined)
-    exponent = np.frexp(np.abs(rows).max(axis=1))[1]
-    scaled = np.ldexp(rows, -exponent[:, None])  # by powers of two: no square overflows or vanishes, no digit is lost
-    mean = np.array([math.fsum(row.tolist()) for row in scaled]) / size
-    if size == 1:
-        return _Moments(size, np.ldexp(mean, exponent), undefined, undefined, undefined)
-    sd, skew = _sd_and_skew(scaled - mean[:, None])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(mean == 0, 0.0, mean / sd * math.sqrt(size))
-    with np.errstate(over="ignore"):  # what is no number is infinite
-        return _Moments(size, np.ldexp(mean, exponent), np.ldexp(sd, exponent), skew, t)
-
-
-def _sd_and_skew(deviations: Floats) -> tuple[Floats, Floats]:
-    """Both of deviations that are at most about 1; where only rounding is left of them, both are 0."""
-    size = deviations.shape[1]
-    squares = deviations * deviations
-    second = squares.sum(axis=1)
-    second[np.ptp(deviations, axis=1) < TIE] = 0.0
-    third = (squares * deviations).sum(axis=1) / size
-    sigma = np.sqrt(second / size)
-    skew = np.divide(third, sigma**3, out=np.zeros_like(third), where=sigma > 0)
-    return np.sqrt(second / (size - 1)), skew
+    return own * (1 + bend + bend * bend / 3) + skew / (6 * root)

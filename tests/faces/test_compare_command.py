@@ -188,7 +188,7 @@ def test_the_sign_flip_test_and_another_level(ireval, files):
 
     assert "99% interval" in out
     assert "  0.0156  7/1/0\n" in out
-    assert "exact sign-flip test, two-sided, p < 0.01; one pair per metric, so no correction" in out
+    assert "sign-flip test, two-sided, p < 0.01; one pair per metric, so no correction" in out
     assert "\nno difference is statistically significant; a difference may still exist\n" in out
 
 

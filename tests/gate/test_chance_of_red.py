@@ -12,7 +12,7 @@ from pytest_ireval.gate.chance_of_red import estimate_chance_of_red
 from pytest_ireval.gate.sensitivity import Known
 from pytest_ireval.results.suite_result import QueryTable
 from pytest_ireval.rules.planning import planned
-from pytest_ireval.statistics.student import false_alarm
+from pytest_ireval.statistics.resolution import false_alarm
 
 HEAD = """\
 ireval: 1

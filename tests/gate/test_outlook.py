@@ -10,7 +10,7 @@ from pytest_ireval.baselines.record import Acceptance, spreads_of
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
 from pytest_ireval.plugins.registry import installed
-from pytest_ireval.statistics.student import false_alarm, queries_needed, resolution
+from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 from pytest_ireval.suites.quantities import Tolerance
 
 TODAY = date(2026, 11, 22)

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_ireval.baselines.record import Acceptance, spreads_of
 from pytest_ireval.gate.sensitivity import ASSUMED, NEWEST, usual_spread
-from pytest_ireval.statistics.student import likely_spread
+from pytest_ireval.statistics.resolution import likely_spread
 
 VALUES = [0.0, 0.5, 1.0, 1.0]
 

@@ -50,22 +50,3 @@ def test_the_default_finds_a_fall_of_5_percent(calibration):
     null = calibration.unchanged(calibration.PROFILES[0])
 
     assert calibration.judged(calibration.diffuse(null, 0.05), 200, 300)[calibration.OURS].fails >= 0.96
-
-
-def test_a_promise_that_is_missed_is_said(calibration):
-    promise = calibration.Promise("tweak", "no change", 50, "fail", True, 0.06)
-
-    def told(share):
-        return calibration.miss(
-            promise, {("tweak", calibration.OURS, "no change", 50): calibration.Shares(share, 0.0, 4000)}
-        )
-
-    assert told(0.067) == ""
-    assert told(0.08) == "MISSED: tweak, no change, 50 queries: fail in 8.0% of cases, promised at most 6.0%"
-
-
-def test_the_page_shows_the_tables(calibration):
-    page = (BENCHMARKS.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
-
-    for rule in calibration.RULES:
-        assert page.count(f"\n| {rule} |") == len(calibration.PROFILES)

@@ -24,13 +24,6 @@ def test_without_skew_it_is_the_two_one_sided_tests_of_statsmodels(n):
     assert equivalence(values, 0.02).p == pytest.approx(expected, rel=1e-9)
 
 
-def test_skew_makes_it_less_sure_and_never_surer():
-    values = np.random.default_rng(1).exponential(0.1, 60) - 0.1
-    expected, *_ = ttost_paired(values, np.zeros(60), -0.03, 0.03)
-
-    assert equivalence(values, 0.03).p > expected
-
-
 def test_without_skew_that_it_moved_is_the_two_sided_t_test():
     values = symmetric(100, 0.03)
 
@@ -52,10 +45,6 @@ def test_a_margin_for_each_query_is_the_mean_of_them():
 
     assert found.p >= max(low, high)
     assert found.p == pytest.approx(max(low, high), abs=0.005)
-
-
-def test_identical_sides_are_equivalent_and_did_not_move():
-    assert tuple(equivalence(np.zeros(3), 0.01)) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("d", [[], [0.1], [0.1, -0.1, 0.1, 0.1]])

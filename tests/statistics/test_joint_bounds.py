@@ -81,10 +81,6 @@ def test_the_effect_is_that_of_one_document_alone():
     assert found.tolist() == [0.5, -0.25, 0.0]
 
 
-def test_a_difference_within_rounding_is_no_effect():
-    assert effects(asked_of([[1e-15]], lambda chosen: 1 + sum(chosen)), np.ones(1)).tolist() == [0.0]
-
-
 def test_places_are_those_of_the_highest_effects_query_by_query():
     assert places(np.array([0, 3, 5]), np.array([0.1, 0.3, 0.2, -1.0, 1.0])).tolist() == [2, 0, 1, 1, 0]
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_ireval.statistics.noise import askings_needed, census_error, noise_floor, noise_share, run_noise
+from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share, run_noise
 
 
 def asked(times, queries, within, between, seed=0):
@@ -38,8 +38,9 @@ def test_a_system_that_always_answers_the_same_has_no_noise():
     assert noise_floor(found.within, 9) == 0.0
 
 
-def test_asked_once_nothing_is_known():
+def test_asked_once_nothing_is_known_and_where_only_noise_was_seen_no_number_of_askings_is_enough():
     assert math.isnan(run_noise(np.ones((1, 5))).within)
+    assert askings_needed(0.01, 0.001, 1, 1) is None
 
 
 def test_the_share_of_noise_in_the_variance_of_differences():
@@ -59,16 +60,6 @@ def test_asked_as_often_as_needed_the_noise_is_a_tenth_and_once_less_it_is_more(
 
     assert share(times) <= 0.10
     assert times == 1 or share(times - 1) > 0.10
-
-
-def test_where_only_noise_was_seen_no_number_of_askings_is_enough():
-    assert askings_needed(0.01, 0.001, 1, 1) is None
-
-
-def test_the_census_has_run_noise_alone():
-    variances = np.array([0.0, 0.01, 0.04, 0.0])
-
-    assert census_error(variances.mean(), 4, 2, 4) == pytest.approx(math.sqrt((variances * (1 / 2 + 1 / 4)).sum()) / 4)
 
 
 def test_two_askings_of_the_same_system_differ_by_the_floor_in_5_percent_of_cases():

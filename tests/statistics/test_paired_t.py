@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.statistics.differences import differences
-from pytest_ireval.statistics.student import paired_t
+from pytest_ireval.statistics.mean_evidence import paired_t
 
 TEXT_A = [25, 43, 39, 75, 43, 15, 20, 52, 49, 50]
 TEXT_B = [35, 84, 15, 75, 68, 85, 80, 50, 58, 75]
@@ -19,12 +19,7 @@ some_differences = st.lists(st.floats(-1, 1), min_size=2, max_size=30).map(np.ar
 
 
 def one(values, alpha=0.05):
-    """The test of one comparison, as plain numbers."""
-    found = paired_t(np.array(values, float)[:, None], alpha)
-    return {
-        name: value if isinstance(value, int) else float(value[0])
-        for name, value in zip(found._fields, found, strict=True)
-    }
+    return paired_t(np.array(values, float), alpha)._asdict()
 
 
 def test_the_worked_example_of_the_texts():
@@ -34,22 +29,20 @@ def test_the_worked_example_of_the_texts():
     assert found["t"] == pytest.approx(2.3269, abs=5e-5)
     assert found["df"] == 9
     assert found["p"] == pytest.approx(0.0450, abs=5e-5)
-    assert found["p_higher"] == pytest.approx(0.0225, abs=5e-5)
     assert (found["low"], found["high"]) == (pytest.approx(4.54, abs=5e-3), pytest.approx(38.26, abs=5e-3))
 
 
-def test_many_comparisons_at_once_are_what_scipy_says_of_each():
-    rng = np.random.default_rng(3)
-    one_side, other = rng.random((200, 7)), rng.random((200, 7))
+@pytest.mark.parametrize("queries", [2, 5, 200])
+def test_it_is_what_scipy_says(queries):
+    rng = np.random.default_rng(queries)
+    one_side, other = rng.random(queries), rng.random(queries)
     expected = scipy.stats.ttest_rel(one_side, other)
     interval = expected.confidence_interval(0.95)
 
     found = paired_t(one_side - other)
 
-    np.testing.assert_allclose(found.t, expected.statistic, rtol=1e-12)
-    np.testing.assert_allclose(found.p, expected.pvalue, rtol=1e-10)
-    np.testing.assert_allclose(found.low, interval.low, rtol=1e-9)
-    np.testing.assert_allclose(found.high, interval.high, rtol=1e-9)
+    assert (found.t, found.p) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
 
 
 def test_p_is_right_far_out_in_the_tail():
@@ -63,7 +56,6 @@ def test_where_no_query_differs_nothing_is_claimed():
     found = one([0, 0, 0])
 
     assert (found["t"], found["p"], found["low"], found["high"], found["sd"]) == (0, 1, 0, 0, 0)
-    assert found["p_lower"] == found["p_higher"] == 0.5
 
 
 @pytest.mark.parametrize("by", [0.1, -0.1])
@@ -72,26 +64,6 @@ def test_differences_that_are_all_the_same_are_the_limit_of_the_formula(by):
 
     assert (found["t"], found["p"], found["sd"]) == (math.copysign(math.inf, by), 0, 0)
     assert (found["low"], found["high"]) == (pytest.approx(by), pytest.approx(by))
-
-
-def test_rounding_among_equal_differences_is_no_spread():
-    scores = np.array([0.1, 0.2, 0.3, 0.7])
-
-    assert one((scores + 0.1) - scores)["sd"] == 0
-
-
-def test_a_single_query_has_a_difference_and_nothing_else():
-    found = one([0.3])
-
-    assert (found["queries"], found["df"], found["mean"]) == (1, 0, 0.3)
-    assert all(math.isnan(found[name]) for name in ("sd", "t", "p", "p_lower", "p_higher", "low", "high"))
-
-
-def test_no_query_at_all_is_nothing():
-    found = one([])
-
-    assert (found["queries"], found["df"]) == (0, -1)
-    assert all(math.isnan(found[name]) for name in ("mean", "sd", "t", "p", "low", "high"))
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e300])
@@ -104,41 +76,28 @@ def test_the_size_of_the_scores_does_not_matter(scale):
 
 
 @given(some_differences)
-def test_exchanging_the_two_systems_mirrors_everything(values):
-    found, mirrored = one(values), one(-values)
-
-    assert mirrored["t"] == -found["t"]
-    assert mirrored["p"] == found["p"]
-    assert mirrored["p_lower"] == found["p_higher"]
-    assert mirrored["low"] == -found["high"]
-
-
-@given(some_differences, st.randoms())
-def test_the_order_of_queries_does_not_matter(values, random):
-    shuffled = list(values)
-    random.shuffle(shuffled)
-
-    assert one(shuffled)["p"] == pytest.approx(one(values)["p"], rel=1e-6, abs=1e-12)
-
-
-@given(some_differences)
 def test_the_interval_excludes_0_exactly_when_p_is_below_alpha(values):
     found = one(values)
 
     assert (found["low"] > 0 or found["high"] < 0) == (found["p"] < 0.05)
 
 
-class TestDifferences:
-    def test_what_rounding_alone_tells_apart_is_a_tie(self):
-        scores, others = np.array([0.1 + 0.2, 1e9 + 1e-7, 0.5]), np.array([0.3, 1e9, 0.4])
+@pytest.mark.parametrize("values", [[0.3], []])
+def test_without_two_queries_there_is_no_test(values):
+    found = one(values)
 
-        assert differences(scores, others).tolist() == [0, 0, pytest.approx(0.1)]
+    assert found["df"] == len(values) - 1
+    assert all(math.isnan(found[name]) for name in ("sd", "t", "p", "low", "high"))
 
-    def test_small_differences_of_small_scores_count(self):
-        assert differences(np.array([2e-9]), np.array([1e-9])).tolist() == [pytest.approx(1e-9)]
 
-    def test_the_largest_numbers_of_opposite_sign_stay_finite(self):
-        found = differences(np.array([1.7e308, -1.7e308]), np.array([-1.7e308, 1.7e308]))
+def test_what_rounding_alone_tells_apart_is_a_tie():
+    scores, others = np.array([0.1 + 0.2, 1e9 + 1e-7, 0.5, 2e-9]), np.array([0.3, 1e9, 0.4, 1e-9])
 
-        assert found.tolist() == [1.7976931348623157e308, -1.7976931348623157e308]
-        assert one(found)["p"] == 1
+    assert differences(scores, others).tolist() == [0, 0, pytest.approx(0.1), pytest.approx(1e-9)]
+
+
+def test_the_largest_differences_stay_finite():
+    found = differences(np.array([1.7e308, -1.7e308]), np.array([-1.7e308, 1.7e308]))
+
+    assert found.tolist() == [1.7976931348623157e308, -1.7976931348623157e308]
+    assert one(found)["p"] == pytest.approx(1)
