@@ -15,8 +15,8 @@ THINGS = ("mugs", "pans", "pots", "cups", "bowls", "plates", "spoons", "knives",
 COLOURS = ("red", "blue", "grey", "pink", "gold", "lime", "teal", "plum", "rust", "navy")
 
 
-def catalogue(size=1400):
-    """Products by id, in fourteen rounds of all colours and things.
+def catalogue(size=300):
+    """Products by id, in three rounds of all colours and things.
 
     Title and body of most name what they are, some in the singular. Each third round has accessories instead: their
     titles name a thing often, and their bodies do not name it.
@@ -33,7 +33,7 @@ def catalogue(size=1400):
     return made
 
 
-QUERIES = [f"{colour} {thing}" for thing in THINGS for colour in COLOURS[:4]]
+QUERIES = [f"{colour} {thing}" for thing in THINGS for colour in COLOURS[:2]]
 
 
 def judgments():
@@ -53,6 +53,11 @@ class ShopEngine:
         self.server = Server()
         self.server.respond = self.respond
         self.url = self.server.url
+        self.reset()
+
+    def reset(self):
+        """Bring back the first index."""
+        self.builds = 0
         self.documents = catalogue()
         self.mapping = {
             "dynamic": "strict",
@@ -64,7 +69,6 @@ class ShopEngine:
         }
         self.analysis = {"analyzer": {"nostem": {"tokenizer": "standard", "filter": ["lowercase"]}}}
         self.settings, self.scripts, self.pipelines, self.forbidden = {}, {}, {}, ()
-        self.builds = 0
         self.build()
 
     def build(self):

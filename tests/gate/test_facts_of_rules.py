@@ -5,7 +5,9 @@ from datetime import date
 
 import pytest
 
+from pytest_ireval import run_gate
 from pytest_ireval.errors import SuiteError
+from pytest_ireval.gate.inputs import queries_of_suite
 from pytest_ireval.gate.sensitivity import known_of, outlooks, too_low
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.rules.planning import never_failing, planned
@@ -67,64 +69,51 @@ def outlooks_of(suite, registry):
     return outlooks(known_of(suite, registry, date(2026, 11, 18)))
 
 
-@pytest.mark.parametrize(
-    ("built_in", "theirs"),
-    [
-        (BUILT_IN, THEIRS),
-        (BUILT_IN.replace("}", ", weighted: true}"), THEIRS.replace("}", ", by_traffic: true}")),
-        (
-            "no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}, decide_by: observed}",
-            "slack: {metric: nDCG@10, per: segment, slack: {head: 10%, default: 5%}}",
-        ),
-    ],
-    ids=["a tolerance", "weights", "a tolerance for each slice"],
-)
-def test_plan_says_of_it_what_it_says_of_a_built_in_rule(ruled, built_in, theirs):
-    expected, found = (outlooks_of(*ruled(rule)) for rule in (built_in, theirs))
-
-    assert len(found) > 0
-    assert all(each.tolerance is not None for each in found)
-    assert [replace(each, check=None) for each in found] == [replace(each, check=None) for each in expected]
+PAIRS = [
+    (BUILT_IN.replace("}", ", weighted: true}"), THEIRS.replace("}", ", by_traffic: true}")),
+    (
+        "no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 10%, default: 5%}, decide_by: observed}",
+        "slack: {metric: nDCG@10, per: segment, slack: {head: 10%, default: 5%}}",
+    ),
+]
 
 
-def test_a_tolerance_that_makes_no_sense_is_told(ruled):
+def test_plan_says_of_it_what_it_says_of_a_built_in_rule(ruled):
+    for built_in, theirs in PAIRS:
+        expected, found = (outlooks_of(*ruled(rule)) for rule in (built_in, theirs))
+
+        assert len(found) > 0
+        assert all(outlook.tolerance is not None for outlook in found)
+        assert [replace(each, check=None) for each in found] == [replace(each, check=None) for each in expected]
     wrong = [list(too_low(outlooks_of(*ruled(rule.replace("5%", "0%"))))) for rule in (BUILT_IN, THEIRS)]
+    assert len(wrong[0]) == len(wrong[1])
 
-    assert [len(each) for each in wrong] == [len(wrong[0])] * 2
 
-
-def test_a_tolerance_for_a_value_that_no_query_has_is_a_mistake(ruled):
+def test_a_tolerance_for_a_value_that_no_query_has_and_weights_that_the_suite_lacks_are_mistakes(ruled, shop):
     suite, registry = ruled("slack: {metric: nDCG@10, per: segment, slack: {haed: 10%, default: 5%}}")
-
     with pytest.raises(SuiteError, match="no query has segment=haed"):
         outlooks_of(suite, registry)
 
-
-def test_weights_that_the_suite_does_not_have_are_a_mistake(ruled, shop):
     shop.suite = shop.suite.replace("weight: searches\n", "")
     suite, registry = ruled(THEIRS.replace("}", ", by_traffic: true}"))
-
     with pytest.raises(SuiteError, match="is weighted, but the suite does not say"):
         outlooks_of(suite, registry)
 
 
-@pytest.mark.parametrize(("losers", "told"), [("10", True), ("100%", True), ("9", False)])
-def test_a_share_that_nothing_can_exceed_is_told(ruled, losers, told):
-    from pytest_ireval.gate.inputs import queries_of_suite
+def test_a_share_that_nothing_can_exceed_is_named(ruled):
+    for losers, can_never_fail in (("10", True), ("100%", True), ("9", False)):
+        suite, registry = ruled(THEIRS.replace("}", f", losers: {losers}}}"))
+        queries = queries_of_suite(suite, registry)
+        notes = never_failing(planned(suite, queries), queries)
 
-    suite, registry = ruled(THEIRS.replace("}", f", losers: {losers}}}"))
-    queries = queries_of_suite(suite, registry)
-
-    assert any("can never fail" in each for each in never_failing(planned(suite, queries), queries)) == told
+        assert any("can never fail" in note for note in notes) == can_never_fail, losers
 
 
-def test_what_it_compares_with_is_asked_for(ruled, shop):
-    from pytest_ireval import run_gate
-
+def test_what_it_compares_with_is_fetched(ruled, shop):
     (shop.path / "other.txt").write_text((shop.path / "rankings.txt").read_text())
     suite, registry = ruled("slack: {metric: nDCG@10, against: {run: other.txt}}")
 
     assert run_gate(suite, registry=registry).verdict == "pass"
     (shop.path / "other.txt").unlink()
-    outcomes = {each.id: each for each in run_gate(suite, registry=registry).outcomes}
-    assert (outcomes["slack::nDCG_10"].verdict, "other.txt" in outcomes["slack::nDCG_10"].headline) == ("error", True)
+    (outcome,) = [each for each in run_gate(suite, registry=registry).outcomes if each.kind == "slack"]
+    assert (outcome.verdict, "other.txt" in outcome.headline) == ("error", True)

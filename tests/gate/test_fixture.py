@@ -29,50 +29,37 @@ def below(shop):
     return shop
 
 
-def run_test(shop, body, *arguments):
-    """A Python test in the folder ``tests``."""
-    lines = "".join(f"    {line}\n" for line in body.splitlines())
-    (shop.path / "tests/test_it.py").write_text(f"def test_it(ireval):\n{lines}")
-    return shop.pytester.runpytest("-p", "no:cacheprovider", *arguments, "tests/test_it.py")
+def run_tests(shop, *bodies, flags=()):
+    """Python tests in the folder ``tests``, one for each body."""
+    tests = "".join(f"def test_{number}(ireval):\n    {body}\n" for number, body in enumerate(bodies))
+    (shop.path / "tests/test_it.py").write_text(tests)
+    return shop.pytester.runpytest("-p", "no:cacheprovider", *flags, "tests/test_it.py")
 
 
 @pytest.mark.parametrize("flags", [(), ("--ireval",)])
-def test_a_conftest_beside_the_suite_serves_it(below, flags):
+def test_a_conftest_beside_the_suite_serves_it_and_a_matrix_has_a_result_for_each_suite(below, flags):
     (below.folder / "conftest.py").write_text(METRIC)
-    suite = below.folder / "shop.ireval.yaml"
-    suite.write_text(suite.read_text().replace("P@3]", "P@3, Ours]"))
+    text = (below.folder / "shop.ireval.yaml").read_text().replace("P@3]", "P@3, Ours]")
+    (below.folder / "shop.ireval.yaml").write_text(text)
+    matrix = text.replace("suite: shop\n", "suite: two\nmatrix: {locale: [de, fr]}\n").replace("@search", "@{locale}")
+    (below.folder / "two.ireval.yaml").write_text(matrix)
 
-    result = run_test(below, 'assert ireval.gate("../suites/shop.ireval.yaml").verdict == "pass"', *flags)
-
-    result.assert_outcomes(passed=1)
-
-
-def test_all_suites_of_a_matrix(below):
-    suite = below.folder / "shop.ireval.yaml"
-    suite.write_text(
-        suite.read_text()
-        .replace("suite: shop\n", "suite: shop\nmatrix: {locale: [de, fr]}\n")
-        .replace("@search-team", "@{locale}")
+    result = run_tests(
+        below,
+        'assert ireval.gate("../suites/shop.ireval.yaml").verdict == "pass"',
+        '(only,) = ireval.check("../suites/shop.ireval.yaml"); assert len(only.outcomes) == 7',
+        'assert [each.name for each in ireval.gates("../suites/two.ireval.yaml")] == ["two.de", "two.fr"]',
+        flags=flags,
     )
 
-    result = run_test(
-        below, 'assert [each.name for each in ireval.gates("../suites/shop.ireval.yaml")] == ["shop.de", "shop.fr"]'
-    )
-
-    result.assert_outcomes(passed=1)
-
-
-def test_checking_a_suite_that_passes_gives_its_results(below):
-    result = run_test(below, '(only,) = ireval.check("../suites/shop.ireval.yaml")\nassert len(only.outcomes) == 7')
-
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(passed=3)
 
 
 def test_checking_fails_with_what_the_gate_says(below):
     rankings = below.folder / "rankings.txt"
     rankings.write_text(rankings.read_text().replace("q10-d", "q10-n"))
 
-    result = run_test(below, 'ireval.check("../suites/shop.ireval.yaml")')
+    result = run_tests(below, 'ireval.check("../suites/shop.ireval.yaml")')
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
@@ -86,30 +73,24 @@ def test_checking_fails_with_what_the_gate_says(below):
     assert "fixture.py" not in result.stdout.str()
 
 
-def test_checking_a_suite_with_broken_inputs_fails_with_the_error(below):
+def test_broken_inputs_and_files_that_are_not_there_fail_the_test_in_words(below):
     (below.folder / "judgments.txt").write_text("q01 0 q01-d0 x\n")
 
-    result = run_test(below, 'ireval.check("../suites/shop.ireval.yaml")')
+    result = run_tests(
+        below,
+        'ireval.check("../suites/shop.ireval.yaml")',
+        'ireval.gate("nothing.yaml")',
+        'ireval.gates("nowhere.yaml")',
+        'ireval.check("none.yaml")',
+        'ireval.evaluate("nothing.txt", "nothing.trec", ["P@3"])',
+    )
 
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["shop: *judgments.txt:1: grade 'x' is not a number"])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ('gate("nothing.yaml")', "*nothing.yaml*"),
-        ('gates("nothing.yaml")', "*nothing.yaml*"),
-        ('check("nothing.yaml")', "*nothing.yaml*"),
-        ('evaluate("nothing.txt", "nothing.trec", ["P@3"])', "*nothing.txt*"),
-    ],
-)
-def test_a_file_that_is_not_there_fails_the_test_in_words(below, call, message):
-    result = run_test(below, f"ireval.{call}")
-
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([message])
+    result.assert_outcomes(failed=5)
+    result.stdout.fnmatch_lines(
+        [
+            "shop: *judgments.txt:1: grade 'x' is not a number",
+            *("*nothing.yaml*", "*nowhere.yaml*", "*none.yaml*", "*nothing.txt*"),
+        ]
+    )
     text = result.stdout.str()
-    assert "Traceback" not in text
-    assert "fixture.py" not in text
-    assert "loading.py" not in text
+    assert not [name for name in ("Traceback", "fixture.py", "loading.py") if name in text]

@@ -3,153 +3,116 @@
 import subprocess
 
 import pytest
-from monorepo import Monorepo, hermetic
 
 pytestmark = pytest.mark.ci
 
-FAILS = ("-o", "ireval_baseline_lowering=fail")
-BOTH = pytest.mark.parametrize("option", ["--ireval-base=main", "--ireval-changed-since=main"])
+ADS = "suites/ads.ireval.yaml"
 
 
-@pytest.fixture
-def repo(pytester, monkeypatch):
-    hermetic(monkeypatch, pytester.path)
-    return Monorepo(pytester)
-
-
-def warnings(repo, *arguments):
-    """What is said of the run, which is green."""
+def collect_warnings(repo, *arguments):
+    """Run all suites, which is green."""
     result = repo.run(*arguments, since=None)
     assert result.ret == 0, result.stdout.str()
     assert repo.results()["verdict"] == "pass"
     said = " ".join(result.stdout.str().split())
-    for each in repo.results()["warnings"]:
-        assert f"warning: {each}" in said
+    assert all(f"warning: {warning}" in said for warning in repo.results()["warnings"])
     return repo.results()["warnings"]
 
 
-def gone(repo, what):
+def name_missing(repo, suite="ads"):
     base = repo.git("merge-base", "HEAD", "main")[:7]
-    return f"{what} is missing; it existed at {base}, the merge base with main"
+    return f"suite {suite} ({ADS}) is missing; it existed at {base}, the merge base with main"
 
 
-def removed(repo):
-    repo.git("rm", "-q", "suites/ads.ireval.yaml")
+def delete(repo):
+    (repo.path / ADS).unlink()
 
 
-def deleted(repo):
-    (repo.path / "suites/ads.ireval.yaml").unlink()
+def move(target):
+    def move_suite(repo):
+        (repo.path / target).parent.mkdir(exist_ok=True)
+        repo.git("mv", ADS, target)
+
+    return move_suite
 
 
-def in_capitals(repo):
-    repo.git("mv", "suites/ads.ireval.yaml", "suites/ads.ireval.YAML")
+@pytest.mark.parametrize(
+    ("change", "option"),
+    [
+        (delete, "--ireval-changed-since=main"),
+        (move("suites/ads.ireval.YAML"), "--ireval-base=main"),
+        (move("suites/build/ads.ireval.yaml"), "--ireval-base=main"),
+        (move("suites/_ads.ireval.yaml"), "--ireval-base=main"),
+    ],
+    ids=["deleted", "in capitals", "in a folder that pytest passes over", "a file of shared keys"],
+)
+def test_a_suite_that_is_gone_is_named(monorepo, change, option):
+    change(monorepo)
 
-
-def in_build(repo):
-    (repo.path / "suites/build").mkdir()
-    repo.git("mv", "suites/ads.ireval.yaml", "suites/build/ads.ireval.yaml")
-
-
-def shared(repo):
-    repo.git("mv", "suites/ads.ireval.yaml", "suites/_ads.ireval.yaml")
-
-
-@BOTH
-@pytest.mark.parametrize("way", [removed, deleted, in_capitals, in_build, shared], ids=lambda way: way.__name__)
-def test_a_suite_that_is_gone_is_named(repo, way, option):
-    way(repo)
-
-    assert warnings(repo, option) == [gone(repo, "suite ads (suites/ads.ireval.yaml)")]
-    summary = (repo.path / "ireval-report/summary.md").read_text()
+    assert collect_warnings(monorepo, option) == [name_missing(monorepo)]
+    summary = (monorepo.path / "ireval-report/summary.md").read_text()
     assert "is missing; it existed at" in summary.splitlines()[1]  # beside the verdict
-    assert "is missing; it existed at" in (repo.path / "ireval-report/index.html").read_text()
 
 
-def test_it_fails_where_a_lowered_baseline_does(repo):
-    removed(repo)
+def test_it_is_red_where_a_lowered_baseline_is_and_missed_only_where_it_was_asked_for(monorepo):
+    monorepo.git("rm", "-q", ADS)
 
-    result = repo.run("--ireval-base=main", *FAILS, since=None)
-
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert repo.results()["problems"] == [gone(repo, "suite ads (suites/ads.ireval.yaml)")]
-
-
-def test_a_value_of_a_matrix_that_is_gone(repo):
-    repo.git("checkout", "--quiet", "main")
-    repo.suite("ads", 'matrix: {locale: [de, fr]}\nowner: "@{locale}"\n')
-    repo.write("suites/ads.ireval.yaml", (repo.path / "suites/ads.ireval.yaml").read_text().replace('owner: ""\n', ""))
-    repo.commit("two locales")
-    repo.git("checkout", "--quiet", "-B", "branch")
-    text = (repo.path / "suites/ads.ireval.yaml").read_text()
-    repo.write("suites/ads.ireval.yaml", text.replace("[de, fr]", "[de]"))
-
-    assert warnings(repo, "--ireval-base=main") == [gone(repo, "suite ads.fr (suites/ads.ireval.yaml)")]
+    assert collect_warnings(monorepo, "--ireval-base=main", "-k", "shop") == [name_missing(monorepo)]
+    elsewhere = monorepo.pytester.runpytest("--ireval", "suites/shop.ireval.yaml", "--ireval-base=main")
+    assert (elsewhere.ret, monorepo.results()["warnings"]) == (0, [])
+    red = monorepo.run("--ireval-base=main", "-o", "ireval_baseline_lowering=fail", since=None)
+    assert red.ret == pytest.ExitCode.TESTS_FAILED
+    assert monorepo.results()["problems"] == [name_missing(monorepo)]
 
 
-def moved(repo):
-    (repo.path / "suites/ads").mkdir()
-    repo.git("mv", "suites/ads.ireval.yaml", "suites/ads/ads.ireval.yaml")
+def test_a_value_of_a_matrix_that_is_gone(monorepo):
+    monorepo.git("checkout", "--quiet", "main")
+    monorepo.suite("ads", "matrix: {locale: [de, fr]}\n", owner="@{locale}")
+    monorepo.commit("two locales")
+    monorepo.git("checkout", "--quiet", "-B", "branch")
+    text = (monorepo.path / ADS).read_text()
+    monorepo.write(ADS, text.replace("[de, fr]", "[de]"))
+
+    assert collect_warnings(monorepo, "--ireval-base=main") == [name_missing(monorepo, "ads.fr")]
+
+
+def move_with_its_paths(repo):
+    move("suites/ads/ads.ireval.yaml")(repo)
     text = (repo.path / "suites/ads/ads.ireval.yaml").read_text()
     repo.write("suites/ads/ads.ireval.yaml", text.replace("data/", "../data/"))
 
 
-def renamed(repo):
-    text = (repo.path / "suites/ads.ireval.yaml").read_text()
-    repo.write("suites/ads.ireval.yaml", text.replace("suite: ads", "suite: adverts"))
+def rename(repo):
+    repo.write(ADS, (repo.path / ADS).read_text().replace("suite: ads", "suite: adverts"))
 
 
-def more(repo):
+def change_and_add(repo):
+    """A suite is changed, another one is new, and a file that is no suite is gone."""
     repo.suite("blog")
-
-
-def changed(repo):
-    repo.write(
-        "suites/ads.ireval.yaml", (repo.path / "suites/ads.ireval.yaml").read_text().replace("depth: 10", "depth: 50")
-    )
-
-
-def another_file(repo):
+    repo.write(ADS, (repo.path / ADS).read_text().replace("depth: 10", "depth: 50"))
     repo.git("rm", "-q", "ads/bids.py")
-    repo.write("suites/notes.yaml", "a: 1\n")
-    repo.commit("notes")
-    repo.git("rm", "-q", "suites/notes.yaml")
 
 
-@pytest.mark.ci
-@BOTH
-@pytest.mark.parametrize("way", [moved, renamed, more, changed, another_file], ids=lambda way: way.__name__)
-def test_nothing_is_gone(repo, way, option):
-    way(repo)
+@pytest.mark.parametrize("change", [move_with_its_paths, rename, change_and_add])
+def test_a_suite_that_moved_or_changed_is_not_gone(monorepo, change):
+    change(monorepo)
 
-    assert warnings(repo, option) == []
-
-
-def test_outside_of_what_was_asked_for_nothing_is_missed(repo):
-    removed(repo)
-
-    result = repo.pytester.runpytest("--ireval", "suites/shop.ireval.yaml", "--ireval-base=main")
-    assert result.ret == 0
-    assert repo.results()["warnings"] == []
-
-
-def test_a_selection_does_not_hide_what_is_gone(repo):
-    removed(repo)
-
-    assert warnings(repo, "--ireval-base=main", "-k", "shop") == [gone(repo, "suite ads (suites/ads.ireval.yaml)")]
+    assert collect_warnings(monorepo, "--ireval-base=main") == []
+    assert collect_warnings(monorepo, "--ireval-changed-since=main") == []
 
 
 @pytest.fixture
-def submodule(repo, tmp_path_factory):
+def submodule(monorepo, tmp_path_factory):
     """A repository of suites inside of the other one, that is not checked out."""
     other = tmp_path_factory.mktemp("others")
     subprocess.run(["git", "init", "--quiet", str(other)], check=True)
     (other / "readme").write_text("suites of others")
     subprocess.run(["git", "-C", str(other), "add", "--all"], check=True)
     subprocess.run(["git", "-C", str(other), "commit", "--quiet", "-m", "first"], check=True)
-    repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "suites/others")
-    repo.commit("a submodule")
-    repo.git("submodule", "deinit", "--quiet", "--force", "suites/others")
-    return repo
+    monorepo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "suites/others")
+    monorepo.commit("a submodule")
+    monorepo.git("submodule", "deinit", "--quiet", "--force", "suites/others")
+    return monorepo
 
 
 ABSENT = (
@@ -158,25 +121,19 @@ ABSENT = (
 )
 
 
-def test_a_submodule_that_is_not_there_is_no_pass(submodule):
-    result = submodule.run(since=None)
+def test_a_submodule_that_is_not_there_is_no_pass_and_in_a_run_of_the_whole_repository_a_warning(submodule):
+    red = submodule.run(since=None)
 
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert submodule.results()["problems"] == [ABSENT]
-
-
-def test_who_runs_the_whole_repository_is_told_of_it(submodule):
-    result = submodule.pytester.runpytest("--ireval", "-p", "no:cacheprovider")
-
-    assert result.ret == 0
-    assert submodule.results()["warnings"] == [ABSENT]
+    assert (red.ret, submodule.results()["problems"]) == (pytest.ExitCode.TESTS_FAILED, [ABSENT])
+    whole = submodule.pytester.runpytest("--ireval", "-p", "no:cacheprovider")
+    assert (whole.ret, submodule.results()["warnings"]) == (0, [ABSENT])
 
 
 def test_a_submodule_that_is_there_or_elsewhere_is_fine(submodule):
     submodule.git("mv", "suites/others", "others")
     submodule.commit("elsewhere")
-    assert warnings(submodule) == []
+    assert collect_warnings(submodule) == []
 
     submodule.git("mv", "others", "suites/others")
     submodule.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
-    assert warnings(submodule) == []
+    assert collect_warnings(submodule) == []

@@ -2,7 +2,6 @@
 
 import random
 import re
-from html import unescape
 from itertools import product
 
 import pytest
@@ -82,8 +81,7 @@ def _falling(documents):
     return [(document, -rank) for rank, document in enumerate(documents)]
 
 
-@pytest.mark.parametrize("grades", [(0, 1), (0, 1, 2)], ids=["relevant or not", "three grades"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("seed", "grades"), [(0, (0, 1)), (1, (0, 1, 2))], ids=["relevant or not", "three grades"])
 def test_bounds_hold_for_all_grades_of_the_first_documents_and_say_so(tmp_path, seed, grades):
     """Documents below rank 3 in both lists count as judged, and the sentence says so where they could matter."""
     chance = random.Random(seed)
@@ -120,27 +118,6 @@ def test_bounds_hold_for_all_grades_of_the_first_documents_and_say_so(tmp_path, 
     assert shown > 20
 
 
-def test_many_unjudged_documents_have_exact_or_approximate_bounds(tmp_path):
-    """13 unjudged documents can have 8,192 gradings: too many to try, but for sums over documents not necessary."""
-    judgments = {"best": 1, "a": 0, "b": 1, "missed": 1}
-    unjudged = [f"u{number}" for number in range(13)]
-    before = ["best", "b", *unjudged[:8]]
-    now = ["u9", "a", "u3", "best", "u10", "u0", "u12", "u8", "u11", "u5", "u1"]
-    names = ["P@10", "R@10", "F@10", "nDCG@10", "AP@10", "RR@10", "ERR@10", "Q@10", "nERR@10"]
-    changes = changes_under_all_grades(names, judgments, now, before, (0, 1), 10)
-
-    outcomes = gate(tmp_path, {"q": judgments}, {"q": now}, {"q": before}, [observed(name) for name in names])
-
-    found = {name: bounds_in(each) for name, each in zip(names, list(outcomes.values())[1:], strict=True)}
-    assert {name for name, each in found.items() if each and not each["about"]} == {"P@10", "R@10", "F@10", "nDCG@10"}
-    for name in ("P@10", "R@10", "F@10", "nDCG@10"):
-        assert (float(found[name]["low"]), float(found[name]["high"])) == pytest.approx(changes[name], abs=6e-4), name
-    for name in ("AP@10", "RR@10", "ERR@10", "Q@10", "nERR@10"):
-        (low, high), width = changes[name], changes[name][1] - changes[name][0]
-        assert low - 6e-4 <= float(found[name]["low"]) <= low + width / 10, name
-        assert high + 6e-4 >= float(found[name]["high"]) >= high - width / 10, name
-
-
 BELOW = {
     "judgments": {"q": {"best": 1, "a": 0, "missed": 1}},
     "now": {"q": ["u1", "a", "best", "u2"]},
@@ -149,49 +126,18 @@ BELOW = {
 """u2 and u3 are below rank 3: if u2 were relevant, nDCG@3 would have another ideal."""
 
 
-def run_in_pytest(pytester, **lists):
-    write_suite(pytester.path, **{**BELOW, **lists}, rules=[observed("nDCG@3")])
-    result = pytester.runpytest_subprocess("--ireval", ".")
-    page = (pytester.path / "ireval-report/index.html").read_text()
-    return " ".join(line.strip() for line in result.outlines), " ".join(unescape(page).split())
+def test_which_documents_count_as_judged_is_said_where_there_are_some_below_the_cutoff(tmp_path):
+    without = {**BELOW, "now": {"q": ["u1", "a", "best"]}, "before": {"q": ["best", "a", "u1"]}}
 
+    facts, facts_without = (
+        list(gate(tmp_path, *lists.values(), [observed("nDCG@3")]).values())[1].facts for lists in (BELOW, without)
+    )
 
-def test_the_terminal_and_the_page_say_which_documents_count_as_judged(pytester):
-    terminal, page = run_in_pytest(pytester)
-
-    said = (
+    assert (
         "1 unjudged document affects this figure: the change is between -0.307 and +0.000, whatever grade it gets "
         "(documents below rank 3 count as judged); without unjudged documents the change is -0.226"
-    )
-    assert said in terminal
-    assert said in page
-
-
-def test_where_no_unjudged_document_is_below_the_cutoff_nothing_is_said_of_it(pytester):
-    terminal, page = run_in_pytest(pytester, now={"q": ["u1", "a", "best"]}, before={"q": ["best", "a", "u1"]})
-
-    assert "whatever grade it gets; without unjudged documents the change is -0.226" in terminal
-    assert "count as judged" not in page
-
-
-def test_bounds_do_not_depend_on_other_queries(tmp_path):
-    """Beside a query that did not change, the bounds of the mean are half of those of the other query."""
-    alone, beside = tmp_path / "alone", tmp_path / "beside"
-    alone.mkdir()
-    beside.mkdir()
-    rules = [observed(name) for name in ("AP@3", "nDCG@3", "Q@3")]
-    same = {"same": ["best", "x", "y", "z"]}
-    more = [{**BELOW["judgments"], "same": {"best": 1}}, {**BELOW["now"], **same}, {**BELOW["before"], **same}]
-
-    for one, two in zip(
-        list(gate(alone, *BELOW.values(), rules).values())[1:],
-        list(gate(beside, *more, rules).values())[1:],
-        strict=True,
-    ):
-        whole, half = bounds_in(one), bounds_in(two)
-        assert [float(half[end]) for end in ("low", "high")] == pytest.approx(
-            [float(whole[end]) / 2 for end in ("low", "high")], abs=1e-3
-        )
+    ) in facts
+    assert any("whatever grade it gets; without unjudged documents the change is -0.226" in f for f in facts_without)
 
 
 LATE = {
@@ -228,10 +174,9 @@ def test_no_bounds_of_a_mean_are_shown_beside_a_sum(tmp_path):
     assert (bounds_in(of_a_mean)["low"], bounds_in(of_a_mean)["high"]) == ("-0.333", "+0.167")
 
 
-@pytest.mark.parametrize(("policy", "others"), [("removed", "are removed"), ("irrelevant", "count as irrelevant")])
-def test_the_note_on_judged_documents_says_what_becomes_of_the_others(tmp_path, policy, others):
-    head = f"judgments: {{file: judgments.txt, unjudged: {policy}}}"
+def test_the_note_on_judged_documents_says_what_becomes_of_the_others(tmp_path):
+    head = "judgments: {file: judgments.txt, unjudged: removed}"
 
     outcomes = gate(tmp_path, *BELOW.values(), [observed("nDCG@3")], head=head)
 
-    assert f"67% of the first 3 documents are judged; the others {others}" in outcomes["inputs"].facts
+    assert "67% of the first 3 documents are judged; the others are removed" in outcomes["inputs"].facts

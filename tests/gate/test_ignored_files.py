@@ -9,52 +9,47 @@ pytestmark = pytest.mark.ci
 UNKNOWN = "takes part whatever changed: git ignores {} ({}), so its changes are unknown"
 
 
+IGNORED = "ireval-report/\n__pycache__/\n/suites/runs/\n*.tmp.txt\n.venv/\n"
+
+
 @pytest.fixture
-def built(monorepo):
-    """On ``main`` the run files of the shop are made by a job, and git ignores them."""
-    monorepo.git("checkout", "--quiet", "main")
-    monorepo.write(".gitignore", "ireval-report/\n__pycache__/\n/suites/runs/\n*.tmp.txt\n.venv/\n")
-    monorepo.write("suites/runs/now.trec", (monorepo.path / "suites/data/run.trec").read_text())
-    path = monorepo.path / "suites/shop.ireval.yaml"
-    path.write_text(path.read_text().replace("data/run.trec", "runs/now.trec"))
-    monorepo.commit("made by a job")
-    monorepo.git("checkout", "--quiet", "-B", "branch")
-    return monorepo
+def begin_with(monorepo):
+    """``main`` begins with a suite in which text is replaced, and with these files, some of which git ignores."""
+
+    def begin(suite, old, new, **files):
+        monorepo.git("checkout", "--quiet", "main")
+        monorepo.write(".gitignore", IGNORED)
+        for name, text in files.items():
+            monorepo.write(name, text)
+        path = f"suites/{suite}.ireval.yaml"
+        monorepo.write(path, (monorepo.path / path).read_text().replace(old, new))
+        monorepo.commit("made by a job")
+        monorepo.git("checkout", "--quiet", "-B", "branch")
+
+    return begin
 
 
-def test_an_ignored_file_of_rankings(built):
-    built.write("suites/runs/now.trec", "q1 Q0 d9 1 9 x\nq2 Q0 d2 1 9 x\nq1 Q0 d8 2 8 x\n")
+def test_an_ignored_file_of_rankings_or_judgments_makes_its_suite_take_part(monorepo, begin_with):
+    rankings, judgments = (
+        (monorepo.path / f"suites/data/{name}").read_text() for name in ("run.trec", "judgments.txt")
+    )
+    begin_with("shop", "data/run.trec", "runs/now.trec", **{"suites/runs/now.trec": rankings})
+    result = monorepo.run()
 
-    result = built.run()
-
-    assert built.affected() == {"shop": UNKNOWN.format("suites/runs", "its source")}
-    assert built.results()["unaffected"] == ["ads"]
     assert result.ret == 0
-    assert UNKNOWN.format("suites/runs", "its source") in (built.path / "ireval-report/summary.md").read_text()
+    assert monorepo.affected() == {"shop": UNKNOWN.format("suites/runs", "its source")}
+    assert monorepo.results()["unaffected"] == ["ads"]
+    assert UNKNOWN.format("suites/runs", "its source") in (monorepo.path / "ireval-report/summary.md").read_text()
 
-
-def test_an_ignored_file_of_judgments(monorepo):
-    monorepo.git("checkout", "--quiet", "main")
-    monorepo.write(".gitignore", "ireval-report/\n__pycache__/\n*.tmp.txt\n")
-    monorepo.write("suites/data/judged.tmp.txt", (monorepo.path / "suites/data/judgments.txt").read_text())
-    path = monorepo.path / "suites/ads.ireval.yaml"
-    path.write_text(path.read_text().replace("data/judgments.txt", "data/judged.tmp.txt"))
-    monorepo.commit("made by a job")
-    monorepo.git("checkout", "--quiet", "-B", "branch")
-
+    begin_with("ads", "data/judgments.txt", "data/judged.tmp.txt", **{"suites/data/judged.tmp.txt": judgments})
     monorepo.run()
+    assert monorepo.affected()["ads"] == UNKNOWN.format("suites/data/judged.tmp.txt", "its judgments")
 
-    assert monorepo.affected() == {"ads": UNKNOWN.format("suites/data/judged.tmp.txt", "its judgments")}
 
-
-def test_a_file_outside_of_the_repository(monorepo, tmp_path_factory):
+def test_a_file_outside_of_the_repository(monorepo, begin_with, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "run.trec"
     shutil.copy(monorepo.path / "suites/data/run.trec", elsewhere)
-    monorepo.git("checkout", "--quiet", "main")
-    path = monorepo.path / "suites/shop.ireval.yaml"
-    path.write_text(path.read_text().replace("data/run.trec", str(elsewhere)))
-    monorepo.commit("elsewhere")
-    monorepo.git("checkout", "--quiet", "-B", "branch")
+    begin_with("shop", "data/run.trec", str(elsewhere))
 
     monorepo.run()
 
@@ -63,44 +58,30 @@ def test_a_file_outside_of_the_repository(monorepo, tmp_path_factory):
     assert monorepo.affected() == {"shop": said}
 
 
-def test_ignored_files_that_no_suite_names_concern_nobody(monorepo):
-    monorepo.write(".git/info/exclude", "*.log\n/cache/\n")
-    monorepo.write("suites/data/run.log", "")
-    monorepo.write("cache/run.trec", "")
+def test_a_pointer_of_dvc_stands_for_the_ignored_file(monorepo, begin_with):
+    rankings = (monorepo.path / "suites/data/run.trec").read_text()
+    files = {"suites/runs/now.trec": rankings, "suites/runs.dvc": "outs: [{md5: 1}]\n"}
+    begin_with("shop", "data/run.trec", "runs/now.trec", **files)
 
     monorepo.run()
-
-    assert (monorepo.affected(), monorepo.results()["unaffected"]) == ({}, ["ads", "shop"])
-
-
-def test_a_pointer_of_dvc_stands_for_the_ignored_file(built):
-    built.git("checkout", "--quiet", "main")
-    built.write("suites/runs.dvc", "outs: [{md5: 1}]\n")
-    built.commit("kept by DVC")
-    built.git("checkout", "--quiet", "-B", "branch")
-
-    built.run()
-    before = built.affected()
-    built.write("suites/runs.dvc", "outs: [{md5: 2}]\n")
-    built.run()
+    before = monorepo.affected()
+    monorepo.write("suites/runs.dvc", "outs: [{md5: 2}]\n")
+    monorepo.run()
 
     assert before == {}
-    assert built.affected() == {"shop": "suites/runs.dvc changed (its source)"}
+    assert monorepo.affected() == {"shop": "suites/runs.dvc changed (its source)"}
 
 
-def test_a_python_of_a_virtual_environment_is_no_data(monorepo):
-    monorepo.git("checkout", "--quiet", "main")
-    monorepo.write(".gitignore", "ireval-report/\n__pycache__/\n.venv/\n")
-    monorepo.write(".venv/pyvenv.cfg", "")
-    monorepo.write(".venv/bin/python", "")
-    monorepo.write("search.py", "")
-    path = monorepo.path / "suites/shop.ireval.yaml"
-    path.write_text(path.read_text().replace("{run: data/run.trec}", "{command: [../.venv/bin/python, ../search.py]}"))
-    monorepo.write("suites/shop.ireval.yaml", path.read_text() + "queries: data/queries.tsv\n")
-    monorepo.write("suites/data/queries.tsv", "id\ttext\nq1\tone\nq2\ttwo\n")
-    monorepo.commit("a program")
-    monorepo.git("checkout", "--quiet", "-B", "branch")
+def test_ignored_files_that_no_suite_names_and_a_virtual_environment_concern_nobody(monorepo, begin_with):
+    begin_with(
+        "shop",
+        "{run: data/run.trec}",
+        "{command: [../.venv/bin/python, ../search.py]}\nqueries: data/queries.tsv",
+        **{".venv/pyvenv.cfg": "", ".venv/bin/python": "", "search.py": ""},
+        **{"suites/data/queries.tsv": "id\ttext\nq1\tone\nq2\ttwo\n"},
+    )
+    monorepo.write("suites/data/run.tmp.txt", "")
 
     result = monorepo.run()
 
-    assert (monorepo.affected(), result.ret) == ({}, 0)
+    assert (result.ret, monorepo.affected(), monorepo.results()["unaffected"]) == (0, {}, ["ads", "shop"])

@@ -53,7 +53,6 @@ def test_ages_are_those_of_the_day_of_the_run(dates, ages, words):
 
 
 def test_judgments_without_dates_have_no_age():
-    assert judgment_ages(judged(judge=["ann"]), TODAY) is None
     assert judgment_ages(judged(date=["", "?"]), TODAY) is None
 
 
@@ -62,12 +61,11 @@ def test_a_model_is_called_by_its_name_and_prompt_and_few_judges_are_kept():
     many = judged(judge=[f"judge {n:02}" for n in range(25)])
 
     assert fingerprints_of_judgments(several).judges == {"ann": 1, "m 7, prompt 1a2b": 2}
-    assert fingerprints_of_judgments(judged(remark=["x"])).judges == {}
     kept = fingerprints_of_judgments(many).judges
     assert (len(kept), kept["judge 19"], kept["others"]) == (21, 1, 5)
 
 
-def judge(shop, model, grades):
+def write_judgments(shop, model, grades):
     """The judgments of the shop as a table of a model."""
     lines = ["query\tdocument\tgrade\tjudge\tdate\tmodel\tprompt\n"]
     for query, known in shop.judgments.items():
@@ -80,7 +78,7 @@ def accepted(shop, monkeypatch):
     """Accepted with the judgments of model A; half a year later another ranking comes."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1788220800")  # 2026-09-01
     shop.change(("judgments: judgments.txt", "judgments: judgments.tsv"))
-    judge(shop, "A", lambda _, grade: grade)
+    write_judgments(shop, "A", lambda _, grade: grade)
     shop.accept()
     for query in ("q07", "q08", "q09"):
         shop.rankings[query].reverse()
@@ -91,48 +89,29 @@ def accepted(shop, monkeypatch):
 CHANGED = "the judge changed since the baseline: A, prompt p1 (40 judgments) to B, prompt p1 (40 judgments)"
 
 
-def test_a_new_model_is_named_where_a_check_is_red(accepted):
-    judge(accepted, "B", lambda query, grade: 2 if query == "q08" and grade == 1 else grade)
+def test_a_new_model_is_named_where_a_check_is_red_and_every_report_says_how_old_judgments_are(accepted, ireval):
+    write_judgments(accepted, "B", lambda query, grade: 2 if query == "q08" and grade == 1 else grade)
     text = accepted.run().stdout.str()
     (suite,) = accepted.results()["suites"]
 
     assert [each["headline"] for each in suite["diagnoses"] if each["kind"] == "judges_changed"] == [CHANGED]
     assert suite["cause"]["judges"] == "A, prompt p1 (40 judgments) to B, prompt p1 (40 judgments)"
     assert CHANGED in " ".join(text.split())
-    assert "the judge changed since the baseline" in (accepted.path / "ireval-report/index.html").read_text()
+    line = "of 2026-03-01, median age 184 days, 0% older than a year"
+    assert f"judgments: {line}" in text
+    assert suite["judgment_ages"]["median_days"] == 184
+    for name in ("index.html", "summary.md"):
+        assert line in (accepted.path / "ireval-report" / name).read_text(), name
+    assert "judges: A, prompt p1 (40)" in ireval("baseline", "show", accepted.path / "shop.ireval.yaml").out
 
 
 def test_the_same_model_is_no_cause_and_one_that_changes_no_grade_is_no_diagnosis(accepted):
     accepted.run()
     assert "judges" not in json.dumps(accepted.results()["suites"][0]["diagnoses"])
     assert accepted.results()["suites"][0]["cause"].get("judges", "") == ""
-    judge(accepted, "B", lambda _, grade: grade)
+    write_judgments(accepted, "B", lambda _, grade: grade)
     accepted.run()
 
     (suite,) = accepted.results()["suites"]
     assert suite["cause"]["judges"]
     assert [each for each in suite["diagnoses"] if each["kind"] == "judges_changed"] == []
-
-
-def test_a_baseline_that_knows_no_judges_is_read_and_says_nothing(shop):
-    shop.accept()
-    shop.change(("judgments: judgments.txt", "judgments: judgments.tsv"))
-    judge(shop, "B", lambda _, grade: grade)
-    shop.run()
-
-    assert shop.results()["suites"][0]["cause"].get("judges", "") == ""
-
-
-def test_every_report_says_how_old_judgments_are(accepted):
-    text = accepted.run().stdout.str()
-    line = "of 2026-03-01, median age 184 days, 0% older than a year"
-
-    assert f"judgments: {line}" in text
-    assert accepted.results()["suites"][0]["judgment_ages"]["median_days"] == 184
-    for name in ("index.html", "summary.md"):
-        assert line in (accepted.path / "ireval-report" / name).read_text(), name
-
-
-def test_the_judges_are_in_the_baseline_and_shown_with_it(accepted, ireval):
-    assert '"judges": {\n "A, prompt p1": 40\n}' in (accepted.path / "baselines/shop.json").read_text()
-    assert "judges: A, prompt p1 (40)" in ireval("baseline", "show", accepted.path / "shop.ireval.yaml").out

@@ -49,19 +49,16 @@ def ireval_metrics():
     return [sellers, noted, lead, wait, sold]
 '''
 NEW = {
-    "fields of a function of one ranking": ("Sellers@3", "holds no fields of documents, which Sellers@3 needs"),
-    "fields of all queries at once": ("Noted", "holds no fields of documents, which Noted needs"),
-    "fields of the whole run": ("Sold", "holds no fields of documents, which Sold needs"),
-    "fields of a guardrail": (
-        "Mean(better='higher', field='price')@3",
-        "holds no field 'price' of documents, which Mean(better='higher', field='price')@3 needs",
-    ),
-    "scores": ("Lead", "holds no scores, which Lead needs"),
-    "timings of a plugin": ("Wait", "holds no timings, which Wait needs"),
-    "timings of a guardrail": ("Latency", "holds no timings, which Latency needs"),
-    "timings of the whole run": ("Throughput", "holds no timings, which Throughput needs"),
+    "Sellers@3": "no fields of documents",
+    "Noted": "no fields of documents",
+    "Sold": "no fields of documents",
+    "Mean(better='higher', field='price')@3": "no field 'price' of documents",
+    "Lead": "no scores",
+    "Wait": "no timings",
+    "Latency": "no timings",
+    "Throughput": "no timings",
 }
-each_new_metric = pytest.mark.parametrize(("metric", "lack"), NEW.values(), ids=NEW)
+"""Metrics of fields, scores and times: functions of one ranking, of all queries, and of the whole run."""
 
 
 def prepare(shop):
@@ -91,32 +88,33 @@ def add(shop, *metrics):
     shop.write()
 
 
-def others_of(shop, metric):
-    """The verdicts of all other checks, each once."""
+def outcomes_by_metric(shop):
+    """Those of new metrics by name, and the verdicts of all other checks, each once."""
     (suite,) = shop.results()["suites"]
-    return {each["verdict"] for each in suite["outcomes"] if each["metric"] != metric}
+    new = {each["metric"]: each for each in suite["outcomes"] if each["metric"] in NEW}
+    return new, {each["verdict"] for each in suite["outcomes"] if each["metric"] not in NEW}
 
 
-@each_new_metric
-def test_the_new_rule_alone_is_an_error_and_accepting_settles_it(prepared, metric, lack):
-    add(prepared, metric)
+def test_new_rules_alone_are_errors_and_accepting_settles_it(prepared):
+    add(prepared, *NEW)
 
     run = prepared.run()
-    (error,) = [each for each in prepared.results()["suites"][0]["outcomes"] if each["metric"] == metric]
-    others = others_of(prepared, metric)
-    accepting = prepared.run("--ireval-update", "--ireval-reason", f"{metric} is new")
+    new, others = outcomes_by_metric(prepared)
+    accepting = prepared.run("--ireval-update", "--ireval-reason", "new metrics")
     again = prepared.run()
 
-    assert (run.ret, error["verdict"], others) == (1, "error", {"pass"})
-    assert error["headline"] == f"the baseline {lack}"
-    assert "accept the baseline again: pytest --ireval shop.ireval.yaml --ireval-update" in " ".join(error["facts"])
+    assert (run.ret, others) == (1, {"pass"})
+    assert {name: (each["verdict"], each["headline"]) for name, each in new.items()} == {
+        name: ("error", f"the baseline holds {lack}, which {name} needs") for name, lack in NEW.items()
+    }
+    advice = "accept the baseline again: pytest --ireval shop.ireval.yaml --ireval-update"
+    assert all(advice in " ".join(each["facts"]) for each in new.values())
     assert (accepting.ret, again.ret) == (0, 0), accepting.stdout.str()
     assert "accepted: shop" in accepting.stdout.str()
     assert set(prepared.verdicts().values()) == {"pass"}
 
 
-@pytest.mark.parametrize("metric", ["P@5", "RBP(p=0.8)", "sDCG@5", "StRecall@5"])
-def test_a_metric_that_needs_nothing_that_is_kept_can_be_compared_at_once(shop, metric):
+def test_metrics_that_need_nothing_that_is_kept_can_be_compared_at_once(shop):
     rows = "".join(f"{query}\ttext\ts{number // 2}\t{number % 2 + 1}\n" for number, query in enumerate(shop.rankings))
     judged = [(q, d, grade) for q, grades in shop.judgments.items() for d, grade in grades.items()]
     shop.suite = (
@@ -129,7 +127,7 @@ def test_a_metric_that_needs_nothing_that_is_kept_can_be_compared_at_once(shop, 
     )
     assert shop.run("--ireval-update-new").ret == 0
     with open(shop.path / "shop.ireval.yaml", "a") as suite:
-        suite.write(COMPARED.format(metric))
+        suite.write("".join(map(COMPARED.format, ["P@5", "RBP(p=0.8)", "sDCG@5", "StRecall@5"])))
 
     run = shop.run()
 
@@ -150,9 +148,9 @@ def test_a_field_that_only_the_new_metric_reads_is_an_error_of_its_rule(shop):
     add(shop, "Sellers@3")
 
     run = shop.run()
-    (error,) = [each for each in shop.results()["suites"][0]["outcomes"] if each["metric"] == "Sellers@3"]
+    error = outcomes_by_metric(shop)[0]["Sellers@3"]
 
-    assert (run.ret, error["verdict"], others_of(shop, "Sellers@3")) == (1, "error", {"pass"})
+    assert (run.ret, error["verdict"]) == (1, "error")
     assert error["headline"].startswith(
         "the baseline was accepted without Sellers@3, which fails on it: Sellers@3 raised KeyError: 'seller'"
     )
@@ -165,13 +163,13 @@ def test_a_metric_that_fails_on_the_current_rankings_too_is_not_accepted(prepare
     add(prepared, "Sellers@3")
 
     run = prepared.run()
-    (error,) = [each for each in prepared.results()["suites"][0]["outcomes"] if each["metric"] == "Sellers@3"]
+    new, others = outcomes_by_metric(prepared)
     accepting = prepared.run("--ireval-update", "--ireval-reason", "new")
 
     assert (run.ret, accepting.ret) == (1, 1)
-    assert "Sellers@3: raised KeyError: 'seller'" in error["headline"]
-    assert "accept" not in " ".join(error["facts"])
-    assert others_of(prepared, "Sellers@3") == {"pass"}
+    assert "Sellers@3: raised KeyError: 'seller'" in new["Sellers@3"]["headline"]
+    assert "accept" not in " ".join(new["Sellers@3"]["facts"])
+    assert others == {"pass"}
 
 
 def test_fields_of_variants_are_those_of_the_document_that_they_are(prepared):
@@ -195,7 +193,7 @@ def test_an_anchor_that_lacks_data_is_pinned_again_after_a_forced_acceptance(pre
     prepared.write()
 
     assert prepared.run().ret == 1
-    (error,) = [each for each in prepared.results()["suites"][0]["outcomes"] if each["verdict"] == "error"]
+    error = outcomes_by_metric(prepared)[0]["Sellers@3"]
     assert error["headline"] == "the anchor holds no fields of documents, which Sellers@3 needs"
     assert "first accept the baseline with --ireval-force" in " ".join(error["facts"])
     prepared.run("--ireval-update", "--ireval-force", "--ireval-reason", "new")
@@ -203,34 +201,24 @@ def test_an_anchor_that_lacks_data_is_pinned_again_after_a_forced_acceptance(pre
     assert prepared.run().ret == 0
 
 
-@each_new_metric
-@pytest.mark.parametrize("accepts", [False, True], ids=["not accepted", "accepted"])
-def test_a_branch_that_brings_such_a_metric_lowers_nothing(branch, metric, lack, accepts):
+def test_a_branch_that_brings_such_metrics_lowers_nothing_until_it_lowers_another(branch):
     prepare(branch.shop)
     branch.git("checkout", "--quiet", "main")
     branch.accept()
     branch.git("checkout", "--quiet", "-B", "change")
-    add(branch.shop, metric)
-    if accepts:
-        branch.accept()
+    add(branch.shop, *NEW)
 
-    found = branch.outcome(*FAILS)
-
-    assert found["verdict"] == "pass"
-    said = " ".join(found["facts"])
-    assert f"{metric} is not compared: the baseline at " in said
-    assert lack in said
-
-
-def test_a_branch_that_brings_such_a_metric_and_lowers_another_is_red(branch):
-    prepare(branch.shop)
-    branch.git("checkout", "--quiet", "main")
+    not_accepted = branch.outcome(*FAILS)
     branch.accept()
-    branch.git("checkout", "--quiet", "-B", "change")
-    add(branch.shop, "Sellers@3")
+    accepted = branch.outcome(*FAILS)
     branch.accept(**WORSE)
+    lowered = branch.outcome(*FAILS)
 
-    found = branch.outcome(*FAILS)
-
-    assert found["verdict"] == "fail"
-    assert found["headline"].startswith("the branch lowers its baseline: nDCG@10")
+    for outcome in (not_accepted, accepted):
+        assert outcome["verdict"] == "pass"
+        said = " ".join(outcome["facts"])
+        for name, lack in NEW.items():
+            assert f"{name} is not compared: the baseline at " in said
+            assert f"holds {lack}, which {name} needs" in said
+    assert lowered["verdict"] == "fail"
+    assert lowered["headline"].startswith("the branch lowers its baseline: nDCG@10")

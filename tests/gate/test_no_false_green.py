@@ -1,47 +1,53 @@
 """Whatever happens on the way, a run in which a verdict is missing or against the change is not green."""
 
-import json
-
 import pytest
 
 OK = pytest.ExitCode.OK
 RED = pytest.ExitCode.TESTS_FAILED
-RULE = """
+RAISES = {
+    "skip": "Skipped: not today",
+    "xfail": "XFailed: known",
+    "exit": "SystemExit: gone",
+    "base": "BaseException: odd",
+    "end": "Exit: over",
+}
+ODD = """
 import sys
 import pytest
-from pytest_ireval import hookimpl, rule
+from pytest_ireval import Ruling, hookimpl, metric, rule
 from pytest_ireval.options import RuleOptions
+
+def act(way):
+    if way == "skip":
+        pytest.skip("not today")
+    if way == "xfail":
+        pytest.xfail("known")
+    if way == "exit":
+        sys.exit("gone")
+    if way == "base":
+        raise BaseException("odd")
+    if way == "end":
+        pytest.exit("over", returncode=0)
+    return Ruling("skipped", "a verdict of its own")
 
 @rule(name="odd", options=RuleOptions)
 def odd(options, seen):
     '''Raises.'''
-    {raises}
+    return act(options.name)
+
+@metric(name="Odd")
+def odd_metric(judged, *, way: str):
+    '''Raises.'''
+    act(way)
 
 @hookimpl
 def ireval_rules():
     return [odd]
-"""
-METRIC = """
-import sys
-import pytest
-from pytest_ireval import hookimpl, metric
-
-@metric(name="Odd")
-def odd(judged):
-    '''Raises.'''
-    {raises}
 
 @hookimpl
 def ireval_metrics():
-    return [odd]
+    return [odd_metric]
 """
-RAISES = {
-    "pytest.skip('not today')": "Skipped: not today",
-    "pytest.xfail('known')": "XFailed: known",
-    "sys.exit('gone')": "SystemExit: gone",
-    "raise BaseException('odd')": "BaseException: odd",
-    "pytest.exit('over', returncode=0)": "Exit: over",
-}
 
 
 @pytest.fixture
@@ -50,21 +56,11 @@ def accepted(shop):
     return shop
 
 
-@pytest.mark.parametrize(
-    ("tag", "complaint"),
-    [
-        *((tag, f"'{tag}' is not a tag: pytest acts on a mark of that name") for tag in ("skip", "xfail", "skipif")),
-        ("usefixtures", "'usefixtures' is not a tag: pytest acts on a mark of that name"),
-        ("parametrize", "'parametrize' is not a tag: pytest acts on a mark of that name"),
-        ("filterwarnings", "'filterwarnings' is not a tag: pytest acts on a mark of that name"),
-        ("_x", "'_x' is not a tag"),
-        ("two words", "'two words' is not a tag"),
-        ("7days", "'7days' is not a tag"),
-        ("not", "'not' is not a tag: it is an operator of pytest -m"),
-    ],
-)
-def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted, tag, complaint):
-    accepted.change(("tags: [products]", f"tags: [products, {tag}]"))
+def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted):
+    accepted.change(
+        ("tags: [products]", "tags: [products, skip, parametrize, _x, two words, not]"),
+        ("at_most: 2}", "at_most: 2, tags: [nightly, xfail]}"),
+    )
 
     result = accepted.run()
 
@@ -72,20 +68,12 @@ def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted, tag, comp
     result.stdout.fnmatch_lines(
         [
             "shop.ireval.yaml:4:18: tags > 2",
-            f"  {complaint}",
+            "  'skip' is not a tag: pytest acts on a mark of that name",
             "  a tag is a word of letters, digits, _ . and -, and begins with a letter",
-        ]
-    )
-
-
-def test_so_is_one_of_a_rule(accepted):
-    accepted.change(("at_most: 2}", "at_most: 2, tags: [nightly, xfail]}"))
-
-    result = accepted.run()
-
-    assert result.ret == pytest.ExitCode.INTERRUPTED
-    result.stdout.fnmatch_lines(
-        [
+            *("*", "  'parametrize' is not a tag: pytest acts on a mark of that name", "*"),
+            *("*", "  '_x' is not a tag", "*"),
+            *("*", "  'two words' is not a tag", "*"),
+            *("*", "  'not' is not a tag: it is an operator of pytest -m", "*"),
             "shop.ireval.yaml:15:5: rules > 4 > worsened > tags",
             "  'xfail' is not a tag: pytest acts on a mark of that name",
         ]
@@ -133,42 +121,24 @@ def pytest_collection_modifyitems(items):
     assert accepted.results()["verdict"] in ("fail", "error")
 
 
-@pytest.mark.parametrize("raises", RAISES)
-def test_a_rule_that_raises_anything_is_an_error(accepted, raises):
-    accepted.path.joinpath("conftest.py").write_text(RULE.format(raises=raises))
-    accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+def test_a_rule_or_metric_that_raises_anything_or_has_a_verdict_of_its_own_is_an_error(accepted):
+    accepted.path.joinpath("conftest.py").write_text(ODD)
+    rules = [f"  - odd: {{name: {way}}}\n" for way in (*RAISES, "own")]
+    rules += [f"  - threshold: {{\"Odd(way='{way}')\": '>= 0.5'}}\n" for way in RAISES]
+    accepted.change(("rules:\n", f"rules:\n{''.join(rules)}"))
 
     result = accepted.run()
 
     assert result.ret == RED
-    result.assert_outcomes(passed=7, errors=1)
-    result.stdout.fnmatch_lines([f"shop.ireval.yaml:12: rule odd of *conftest.py raised {RAISES[raises]}"])
-
-
-def test_a_rule_with_a_verdict_of_its_own_is_an_error_of_that_rule(accepted):
-    returns = "from pytest_ireval.rules.context import Ruling; return Ruling('skipped', 'not today')"
-    accepted.path.joinpath("conftest.py").write_text(RULE.format(raises=returns))
-    accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
-
-    result = accepted.run()
-
-    result.assert_outcomes(passed=7, errors=1)
-    result.stdout.fnmatch_lines(
-        ["*conftest.py returned 'skipped'; a verdict is one of pass, inconclusive, fail, error"]
+    result.assert_outcomes(passed=7, errors=11)
+    (suite,) = accepted.results()["suites"]
+    headlines = {each["id"]: each["headline"] for each in suite["outcomes"] if each["verdict"] == "error"}
+    for way, raised in RAISES.items():
+        assert headlines[f"odd::{way}"] == f"rule odd of conftest.py raised {raised}"
+        assert any(each.startswith(f"Odd(way='{way}'): raised {raised}") for each in headlines.values())
+    assert headlines["odd::own"].endswith(
+        "of conftest.py returned 'skipped'; a verdict is one of pass, inconclusive, fail, error"
     )
-
-
-@pytest.mark.parametrize("raises", RAISES)
-def test_a_metric_that_raises_anything_is_an_error_of_its_rules(accepted, raises):
-    accepted.path.joinpath("conftest.py").write_text(METRIC.format(raises=raises))
-    accepted.change(("P@3]", "P@3, Odd]"), ('{nDCG@10: ">= 0.5"}', '{nDCG@10: ">= 0.5", Odd: ">= 0.5"}'))
-
-    result = accepted.run()
-
-    assert result.ret == RED
-    result.assert_outcomes(passed=7, errors=1)
-    assert f"Odd: raised {RAISES[raises]}" in result.stdout.str()
-    assert accepted.verdicts()["threshold::Odd"] == "error"
 
 
 @pytest.mark.parametrize(
@@ -233,13 +203,11 @@ def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_report
     assert second == "  nothing in pytest-ireval expects this; please report it, with the plugins of the run"
 
 
-CUT = {
-    "interrupted": ("raise KeyboardInterrupt", pytest.ExitCode.INTERRUPTED),
-    "ended as if all were well": ("pytest.exit('enough', returncode=0)", RED),
-}
-
-
-@pytest.mark.parametrize(("ends", "status"), CUT.values(), ids=CUT)
+@pytest.mark.parametrize(
+    ("ends", "status"),
+    [("raise KeyboardInterrupt", pytest.ExitCode.INTERRUPTED), ("pytest.exit('enough', returncode=0)", RED)],
+    ids=["interrupted", "ended as if all were well"],
+)
 def test_a_run_that_is_cut_short_is_no_pass(accepted, ends, status):
     accepted.path.joinpath("conftest.py").write_text(
         f"""
@@ -250,7 +218,7 @@ def pytest_runtest_setup(item):
 """
     )
 
-    result = accepted.pytester.runpytest_subprocess("--ireval")
+    result = accepted.pytester.runpytest_inprocess("--ireval", no_reraise_ctrlc=True)
 
     assert result.ret == status
     assert accepted.results()["verdict"] == "error"
@@ -259,50 +227,41 @@ def pytest_runtest_setup(item):
     assert suite["notes"][-1] == "the run ended before 2 of its verdicts were reported"
 
 
-def test_a_python_file_that_cannot_be_collected_is_no_pass_either(accepted):
+def test_what_cannot_be_collected_is_no_pass_and_told_once(accepted):
     accepted.pytester.makepyfile(test_broken="import nothing_of_that_name")
+    accepted.path.joinpath("shoes.ireval.yaml").write_text(accepted.suite.replace("depth: 10", "depht: 10"))
 
     result = accepted.run("--continue-on-collection-errors")
 
     assert accepted.results()["verdict"] == "error"
-    assert "nothing_of_that_name" in accepted.results()["problems"][0]
-    result.stdout.fnmatch_lines(["problem: test_broken.py could not be collected"])
-
-
-def test_a_suite_that_cannot_be_collected_is_told_once(accepted):
-    accepted.suite = accepted.suite.replace("depth: 10", "depht: 10")
-    accepted.write()
-
-    result = accepted.run()
-
     assert result.stdout.str().count("unknown key 'depht'") == 1
-    assert "unknown key 'depht'" in accepted.results()["problems"][0]
-    result.stdout.fnmatch_lines(["problem: shop.ireval.yaml could not be collected"])
+    problems = accepted.results()["problems"]
+    assert [sum(word in each for each in problems) for word in ("nothing_of_that_name", "unknown key 'depht'")] == [
+        1,
+        1,
+    ]
+    result.stdout.fnmatch_lines(["problem: test_broken.py could not be collected"])
+    result.stdout.fnmatch_lines(["problem: shoes.ireval.yaml could not be collected"])
 
 
-@pytest.mark.parametrize("arguments", [(), ("--dist",), ("--ireval-update", "--ireval-update-new")])
-def test_a_run_that_cannot_even_start_leaves_no_green_results(accepted, arguments):
+def test_a_run_that_cannot_even_start_leaves_no_green_results(accepted):
     accepted.run()
     assert accepted.results()["verdict"] == "pass"
-    if not arguments:
-        accepted.path.joinpath("conftest.py").write_text("import nothing_of_that_name")
 
-    result = accepted.pytester.runpytest_subprocess("--ireval", *arguments)
+    result = accepted.run("--ireval-update", "--ireval-update-new")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    if arguments != ("--dist",):  # pytest itself does not understand the line
-        assert accepted.results()["verdict"] == "error"
+    assert accepted.results()["verdict"] == "error"
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("looking", ["--help", "--markers", "--fixtures", "--collect-only"])
-def test_looking_leaves_the_results_as_they_are(accepted, looking):
+def test_looking_leaves_the_results_as_they_are(accepted):
     accepted.run()
     before = accepted.results()
 
-    accepted.pytester.runpytest_subprocess("--ireval", looking)
-
-    assert accepted.results() == before
+    for looking in ("--help", "--markers", "--fixtures", "--collect-only"):
+        accepted.pytester.runpytest_subprocess("--ireval", looking)
+        assert accepted.results() == before, looking
 
 
 def test_a_run_without_a_verdict_of_a_suite_is_no_pass(accepted):
@@ -359,7 +318,7 @@ def test_a_suite_that_is_named_twice_is_evaluated_once(accepted):
     result = accepted.run("--keep-duplicates", "shop.ireval.yaml", "shop.ireval.yaml")
 
     assert result.ret == OK
-    assert len(json.loads((accepted.path / "ireval-report/results.json").read_text())["suites"]) == 1
+    assert len(accepted.results()["suites"]) == 1
 
 
 def test_a_folder_that_the_run_creates_is_ignored_by_git(accepted):
@@ -370,20 +329,19 @@ def test_a_folder_that_the_run_creates_is_ignored_by_git(accepted):
     assert not (accepted.path / "mine/.gitignore").exists()
 
 
-@pytest.mark.parametrize("flags", [(), ("-q",)])
-def test_results_that_cannot_be_written_are_red_and_said(accepted, flags):
+def test_results_that_cannot_be_written_are_red_and_said_even_with_q(accepted):
     (accepted.path / "taken").write_text("a file")
 
-    result = accepted.run("--ireval-report", "taken", *flags)
+    result = accepted.run("--ireval-report", "taken", "-q")
 
     assert result.ret == RED
     result.stdout.fnmatch_lines([f"problem: {accepted.path}/taken/results.json: cannot be written: Not a directory; *"])
 
 
-@pytest.mark.parametrize("option", ["--setup-only", "--setup-plan"])
-def test_a_run_that_only_sets_up_judges_nothing(accepted, option):
-    assert accepted.run(option).ret == RED
-    assert accepted.results()["verdict"] == "error"
+def test_a_run_that_only_sets_up_judges_nothing(accepted):
+    for option in ("--setup-only", "--setup-plan"):
+        assert accepted.run(option).ret == RED
+        assert accepted.results()["verdict"] == "error"
 
 
 def test_the_results_of_a_suite_that_nobody_looked_at_name_its_matrix(shop):

@@ -5,7 +5,6 @@ import pytest
 pytestmark = pytest.mark.ci
 
 ALL_WAIVED = "waive:\n" + "".join(f"  - {{query: q{i:02}, until: 2027-01-01, reason: feed}}\n" for i in range(1, 11))
-HEAD = "metrics: [nDCG@10, P@3]\n"
 NO_REGRESSION = "no_regression: {metric: nDCG@10, tolerance: 5%}"
 EVIDENCE = "equivalent: {metric: nDCG@10, tolerance: 5%}"
 FEW = "no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: observed, min_queries: 11}"
@@ -33,18 +32,15 @@ def ruled(shop):
     ("rules", "more", "way"),
     [
         ([NO_REGRESSION], ALL_WAIVED, "end a waiver"),
-        ([FEW], "", "give it more queries, or lower min_queries"),
         ([FEW, 'threshold: {nDCG@10: ">= 0.5", min_queries: 11}'], "", "give it more queries, or lower min_queries"),
         ([EVIDENCE], "", "give it more queries, or lower min_queries"),
-        (["worsened: {metric: P@3, by_more_than: 0.1, at_most: 2, min_queries: 40}"], "", "give it more queries"),
-        (["churn: {overlap: Overlap@3, below: 0.5, at_most: 10%, min_queries: 40}"], "", "give it more queries"),
         (
             ["no_regression: {metric: nDCG@10, per: segment, tolerance: 5%, decide_by: observed, min_queries: 7}"],
             "",
             "give it more queries",
         ),
     ],
-    ids=["all waived", "too few", "several rules", "too few for evidence", "worsened", "churn", "slices"],
+    ids=["all waived", "too few", "too few for evidence", "slices"],
 )
 def test_it_is_red_and_says_what_to_do(shop, ruled, rules, more, way):
     def worse():
@@ -95,17 +91,13 @@ def test_a_slice_of_new_queries_alone_is_red_until_it_is_accepted(shop, ruled):
 @pytest.mark.parametrize(
     ("rules", "more"),
     [
-        ([NO_REGRESSION, FEW.replace("}", ", name: few}")], ""),
-        ([FEW, 'threshold: {nDCG@10: ">= 0.5"}'], ""),
         ([FEW, "expect: [{query: q01, document: q01-d0, top: 3}]"], ""),
-        ([EVIDENCE.replace("}", ", min_queries: 10}")], ""),
         ([EVIDENCE.replace("}", ", on_inconclusive: fail}")], ""),
-        ([NO_REGRESSION.replace("}", ", min_queries: 40}")], "waive: [{query: q01, until: 2027-01-01, reason: x}]\n"),
         ([NO_REGRESSION.replace("}", ", on_fail: warn}")], ""),
         (["no_regression: {metric: nDCG@10, per: segment, tolerance: 5%, min_queries: 5}"], ""),
-        ([FEW, "churn: {overlap: Overlap@3, below: 0.5, at_most: 10%}"], ""),
         ([NO_REGRESSION], ALL_WAIVED.rpartition("  - ")[0]),
     ],
+    ids=["another rule", "one that counts as red", "one that warns", "one slice", "one query"],
 )
 def test_one_rule_that_judges_something_is_enough(shop, ruled, rules, more):
     assert ruled(*rules, more=more).ret == 0

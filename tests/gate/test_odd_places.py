@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,20 +17,19 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 def run(pytester):
     """Runs ``pytest --ireval`` as a program of its own."""
 
-    def ran(*arguments, folder=pytester.path, environment=None, **more):
+    def run_pytest(*arguments, folder=pytester.path, environment=None):
         return subprocess.run(
             [*PYTEST, "-p", "pytest_ireval.pytest_adapter.plugin", "--ireval", *arguments],
             cwd=folder,
             env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(environment or {})},
-            stdout=more.pop("stdout", subprocess.PIPE),
+            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
             check=False,
-            **more,
         )
 
-    return ran
+    return run_pytest
 
 
 def clean(result):
@@ -78,42 +76,8 @@ def test_a_folder_that_may_not_be_written_to_is_red_and_the_remedy_is_said(shop,
     assert (red.ret, green.ret) == (1, 0)
 
 
-@posix
-def test_a_checkout_on_a_read_only_disk(shop, run, tmp_path_factory):
-    shop.accept()
-    shutil.rmtree(shop.path / "ireval-report")
-    elsewhere = tmp_path_factory.mktemp("reports")
-    script = (
-        f'mount --bind {shop.path} {shop.path} && mount -o remount,ro,bind {shop.path} && cd {shop.path} && exec "$@"'
-    )
-
-    def inside(*arguments):
-        command = ["unshare", "-m", "sh", "-c", script, "sh", *PYTEST, "--ireval", *arguments]
-        try:
-            return subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
-        except FileNotFoundError:
-            pytest.skip("needs unshare")
-
-    red = inside()
-    if "mount:" in red.stderr or "unshare:" in red.stderr:
-        pytest.skip(f"needs the right to mount: {red.stderr.strip()}")
-    assert red.returncode == 1
-    assert (
-        "cannot be written: Read-only file system; --ireval-report DIR writes to another folder, none writes no files"
-        in clean(red)
-    )
-    assert inside("--ireval-report", "none").returncode == 0
-    assert inside("--ireval-report", str(elsewhere)).returncode == 0
-    assert (elsewhere / "results.json").exists()
-    shop.rankings["q10"] = ["q10-n1"]
-    shop.write()
-    update = inside("--ireval-report", "none", "--ireval-update", "--ireval-reason", "x")
-    assert update.returncode == 1
-    assert "not accepted: shop: baselines/shop.json" in clean(update)
-    assert "cannot be written: Read-only file system; nothing was changed" in update.stdout
-
-
-NAMES = ["a b\tc größe 日本語 quo\"te's %cent back\\slash dollar$HOME{x}", "li\nne", "-dash"]
+FILES = ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml")
+NAMES = ["a b\tc größe 日本語 quo\"te's %cent back\\slash dollar$HOME{x}", "-dash, and li\nne"]
 
 
 @posix
@@ -121,14 +85,14 @@ NAMES = ["a b\tc größe 日本語 quo\"te's %cent back\\slash dollar$HOME{x}", 
 def test_a_folder_of_an_odd_name(shop, run, name):
     folder = shop.path / name
     folder.mkdir()
-    for file in ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml"):
+    for file in FILES:
         (shop.path / file).rename(folder / file)
 
     first = run("--ireval-update-new")
     second = run()
 
     assert (first.returncode, second.returncode) == (0, 0), clean(first) + clean(second)
-    assert (folder / "baselines/shop.json").exists()
+    assert (folder / "baselines").is_dir()
     assert "1 suite passed" in clean(second)
 
 
@@ -139,15 +103,12 @@ def test_a_folder_whose_name_is_no_utf_8(shop, run):
         os.mkdir(folder)
     except OSError as error:
         pytest.skip(f"the disk has no such names: {error}")
-    for file in (b"queries.tsv", b"judgments.txt", b"rankings.txt", b"shop.ireval.yaml"):
+    for file in map(os.fsencode, FILES):
         os.rename(os.path.join(os.fsencode(shop.path), file), os.path.join(folder, file))
 
     assert run("--ireval-update-new").returncode == 0
-    again = run()
-
-    assert again.returncode == 0, clean(again)
-    assert run("--ireval-update", "--ireval-report", "none").returncode == 0
-    assert run(folder=Path(os.fsdecode(folder))).returncode == 0
+    inside = run(folder=Path(os.fsdecode(folder)))
+    assert inside.returncode == 0, clean(inside)
     shop.rankings = {query: documents[::-1] for query, documents in shop.rankings.items()}
     shop.write()
     os.replace(shop.path / "rankings.txt", os.path.join(folder, b"rankings.txt"))
@@ -157,23 +118,23 @@ def test_a_folder_whose_name_is_no_utf_8(shop, run):
     assert "fell" in clean(red)
 
 
+NOWHERE = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "TMPDIR", "PATH"), "/nowhere")
+
+
 @pytest.mark.parametrize(
     "environment",
     [
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
         {"LC_ALL": "POSIX", "LANG": "", "PYTHONIOENCODING": "ascii"},
-        {"PYTHONIOENCODING": "latin-1"},
-        {"LC_ALL": "tr_TR.UTF-8"},
-        {"LC_ALL": "de_DE.ISO-8859-1", "PYTHONUTF8": "0"},
-        {"HOME": "/nowhere", "XDG_CACHE_HOME": "/nowhere"},
-        {"TMPDIR": "/nowhere"},
-        {"PATH": "/nowhere"},
-        {"TERM": "dumb", "COLUMNS": "1"},
+        {"LC_ALL": "de_DE.ISO-8859-1", "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"},
+        {**NOWHERE, "TERM": "dumb", "COLUMNS": "1"},
         {"COLUMNS": "many"},
     ],
     ids=str,
 )
-def test_an_odd_environment(shop, run, environment):
+def test_an_odd_environment(shop, run, monkeypatch, environment):
+    for name in ("HOME", "USERPROFILE", "LOGNAME", "USER"):
+        monkeypatch.delenv(name, raising=False)
     shop.change(('owner: "@search-team"', 'owner: "@größe"'))
     shop.accept()
     shop.rankings["q01"].reverse()
@@ -184,37 +145,21 @@ def test_an_odd_environment(shop, run, environment):
 
     assert update.returncode == 1
     assert "new baseline" in clean(update)
-    assert "für ☃".encode() in shop.baseline_files()["shop.json"]
+    assert any("für ☃".encode() in content for content in shop.baseline_files().values())
 
 
-def test_without_home(shop, run, monkeypatch):
-    for name in ("HOME", "USERPROFILE", "LOGNAME", "USER"):
-        monkeypatch.delenv(name, raising=False)
-
-    assert "1 suite passed" in clean(run("--ireval-update-new"))
-
-
-FILES = ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml")
-
-
-def test_line_ends_of_windows_in_every_file(shop, run):
+def test_line_ends_of_windows_and_byte_order_marks_in_every_file(shop, run):
     shop.accept()
     for path in [*(shop.path / name for name in FILES), *shop.path.glob("baselines/shop.*")]:
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    for name in FILES:
+        path = shop.path / name
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
 
     result = run()
 
     assert result.returncode == 0, clean(result)
     assert "nothing to accept, unchanged since the baseline" in clean(run("--ireval-update"))
-
-
-def test_a_byte_order_mark_in_every_file(shop, run):
-    shop.accept()
-    for name in FILES:
-        path = shop.path / name
-        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-
-    assert run().returncode == 0
 
 
 @posix
@@ -235,15 +180,11 @@ def test_every_file_and_folder_is_a_link(shop, run, tmp_path_factory):
 
 
 @posix
-@pytest.mark.parametrize("name", ["queries.tsv", "judgments.txt", "rankings.txt", "baselines"])
-@pytest.mark.parametrize("target", ["nowhere", "itself"])
+@pytest.mark.parametrize(("name", "target"), [("rankings.txt", "nowhere"), ("baselines", "baselines")])
 def test_a_link_that_leads_nowhere(shop, run, name, target):
     shop.accept()
-    if name == "baselines":
-        (shop.path / name).rename(shop.path / "kept")
-    else:
-        (shop.path / name).unlink()
-    (shop.path / name).symlink_to(name if target == "itself" else target)
+    (shop.path / name).rename(shop.path / "kept")
+    (shop.path / name).symlink_to(target)
 
     result = run()
 
@@ -252,12 +193,11 @@ def test_a_link_that_leads_nowhere(shop, run, name, target):
 
 
 @posix
-@pytest.mark.parametrize("target", ["nowhere", "shop.ireval.yaml"])
-def test_a_suite_that_is_a_link_to_nowhere_is_not_passed_over(shop, run, target):
+def test_a_suite_that_is_a_link_to_nowhere_is_not_passed_over(shop, run):
     other = shop.path / "other.ireval.yaml"
     other.write_text(shop.suite.replace("suite: shop", "suite: other"))
     (shop.path / "shop.ireval.yaml").unlink()
-    (shop.path / "shop.ireval.yaml").symlink_to(target)
+    (shop.path / "shop.ireval.yaml").symlink_to("nowhere")
 
     result = run("--ireval-update-new")
 
@@ -266,54 +206,20 @@ def test_a_suite_that_is_a_link_to_nowhere_is_not_passed_over(shop, run, target)
 
 
 @posix
-def test_a_folder_that_links_to_itself_ends(shop, run):
-    shop.accept()
-    (shop.path / "loop").symlink_to(".")
-
-    result = run()
-
-    assert result.returncode == 0 or "loop" in clean(result)
-
-
-@posix
 def test_standard_input_and_output_may_be_closed(shop):
     shop.accept()
     command = " ".join([*PYTEST, "--ireval"])
     closed = subprocess.run(f"{command} <&-", shell=True, cwd=shop.path, capture_output=True, text=True, check=False)
     nowhere = subprocess.run(f"{command} >&- 2>&-", shell=True, cwd=shop.path, check=False)
-    piped = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command} -v | head -1"],
-        cwd=shop.path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
     assert closed.returncode == 0
     assert nowhere.returncode in (0, 1, 120)
-    assert "pytest_ireval/" not in piped.stderr
     assert shop.results()["verdict"] in ("pass", "error")
 
 
-@posix
-@pytest.mark.parametrize("files", [64, 16, 12])
-def test_few_files_may_be_open(shop, files):
+def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, monkeypatch):
     shop.accept()
-    command = f"ulimit -n {files}; exec {' '.join(PYTEST)} --ireval"
-    result = subprocess.run(
-        ["bash", "-c", command], cwd=shop.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
-
-    if result.returncode == 0:
-        assert shop.results()["verdict"] == "pass"
-    else:
-        assert "Too many open files" in result.stdout
-        assert "pytest_ireval/pytest_adapter" not in result.stdout or "INTERNALERROR" not in result.stdout
-
-
-@pytest.mark.parametrize("name", ["results.json", "summary.md", "metrics.txt"])
-def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, monkeypatch, name):
-    shop.accept()
+    name = "summary.md"
     from pytest_ireval.pytest_adapter import files
 
     real, asked = files.put, []
@@ -336,13 +242,12 @@ def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, m
     assert "ireval_pass 0.0" in (folder / "metrics.txt").read_text()
 
 
-@pytest.mark.parametrize("level", ["1", "2"])
-def test_without_asserts_and_docstrings_the_verdicts_are_the_same(shop, run, level):
+def test_without_asserts_and_docstrings_the_verdicts_are_the_same(shop, run):
     shop.accept()
-    green = run(environment={"PYTHONOPTIMIZE": level})
+    green = run(environment={"PYTHONOPTIMIZE": "2"})
     shop.rankings["q10"] = ["q10-n1", "q10-n2", "q10-n3"]
     shop.write()
-    red = run(environment={"PYTHONOPTIMIZE": level})
+    red = run(environment={"PYTHONOPTIMIZE": "2"})
 
     assert (green.returncode, red.returncode) == (0, 1), clean(green)
     clean(red)

@@ -1,15 +1,17 @@
 """What queries can show before any run: beside the formulas, and on the slices and waivers of a suite."""
 
+import shutil
 import statistics
 from datetime import date
 
 import pytest
 
 from pytest_ireval import load_suite
-from pytest_ireval.baselines.record import Acceptance, spreads_of
+from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric, spreads_of
 from pytest_ireval.baselines.writing import write_baseline
 from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
 from pytest_ireval.plugins.registry import installed
+from pytest_ireval.retrieval.from_objects import rankings_from
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 from pytest_ireval.suites.quantities import Tolerance
 
@@ -30,8 +32,14 @@ rules:
 """
 
 
+def make_baseline(values, acceptances):
+    stored = StoredMetric(1, "pytest-ireval", statistics.fmean(values.values()), values)
+    lists = rankings_from({query: ["d"] for query in values})
+    return Baseline("shop", 10, (lists,), metrics={"nDCG@10": stored}, acceptances=acceptances)
+
+
 @pytest.fixture
-def suite(tmp_path, made_baseline):
+def suite(tmp_path):
     """Fifty queries, ten of them of the tail; half of their values are 0.6, the others 0.4."""
     rows = [(f"q{n:02}", "head" if n < HEADS else "tail", 1 if n % 2 else 3) for n in range(50)]
     (tmp_path / "queries.tsv").write_text(
@@ -44,21 +52,8 @@ def suite(tmp_path, made_baseline):
         Acceptance("2026-01-01T00:00:00Z"),
         Acceptance("2026-02-01T00:00:00Z", spreads=spreads_of([("nDCG@10", 0.1), ("nDCG@10 segment=tail", 0.3)])),
     )
-    write_baseline(tmp_path / "baselines", made_baseline(values, acceptances))
+    write_baseline(tmp_path / "baselines", make_baseline(values, acceptances))
     return tmp_path / "shop.ireval.yaml"
-
-
-@pytest.fixture
-def made_baseline():
-    from pytest_ireval.baselines.record import Baseline, StoredMetric
-    from pytest_ireval.retrieval.from_objects import rankings_from
-
-    def made(values, acceptances, metric="nDCG@10"):
-        stored = StoredMetric(1, "pytest-ireval", statistics.fmean(values.values()), values)
-        lists = rankings_from({query: ["d"] for query in values})
-        return Baseline("shop", 10, (lists,), metrics={metric: stored}, acceptances=acceptances)
-
-    return made
 
 
 def foreseen(path, **more):
@@ -98,11 +93,13 @@ def test_a_slice_of_which_nothing_is_known_is_guessed_and_its_tolerance_is_its_o
     assert not head.blind
 
 
-def test_a_metric_without_values_in_the_baseline_is_counted_and_nothing_more(suite):
+def test_a_metric_without_values_in_the_baseline_is_counted_and_nothing_more(suite, tmp_path):
     unknown = named(foreseen(suite))["RR@10", "all"]
 
     assert (unknown.queries, unknown.mean, unknown.usual, unknown.resolution) == (50, None, None, None)
     assert not unknown.blind
+    shutil.rmtree(tmp_path / "baselines")
+    assert [(each.queries, each.mean) for each in foreseen(suite)] == [(50, None), (40, None), (10, None), (50, None)]
 
 
 def test_waived_queries_do_not_count(suite):
@@ -111,24 +108,16 @@ def test_waived_queries_do_not_count(suite):
     assert named(foreseen(suite))["nDCG@10", "segment=tail"].queries == 9
 
 
-def test_another_drop_can_be_asked_about(suite):
-    whole = named(foreseen(suite, drop=Tolerance(absolute=0.05)))["nDCG@10", "all"]
-
-    assert (whole.tolerance, whole.needed) == (0.05, queries_needed(0.1, 0.05))
-    assert whole.needed == pytest.approx(27, abs=1)
-
-
-def test_more_queries_show_more_and_slices_grow_in_proportion(suite):
-    found = named(foreseen(suite, queries=500))
-
-    assert found["nDCG@10", "all"].resolution == resolution(0.1, 500)
-    assert found["nDCG@10", "segment=tail"].queries == 100
-    assert found["nDCG@10", "all"].needed == queries_needed(0.1, 0.01)
-
-
-def test_a_drop_that_there_cannot_be_is_none_that_can_be_shown(suite):
+def test_another_drop_and_another_number_of_queries_can_be_asked_about(suite):
+    drop = named(foreseen(suite, drop=Tolerance(absolute=0.05)))["nDCG@10", "all"]
+    more = named(foreseen(suite, queries=500))
     hopeless = named(foreseen(suite, queries=10))["nDCG@10", "segment=tail"]
 
+    assert (drop.tolerance, drop.needed) == (0.05, queries_needed(0.1, 0.05))
+    assert drop.needed == pytest.approx(27, abs=1)
+    assert more["nDCG@10", "all"].resolution == resolution(0.1, 500)
+    assert more["nDCG@10", "all"].needed == queries_needed(0.1, 0.01)
+    assert more["nDCG@10", "segment=tail"].queries == 100  # slices grow in proportion
     assert hopeless.queries == 2
     assert hopeless.resolution > hopeless.room
     assert hopeless.hopeless
@@ -138,12 +127,6 @@ def test_rules_against_something_else_are_not_foreseen(suite):
     suite.write_text(SUITE.replace("tolerance: 2%", "tolerance: 2%, against: anchor"))
 
     assert [each.check.place.line for each in foreseen(suite)] == [10, 10, 11]
-
-
-def test_without_a_baseline_queries_are_counted(suite):
-    (suite.parent / "baselines" / "shop.json").unlink()
-
-    assert [(each.queries, each.mean) for each in foreseen(suite)] == [(50, None), (40, None), (10, None), (50, None)]
 
 
 def test_a_tolerance_below_what_can_be_shown_is_told_with_the_queries_it_takes(suite):
@@ -157,10 +140,10 @@ def test_a_tolerance_below_what_can_be_shown_is_told_with_the_queries_it_takes(s
     ]
 
 
-def test_a_share_of_nearly_nothing_is_a_mistake(tmp_path, suite, made_baseline):
+def test_a_share_of_nearly_nothing_is_a_mistake(tmp_path, suite):
     values = {f"q{n:02}": 0.08 if n % 2 else 0.0 for n in range(50)}
-    (tmp_path / "baselines" / "shop.json").unlink()
-    write_baseline(tmp_path / "baselines", made_baseline(values, (Acceptance("2026-01-01T00:00:00Z"),)))
+    shutil.rmtree(tmp_path / "baselines")
+    write_baseline(tmp_path / "baselines", make_baseline(values, (Acceptance("2026-01-01T00:00:00Z"),)))
 
     problems = list(too_low(foreseen(suite)))
 
