@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import sys
@@ -150,7 +149,6 @@ def commands() -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is its text and exit code 2, never a traceback."""
-    gc.set_threshold(100_000)  # a command is over before cycles fill the memory; looking for them takes milliseconds
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # ids may hold what the terminal cannot show
     try:

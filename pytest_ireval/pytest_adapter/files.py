@@ -24,7 +24,6 @@ from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins, answer_of
 from pytest_ireval.pytest_adapter.terminal import source_links
-from pytest_ireval.pytest_adapter.undisturbed import without_collecting
 from pytest_ireval.reports.commands import PAGE, link_to, rule_anchor, suite_anchor
 from pytest_ireval.reports.data_files import PARTS, RESULTS, metrics_text, results_files, to_judge_text
 from pytest_ireval.reports.page import page_text
@@ -88,7 +87,6 @@ class RunFiles:
             for path in self._texts(RunResult(pytest_ireval.__version__, "", "error", ()), UNFINISHED_PAGE):
                 path.unlink(missing_ok=True)
 
-    @without_collecting()
     def write(self, result: RunResult) -> str:
         """Put the files in their places; returns why that is impossible."""
         if self.results is None:

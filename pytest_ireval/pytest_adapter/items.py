@@ -19,10 +19,11 @@ from pytest_ireval.gate.report_data import broken_result
 from pytest_ireval.gate.run import Plan, gate
 from pytest_ireval.gate.verdicts import broken_outcome
 from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.pytest_adapter.asking_lines import AskingLines
 from pytest_ireval.pytest_adapter.files import files_of
+from pytest_ireval.pytest_adapter.imports import without_assertion_rewriting
 from pytest_ireval.pytest_adapter.planned_suite import Evaluated, PlannedSuite, SharedRun
 from pytest_ireval.pytest_adapter.terminal import RULE, as_printed
-from pytest_ireval.pytest_adapter.undisturbed import AskingLine, as_they_are, without_collecting
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.plain import shown_result
 from pytest_ireval.results.suite_result import SuiteResult
@@ -98,13 +99,13 @@ class SuiteRun:
         return self._in_any_case(self._gated)
 
     def _gated(self) -> Evaluated:
-        with as_they_are(), without_collecting():
+        with without_assertion_rewriting(self.session.config):
             proposes, config = self.session.accepting.asked, self.session.config
             finished = proposes and self._finished()
-            with AskingLine(config) as progress:
-                circumstances, selected = self.session.circumstances, set(self.planned.selected)
-                keep = files_of(config, config.option).folder is not None
-                gated = gate(self.suite, self.registry, self.plan, circumstances, selected, progress, keep=keep)
+            circumstances, selected = self.session.circumstances, set(self.planned.selected)
+            keep = files_of(config, config.option).folder is not None
+            progress = AskingLines(config)
+            gated = gate(self.suite, self.registry, self.plan, circumstances, selected, progress, keep=keep)
             material = gated.material
             if material is None:
                 return Evaluated(gated.result)
@@ -160,7 +161,7 @@ class SuiteFile(pytest.File):
         """The checks of the suite; with a matrix, a node for each suite."""
         ours = self.session_of_ireval
         try:
-            with as_they_are(), without_collecting():
+            with without_assertion_rewriting(self.config):
                 runs = ours.runs_of(self.path)
             for run in runs:
                 _mark(self.config, run)

@@ -17,7 +17,6 @@ from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.acceptance import Proposal
 from pytest_ireval.gate.changed_since import files_of_suite
 from pytest_ireval.gate.last_run import KeptRankings
-from pytest_ireval.pytest_adapter.undisturbed import without_collecting
 from pytest_ireval.repositories.branches import Changes
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
@@ -165,14 +164,14 @@ class SharedRun:
 
 def _write(path: Path, value: Any) -> None:
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
-    with without_collecting(), open(unfinished, "wb") as file:
+    with open(unfinished, "wb") as file:
         pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
     os.replace(unfinished, path)
 
 
 def _read(path: Path) -> Any:
     try:
-        with without_collecting(), open(path, "rb") as file:
+        with open(path, "rb") as file:
             return pickle.load(file)  # noqa: S301 - written by a process of this run, in a folder that only it can write
     except FileNotFoundError:
         return None

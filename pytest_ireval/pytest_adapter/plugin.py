@@ -48,9 +48,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Remove the results of an earlier run first: a conftest.py that cannot be imported ends the run after this."""
     if early_config.known_args_namespace.ireval and "PYTEST_XDIST_WORKER" not in os.environ:  # workers write nothing
-        from pytest_ireval.pytest_adapter.undisturbed import as_they_are
+        from pytest_ireval.pytest_adapter.imports import without_assertion_rewriting
 
-        with as_they_are():
+        with without_assertion_rewriting(early_config):
             from pytest_ireval.pytest_adapter.files import begin
 
             begin(early_config, early_config.known_args_namespace)
@@ -60,9 +60,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """The marker; and the session, if the flag is given."""
     config.addinivalue_line("markers", "ireval: a rule of an evaluation suite")
     if config.getoption("ireval") or config.getini("ireval"):
-        from pytest_ireval.pytest_adapter.undisturbed import as_they_are
+        from pytest_ireval.pytest_adapter.imports import without_assertion_rewriting
 
-        with as_they_are():
+        with without_assertion_rewriting(config):
             from pytest_ireval.pytest_adapter.session import start
 
             start(config)

@@ -1,6 +1,5 @@
-"""The line that shows how far a system has answered, on a terminal alone."""
+"""Lines that show how far a system has answered, on a terminal alone."""
 
-import io
 import os
 import pty
 import sys
@@ -8,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_ireval.pytest_adapter.undisturbed import AskingLine
+from pytest_ireval.pytest_adapter.asking_lines import AskingLines
 
 SEARCH = "def search(text):\n    return [text]\n"
 SUITE = """\
@@ -19,61 +18,53 @@ queries: queries.tsv
 rules:
   - threshold: {Empty: "<= 0"}
 """
-AT_ONCE = "from pytest_ireval.pytest_adapter import undisturbed\nundisturbed.PATIENCE = undisturbed.PAUSE = 0.0\n"
+AT_ONCE = "from pytest_ireval.pytest_adapter import asking_lines\nasking_lines.PATIENCE = asking_lines.PAUSE = 0.0\n"
 
 
-def line(*moments, isatty=True, verbosity=0):
-    """A line, with the moments at which the clock is read, and the file that it writes to."""
-    file = io.StringIO()
-    reporter = SimpleNamespace(isatty=isatty, _tw=SimpleNamespace(_file=file))
+def lines(*moments, isatty=True, verbosity=0):
+    """The progress with the moments at which the clock is read, and the list of lines that it writes."""
+    written = []
+    reporter = SimpleNamespace(isatty=isatty, ensure_newline=lambda: None, write_line=written.append)
     plugins = SimpleNamespace(get_plugin={"terminalreporter": reporter}.get)
     config = SimpleNamespace(pluginmanager=plugins, get_verbosity=lambda: verbosity)
-    return AskingLine(config, iter(moments).__next__), file
-
-
-def texts(file):
-    return [each.partition("\x1b8")[0] for each in file.getvalue().split("\x1b[2K")[1:]]
+    return AskingLines(config, iter(moments).__next__), written
 
 
 def test_a_long_run_shows_its_rate_and_the_time_left():
-    asking, file = line(100.0, 100.2, 110.0, 110.1, 120.0)
-    with asking:
-        asking.expect(5000, "queries")
-        asking.advance(10)
-        asking.advance(490)
-        asking.advance(10)
-        asking.advance(490)
+    asking, written = lines(100.0, 100.2, 110.0, 110.1, 120.0)
+    asking.expect(5000, "queries")
+    asking.advance(10)
+    asking.advance(490)
+    asking.advance(10)
+    asking.advance(490)
 
-    assert texts(file) == [
+    assert written == [
         "500 of 5,000 queries, 50 a second, 1 min 30 s left",
         "1,000 of 5,000 queries, 50 a second, 1 min 20 s left",
-        "",
     ]
 
 
-def test_only_a_terminal_shows_the_line_and_not_with_q():
+def test_only_a_terminal_shows_them_and_not_with_q():
     for quiet in {"isatty": False}, {"verbosity": -1}:
-        asking, file = line(100.0, 110.0, **quiet)
-        with asking:
-            asking.expect(5000, "queries")
-            asking.advance(490)
+        asking, written = lines(100.0, 110.0, **quiet)
+        asking.expect(5000, "queries")
+        asking.advance(490)
 
-        assert file.getvalue() == ""
+        assert not written
 
 
 def test_reading_files_is_not_asking():
-    asking, file = line(100.0, 110.0, 110.0, 120.0)
-    with asking:
-        asking.expect(1 << 20, "reading rankings")
-        asking.advance(1 << 19)
-        asking.expect(2, "queries")
-        asking.advance(1)
+    asking, written = lines(100.0, 110.0, 110.0, 120.0)
+    asking.expect(1 << 20, "reading rankings")
+    asking.advance(1 << 19)
+    asking.expect(2, "queries")
+    asking.advance(1)
 
-    assert texts(file) == ["1 of 2 queries, 0.1 a second, 10 s left", ""]
+    assert written == ["1 of 2 queries, 0.1 a second, 10 s left"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of this system")
-def test_a_run_on_a_terminal_shows_it_and_removes_it(tmp_path):
+def test_a_run_on_a_terminal_shows_them(tmp_path):
     for name, text in {"shelf.py": SEARCH, "shop.ireval.yaml": SUITE, "conftest.py": AT_ONCE}.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "queries.tsv").write_text("id\ttext\n" + "".join(f"q{i}\tword{i}\n" for i in range(9)))
@@ -95,6 +86,5 @@ def test_a_run_on_a_terminal_shows_it_and_removes_it(tmp_path):
 
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, written.decode()
     shown = written.decode()
-    assert "9 of 9 calls, " in shown
-    assert shown.rindex("\x1b[2K\x1b8") > shown.rindex(" left")
+    assert "\n9 of 9 calls, " in shown
     assert "[100%]" in shown

@@ -109,7 +109,7 @@ SUITES = "numpy, yaml, pydantic"
         ("lint judgments.txt", "numpy"),
         ("metrics nDCG", "numpy"),
         ("import --help", "numpy"),
-        ("init --help", "numpy"),
+        ("init --help", ""),
         ("history .", ""),
         ("baseline show shop", "numpy"),
         ("check shop.ireval.yaml", SUITES),
