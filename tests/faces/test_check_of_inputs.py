@@ -37,14 +37,12 @@ def test_sound_ones_have_no_mistake(checked):
     ("inputs", "complaint"),
     [
         ({"judgments": RANKINGS, "rankings": JUDGMENTS}, "are judgments and rankings swapped?"),
-        ({"judgments": ""}, "judgments.txt\n  the file is empty"),
         ({"rankings": ""}, "runs/now.trec\n  the file is empty"),
         ({"rankings": RANKINGS.replace(" d", " sku-")}, "none of the 12 ranked documents is judged"),
-        ({"rankings": RANKINGS.replace("q", "z")}, "it ranks none of the requested queries"),
         ({"rankings": RANKINGS[: RANKINGS.index("q2")]}, "ranks 2 of 3 judged queries"),
         ({"judgments": JUDGMENTS + "q0 0 d1 x\n"}, "judgments.txt:13"),
     ],
-    ids=["swapped", "no judgments", "no rankings", "other documents", "other queries", "a missing query", "a bad line"],
+    ids=["swapped", "no rankings", "other documents", "a missing query", "a bad line"],
 )
 def test_a_mistake_of_an_input_is_named(checked, inputs, complaint):
     found = checked(**inputs)

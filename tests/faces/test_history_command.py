@@ -82,16 +82,6 @@ def test_one_suite_one_metric_and_a_slice(ireval, kept):
     )
 
 
-def test_a_slice_that_only_a_rule_names_has_the_figures_of_the_rule_unless_they_are_weighted(ireval):
-    lines = (SliceFigures("locale=de", 3, 0.9, weighted=True), SliceFigures("locale=de", 3, 0.4))
-    rule = Outcome("threshold::nDCG_10", "threshold", "pass", "said", metric="nDCG@10", figures=lines)
-    against = replace(rule, id="other", against="rankings of last year", figures=(SliceFigures("locale=fr", 3, 0.1),))
-    write("kept", run("2026-03-01T10:00:00Z", suite("shop", metric(), outcomes=(rule, against))))
-
-    assert "0.4000" in ireval("history", "kept", "--slice", "locale=de").out
-    assert "no run has the slice 'locale=fr'" in ireval("history", "kept", "--slice", "locale=fr").err
-
-
 def test_programs_get_a_row_for_each_figure_with_all_digits(ireval, kept):
     lines = csv.DictReader(io.StringIO(ireval("history", "kept", "--format", "csv").out))
     said = json.loads(ireval("history", "kept", "--format", "json").out)
@@ -170,14 +160,12 @@ def test_a_run_without_a_suite_is_named(ireval):
 
 UNREADABLE = {
     "{": "is not JSON: ",
-    "[]": "list cannot be read as results; this version reads format 1",
     results_text(run("yesterday")): "'yesterday' is not a date\n  2026-11-20T19:20:00Z is one",
-    results_text(run("2026-03-01T10:00:00Z")).replace('"now": 0.8', f'"now": {"9" * 400}'): "expected a number, found",
     results_text(run("2026-03-01T10:00:00Z", suite(verdict="fail"))): "is inconsistent, so it may have been edited: ",
 }
 
 
-@pytest.mark.parametrize("text", UNREADABLE, ids=["cut", "list", "date", "number", "edited"])
+@pytest.mark.parametrize("text", UNREADABLE, ids=["cut", "date", "edited"])
 def test_a_file_that_cannot_be_read_is_an_error_with_its_name(ireval, kept, text):
     Path("kept/bad").mkdir()
     Path("kept/bad/results.json").write_text(text)
@@ -193,7 +181,6 @@ def test_a_file_that_cannot_be_read_is_an_error_with_its_name(ireval, kept, text
     ("asked", "says"),
     [
         ("nowhere", "nowhere\n  not found\n  a results.json file, a folder that has some, or a pattern"),
-        ("kept/*.zip", "kept/*.zip\n  not found\n  a results.json file, a folder that has some, or a pattern"),
         ("kept empty", "empty\n  has no results.json in it or below"),
         ("kept --suite shp", "no run has the suite 'shp'\n  did you mean 'shop'?\n  the runs have shop, blog"),
         (

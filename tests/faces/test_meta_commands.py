@@ -85,16 +85,6 @@ def test_programs_get_means_spreads_and_kinds_of_changed_decisions(ireval):
     assert json.loads(same) == found
 
 
-@pytest.mark.usefixtures("files")
-def test_one_draw_has_no_spread_and_equal_systems_are_named(ireval):
-    options = ("--repeats", "1", "-m", "AP", "--no-condensed", "--levels", "50")
-    lines = ireval("stress", "judgments.txt", "one.txt", "twin.txt", *options).out.splitlines()
-
-    assert lines[2].split() == ["AP", "-"]
-    assert "one draw shows no spread; use more --repeats" in lines
-    assert "AP: the same values on every query: one = twin" in lines
-
-
 @pytest.mark.more_metrics
 @pytest.mark.usefixtures("files")
 def test_metrics_that_judgments_cannot_change_are_named(ireval):
@@ -120,15 +110,6 @@ def test_missing_queries_follow_the_policy(ireval):
     assert "2 systems, 1 query;" in ireval("stress", *files, "--missing", "ignore").out
     outcome = ireval("reliability", *files[:-2], "--missing", "ignore")
     assert outcome == (2, "", "error: no metric is left\nAP is left out: one query shows nothing about others\n")
-
-
-@pytest.mark.usefixtures("files")
-def test_judgments_without_a_kind_of_document_are_doubtful(ireval, files):
-    (files / "relevant.txt").write_text("q 0 a 1\nr 0 b 1\n")
-    (files / "none.txt").write_text("q 0 a 0\nr 0 b -1\n")
-
-    assert "no judged document is not relevant" in ireval("stress", "relevant.txt", "one.txt", "two.txt").out
-    assert "no document is relevant: nothing is known" in ireval("stress", "none.txt", "one.txt", "two.txt").out
 
 
 SUITE = """\
@@ -205,34 +186,13 @@ def test_curves_are_drawn(ireval, many, tmp_path):
     assert "RR: other decisions" in picture
 
 
-@pytest.mark.more_metrics
-@pytest.mark.usefixtures("files")
-def test_what_cannot_be_known_is_said(ireval):
-    out = ireval("reliability", "judgments.txt", "one.txt", "twin.txt", "-m", "AP", "--svg", "tau.svg").out
-
-    assert "3 queries are too few for two sets of 5: tau is not known" in out
-    assert "all systems have the same mean, so there is nothing to order: AP" in out
-    assert "AP: the same values on every query: one = twin" in out
-    assert "2 systems are too few for figures that you can rely on" in out
-    assert "nothing to draw: tau.svg not written" in out
-    outcome = ireval("reliability", "judgments.txt", "one.txt", "two.txt", "-m", "NumRelRet", "-m", "GMAP")
-    assert outcome.err == (
-        "error: no metric is left\nNumRelRet is left out: its figure is not a mean (sum)\n"
-        "GMAP is left out: its figure is not a mean (geometric)\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("stress", "judgments.txt"), "give at least two RANKINGS, or --suite"),
-        (("stress", "judgments.txt", "one.txt"), "give at least two RANKINGS"),
-        (("reliability", "judgments.txt", "one.txt"), "give at least two RANKINGS"),
         (("stress", "judgments.txt", "one.txt", "two.txt", "--levels", "50,0"), "whole numbers from 1 to 100"),
         (("stress", "judgments.txt", "one.txt", "two.txt", "--levels", "1/2"), "'1/2' is not a list of whole numbers"),
         (("reliability", "judgments.txt", "one.txt", "two.txt", "--sizes", ""), "'' is not a list of whole numbers"),
-        (("stress", "judgments.txt", "one.txt", "one.txt"), "is given twice"),
-        (("stress", "judgments.txt", "one.txt", "two.txt", "-m", "nDGC"), "did you mean 'nDCG'?"),
     ],
 )
 @pytest.mark.usefixtures("files")

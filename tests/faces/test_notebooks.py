@@ -34,12 +34,6 @@ def test_an_evaluation_is_a_table_and_a_frame():
     assert result.to_frame().to_dict("list") == {"query": ["q1", "q2"], "P@1": [0, 0], "RR": [0.5, 0.5]}
 
 
-def test_sessions_have_rows_of_their_own_name():
-    result = evaluate(JUDGMENTS, BAD, ["nsDCG@2"], sessions={"q1": ("monday", 1), "q2": ("monday", 2)})
-
-    assert list(result.to_frame().columns) == ["session", "nSessionDCG@2"]
-
-
 def test_a_comparison_shows_the_best_bold_and_has_a_column_for_each_ranking():
     result = compare(JUDGMENTS, {"new": GOOD, "old": BAD}, ["P@1"])
     html = result._repr_html_()

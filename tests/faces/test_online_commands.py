@@ -63,21 +63,6 @@ def test_users_and_covariates_change_the_sample(ireval):
     assert any(note.startswith("look once, at the end") for note in found["notes"])
 
 
-def test_a_large_change_has_a_warning_about_its_variance(ireval):
-    notes = plan(ireval, "--rate", "2%", "--change", "100%")["notes"]
-
-    assert (
-        "the formula takes the variance of both arms from the rate 0.02; a rise to 0.04 needs 1.48 times the searches"
-    ) in notes
-
-
-def test_small_arms_have_a_warning(ireval):
-    note = "arms of 157 searches have fewer than 10 of one outcome: figures of such small arms are rough"
-
-    assert note in plan(ireval, "--rate", "99.9%", "--change", "0.01")["notes"]
-    assert not any("rough" in each for each in plan(ireval, "--rate", "0.3", "--change", "0.01")["notes"])
-
-
 def test_tables_of_csv_and_a_picture(ireval, tmp_path):
     target = tmp_path / "days.svg"
     options = ("--rate", "0.3", "--change", "0.003", "--searches-per-day", 500_000)
@@ -94,18 +79,12 @@ def test_tables_of_csv_and_a_picture(ireval, tmp_path):
     ("options", "complaint"),
     [
         (("--rate", "0", "--change", "1%"), "'0' is not a share: write 5% or 0.05, above 0 and below 1"),
-        (("--rate", "100%", "--change", "1%"), "'100%' is not a share"),
-        (("--rate", "many", "--change", "1%"), "'many' is not a share"),
         (("--rate", "0.3", "--change", "-1%"), "'-1%' is not a change: write 1% (of the rate) or 0.003"),
-        (("--rate", "0.3", "--change", "inf"), "'inf' is not a change"),
         (("--rate", "0.3"), "give --change, or --days with --searches-per-day"),
         (("--rate", "0.3", "--days", "3"), "--days needs --searches-per-day"),
-        (("--rate", "0.3", "--change", "1%", "--svg", "x.svg"), "--svg needs --searches-per-day"),
         (("--rate", "0.3", "--change", "1%", "--share", "60%"), "both arms together have 1.2 of all searches"),
-        (("--rate", "0.3", "--change", "1%", "--searches-per-day", "nan"), "all numbers must be finite"),
         (("--rate", "0.3", "--change", "0.8"), "a rate of 0.3 cannot change by 0.8"),
         (("--rate", "0.8", "--change", "0.3", "--one-sided"), "a change of 0.2 or less: rates are between 0 and 1"),
-        (("--rate", "0.3", "--change", "1e-200"), "a change of 1e-200 is too small: it needs more than 1e+15 searches"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(ireval, options, complaint):
@@ -139,15 +118,6 @@ def test_lists_are_written_in_three_formats_that_a_log_can_extend(ireval, write)
     ]
     assert found[0] == found[1] == found[2]
     assert [(row["a"], row["b"], row["ties"]) for row in json.loads(found[0])["tests"]] == [(0, 4, 0), (0, 1, 0)]
-
-
-def test_an_existing_file_of_lists_is_kept(ireval, write):
-    write(a="q Q0 x 1 3 t\n", b="q Q0 y 1 3 t\n", lists_tsv="mine")
-    outcome = ireval("interleave", "a.txt", "b.txt", "--to", "lists.tsv")
-
-    assert (outcome.code, Path("lists.tsv").read_text()) == (2, "mine")
-    assert "would overwrite lists.tsv" in outcome.err
-    assert ireval("interleave", "a.txt", "b.txt", "--to", "lists.tsv", "--force").code == 0
 
 
 RUNS = {
@@ -185,21 +155,11 @@ def test_a_weak_preference_says_how_many_searches_would_show_it(ireval, write):
     ]
 
 
-@pytest.mark.parametrize("clicks", [[""] * 3, ["xy"] * 3])
-def test_without_a_preference_there_is_no_verdict(ireval, write, clicks):
-    write(**RUNS, log_jsonl=log_of(*clicks))
+def test_without_a_preference_there_is_no_verdict(ireval, write):
+    write(**RUNS, log_jsonl=log_of("", "xy", "xy"))
     outcome = ireval("interleave", "a.txt", "b.txt", "--clicks", "log.jsonl")
 
     assert "no preference: no search gives one side more credit than the other" in outcome.out
-
-
-def test_preferences_on_few_queries_are_not_confirmed(ireval, write):
-    same = json.dumps({"query": "q0", "documents": ["x", "y"], "teams": "AB", "clicks": ["y"]})
-    write(**RUNS, log_jsonl=f"{same}\n" * 20)
-    outcome = ireval("interleave", "a.txt", "b.txt", "--clicks", "log.jsonl")
-
-    assert "users prefer b: 100.0% of the searches with a preference, p 0.0000" in outcome.out
-    assert "the test of queries does not confirm it (p 1.0000): it may depend on few queries" in outcome.out
 
 
 def test_clicks_on_documents_at_the_same_rank_can_be_ignored(ireval, write):
@@ -228,14 +188,6 @@ def test_mistakes_of_a_log_have_their_lines(ireval, write):
         "  give the rankings that the lists were made of, in the same order: A, then B\n"
         "log.tsv:5\n  query 'q9' is in neither ranking\n"
     )
-
-
-def test_an_empty_log_is_an_error(ireval, write):
-    write(**RUNS, log_jsonl="", log_tsv="query\tdocuments\tteams\tclicks\n")
-
-    for ending, complaint in (("jsonl", "the file is empty"), ("tsv", "it has no rows")):
-        outcome = ireval("interleave", "a.txt", "b.txt", "--clicks", f"log.{ending}")
-        assert (outcome.code, outcome.err) == (2, f"error: log.{ending}\n  {complaint}\n")
 
 
 def test_simulated_users_need_fewer_searches_for_an_interleaving(ireval):
@@ -282,28 +234,6 @@ def test_a_significant_metric_agrees_or_disagrees_with_each_online_test(ireval, 
     ]
 
 
-def test_identical_rankings_show_no_difference_anywhere(ireval, write):
-    write(grades="q 0 x 1\nq 0 y 0\n", a="q Q0 x 1 2 t\nq Q0 y 2 1 t\n", b="q Q0 x 1 3 t\nq Q0 y 2 1 t\n")
-    found = json.loads(ireval("interleave", "a.txt", "b.txt", "--simulate", "grades.txt", "--format", "json").out)
-
-    assert [row["searches"] for row in found["online"]] == [None, None, None]
-    assert found["offline"][0]["interleaving"] == "no difference"
-    assert all(row["neither"] > 0.9 for row in found["decisions"])
-
-
-def test_queries_of_one_ranking_are_named(ireval):
-    outcome = ireval("interleave", OLD, NEW, "--simulate", JUDGMENTS, "--by-position", "--patience", 0.8)
-
-    assert "rankings has no documents for 1 query of reranked: q11; interleaving cannot compare them" in outcome.out
-    assert "they see rank r with the chance 0.8^(r-1)" in outcome.out
-
-
-def test_metrics_that_are_not_means_have_no_verdict(ireval):
-    found = json.loads(ireval("interleave", OLD, NEW, "--simulate", JUDGMENTS, "-m", "NumRet", "--format", "json").out)
-
-    assert [(row["metric"], row["p"], row["verdict"]) for row in found["offline"]] == [("NumRet", None, "not tested")]
-
-
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
@@ -331,16 +261,6 @@ def test_a_picture_shows_which_test_needs_fewer_searches(ireval, tmp_path):
     assert {"interleaving", "A/B test: clicked", "A/B test: satisfied", "10", "100", "1k", "10k"} <= {*texts}
     said = root.find("{http://www.w3.org/2000/svg}desc").text
     assert said.startswith("interleaving: 38 searches for 80%. A/B test: clicked: 404 searches for 80%.")
-
-
-def test_rankings_without_a_difference_have_no_picture(ireval, tmp_path):
-    (tmp_path / "same.txt").write_text(OLD.read_text(encoding="utf-8"), encoding="utf-8")
-    outcome = ireval(
-        "interleave", OLD, tmp_path / "same.txt", "--simulate", JUDGMENTS, "--svg", tmp_path / "sooner.svg"
-    )
-
-    assert "nothing to draw, because no test finds a difference" in outcome.out
-    assert not (tmp_path / "sooner.svg").exists()
 
 
 def test_an_experiment_is_either_real_or_simulated(ireval, write):

@@ -75,13 +75,6 @@ def test_a_plain_and_a_weighted_rule_of_one_tolerance_have_a_line_each(shop, ire
     assert lines[3].split()[6] != lines[4].split()[7]
 
 
-def test_no_source_is_asked(shop, ireval):
-    accept(shop)
-    (shop / "rankings.txt").write_text("these are no rankings\n")
-
-    assert ireval("plan", ".").code == 0
-
-
 def test_another_drop_and_another_number_of_queries(shop, ireval):
     accept(shop)
 
@@ -93,7 +86,7 @@ def test_another_drop_and_another_number_of_queries(shop, ireval):
     assert row("--queries", "620")[2:9] == ["620", "0.10", "1", "acceptance", "0.010", "0.010", "(2%)"]
 
 
-@pytest.mark.parametrize("drop", ["0", "0%", "-1%", "much", "nan%"])
+@pytest.mark.parametrize("drop", ["0%", "-1%", "nan%"])
 def test_what_is_no_drop_is_refused(shop, ireval, drop):
     printed = ireval("plan", ".", f"--drop={drop}")
 
@@ -108,14 +101,6 @@ def test_without_any_acceptance_that_moved_something_it_is_a_guess_and_says_so(s
 
     assert printed.splitlines()[3].split()[3:6] == ["0.032", "assumed", "0.011"]
     assert "values of two versions\n  are assumed to correlate by 0.95" in printed
-
-
-def test_values_that_are_alike_say_nothing(shop, ireval):
-    accept(shop, dict.fromkeys(VALUES, 0.5), moved=())
-
-    printed = ireval("plan", ".").out
-
-    assert "unknown: nDCG@10 on all: all values are equal, or the baseline has none." in printed
 
 
 def test_too_few_queries_can_show_no_drop_at_all(shop, ireval):
@@ -173,16 +158,6 @@ def test_check_refuses_a_share_of_nearly_nothing(shop, ireval):
     assert printed.code == 1
     assert "the baseline of nDCG@10 is 0.0250: a share of such a small value is noise" in printed.out
     assert "write an amount: tolerance: {absolute: 0.036}" in printed.out
-
-
-def test_check_says_that_a_baseline_cannot_be_read(shop, ireval):
-    accept(shop)
-    (shop / "baselines" / "shop.json").write_text("{")
-
-    printed = ireval("check", ".")
-
-    assert printed.code == 1
-    assert "baselines/shop.json" in printed.out
 
 
 def test_what_init_proposes_draws_no_warning(tmp_path, monkeypatch, ireval, pytester):

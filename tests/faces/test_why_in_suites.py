@@ -43,7 +43,3 @@ def test_the_text_of_a_query_leads_to_its_id(ireval, folder):
         "",
         "error: queries.tsv\n  query '무선 이어폰' is not judged\n  that is the text of 'q2'\n",
     )
-
-
-def test_with_a_query_the_ranking_of_now_is_explained(ireval, folder):
-    assert ireval("why", "AP", "--suite", "shop.yaml", "--query", "q1").code == 0

@@ -1,12 +1,10 @@
 """A metric that is defined anew under the version of before is an error; what only looks like it stays green."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
-from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.writing import encoded_baseline, write_files
+from pytest_ireval import load_suite, run_gate
 
 OK = pytest.ExitCode.OK
 RED = pytest.ExitCode.TESTS_FAILED
@@ -73,31 +71,20 @@ def test_code_that_gives_the_accepted_rankings_another_value_is_an_error_of_the_
     assert found["facts"][0].startswith("accept the baseline again: pytest --ireval shop.ireval.yaml --ireval-update")
     assert "raised" not in result.stdout.str()
 
+    assert odd.run(*UPDATE).ret == OK
+    assert odd.results()["accepted"] == ["shop"]
+    assert odd.run().ret == OK
 
-@pytest.mark.parametrize(
-    ("old", "new", "now"),
-    [
-        ('direction="higher"', 'direction="lower"', "lower is better, 0 to 1"),
-        ("range=(0, 1)", "range=(0, 2)", "higher is better, 0 to 2"),
-    ],
-)
-def test_another_direction_or_range_changes_no_value_and_is_found_as_well(odd, old, new, now):
-    redefine(odd, old, new)
+
+def test_another_direction_changes_no_value_and_is_found_as_well(odd):
+    redefine(odd, 'direction="higher"', 'direction="lower"')
 
     assert odd.run().ret == RED
     assert red_ids(odd) == OF_ODD
     assert outcomes(odd)["no_regression::Odd.all"]["headline"] == (
-        f"Odd is defined as: {now}, mean of each query; when the baseline was accepted it was: higher is better, "
-        "0 to 1, mean of each query"
+        "Odd is defined as: lower is better, 0 to 1, mean of each query; when the baseline was accepted it was: "
+        "higher is better, 0 to 1, mean of each query"
     )
-
-
-def test_accepting_again_settles_it(odd):
-    redefine(odd, "return 0.5 if", "return 1.0 if")
-
-    assert odd.run(*UPDATE).ret == OK
-    assert odd.results()["accepted"] == ["shop"]
-    assert odd.run().ret == OK
 
 
 def test_judgments_that_change_with_the_code_do_not_hide_it(odd):
@@ -139,8 +126,7 @@ def test_the_anchor_is_of_the_old_definition_too(odd, ireval):
 
 def green(shop):
     result = shop.run()
-    found = {name: each["headline"] for name, each in outcomes(shop).items() if each["verdict"] == "error"}
-    assert not found, result.stdout.str()
+    assert "error" not in shop.verdicts().values(), result.stdout.str()
     return result
 
 
@@ -165,16 +151,6 @@ def test_a_metric_that_is_not_repeatable_has_other_values_each_time(odd):
     redefine(odd, "return 0.5 if", "return 1.0 if")
 
     assert green(odd).ret == OK
-
-
-def _regrade(shop):
-    shop.judgments["q04"]["q04-d0"] = 2
-    shop.write()
-
-
-def _judge_more(shop):
-    shop.judgments["q04"]["q04-d9"] = 3
-    shop.write()
 
 
 def _raise_the_top_grade(shop):
@@ -219,16 +195,9 @@ def _treat_missing_queries_otherwise(shop):
     shop.change(("depth: 10", "depth: 10\nmissing_queries: zero"))
 
 
-def _rank_otherwise(shop):
-    shop.rankings["q05"].reverse()
-    shop.write()
-
-
 @pytest.mark.parametrize(
     "change",
     [
-        _regrade,
-        _judge_more,
         _raise_the_top_grade,
         _waive,
         _weigh,
@@ -237,7 +206,6 @@ def _rank_otherwise(shop):
         _ask_what_is_relevant,
         _look_deeper,
         _treat_missing_queries_otherwise,
-        _rank_otherwise,
     ],
 )
 def test_changed_inputs_are_not_another_definition(shop, change):
@@ -251,7 +219,8 @@ def test_changed_inputs_are_not_another_definition(shop, change):
 
     change(shop)
 
-    green(shop)
+    found = run_gate(load_suite(shop.path / "shop.ireval.yaml"))
+    assert "error" not in [each.verdict for each in found.outcomes], found
 
 
 def test_a_waiver_that_ended_after_an_acceptance_is_no_definition_either(odd):
@@ -303,13 +272,3 @@ def test_an_age_grows_every_day(shop, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1796000000")
 
     assert green(shop).ret == OK
-
-
-def test_a_baseline_of_a_version_that_kept_no_definition_is_compared_by_its_values(odd):
-    stored = read_baseline(odd.path / "baselines", "shop")
-    plain = {name: each._replace(definition="") for name, each in stored.metrics.items()}
-    write_files(odd.path / "baselines", "shop", encoded_baseline(replace(stored, metrics=plain)))
-
-    assert green(odd).ret == OK
-    redefine(odd, "return 0.5 if", "return 1.0 if")
-    assert odd.run().ret == RED

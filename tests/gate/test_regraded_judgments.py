@@ -51,16 +51,10 @@ FIGURES = f"{REGRADED} nDCG@10 of the baseline 1.0000 -> 0.9614 and of this run 
 def test_a_regrading_that_fits_a_worse_ranking_is_said_with_the_figures_before_and_after(strict):
     fit(strict.shop)
 
-    result = strict.shop.run()
-
-    assert result.ret == OK
+    assert strict.shop.run().ret == OK
     assert summary(strict.shop) == (
         f"**Safe to land, with 1 warning**: all 3 checks passed; but since the baseline was accepted, {FIGURES}."
     )
-    shown = " ".join(result.stdout.str().split())
-    assert f"3 verdicts: 3 pass; but since the baseline was accepted, {FIGURES}" in shown
-    page = (strict.path / "ireval-report/index.html").read_text().replace("&gt;", ">")
-    assert f"but since the baseline was accepted, {FIGURES}." in page
     (suite,) = strict.shop.results()["suites"]
     inputs = suite["outcomes"][0]
     assert (inputs["verdict"], inputs["warning"]) == ("pass", True)
@@ -83,6 +77,13 @@ def test_with_a_base_it_is_red_where_a_lowered_baseline_is(strict, accepts):
     assert (reported["verdict"], reported["warning"], failed["verdict"]) == ("pass", True, "fail")
     assert failed["headline"] == f"in this branch {FIGURES}"
     assert told == f"**Safe to land, with 1 warning**: all 4 checks passed; but in this branch {FIGURES}."
+
+    content = (strict.path / "judgments.txt").read_text()  # another file of judgments is no way around
+    strict.git("checkout", "main", "judgments.txt")
+    (strict.path / "newer.txt").write_text(content)
+    text = strict.shop.suite.replace("judgments: judgments.txt", "judgments: newer.txt")
+    (strict.path / "shop.ireval.yaml").write_text(text)
+    assert strict.outcome(*FAILS)["headline"] == f"in this branch {FIGURES}"
 
 
 def test_a_grade_that_only_makes_the_worse_ranking_better_is_found_too(strict):
@@ -118,17 +119,6 @@ def test_a_judgment_that_is_gone_was_regraded(strict):
         "in this branch 1 judgment was regraded (q10 q10-d0: 3 -> not judged), which moves nDCG@10 of the baseline "
     )
     assert found["headline"].endswith("; the suite is also weaker")
-
-
-def test_another_file_of_judgments_is_compared_with_the_one_of_the_base(strict):
-    fit(strict.shop)
-    content = (strict.path / "judgments.txt").read_text()
-    strict.git("checkout", "judgments.txt")
-    (strict.path / "newer.txt").write_text(content)
-    text = strict.shop.suite.replace("judgments: judgments.txt", "judgments: newer.txt")
-    (strict.path / "shop.ireval.yaml").write_text(text)
-
-    assert strict.outcome(*FAILS)["headline"] == f"in this branch {FIGURES}"
 
 
 def test_judgments_that_git_does_not_have_are_compared_with_those_that_the_baseline_keeps(strict):
@@ -199,23 +189,15 @@ def raise_a_grade(shop):
     regrade(shop, {"d3": 3}, "q10")
 
 
-def correct_what_nobody_lists(shop):
-    regrade(shop, {"d8": 0}, "q10")
-
-
-def write_in_another_order(shop):
+def change_what_no_value_depends_on(shop):
+    regrade(shop, {"d8": 0}, "q10")  # nobody lists it
+    shop.rankings["q10"].append("q10-n1")
+    shop.write()
     path = shop.path / "judgments.txt"
     path.write_text("".join(reversed(path.read_text().splitlines(True))))
 
 
-def rank_otherwise(shop):
-    shop.rankings["q10"].append("q10-n1")
-    shop.write()
-
-
-@pytest.mark.parametrize(
-    "change", [judge_more, raise_a_grade, correct_what_nobody_lists, write_in_another_order, rank_otherwise]
-)
+@pytest.mark.parametrize("change", [judge_more, raise_a_grade, change_what_no_value_depends_on])
 def test_what_lowers_no_bar_stays_green(strict, change):
     regrade(strict.shop, {"d8": 2}, "q10")
     strict.git("checkout", "--quiet", "main")

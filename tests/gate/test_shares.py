@@ -10,18 +10,9 @@ from pytest_ireval.gate.causes import each_document_alone
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.views import cut_to_depth, only
-from pytest_ireval.testing.breaking import variants
 from pytest_ireval.testing.data import corner_cases, random_data
 
 REGISTRY = load_registry()
-METRICS = sorted(REGISTRY.metrics.values(), key=lambda metric: metric.name)
-CASES = [
-    pytest.param(variant, id=str(variant))
-    for metric in METRICS
-    if "fields" not in metric.needs
-    for variant in variants(metric)
-    if variant.adds_up and not variant.needs
-]
 
 
 def judged(metric, data):
@@ -32,9 +23,11 @@ def judged(metric, data):
     return setting.brought(rankings, Companions(), documents=True).judged
 
 
-@pytest.mark.parametrize("data", [random_data(8, tied=True), random_data(30), corner_cases()], ids=str)
-@pytest.mark.parametrize("metric", CASES)
-def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(metric, data):
+@pytest.mark.parametrize("data", [random_data(8, tied=True), corner_cases()], ids=str)
+@pytest.mark.parametrize("name", ["nDCG@5", "DCG", "P@3", "R@5", "RBP(p=0.5)", "CG@3"])
+def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(name, data):
+    (metric,) = REGISTRY.parse_metrics([name])
+    assert metric.adds_up
     cutoff = metric.settings.get("cutoff")
     whole = judged(metric, data)
     seen = whole if cutoff is None else cut_to_depth(whole, cutoff)
@@ -48,7 +41,3 @@ def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(me
         hits = seen.hits.query == row
         told = np.array([share or 0.0 for share in shares.values])[seen.hits.rank[hits] - 1]
         assert alone[hits] == pytest.approx(told, abs=1e-9)
-
-
-def test_there_are_such_metrics():
-    assert {"nDCG", "DCG", "P", "R", "RBP"} <= {case.values[0].name for case in CASES}

@@ -88,11 +88,10 @@ def test_the_baseline_is_scored_under_the_subtopics_of_now(topics):
     result.stdout.fnmatch_lines(["since the baseline: judgments of 1 query changed*"])
 
 
-@pytest.mark.parametrize("rerun", ["shop.ireval.yaml::threshold", "shop.ireval.yaml"])
-def test_a_suite_without_subtopics_is_an_error_at_collection(topics, rerun):
+def test_a_suite_without_subtopics_is_an_error_at_collection(topics):
     topics.plain()
 
-    result = topics.shop.run(rerun)
+    result = topics.shop.run("shop.ireval.yaml::threshold")
 
     assert result.ret != 0
     result.assert_outcomes(errors=1)
@@ -123,45 +122,22 @@ def test_an_iteration_does_not_become_a_subtopic_unasked(topics):
     )
 
 
-def test_check_finds_it_too(topics, ireval, monkeypatch):
-    topics.plain()
+def test_evaluate_takes_them_from_the_second_column_or_from_a_column_of_a_table(topics, ireval, monkeypatch):
     monkeypatch.chdir(topics.shop.path)
+    evaluate = ("evaluate", "judgments.txt", "rankings.txt", "-m", "alpha_nDCG@10", "--format", "trec")
 
-    outcome = ireval("check", "shop.ireval.yaml")
+    outcome = ireval(*evaluate, "--judgments-format", "trec-diversity")
+    assert (outcome.code, outcome.out.split()) == (0, ["alpha_nDCG@10", "all", "1.0000000000"])
 
-    assert outcome.code == 1
-    assert "alpha_nDCG@10 needs subtopics, and judgments.txt names none" in outcome.out
+    topics.table()
+    topics.rank(ALIKE)
+    assert ireval(*evaluate).out.split() == ["alpha_nDCG@10", "all", f"{WORSE:.10f}"]
 
-
-class TestEvaluate:
-    def test_the_second_column(self, topics, ireval, monkeypatch):
-        monkeypatch.chdir(topics.shop.path)
-        files = ("judgments.txt", "rankings.txt", "-m", "alpha_nDCG@10", "-m", "nDCG@10", "--format", "trec")
-
-        outcome = ireval("evaluate", *files, "--judgments-format", "trec-diversity")
-
-        assert outcome.code == 0
-        assert outcome.out.split()[:3] == ["alpha_nDCG@10", "all", "1.0000000000"]
-
-    def test_a_column_of_a_table_is_recognised(self, topics, ireval, monkeypatch):
-        topics.table()
-        topics.rank(ALIKE)
-        monkeypatch.chdir(topics.shop.path)
-
-        outcome = ireval("evaluate", "judgments.txt", "rankings.txt", "-m", "alpha_nDCG@10", "--format", "trec")
-
-        assert outcome.out.split() == ["alpha_nDCG@10", "all", f"{WORSE:.10f}"]
-
-    def test_without_subtopics_it_is_an_error_that_names_what_is_missing(self, topics, ireval, monkeypatch):
-        topics.plain()
-        monkeypatch.chdir(topics.shop.path)
-
-        outcome = ireval("evaluate", "judgments.txt", "rankings.txt", "-m", "alpha_nDCG@10")
-
-        assert outcome.code == 2
-        assert outcome.err.startswith("error: alpha_nDCG@10\n  needs subtopics\n")
-        assert "--judgments-format trec-diversity" in outcome.err
-        assert "column subtopic" in outcome.err
+    topics.plain()
+    outcome = ireval(*evaluate)
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: alpha_nDCG@10\n  needs subtopics\n")
+    assert "--judgments-format trec-diversity" in outcome.err
 
 
 def test_why_shows_the_steps_of_a_query_of_the_last_run(topics, ireval, monkeypatch):

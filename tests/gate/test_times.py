@@ -42,18 +42,12 @@ def slower(factor, spread=0.0):
     return {query: BEFORE[query] * factor * math.exp(spread * math.cos(n)) for n, query in enumerate(QUERIES)}
 
 
-@pytest.mark.parametrize(
-    ("bound", "headline"),
-    [
-        ('"<= 150ms"', "Latency(p=95) is 341.7 ms (must be <= 150 ms)"),
-        ('"<= 0.15 s"', "Latency(p=95) is 341.7 ms (must be <= 150 ms)"),
-        ('"<= 150"', "Latency(p=95) is 341.7 ms (must be <= 150)"),
-    ],
-)
-def test_a_bound_of_a_time_has_a_unit(speed, bound, headline):
-    found = speed.gate(f"threshold: {{Latency(p=95): {bound}}}")
+@pytest.mark.parametrize("bound", ["<= 150ms", "<= 0.15 s"])
+def test_a_bound_of_a_time_has_a_unit(speed, bound):
+    found = speed.gate(f'threshold: {{Latency(p=95): "{bound}"}}')
 
-    assert (found.verdict, found.warning, found.headline) == ("pass", True, headline)
+    assert (found.verdict, found.warning) == ("pass", True)
+    assert found.headline == "Latency(p=95) is 341.7 ms (must be <= 150 ms)"
     assert found.facts == (
         "only a warning, as times vary from run to run: the noise of these times is unknown without repeats "
         "(repeat: 3 in the source); on_fail: fail lets this rule decide",
@@ -65,13 +59,10 @@ def test_a_bound_of_a_time_has_a_unit(speed, bound, headline):
     [
         ('threshold: {Instant: ">= 150ms"}', "150 ms is a time, but values of Instant are not"),
         ('threshold: {Latency: "<= 3 min"}', "'3 min' is not a valid bound"),
-        ("threshold: {metric: NumRet, max: 3s}", "3000 ms is a time, but values of NumRet are not"),
-        (f"no_regression: {{metric: Instant, tolerance: {{absolute: 5ms}}, {OTHER}}}", "5 ms is a time"),
         (
             f"no_regression: {{metric: Latency, tolerance: {{absolute: 5ms}}, decide_by: evidence, {OTHER}}}",
             "evidence compares ratios of Latency: write tolerance as a share",
         ),
-        (f"equivalent: {{metric: Latency, tolerance: {{absolute: 5ms}}, {OTHER}}}", "evidence compares ratios"),
     ],
 )
 def test_a_unit_that_does_not_fit_is_a_mistake(speed, rule, complaint):
@@ -88,10 +79,7 @@ def test_a_tolerance_may_be_a_time(speed):
     assert speed.gate(rule, slower(1.02)).verdict == "pass"
 
 
-@pytest.mark.parametrize(
-    ("option", "verdict", "warning"),
-    [("", "pass", True), (", on_fail: warn", "pass", True), (", on_fail: fail", "fail", False)],
-)
+@pytest.mark.parametrize(("option", "verdict", "warning"), [("", "pass", True), (", on_fail: fail", "fail", False)])
 def test_a_time_decides_only_if_the_rule_says_so(speed, option, verdict, warning):
     found = speed.gate(f"no_regression: {{metric: Latency, tolerance: 5%{option}, {OTHER}}}", slower(1.2))
 
@@ -107,16 +95,6 @@ def test_a_suite_of_times_alone_says_that_it_cannot_fail(speed):
     said = "no rule of this suite can fail: times only warn, unless a rule says on_fail: fail"
 
     assert [said in " ".join(each) for each in notes.values()] == [True, False]
-
-
-def test_a_metric_that_measures_no_time_still_decides(speed):
-    assert speed.gate('threshold: {Empty: ">= 1"}').verdict == "fail"
-
-
-def test_a_missing_baseline_is_red_for_times_too(speed):
-    found = speed.gate("no_regression: {metric: Latency, tolerance: 5%}")
-
-    assert (found.verdict, found.headline) == ("fail", "no baseline to compare with")
 
 
 def test_evidence_is_about_the_ratio_of_times(speed):
@@ -173,18 +151,14 @@ def test_repeats_show_the_noise(speed):
     assert found.facts == ("3 repeats of the same system gave Latency from 100 to 300, 200% apart",)
 
 
-def test_a_warning_is_seen_everywhere(pytester):
+def test_a_warning_is_seen_in_a_quiet_run_and_in_the_headline(pytester):
     speed = Speed(pytester.path)
     speed.gate('threshold: {Latency: "<= 20ms"}')
-    run = pytester.runpytest("--ireval", "-q", "-p", "no:cacheprovider", "--junit-xml=junit.xml")
-    says = "Latency is 110.6 ms (must be <= 20 ms)"
+    run = pytester.runpytest("--ireval", "-q", "-p", "no:cacheprovider")
 
     assert run.ret == 0
-    run.stdout.fnmatch_lines([f"warning: speed: {says}"])
-    assert f'name="ireval_warning" value="{says.replace("<", "&lt;")}"' in (pytester.path / "junit.xml").read_text()
-    report = pytester.path / "ireval-report"
-    assert "Safe to land, with 1 warning" in (report / "index.html").read_text()
-    assert "1 warning" in (report / "summary.md").read_text().splitlines()[1]
+    run.stdout.fnmatch_lines(["warning: speed: Latency is 110.6 ms (must be <= 20 ms)"])
+    assert "1 warning" in (pytester.path / "ireval-report/summary.md").read_text().splitlines()[1]
 
 
 @pytest.mark.parametrize(

@@ -190,16 +190,6 @@ def test_other_timings_are_another_baseline_even_if_no_value_differs(log):
     assert log.stored("timings")["q0"] == [0.1]
 
 
-def test_a_note_on_a_rare_value_is_left_out_where_another_document_has_it(log):
-    log.gone = {"q0-a"}
-    suite = SUITE.replace("rules:", WAIVE).replace("no_regression:", "threshold:")
-    suite = suite.split("  - ")[0] + f'  - threshold: {{"{SHARE}": "<= 0.1"}}\n'
-
-    assert not any("no document has 'no'" in note for note in log.gate(suite).notes)
-    log.gone = set()
-    assert any("no document has 'no'" in note for note in log.gate(suite).notes)
-
-
 SESSIONS = [(query, f"s{number // 2}", number % 2 + 1) for number, query in enumerate(QUERIES)]
 
 

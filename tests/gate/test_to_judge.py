@@ -6,7 +6,7 @@ TABLE = "ireval-report/to_judge.tsv"
 
 
 @pytest.fixture
-def strangers_on_top(shop):
+def unjudged(shop):
     """A baseline, then two of ten queries whose first document nobody has judged."""
     shop.accept()
     for query in ("q01", "q09"):
@@ -21,10 +21,11 @@ def rows(shop):
     return [dict(zip(header, row, strict=True)) for row in cells]
 
 
-def test_the_table_says_what_to_judge_and_what_it_would_move(strangers_on_top):
-    assert strangers_on_top.run().ret == 1
+def test_the_table_says_what_to_judge_and_what_it_would_move(unjudged):
+    result = unjudged.run()
 
-    first, second = rows(strangers_on_top)
+    assert result.ret == 1
+    first, second = rows(unjudged)
     assert first == {
         "suite": "shop",
         "query": "q01",
@@ -40,70 +41,47 @@ def test_the_table_says_what_to_judge_and_what_it_would_move(strangers_on_top):
     }
     assert float(first["effect"]) == pytest.approx((1 - 4.7619 / 6.3235) - (3.3235 / 4.7619 - 1), abs=1e-4)
     assert second["document"] == "q09-new"
-
-
-@pytest.mark.parametrize(
-    ("scale", "grades"),
-    [
-        ("{0: no, 1: partly, 2: good, 4: best}", "0=no,1=partly,2=good,4=best"),
-        ('{0: "no, never", 4: best}', "0-4"),
-        ("{0: no, 1.5: half, 3: best}", ""),
-        ("{0: no, 12: best}", ""),
-    ],
-)
-def test_the_table_says_which_grades_the_suite_has(strangers_on_top, scale, grades):
-    suite = strangers_on_top.path / "shop.ireval.yaml"
-    judgments = f"judgments: {{file: judgments.txt, scale: {scale}}}"
-    suite.write_text(suite.read_text().replace("judgments: judgments.txt", judgments))
-    strangers_on_top.run()
-
-    assert {row["grades"] for row in rows(strangers_on_top)} == {grades}
-
-
-def test_the_failure_says_how_much_of_the_fall_they_hold(strangers_on_top):
-    result = strangers_on_top.run("-k", "no_regression and all")
-
-    result.stdout.fnmatch_lines(
-        ["*2 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv)*"]
-    )
-
-
-def test_the_terminal_names_the_file(strangers_on_top):
-    result = strangers_on_top.run()
-
     result.stdout.fnmatch_lines(
         [
             "*2 unjudged documents to judge first, of all checks that are red or undecided: to_judge.tsv*",
             "written: ireval-report/to_judge.tsv",
         ]
     )
+    assert "2 unjudged documents to judge first" in (unjudged.path / "ireval-report/summary.md").read_text()
+
+    unjudged.run("-k", "no_regression and all").stdout.fnmatch_lines(
+        ["*2 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv)*"]
+    )
+    unjudged.run("-k", "segment-tail")
+    assert [row["query"] for row in rows(unjudged)] == ["q09"]  # only queries of the slice
 
 
-def test_the_summary_has_a_line(strangers_on_top):
-    strangers_on_top.run()
+@pytest.mark.parametrize(
+    ("scale", "grades"),
+    [("{0: no, 1: partly, 2: good, 4: best}", "0=no,1=partly,2=good,4=best"), ("{0: no, 1.5: half, 3: best}", "")],
+)
+def test_the_table_says_which_grades_the_suite_has(unjudged, scale, grades):
+    suite = unjudged.path / "shop.ireval.yaml"
+    judgments = f"judgments: {{file: judgments.txt, scale: {scale}}}"
+    suite.write_text(suite.read_text().replace("judgments: judgments.txt", judgments))
+    unjudged.run()
 
-    assert "2 unjudged documents to judge first" in (strangers_on_top.path / "ireval-report/summary.md").read_text()
+    assert {row["grades"] for row in rows(unjudged)} == {grades}
 
 
-def test_only_queries_of_the_slice_are_listed(strangers_on_top):
-    strangers_on_top.run("-k", "segment-tail")
-
-    assert [row["query"] for row in rows(strangers_on_top)] == ["q09"]
-
-
-def test_a_run_that_passes_lists_nothing_and_takes_the_old_table_away(strangers_on_top):
-    strangers_on_top.run()
-    for ids in strangers_on_top.rankings.values():
+def test_a_run_that_passes_lists_nothing_and_takes_the_old_table_away(unjudged):
+    unjudged.run()
+    for ids in unjudged.rankings.values():
         ids[:] = [each for each in ids if not each.endswith("-new")]
-    strangers_on_top.write()
+    unjudged.write()
 
-    assert strangers_on_top.run().ret == 0
-    assert not (strangers_on_top.path / TABLE).exists()
-    assert strangers_on_top.results()["suites"][0].get("to_judge", []) == []
+    assert unjudged.run().ret == 0
+    assert not (unjudged.path / TABLE).exists()
+    assert unjudged.results()["suites"][0].get("to_judge", []) == []
 
 
-def test_grades_come_back_and_decide(strangers_on_top, ireval):
-    shop = strangers_on_top
+def test_grades_come_back_and_decide(unjudged, ireval):
+    shop = unjudged
     shop.run()
     table = shop.path / TABLE
     table.write_text(
@@ -116,8 +94,8 @@ def test_grades_come_back_and_decide(strangers_on_top, ireval):
     assert shop.run("-k", "no_regression").ret == 0
 
 
-def test_grades_that_were_filled_in_outlive_the_next_run(strangers_on_top):
-    shop = strangers_on_top
+def test_grades_that_were_filled_in_outlive_the_next_run(unjudged):
+    shop = unjudged
     shop.run()
     for kept in ("judged.tsv", "judged2.tsv"):
         table = shop.path / TABLE
@@ -129,24 +107,23 @@ def test_grades_that_were_filled_in_outlive_the_next_run(strangers_on_top):
         assert {row["grade"] for row in rows(shop)} == {""}
 
 
-def test_documents_that_only_a_harmless_comparison_concerns_are_not_listed(strangers_on_top):
-    strangers_on_top.change(("tolerance: 5%", "tolerance: 50%"), ("head: 10%, default: 5%", "head: 50%, default: 50%"))
+@pytest.mark.parametrize(
+    ("changes", "listed"),
+    [
+        ((("tolerance: 5%", "tolerance: 50%"), ("head: 10%, default: 5%", "head: 50%, default: 50%")), False),
+        ((("tolerance: 5%}\n", "tolerance: 5%, on_fail: warn}\n"), ("5%}}", "5%}, on_fail: warn}")), True),
+    ],
+    ids=["harmless", "a warning"],
+)
+def test_what_only_warns_is_listed_and_what_is_within_its_tolerance_is_not(unjudged, changes, listed):
+    unjudged.change(*changes)
 
-    assert strangers_on_top.run().ret == 0
-    assert not (strangers_on_top.path / TABLE).exists()
+    assert unjudged.run().ret == 0
+    assert (unjudged.path / TABLE).exists() == listed
 
 
-def test_what_only_warns_is_listed(strangers_on_top):
-    strangers_on_top.change(
-        ("tolerance: 5%}\n", "tolerance: 5%, on_fail: warn}\n"), ("default: 5%}}", "default: 5%}, on_fail: warn}")
-    )
-
-    assert strangers_on_top.run().ret == 0
-    assert [row["query"] for row in rows(strangers_on_top)] == ["q01", "q09"]
-
-
-def test_a_metric_that_fails_under_labels_leaves_the_failure_a_failure(strangers_on_top):
-    (strangers_on_top.path / "conftest.py").write_text(
+def test_a_metric_that_fails_under_labels_leaves_the_failure_a_failure(unjudged):
+    (unjudged.path / "conftest.py").write_text(
         "from pytest_ireval import hookimpl, metric\n\n"
         "@metric(name='Shy', no_relevant=None)\n"
         "def shy(judged):\n"
@@ -156,22 +133,19 @@ def test_a_metric_that_fails_under_labels_leaves_the_failure_a_failure(strangers
         "    return (judged.sum(judged.hits.rank == 1)).astype(float)\n\n"
         "@hookimpl\ndef ireval_metrics():\n    return [shy]\n"
     )
-    strangers_on_top.change(
+    unjudged.change(
         ("  - expect:", "  - no_regression: {metric: Shy, tolerance: 1%, decide_by: observed}\n  - expect:")
     )
-    strangers_on_top.rankings, new = (
-        {q: ids[-4:] for q, ids in strangers_on_top.rankings.items()},
-        strangers_on_top.rankings,
-    )
-    strangers_on_top.write()
-    (strangers_on_top.path / "baselines/shop.json").unlink()
-    (strangers_on_top.path / "baselines/shop.rankings.tsv").unlink()
-    strangers_on_top.accept()
-    strangers_on_top.rankings = new
-    strangers_on_top.write()
-    strangers_on_top.run()
+    unjudged.rankings, new = ({q: ids[-4:] for q, ids in unjudged.rankings.items()}, unjudged.rankings)
+    unjudged.write()
+    (unjudged.path / "baselines/shop.json").unlink()
+    (unjudged.path / "baselines/shop.rankings.tsv").unlink()
+    unjudged.accept()
+    unjudged.rankings = new
+    unjudged.write()
+    unjudged.run()
     outcome = next(
-        each for each in strangers_on_top.results()["suites"][0]["outcomes"] if each["id"] == "no_regression::Shy.all"
+        each for each in unjudged.results()["suites"][0]["outcomes"] if each["id"] == "no_regression::Shy.all"
     )
 
     assert outcome["verdict"] == "fail"

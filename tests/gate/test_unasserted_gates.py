@@ -6,11 +6,7 @@ pytestmark = pytest.mark.ci
 
 HEADLINE = "Passed, but a gate in a Python test is red"
 SAID = "suite ads is {} in test_gate.py::test_gate, and this test did not fail: it does not assert the verdict"
-BODIES = {
-    "gate": 'ireval.gate("kept/ads.ireval.yaml")',
-    "gates": 'ireval.gates("kept/ads.ireval.yaml")',
-    "asserted otherwise": 'assert ireval.gate("kept/ads.ireval.yaml").outcomes',
-}
+GATE = 'ireval.gate("kept/ads.ireval.yaml")'
 
 
 @pytest.fixture
@@ -36,8 +32,11 @@ def headline(shop):
     return (shop.path / "ireval-report/summary.md").read_text().splitlines()[1]
 
 
-@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-@pytest.mark.parametrize("more", [(), ("-n1",)], ids=["one process", "workers"])
+@pytest.mark.parametrize(
+    ("body", "more"),
+    [(GATE, ()), (GATE, ("-n1",)), (f"assert {GATE}.outcomes", ()), (GATE.replace("gate(", "gates("), ())],
+    ids=["gate", "workers", "asserted otherwise", "gates"],
+)
 def test_a_red_verdict_that_no_test_asserts_is_said(ads, body, more):
     if more:
         pytest.importorskip("xdist")
@@ -46,7 +45,6 @@ def test_a_red_verdict_that_no_test_asserts_is_said(ads, body, more):
 
     assert result.ret == 0
     assert headline(ads).startswith(f"**{HEADLINE}**: ")
-    assert f"{HEADLINE}</h1>" in (ads.path / "ireval-report/index.html").read_text()
     assert ads.results()["unasserted"] == [SAID.format("fail")]
     assert f"warning: {SAID.format('fail')}" in " ".join(result.stdout.str().split())
 
@@ -61,7 +59,7 @@ def test_an_expected_failure_is_no_assertion(ads):
 def test_broken_inputs_are_red(ads):
     (ads.path / "kept/judgments.txt").write_text("q01 0 q01-d0 x\n")
 
-    run_test(ads, BODIES["gate"])
+    run_test(ads, GATE)
 
     assert ads.results()["unasserted"] == [SAID.format("error")]
 

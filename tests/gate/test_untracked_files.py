@@ -5,7 +5,7 @@ import json
 import pytest
 
 
-@pytest.mark.parametrize("file", ["suites/data/judgments.txt", "suites/shop.ireval.yaml", "suites/data/run.trec"])
+@pytest.mark.parametrize("file", ["suites/shop.ireval.yaml", "suites/data/run.trec"])
 def test_an_untracked_file_of_a_suite_makes_results_and_acceptance_dirty(monorepo, file):
     monorepo.suite("shop", "  - no_regression: {metric: nDCG@10, tolerance: 5%}\nwatches: ../search/**\n")
     monorepo.commit("rule")
@@ -18,16 +18,10 @@ def test_an_untracked_file_of_a_suite_makes_results_and_acceptance_dirty(monorep
     assert [each["dirty"] for each in record["acceptances"]] == [True]
 
 
-def test_an_ignored_file_of_a_suite_does_not(monorepo):
+def test_an_ignored_file_of_a_suite_or_an_untracked_one_of_nobody_does_not(monorepo):
     monorepo.write(".gitignore", "ireval-report/\n__pycache__/\n*.trec\n")
     monorepo.git("rm", "--quiet", "--cached", "suites/data/run.trec")
     monorepo.commit("built by the job")
-    monorepo.run(since=None)
-
-    assert monorepo.results()["dirty"] is False
-
-
-def test_nor_does_an_untracked_file_of_nobody(monorepo):
     monorepo.write("notes.txt", "")
     monorepo.run(since=None)
 

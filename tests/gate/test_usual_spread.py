@@ -21,10 +21,7 @@ def test_it_is_the_median_of_what_acceptances_kept():
     assert found == (0.2, "3 acceptances")
     assert not found.assumed
 
-
-def test_a_slice_has_its_own():
     tail = accepted(0.3, key="nDCG@10 segment=tail")
-
     assert usual_spread([*accepted(0.1), *tail], "nDCG@10", "segment=tail", VALUES) == (0.3, "1 acceptance")
 
 

@@ -48,10 +48,7 @@ def weaker(branch):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (">= 0.5", ">= 0.4", "threshold::nDCG_10: >= 0.5 -> >= 0.4"),
         (">= 0.3", "> 0.2", "threshold::P_3: >= 0.3 -> > 0.2"),
-        (', P@3: ">= 0.3"', "", "check removed: threshold::P_3"),
-        ("tolerance: 5%}", "tolerance: 6%}", "no_regression::nDCG_10.all: tolerance 5% -> 6%"),
         ("tolerance: 5%}", "tolerance: {absolute: 0.01}}", "no_regression::nDCG_10.all: tolerance 5% -> 0.01"),
         ("tolerance: 5%}", "tolerance: 5%, on_fail: warn}", "no_regression::nDCG_10.all: on_fail fail -> warn"),
         ("default: 5%}", "default: 9%}", "no_regression::nDCG_10.segment-tail: tolerance 5% -> 9%"),
@@ -61,11 +58,9 @@ def weaker(branch):
             "check removed: no_regression::nDCG_10.segment-tail",
         ),
         ("by_more_than: 0.9", "by_more_than: 0.95", "worsened::nDCG_10: by_more_than 0.9 -> 0.95"),
-        ("at_most: 2}", "at_most: 3}", "worsened::nDCG_10: at_most 2 -> 3"),
         ("at_most: 2}", "at_most: 1%}", "worsened::nDCG_10: at_most 2 -> 1%"),
         ("at_most: 2}", "at_most: 2, min_queries: 7}", "worsened::nDCG_10: min_queries 1 -> 7"),
         ("below: 0.5", "below: 0.4", "churn::RBO: below 0.5 -> 0.4"),
-        ("q01-d0, top: 3", "q01-d0, top: 4", "expect::q01.q01-d0: q01-d0 in the first 3 -> q01-d0 in the first 4"),
         (
             "[q02-n9], top: 3",
             "[q02-n9], top: 2",
@@ -76,7 +71,6 @@ def weaker(branch):
             "q01-d0, top: 3, known_failure: S-1",
             "expect::q01.q01-d0: q01-d0 in the first 3 -> q01-d0 in the first 3, a known failure",
         ),
-        ("  - churn: {overlap: RBO(p=0.9), below: 0.5, at_most: 50%}\n", "", "check removed: churn::RBO"),
         ("rules:\n", "missing_queries: zero\nrules:\n", "missing_queries error -> zero"),
         (
             "rules:\n",
@@ -92,14 +86,11 @@ def test_what_makes_a_suite_weaker_is_named(strict, old, new, said):
     assert weaker(strict) == [said]
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
+def test_what_does_not_make_it_weaker_is_not(strict):
+    strict.shop.change(
         ("rules:\n", "# a comment\nrules:\n"),
         (">= 0.5", ">= 0.6"),
-        ("tolerance: 5%}", "tolerance: 4%}"),
-        ("tolerance: 5%}", "tolerance: 5.0%, name: overall}"),
+        ("tolerance: 5%}", "tolerance: 4.0%, name: overall}"),
         ("default: 5%}", "default: 5%, tail: 1%}"),
         ("at_most: 2}", "at_most: 1}"),
         ("below: 0.5", "below: 0.6"),
@@ -107,10 +98,7 @@ def test_what_makes_a_suite_weaker_is_named(strict, old, new, said):
         ("[q02-n9], top: 3", "[q02-n9, q02-n8], top: 4"),
         ("@search-team", "@shop-team"),
         ("  - churn", '  - threshold: {RR@10: ">= 0.1"}\n  - churn'),
-    ],
-)
-def test_what_does_not_make_it_weaker_is_not(strict, old, new):
-    strict.shop.change((old, new))
+    )
 
     assert weaker(strict) == []
 
@@ -118,10 +106,8 @@ def test_what_does_not_make_it_weaker_is_not(strict, old, new):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (", min_queries: 3", ", min_queries: 3, on_inconclusive: warn", []),
         ("decide_by: evidence", "decide_by: observed", []),
         ("min_queries: 3", "min_queries: 4", ["min_queries 3 -> 4"]),
-        ("min_queries: 3", "min_queries: 3, hard_limit: 20%", []),
         ("tolerance: 5%", "tolerance: 5%, weighted: true", None),
     ],
 )
@@ -138,7 +124,7 @@ def test_options_of_evidence(branch, old, new, said):
         assert weaker(branch) == [f"no_regression::P_3.all: {each}" for each in said]
 
 
-def test_it_fails_where_a_lowered_baseline_does(strict):
+def test_it_fails_where_a_lowered_baseline_does_which_comes_first(strict):
     strict.shop.change((">= 0.5", ">= 0.4"), ("at_most: 2}", "at_most: 3}"))
 
     found = strict.outcome(*FAILS)
@@ -148,16 +134,11 @@ def test_it_fails_where_a_lowered_baseline_does(strict):
     assert found["headline"].endswith(": threshold::nDCG_10: >= 0.5 -> >= 0.4, and 1 more")
     assert found["facts"][0] == "worsened::nDCG_10: at_most 2 -> 3"
 
-
-def test_a_lowered_baseline_comes_first(strict):
-    strict.shop.change(("by_more_than: 0.9", "by_more_than: 0.95"))
     strict.accept(**WORSE)
 
-    found = strict.outcome()
-
-    assert found["headline"].startswith("the branch lowers its baseline: ")
-    assert found["headline"].endswith("; the suite is also weaker")
-    assert found["facts"][0] == "worsened::nDCG_10: by_more_than 0.9 -> 0.95"
+    headline = strict.outcome()["headline"]
+    assert headline.startswith("the branch lowers its baseline: ")
+    assert headline.endswith("; the suite is also weaker")
 
 
 def test_what_a_suite_shares_counts_as_its_own(strict):
@@ -189,14 +170,6 @@ def test_queries_judgments_and_slices_that_are_gone(strict):
     ]
 
 
-def test_a_judgment_that_is_gone(strict):
-    del strict.shop.judgments["q04"]["q04-d2"]
-    strict.shop.judgments["q05"]["q05-d9"] = 1
-    strict.shop.write()
-
-    assert weaker(strict) == ["1 judgment removed, in 1 query: 'q04'"]
-
-
 def test_files_that_moved_are_still_compared(strict):
     (strict.path / "data").mkdir()
     for name in ("queries.tsv", "judgments.txt"):
@@ -205,14 +178,8 @@ def test_files_that_moved_are_still_compared(strict):
     (strict.path / "shop.ireval.yaml").write_text(text)
     assert weaker(strict) == []
 
-    (strict.path / "shop.ireval.yaml").write_text(text.replace(">= 0.5", ">= 0.4"))
-
-    assert weaker(strict) == ["threshold::nDCG_10: >= 0.5 -> >= 0.4"]
-
-
-def test_a_suite_in_another_file_is_still_compared(strict):
     strict.git("mv", "shop.ireval.yaml", "kiosk.ireval.yaml")
-    (strict.path / "kiosk.ireval.yaml").write_text(strict.shop.suite.replace(">= 0.5", ">= 0.4"))
+    (strict.path / "kiosk.ireval.yaml").write_text(text.replace(">= 0.5", ">= 0.4"))
 
     assert weaker(strict) == ["threshold::nDCG_10: >= 0.5 -> >= 0.4"]
 
@@ -291,28 +258,9 @@ def test_queries_are_missed_that_git_never_had(strict):
     assert weaker(strict) == ["1 query removed: 'q10'"]
 
 
-def test_judgments_that_could_not_be_read_then_are_said_not_to_be_compared(strict):
-    strict.git("checkout", "--quiet", "main")
-    judgments = strict.path / "judgments.txt"
-    sound = judgments.read_text()
-    judgments.write_text(sound + "q01 0 q01-d0 many\n")
-    strict.base = strict.commit("damaged")[:7]
-    strict.git("checkout", "--quiet", "-B", "change")
-    judgments.write_text(sound)
-
-    (said,) = weaker(strict)
-
-    assert said.startswith("the base version of the suite cannot be compared: judgments.txt:")
-
-
 @pytest.mark.parametrize(
     ("then", "now", "said"),
-    [
-        (", on_fail: fail", "", ["threshold::Latency: on_fail fail -> warn"]),
-        (", on_fail: fail", ", on_fail: warn", ["threshold::Latency: on_fail fail -> warn"]),
-        ("", ", on_fail: warn", []),
-        ("", ", on_fail: fail", []),
-    ],
+    [(", on_fail: fail", "", ["threshold::Latency: on_fail fail -> warn"]), ("", ", on_fail: fail", [])],
 )
 def test_a_time_that_decided_and_only_warns_now_is_weaker(branch, then, now, said):
     (branch.path / "times.tsv").write_text("query\tms\n" + "".join(f"{query}\t9\n" for query in branch.shop.rankings))
@@ -354,7 +302,6 @@ def test_what_held_a_suite_and_was_let_go_is_named(strict, then, old, new, said)
     ("then", "old", "new", "said"),
     [
         (LOCKED, "lock: true", "lock: true, relevant_from: 2", "also changed: relevant_from none -> 2"),
-        (LOCKED, "lock: true", "lock: true, scale: {0: no, 3: yes, 4: best}", "also changed: judgments.scale"),
         (LOCKED, "file: judgments.txt", "file: all.txt", "also changed: judgments judgments.txt -> all.txt"),
     ],
 )
@@ -383,14 +330,3 @@ def test_a_suite_that_judges_no_more_is_weaker(strict):
     strict.shop.change(("judgments: judgments.txt\nmetrics: [nDCG@10, P@3]\n", ""))
 
     assert "judgments removed from the suite" in weaker(strict)
-
-
-def test_many_checks_that_are_gone_are_counted(strict):
-    many = "".join(f'  - threshold: {{"{name}@{k}": ">= 0.01"}}\n' for name in ("P", "R", "RR") for k in range(4, 10))
-    strict.begin_with(("rules:\n", f"rules:\n{many}"))
-    strict.shop.change((many, ""))
-
-    *named, last = weaker(strict)
-
-    assert all(each.startswith("check removed: threshold::") for each in named)
-    assert last == f"{18 - len(named)} more checks removed"

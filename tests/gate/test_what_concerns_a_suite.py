@@ -26,8 +26,7 @@ OWN = {
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("file", "what"), OWN.items(), ids=OWN)
-def test_what_a_suite_is_made_of_needs_no_watching(monorepo, file, what):
+def test_what_a_suite_is_made_of_needs_no_watching(monorepo):
     monorepo.write("suites/common/all.yaml", "tags: [shared]\n")
     monorepo.write("suites/data/queries.tsv", "id\ttext\nq1\tone\nq2\ttwo\n")
     monorepo.write("suites/data/aliases.tsv", "from\tto\nd7\td8\n")
@@ -46,18 +45,14 @@ def test_what_a_suite_is_made_of_needs_no_watching(monorepo, file, what):
     )
     monorepo.commit("more")
     monorepo.git("branch", "--force", "main")
-    path = monorepo.path / file
-    monorepo.write(file, path.read_text() + "\n" if path.exists() else "")
-    monorepo.run()
+    for file, what in OWN.items():
+        path = monorepo.path / file
+        monorepo.write(file, path.read_text() + "\n" if path.exists() else "")
+        monorepo.run()
 
-    assert monorepo.affected()["shop"] == f"{file} changed ({what})"
-
-
-def test_the_baseline_of_another_suite_is_none_of_its_own(monorepo):
-    monorepo.write("suites/baselines/shop.de.json", "{}")
-    monorepo.run()
-
-    assert monorepo.affected() == {}
+        assert monorepo.affected()["shop"] == f"{file} changed ({what})"
+        monorepo.git("clean", "--quiet", "--force", "suites/baselines", "suites/conftest.py", "conftest.py")
+        monorepo.git("checkout", "--quiet", ".")
 
 
 def test_the_module_of_a_python_source(monorepo):
@@ -78,10 +73,7 @@ def test_the_module_of_a_python_source(monorepo):
     assert monorepo.affected() == {"shop": "search/engine/find.py changed (its source)"}
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["[python3, ../search/find.py]", "[python3, -u, --script=../search/find.py]", "'python3 ../search/find.py | sort'"],
-)
+@pytest.mark.parametrize("command", ["[python3, -u, --script=../search/find.py]", "'python3 ../search/find.py | sort'"])
 def test_files_in_the_command_of_a_source(monorepo, command):
     shell = ", shell: true" if "|" in command else ""
     source = f"source: {{{{command: {command}{shell}}}}}\n"
@@ -118,11 +110,7 @@ def test_a_suite_that_says_not_what_it_watches_takes_part_in_every_run(monorepo)
 
 @pytest.mark.parametrize(
     ("watches", "dead"),
-    [
-        ("[../search/**, ../serach/**]", "../serach/**"),
-        ("[../search/**, '!../search']", "../search/**"),
-        ("[/search/**, /ireval-report/**]", "/ireval-report/**"),
-    ],
+    [("[../search/**, ../serach/**]", "../serach/**"), ("[/search/**, /ireval-report/**]", "/ireval-report/**")],
 )
 def test_a_suite_whose_glob_fits_nothing_takes_part_in_every_run(monorepo, watches, dead):
     monorepo.suite("shop", f"watches: {watches}\n")
@@ -135,32 +123,19 @@ def test_a_suite_whose_glob_fits_nothing_takes_part_in_every_run(monorepo, watch
     result.stdout.fnmatch_lines([reason.replace("[", "[[]")])
 
 
-@pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
-def test_a_file_that_git_was_told_not_to_look_at_counts(monorepo, bit):
-    monorepo.git("update-index", bit, "ads/bids.py")
+def test_a_file_that_git_was_told_not_to_look_at_counts_unless_it_is_not_there(monorepo):
+    monorepo.git("update-index", "--skip-worktree", "ads/bids.py")
     monorepo.write("ads/bids.py", "FLOOR = 2\n")
-
     monorepo.run()
-
     assert monorepo.affected() == {"ads": "ads/bids.py changed (watches /ads/**)"}
 
-
-def test_a_file_that_is_not_checked_out_is_no_change(monorepo):
-    monorepo.git("update-index", "--skip-worktree", "ads/bids.py")
     (monorepo.path / "ads/bids.py").unlink()
-
     assert monorepo.run().ret == 0
     assert monorepo.affected() == {}
 
 
 @pytest.mark.parametrize(
-    ("link", "target"),
-    [
-        ("ads/weights.json", "../models/ads.json"),
-        ("ads/models", "../models"),
-        ("ads/models", "../latest"),
-        ("ads/all", ".."),
-    ],
+    ("link", "target"), [("ads/weights.json", "../models/ads.json"), ("ads/models", "../latest"), ("ads/all", "..")]
 )
 def test_a_change_is_seen_through_links_in_what_is_watched(monorepo, link, target):
     monorepo.write("models/ads.json", "1\n")
@@ -191,18 +166,6 @@ def test_a_link_on_the_way_that_leads_elsewhere_now_is_a_change(monorepo):
     assert set(monorepo.affected()) == {"shop", "ads"}
 
 
-def test_a_change_in_a_folder_behind_a_link_concerns_all_that_name_a_file_in_it(monorepo):
-    (monorepo.path / "suites/data").rename(monorepo.path / "shared")
-    (monorepo.path / "suites/data").symlink_to("../shared")
-    monorepo.commit("link")
-    monorepo.git("branch", "--force", "main")
-    monorepo.write("shared/other.txt", "1\n")
-
-    assert monorepo.run().ret == 0
-    said = "shared/other.txt behind the link suites/data changed (its judgments)"
-    assert monorepo.affected() == {"shop": said, "ads": said}
-
-
 def test_links_that_lead_in_circles_end(monorepo):
     monorepo.write("models/ads.json", "1\n")
     (monorepo.path / "models/self").symlink_to(".")
@@ -217,11 +180,11 @@ def test_links_that_lead_in_circles_end(monorepo):
     assert set(monorepo.affected()) == {"ads"}
 
 
-@pytest.mark.parametrize("place", ["acme_search_plugin.py", "acme_search_plugin/scores.py"])
-def test_a_plugin_that_lies_in_the_repository_concerns_all(monorepo, monkeypatch, place):
+def test_a_plugin_that_lies_in_the_repository_concerns_all(monorepo, monkeypatch):
     plugin = "from pytest_ireval import hookimpl\n\n\n@hookimpl\ndef ireval_metrics():\n    return []\n"
+    place = "acme_search_plugin/scores.py"
     monorepo.write(place, "")
-    monorepo.write("acme_search_plugin/__init__.py" if "/" in place else place, plugin)
+    monorepo.write("acme_search_plugin/__init__.py", plugin)
     monorepo.commit("plugin")
     monorepo.git("branch", "--force", "main")
     monkeypatch.syspath_prepend(monorepo.path)

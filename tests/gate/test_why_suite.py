@@ -6,7 +6,6 @@ import io
 import shutil
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -58,9 +57,6 @@ def test_the_run_that_was_red_is_explained_under_another_environment(red, ireval
     assert what.startswith(OF_THE_RUN)
     assert what.endswith("; --ask asks the source again")
     assert "(A) -> run: worse.txt (B)" in ireval(*WHY).out
-
-
-def test_ask_asks_the_source_again(red, ireval):
     assert explained(ireval, "--ask") == ("nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)", ASKED)
 
 
@@ -79,27 +75,31 @@ def test_the_run_is_found_from_below_its_folder_and_where_report_says(red, ireva
     assert ireval(*suite).out.splitlines()[2] == f"{ASKED}; there is no run of this suite in ireval-report"
 
 
-@pytest.mark.parametrize("without", [ctypes, None])
-def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, monkeypatch, without):
+def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
     monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
     red.run()
     plain = (red.path / "ireval-report/rankings.zip").read_bytes()
     monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", 0)
     monkeypatch.setattr("pytest_ireval.gate.run.MANY", 0)
-    monkeypatch.setitem(sys.modules, "ctypes", without)
-    red.run()
+    for without in (ctypes, None):
+        monkeypatch.setitem(sys.modules, "ctypes", without)
+        red.run()
+        assert (red.path / "ireval-report/rankings.zip").read_bytes() == plain
     monkeypatch.delenv("SHOP_RANKINGS")
 
-    assert (red.path / "ireval-report/rankings.zip").read_bytes() == plain
     assert explained(ireval)[1].startswith(OF_THE_RUN)
 
 
 @pytest.mark.parametrize("large", [0, 1 << 22])
-def test_rankings_that_cannot_be_packed_make_their_suite_an_error(accepted, monkeypatch, large):
+def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_none_of_before_are_left(
+    accepted, monkeypatch, large
+):
     def no_memory(*_, **__):
         raise MemoryError
 
+    accepted.run()
+    assert (accepted.path / "ireval-report/rankings.zip").exists()
     monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", large)
     monkeypatch.setattr("pytest_ireval.gate.last_run.packed_rankings", no_memory)
 
@@ -108,9 +108,8 @@ def test_rankings_that_cannot_be_packed_make_their_suite_an_error(accepted, monk
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["*MemoryError*", "ireval: error: 1 suite could not be judged (shop)*"])
     run = recorded_run(accepted.path / "ireval-report")
-    assert run.verdict == "error"
+    assert (run.verdict, run.accepted) == ("error", ())
     assert "MemoryError" in run.suites[0].error
-    assert not run.accepted
     assert not (accepted.path / "ireval-report/rankings.zip").exists()
 
 
@@ -156,16 +155,6 @@ def test_a_setting_that_a_variable_changed_is_said(shop, ireval, monkeypatch):
     assert explained(ireval)[1].startswith(f"{ASKED}; a variable that the suite file names changed since the run of 20")
 
 
-def test_what_changes_no_judgment_still_explains_the_run(red, ireval):
-    for text in ("queries.tsv", "rankings.txt"):
-        (red.path / text).write_bytes((red.path / text).read_bytes() + b"\n" * (text == "queries.tsv"))
-    judgments = (red.path / "judgments.txt").read_text().splitlines(keepends=True)
-    (red.path / "judgments.txt").write_text("".join(reversed(judgments)))
-    (red.path / "notes.txt").write_text("nothing of the suite")
-
-    assert explained(ireval)[1].startswith(OF_THE_RUN)
-
-
 def test_a_baseline_that_was_accepted_after_the_run_is_said(red, ireval, monkeypatch):
     monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
     other = red.path / "other"
@@ -174,31 +163,18 @@ def test_a_baseline_that_was_accepted_after_the_run_is_said(red, ireval, monkeyp
     assert explained(ireval)[1].endswith("; the baseline was accepted after this run")
 
 
-def test_no_rankings_of_an_earlier_run_are_left(red):
-    file = red.path / "ireval-report/rankings.zip"
-    assert file.is_file()
-    (red.path / "judgments.txt").write_text("q03 0 q03-d0 no-number\n")
-
-    result = red.run()
-
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert not file.exists()
-    assert "rankings.zip" not in result.stdout.str()
-
-
 def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
     file = red.path / "ireval-report/rankings.zip"
     whole = file.read_bytes()
-    for content in (b"", whole[:50], whole[: len(whole) // 2], b"PK" + whole, whole.replace(b"nDCG", b"")):
+    for content in (b"", whole[: len(whole) // 2]):
         file.write_bytes(content)
         result = ireval(*WHY)
-        assert result.code in (0, 2)
-        if result.code:
-            assert "is damaged: these are not the rankings of a run" in result.err
-            assert "--ask" in result.err
+        assert result.code == 2
+        assert "is damaged: these are not the rankings of a run" in result.err
+        assert "--ask" in result.err
     with zipfile.ZipFile(io.BytesIO(whole)) as kept:
         index, text = (kept.read(name) for name in kept.namelist())
-    for content in (b"", text[:-9], b"plain text", gzip.compress(b"# another text"), text + b"more"):
+    for content in (b"", text[:-9], gzip.compress(b"# another text"), text + b"more"):
         with zipfile.ZipFile(file, "w") as made:
             made.writestr("run.json", index)
             made.writestr("0.tsv.gz", content)
@@ -206,16 +182,6 @@ def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
     with zipfile.ZipFile(file, "w") as made:
         made.writestr("run.json", '{"format": 1}')
     assert "has format 1; this version reads format 2" in ireval(*WHY).err
-
-
-def test_a_run_names_the_commit_it_was_made_at(red, ireval):
-    git = red.pytester.run
-    for command in (("init", "-q"), ("add", "."), ("-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "c")):
-        assert git("git", *command).ret == 0
-    (commit,) = git("git", "rev-parse", "HEAD").outlines
-    red.run()
-
-    assert f"Z at {commit[:10]}" in explained(ireval)[1]
 
 
 def test_ask_and_report_belong_to_a_suite(red, ireval):
@@ -245,14 +211,6 @@ def test_without_a_query_the_one_that_changed_most_is_explained(accepted, ireval
     )
 
 
-def test_without_a_baseline_the_ranking_of_now_is_explained(shop, ireval):
-    shop.pytester.chdir()
-
-    out = ireval("why", "RR@10", "--suite", "shop.ireval.yaml", "--query", "q01").out
-
-    assert out.startswith("RR@10 of query q01: 1.0000\n")
-
-
 def test_the_lowest_relevant_grade_of_the_suite_counts(shop, ireval):
     shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, relevant_from: 3}"))
     shop.pytester.chdir()
@@ -265,16 +223,15 @@ def test_the_lowest_relevant_grade_of_the_suite_counts(shop, ireval):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (
-            ("judgments.txt", "rankings.txt"),
-            "--suite has its own files and policies: give no files and no policy options",
-        ),
-        (("--ties", "input"), "--suite has its own files and policies: give no files and no policy options"),
-        (("--named", "other"), "has no suite 'other'"),
+        (("RR@10", "judgments.txt"), "--suite has its own files and policies: give no files and no policy options"),
+        (("RR@10", "--ties", "input"), "--suite has its own files and policies: give no files and no policy options"),
+        (("RR@10", "--named", "other"), "has no suite 'other'"),
+        (("RBO",), "RBO\n  compares two lists, and there is no baseline to compare with"),
     ],
 )
-def test_what_makes_no_sense_beside_a_suite_is_refused(accepted, ireval, arguments, says):
-    result = ireval("why", "RR@10", *arguments, "--suite", "shop.ireval.yaml", "--query", "q01")
+def test_what_makes_no_sense_of_a_suite_is_refused(shop, ireval, arguments, says):
+    shop.pytester.chdir()
+    result = ireval("why", *arguments, "--suite", "shop.ireval.yaml", "--query", "q01")
 
     assert result.code == 2
     assert says in result.err
@@ -286,13 +243,3 @@ def test_a_metric_of_two_lists_compares_the_current_one_with_the_baseline(accept
     assert result.code == 0, result.err
     assert "in reference" in result.out
     assert "KendallTau = " in result.out
-
-
-def test_without_a_baseline_there_is_nothing_to_compare_with(accepted, ireval):
-    for path in Path("baselines").iterdir():
-        path.unlink()
-
-    result = ireval("why", "RBO", "--suite", "shop.ireval.yaml", "--query", "q01")
-
-    assert result.code == 2
-    assert "RBO\n  compares two lists, and there is no baseline to compare with" in result.err

@@ -1,7 +1,5 @@
 """Changes that must not pass, each of which once did."""
 
-import json
-
 import pytest
 
 pytestmark = pytest.mark.ci
@@ -89,25 +87,14 @@ def test_locked_judgments_of_deleted_queries_are_an_error(shop):
     assert outcome(shop, "inputs")["verdict"] == "error"
     assert "judgments are locked" in outcome(shop, "inputs")["headline"]
 
-
-def test_locked_judgments_beside_a_damaged_baseline_are_an_error(shop):
-    shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, lock: true}"))
-    shop.accept()
     (shop.path / "baselines/shop.json").write_text("{")
-
     shop.run()
-
     assert outcome(shop, "inputs")["verdict"] == "error"
 
 
-def with_churn(shop, at_most="0"):
-    rule = f"  - churn: {{overlap: Overlap@3, below: 0.8, at_most: {at_most}}}\n"
-    shop.change(("  - expect:", f"{rule}  - expect:"))
-
-
 def test_a_query_that_lost_its_list_has_changed(shop):
-    with_churn(shop)
-    shop.change(("depth: 10", "depth: 10\nmissing_queries: zero"))
+    rule = "  - churn: {overlap: Overlap@3, below: 0.8, at_most: 0}\n"
+    shop.change(("  - expect:", f"{rule}  - expect:"), ("depth: 10", "depth: 10\nmissing_queries: zero"))
     shop.accept()
     del shop.rankings["q09"], shop.rankings["q10"]
     shop.write()
@@ -231,6 +218,9 @@ def test_documents_under_other_ids_are_an_error(shop):
         ('{nDCG@10: ">= 0.5"}', '{nDCG@10: "<= 85"}', "85 is outside of the range of nDCG@10: 0 to 1"),
         ("by_more_than: 0.9", "by_more_than: 30", "no query can get worse by more than 30: nDCG@10 is between 0 and 1"),
         ("tolerance: 5%}", "tolerance: 100%}", "a tolerance of 100% lets everything pass"),
+        ("tolerance: 5%}", "tolerance: {absolute: 1}}", "a tolerance of 1 lets everything pass"),
+        ("at_most: 2", "at_most: 100%", "at_most: 100% lets everything pass"),
+        ('{nDCG@10: ">= 0.5"}', "{metric: nDCG@10, min: 0.9, max: 0.1}", "min: 0.9 is more than max: 0.1"),
         (
             "metric: nDCG@10, tolerance: 5%}",
             "metric: Overlap@3, tolerance: 5%}",
@@ -247,9 +237,8 @@ def test_rules_that_could_never_fail_are_mistakes(shop, old, new, complaint):
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
-@pytest.mark.parametrize("text", ["{ireval: 1, suite: x}", '"ireval": 1\nsuite: x\n', "'ireval': 1\n"])
-def test_a_suite_in_another_notation_is_found(shop, text):
-    (shop.path / "other.yaml").write_text(text)
+def test_a_suite_in_another_notation_is_found(shop):
+    (shop.path / "other.yaml").write_text("{'ireval': 1, suite: x}")
 
     result = shop.run("--continue-on-collection-errors")
 
@@ -270,14 +259,6 @@ def test_a_mean_that_is_at_its_bound_but_for_rounding_is_at_it(shop):
     shop.run()
 
     assert outcome(shop, "threshold::P_5")["verdict"] == "pass"
-
-
-def test_a_share_of_the_queries_is_that_share_whatever_rounding_says(shop):
-    from pytest_ireval.rules.worsened import WorsenedOptions
-
-    options = WorsenedOptions.model_validate({"metric": "RR@10", "by_more_than": "0.5", "at_most": "29%"})
-
-    assert not options.at_most.of(100) + 1e-9 < 29
 
 
 def test_a_known_failure_is_told_and_told_again_when_it_holds(shop):
@@ -355,14 +336,6 @@ def test_sessions_are_compared_by_name(shop):
     assert outcome(shop, "no_regression::SessRel.all")["numbers"]["change"] == 0.0
 
 
-def test_json_has_the_same_verdict_as_the_exit_code(accepted):
-    accepted.rankings["q10"] = bad("q10")
-    accepted.write()
-
-    assert accepted.run().ret == pytest.ExitCode.TESTS_FAILED
-    assert json.loads((accepted.path / "ireval-report/results.json").read_text())["verdict"] == "fail"
-
-
 ANSWERING = """
 from pytest_ireval import Answer
 
@@ -375,26 +348,17 @@ def whole(queries):
 """
 
 
-def test_queries_that_a_source_could_not_answer_are_told_beside_the_verdict(shop):
-    shop.path.joinpath("answering.py").write_text(ANSWERING)
-    shop.change(("{run: rankings.txt}", "{python: 'answering:now', mode: all}"))
-
-    text = " ".join(shop.run().stdout.str().split())
-
-    assert "1 query without an answer of the source, counted as empty: q02 (status 503)" in text
-    assert "1 request made again" in text
-    assert "counted as empty: q02 (status 503)" in (shop.path / "ireval-report/summary.md").read_text()
-
-
-def test_empty_rankings_of_queries_that_were_not_answered_are_stored_by_force_only(shop):
+def test_queries_that_were_not_answered_are_told_beside_the_verdict_and_stored_by_force_only(shop):
     shop.path.joinpath("answering.py").write_text(ANSWERING)
     shop.change(("{run: rankings.txt}", "{python: 'answering:now', mode: all}"))
 
     refused = shop.run("--ireval-update-new")
 
     assert refused.ret == 1
-    said = "empty rankings would be stored for queries that were not answered"
-    assert said in " ".join(refused.stdout.str().split())
+    text = " ".join(refused.stdout.str().split())
+    assert "1 query without an answer of the source, counted as empty: q02 (status 503)" in text
+    assert "1 request made again" in text
+    assert "empty rankings would be stored for queries that were not answered" in text
     assert shop.baseline_files() == {}
     shop.run("--ireval-update-new", "--ireval-force", "--ireval-reason", "the index is down")
     assert shop.baseline_files()
