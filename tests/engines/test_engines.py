@@ -35,14 +35,6 @@ def is_listening(url):
 
 
 @EACH
-def test_the_product_whose_title_is_searched_is_the_first(name, request, shop):
-    engine = request.getfixturevalue(name)
-    wanted = next(product for product in shop.products if product.title.endswith("-0017"))
-
-    assert indexing.SEARCH[name](engine.url, wanted.title, size=3)[0] == wanted.id
-
-
-@EACH
 def test_rankings_are_good_and_not_perfect_and_the_same_again(name, request, shop):
     engine = request.getfixturevalue(name)
     queries = shop.queries[::6]
@@ -53,7 +45,7 @@ def test_rankings_are_good_and_not_perfect_and_the_same_again(name, request, sho
     assert values[0] == values[1]
 
 
-@EACH
+@pytest.mark.parametrize("name", ["solr", "postgresql"])  # those in Java stop in another way than the others
 def test_a_stopped_engine_leaves_nothing_behind(name, request):
     request.getfixturevalue(name)  # skipped where this one is
     with starting.running(name) as engine:
@@ -119,7 +111,7 @@ def test_the_command_gives_a_url_and_files_until_ctrl_c(groonga, tmp_path):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("name", ["solr", "postgresql"])  # those in Java notice it in another way than the others
+@pytest.mark.parametrize("name", ["solr", "postgresql"])
 def test_an_engine_ends_with_the_program_that_started_it(name, request):
     request.getfixturevalue(name)
     process, url, folder = started(name)
@@ -134,21 +126,6 @@ def test_an_engine_ends_with_the_program_that_started_it(name, request):
         time.sleep(0.05)
     assert not is_listening(url)
     assert not folder.exists()
-
-
-def test_an_engine_that_does_not_start_shows_its_log(monkeypatch, tmp_path):
-    command = [sys.executable, "-c", "import sys; print('the disk is broken'); sys.exit(3)"]
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setitem(
-        starting.STARTERS,
-        "broken",
-        lambda folder, port: (starting.Engine("broken", "http://127.0.0.1:9", command, folder), lambda: False),
-    )
-
-    with pytest.raises(starting.StartError, match=r"^broken ended; the end of its log:\nthe disk is broken\n"):
-        starting.start("broken")
-
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_program_is_named_with_its_package(monkeypatch, tmp_path):

@@ -23,7 +23,6 @@ from pytest_ireval.retrieval import doors
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("default")]
 """Other people's servers warn of what they like."""
-ROOT = Path(__file__).parents[2]
 METRICS = ["nDCG@10", "AP", "RR", "NumRet"]
 
 
@@ -118,7 +117,6 @@ def test_a_bucket_is_read_as_a_folder_is(bucket, runs, ireval):
     [
         ("s3://search/none.parquet", "s3://search/none.parquet\n  there is no such file"),
         ("s3://search/none/*.parquet", "s3://search/none/*.parquet\n  there is no file"),
-        ("s3://nowhere/run.trec", "s3://nowhere/run.trec\n  there is no such file"),
     ],
 )
 def test_what_a_bucket_does_not_have_is_named(bucket, address, said):
@@ -316,9 +314,7 @@ def test_a_file_that_kills_every_worker_is_named(cluster, runs, monkeypatch):
     [
         ("dask://127.0.0.1:1", "--on\n  no scheduler answers at dask://127.0.0.1:1: "),
         ("spark://host:7077", "--on\n  'spark://host:7077' is not a cluster\n  allowed: dask://HOST:PORT, "),
-        ("dask", "--on\n  'dask' is not a cluster\n"),
         ("dask://user:secretpw99@127.0.0.1:1", "--on\n  'dask://127.0.0.1:1' is not a cluster\n"),
-        ("dask://127.0.0.1:port", "--on\n  'dask://127.0.0.1:port' is not a cluster\n"),
     ],
 )
 def test_a_cluster_that_does_not_answer_is_an_error(runs, ireval, monkeypatch, on, said):

@@ -9,7 +9,7 @@ import pytest
 from engines import collection
 from engines.indexing import index_sqlite, search_sqlite
 
-from pytest_ireval import evaluate, read_judgments, read_queries
+from pytest_ireval import evaluate
 
 pytestmark = pytest.mark.skipif(
     not sqlite3.connect(":memory:").execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone()[0],
@@ -64,21 +64,6 @@ def test_every_query_has_the_document_that_it_was_made_from_and_grades_follow_wh
     best = [by_id[name] for name, grade in shop.judgments[asked.id].items() if grade == 3]
     assert best
     assert all(f"{colour} {material}" in product.title and product.stock > 0 for product in best)
-
-
-def test_the_files_of_the_shop_are_those_of_a_suite(shop, tmp_path):
-    collection.write(shop, tmp_path)
-
-    queries, judgments = read_queries(tmp_path / "queries.tsv"), read_judgments(tmp_path / "judgments.txt")
-    assert queries.text_of("q000") == shop.queries[0].text
-    rankings = {query: list(grades)[::-7] for query, grades in shop.judgments.items()}
-    from_files, from_memory = (evaluate(grades, rankings, "nDCG@10") for grades in (judgments, shop.judgments))
-    assert from_files["nDCG@10"].values == from_memory["nDCG@10"].values
-    assert 0 < from_files["nDCG@10"].mean < 1
-
-
-def test_another_order_of_loading_changes_nothing(values, products, before):
-    assert values(products[::-1]) == before
 
 
 def test_changes_of_the_engine_show_where_they_do_in_life(values, products, before):

@@ -152,29 +152,13 @@ def test_a_second_run_and_a_new_index_of_the_same_documents_are_green(accepted, 
     assert red(verdict(accepted, source | {"opensearch": f"{opensearch.url}/reindexed"})) == []
 
 
-def analyzed(url, documents):
-    indexing.index_elastic(url, documents, analyzer="standard", index="standard")
-    return {"opensearch": f"{url}/standard"}
-
-
-def without_half(url, documents):
-    indexing.index_elastic(url, documents[::2], index="half")
-    return {"opensearch": f"{url}/half"}
-
-
 def renamed(url, documents):
     indexing.index_elastic(url, [{**each, "id": f"sku-{each['id']}"} for each in documents], index="renamed")
     return {"opensearch": f"{url}/renamed"}
 
 
 CHANGES = {
-    "another analyzer": (analyzed, "title.analyzer: english -> standard"),
-    "another boost": (
-        lambda *_: {"query": {"multi_match": {**MATCH, "fields": ["description^9", "title", "brand"]}}},
-        "query.multi_match.fields[0]: title^3 -> description^9",
-    ),
     "stopwords count": (lambda *_: {"query": {"multi_match": {**MATCH, "analyzer": "simple"}}}, "return nothing now"),
-    "a lost shard": (without_half, "it lost 50% of its documents"),
     "queries that find nothing": (
         lambda *_: {"query": {"multi_match": {**MATCH, "operator": "and"}}},
         "return fewer documents",
