@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_ireval import Comparison
-from pytest_ireval.cli.comparison_views import p_text
 
 QUERIES = [f"q{i}" for i in range(8)]
 JUDGMENTS = "".join(f"{query} 0 good 1\n{query} 0 bad 0\n" for query in QUERIES)
@@ -78,10 +77,9 @@ def test_the_table_of_all_pairs(ireval, files):
 
 
 def test_the_table_with_a_baseline(ireval, files):
-    outcome = ireval("compare", *files, "-m", "RR", "--baseline", "mixed", "--extremes", "1")
+    out = ireval("compare", *files, "-m", "RR", "--baseline", "mixed", "--extremes", "1", "--per-query").out
 
-    assert outcome == (
-        0,
+    assert out.startswith(
         "   ranking                RR\n"
         "a  mixed (baseline)   0.5312\n"
         "b  best              *0.9375 ▲\n"
@@ -90,21 +88,10 @@ def test_the_table_with_a_baseline(ireval, files):
         "metric  pair  difference  change        95% interval      sd       p  +/=/-\n"
         "RR      b-a      +0.4062  +76.5%  +0.2507 to +0.5618  0.1860  0.0009  7/1/0\n"
         "        c-a      -0.1250  -23.5%  -0.4410 to +0.1910  0.3780  0.3807  1/1/6\n"
-        "\n"
-        "metric  pair     gain    from      to  query\n"
-        "RR      b-a   +0.5000  0.5000  1.0000  q0\n"
-        "RR      c-a   +0.7500  0.2500  1.0000  q7\n"
-        "\n"
-        "metric  pair     drop    from      to  query\n"
-        "RR      c-a   -0.5000  0.5000  0.0000  q5 (not in c)\n"
-        "\n" + NOTES + "▲ ▼: significantly better, worse than mixed: paired t test, two-sided, p < 0.05; "
-        "Holm's correction over the 2 pairs with mixed of each metric; metrics are not corrected for each other\n"
-        "pairs: p is corrected, intervals (by t) are not; "
-        "+/=/-: queries where the first of the pair is better, equal, worse\n"
-        "paired: 8 queries\n"
-        "c last: missing: 1 query (q5) without a ranking; scored as empty rankings\n",
-        "",
     )
+    assert "RR by query       a       b       c\nq0           0.5000  1.0000  0.2500\n" in out
+    assert "\nRR      c-a   -0.5000  0.5000  0.0000  q5 (not in c)\n" in out
+    assert "▲ ▼: significantly better, worse than mixed: paired t test, two-sided, p < 0.05; Holm's correction " in out
 
 
 def test_markdown(ireval, files):
@@ -157,16 +144,10 @@ def test_csv(ireval, files):
     assert (rows[-1]["wins"], rows[-1]["ties"], rows[-1]["losses"], rows[-1]["better"]) == ("7", "1", "0", "best")
 
 
-def test_every_pair(ireval, files):
-    out = ireval("compare", *files, "-m", "RR", "--pairs").out
+def test_sorted_by_a_metric_under_any_of_its_names(ireval, files):
+    out = ireval("compare", *files, "-m", "NumRet", "-m", "RR", "--sort", "recip_rank", "--pairs").out
 
     assert re.findall(r"^(?:RR)? +(\w-\w) +[-+]0\.\d{4} +[-+]", out, re.MULTILINE)[:3] == ["b-a", "c-a", "c-b"]
-    assert "\npairs: p is corrected" in out
-
-
-def test_sorted_by_a_metric_under_any_of_its_names(ireval, files):
-    out = ireval("compare", *files, "-m", "NumRet", "-m", "RR", "--sort", "recip_rank").out
-
     assert [line.split()[:2] for line in out.splitlines()[1:4]] == [["b", "best"], ["a", "mixed"], ["c", "last"]]
     refused = ireval("compare", *files, "-m", "RR", "--sort", "AP")
     assert refused == (2, "", "error: --sort\n  'AP' is not one of the compared metrics\n  compared: RR\n")
@@ -197,16 +178,6 @@ def test_equal_differences_are_tested_by_their_signs_and_that_is_said(ireval, fi
 
     assert "  0.0000  0.0078  0/0/8\n" in out
     assert "RR b-a: all differences are equal, so t is undefined; p is that of the exact sign-flip test\n" in out
-
-
-def test_a_significant_t_that_the_exact_test_does_not_confirm_is_said(ireval, files):
-    for name, place in (("one", 1), ("two", 2)):
-        Path(f"{name}.txt").write_text(rankings([place] * 5 + [1] * 3), encoding="utf-8")
-
-    out = ireval("compare", "judgments.txt", "one.txt", "two.txt", "-m", "RR").out
-
-    assert "a  one      *1.0000 b\n" in out
-    assert "RR b-a: significant by t, but only 5 queries differ, and by the exact sign-flip test p is 0.0625\n" in out
 
 
 def test_a_single_query_says_nothing_of_chance(ireval, tmp_path):
@@ -247,11 +218,6 @@ def test_wide_tables_are_split_into_blocks(ireval, twenty):
 
     assert max(map(len, tables.splitlines())) <= 80
     assert tables.count("\na  system00") == tables.count("   ranking") == 2
-
-
-@pytest.mark.parametrize(("p", "text"), [(0.04999, "0.0500"), (0.000049, "4.9e-05"), (9e-7, "< 1e-6")])
-def test_p_values_are_as_precise_as_they_can_be_read(p, text):
-    assert p_text(p) == text
 
 
 def test_a_terminal_without_triangles_gets_plain_marks(ireval, files, monkeypatch):

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -138,14 +137,6 @@ def test_a_run_that_is_found_twice_counts_once_and_a_second_try_counts(ireval):
     write("kept/again", run("2026-03-01T10:20:00Z"))
 
     assert ireval("history", "kept", "kept/1/results.json").out.count("2026-03-01") == 2
-
-
-def test_of_results_in_parts_the_head_is_enough(ireval, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.reports.data_files.LARGE", 0)
-    write("kept", run("2026-03-01T10:00:00Z"))
-    os.rename("kept/results.parts", "elsewhere")
-
-    assert "0.8000" in ireval("history", "kept").out
 
 
 def test_a_run_without_a_suite_is_named(ireval):

@@ -85,19 +85,6 @@ def test_programs_get_means_spreads_and_kinds_of_changed_decisions(ireval):
     assert json.loads(same) == found
 
 
-@pytest.mark.more_metrics
-@pytest.mark.usefixtures("files")
-def test_metrics_that_judgments_cannot_change_are_named(ireval):
-    files = ("judgments.txt", "one.txt", "two.txt", "--levels", "50")
-
-    lines = ireval("stress", *files, "-m", "AP", "-m", "NumRet", "-m", "Latency").out.splitlines()
-    assert "NumRet is left out: neither higher nor lower values are better" in lines
-    assert "Latency is left out: it does not use grades of documents" in lines
-    alone = ireval("stress", *files, "-m", "PPref")
-    assert alone == (2, "", "error: no metric is left\nPPref is left out: it does not use grades of documents\n")
-    assert "needs timings" in ireval("reliability", *files[:-2], "-m", "Latency").err
-
-
 @pytest.mark.usefixtures("files")
 def test_missing_queries_follow_the_policy(ireval):
     files = ("judgments.txt", "one.txt", "short.txt", "-m", "AP", "--levels", "50")
@@ -184,6 +171,20 @@ def test_curves_are_drawn(ireval, many, tmp_path):
     assert "wrote s.svg" in ireval("stress", "judgments.txt", *many, "--svg", "s.svg", "-m", "RR", "--repeats", "1").out
     picture = (tmp_path / "s.svg").read_text()
     assert "RR: other decisions" in picture
+
+
+@pytest.mark.usefixtures("files")
+def test_doubtful_figures_are_named(ireval, files):
+    (files / "relevant.txt").write_text("q 0 a 1\nr 0 b 1\n")
+    (files / "none.txt").write_text("q 0 a 0\nr 0 b -1\n")
+
+    assert "no judged document is not relevant" in ireval("stress", "relevant.txt", "one.txt", "two.txt").out
+    assert "no document is relevant: nothing is known" in ireval("stress", "none.txt", "one.txt", "two.txt").out
+    alone = ireval("stress", "judgments.txt", "one.txt", "two.txt", "-m", "NumRet")
+    assert alone.err.startswith("error: no metric is left\nNumRet is left out: ")
+    out = ireval("reliability", "judgments.txt", "one.txt", "twin.txt", "-m", "AP", "--svg", "tau.svg").out
+    assert "all systems have the same mean, so there is nothing to order: AP" in out
+    assert "nothing to draw: tau.svg not written" in out
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ def folder(tmp_path, monkeypatch):
         ("check empty", "no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)"),
         ("compare one.txt run.txt", "give at least two RANKINGS"),
         ("compare one.txt run.txt run2.txt --timings run.txt", "--timings is given 1 times for 2 RANKINGS"),
+        ("evaluate - -", "only one of JUDGMENTS and RANKINGS can be standard input"),
         ("load many.ireval.yaml", "many.ireval.yaml has 2 suites: choose one with --named"),
         ("load many.ireval.yaml --named shop-en", "unknown suite 'shop-en'"),
         ("load shop.ireval.yaml --concurrency ,", "--concurrency is empty"),

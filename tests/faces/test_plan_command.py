@@ -1,7 +1,6 @@
 """``ireval plan``, and what ``ireval check`` says of tolerances that nobody can see the breaking of."""
 
 import json
-import shutil
 
 import pytest
 
@@ -103,6 +102,14 @@ def test_without_any_acceptance_that_moved_something_it_is_a_guess_and_says_so(s
     assert "values of two versions\n  are assumed to correlate by 0.95" in printed
 
 
+def test_values_that_are_alike_say_nothing(shop, ireval):
+    accept(shop, dict.fromkeys(VALUES, 0.5), moved=())
+
+    printed = ireval("plan", ".").out
+
+    assert "unknown: nDCG@10 on all: all values are equal, or the baseline has none." in printed
+
+
 def test_too_few_queries_can_show_no_drop_at_all(shop, ireval):
     accept(shop, {"q01": 0.5, "q02": 0.7, "q03": 0.6}, moved=(("nDCG@10", 0.5),))
 
@@ -159,19 +166,7 @@ def test_check_refuses_a_share_of_nearly_nothing(shop, ireval):
     assert "the baseline of nDCG@10 is 0.0250: a share of such a small value is noise" in printed.out
     assert "write an amount: tolerance: {absolute: 0.036}" in printed.out
 
-
-def test_what_init_proposes_draws_no_warning(tmp_path, monkeypatch, ireval, pytester):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "judgments.txt").write_text("".join(f"q{n} 0 d{n} {1 + n % 3}\nq{n} 0 e{n} 1\n" for n in range(40)))
-    (tmp_path / "rankings.txt").write_text(
-        "".join(f"q{n} Q0 {'d' if n % 3 else 'x'}{n} 1 3 t\nq{n} Q0 e{n} 2 2 t\n" for n in range(40))
-    )
-    ireval("init", "--judgments", "judgments.txt", "--rankings", "rankings.txt", "--name", "shop")
-    monkeypatch.delenv("CI", raising=False)
-    assert pytester.runpytest("--ireval", str(tmp_path / "suites"), "--ireval-update-new").ret == 0
-
-    printed = ireval("check", "suites")
-
-    said = printed.out.rpartition(" passed in ")[2]  # of the run before, pytester prints what it said
-    assert (printed.code, "warning" in said) == (0, False)
-    shutil.rmtree(tmp_path / "suites")
+    (shop / "baselines" / "shop.json").write_text("{")
+    printed = ireval("check", ".")
+    assert printed.code == 1
+    assert "baselines/shop.json" in printed.out

@@ -36,12 +36,15 @@ def work(bar):
         bar.advance(600)
 
 
-def test_quick_work_shows_nothing(show_on):
+def test_quick_work_and_a_pipe_show_nothing(show_on, monkeypatch):
     terminal = show_on(Terminal())
-
     work(LateBar())
-
     assert terminal.getvalue() == ""
+
+    pipe = show_on(io.StringIO())
+    monkeypatch.setattr(options, "PATIENCE", -1)
+    work(LateBar())
+    assert pipe.getvalue() == ""
 
 
 def test_long_work_shows_a_bar_and_takes_it_away(show_on, monkeypatch):
@@ -52,15 +55,6 @@ def test_long_work_shows_a_bar_and_takes_it_away(show_on, monkeypatch):
 
     assert "reading rankings [##########               ] 40%" in terminal.getvalue()
     assert terminal.getvalue().endswith("100%\r\x1b[2K")
-
-
-def test_nothing_is_shown_in_a_pipe_however_long_it_takes(show_on, monkeypatch):
-    pipe = show_on(io.StringIO())
-    monkeypatch.setattr(options, "PATIENCE", -1)
-
-    work(LateBar())
-
-    assert pipe.getvalue() == ""
 
 
 def test_an_evaluation_reports_every_byte_it_reads(trec_files):

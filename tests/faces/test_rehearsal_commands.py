@@ -87,12 +87,12 @@ def test_a_suite_that_is_red_without_any_change_ends_with_1(ireval, folder):
     assert printed.out.endswith("self-test: FAIL: the same rankings: threshold::P_3\n")
 
 
-def test_a_steady_source_passes_aa(ireval, folder):
-    printed = ireval("self-test", "shop.yaml", "--repeat", "3")
+def test_a_steady_source_is_told_to_be_one(ireval, folder):
+    printed = ireval("self-test", "shop.yaml", "--repeat", "2")
+    (suite,) = json.loads(ireval("self-test", "shop.yaml", "--repeat", "2", "--format", "json").out)["suites"]
 
     assert printed.code == 0
-    assert "was asked 3 times: all 3 answers are the same." in printed.out
-    (suite,) = json.loads(ireval("self-test", "shop.yaml", "--repeat", "2", "--format", "json").out)["suites"]
+    assert "was asked 2 times: both answers are the same." in printed.out
     assert (suite["holds"], suite["lists"], suite["answers"]) == (True, 0, 2)
 
 

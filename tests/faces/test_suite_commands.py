@@ -246,19 +246,6 @@ waive:
     )
 
 
-def test_check_uses_metrics_of_a_conftest(ireval, folder):
-    (folder / "conftest.py").write_text(
-        "from pytest_ireval import hookimpl, per_query_metric\n"
-        "@per_query_metric(name='Toy')\n"
-        "def toy(ranking, *, cutoff: int):\n    '''A toy.'''\n    return 0.0\n"
-        "@hookimpl\ndef ireval_metrics():\n    return [toy]\n"
-    )
-    (folder / "shop.yaml").write_text(SUITE.replace("AP", "Toy@3") + RULES)
-
-    assert ireval("check", "shop.yaml").out == "shop.yaml: shop: 2 metrics, 1 rule\n"
-    assert "Toy@10" in ireval("check", "--schema").out
-
-
 def test_a_schema_is_printed_or_written(ireval, folder):
     printed = ireval("check", "--schema").out
     written = ireval("check", "--schema", "-o", ".ireval/suite.schema.json")
@@ -322,15 +309,6 @@ def test_a_source_that_cannot_be_asked_writes_nothing(ireval, folder, arguments,
     assert not (folder / "suites").exists()
 
 
-def test_a_file_of_another_repository_is_a_warning(ireval, folder):
-    subprocess.run(["git", "init", "-q", "."], check=True)
-    (folder.parent / "far.txt").write_text(JUDGMENTS)
-
-    printed = ireval("init", "--rankings", "rankings.txt", "--judgments", "../far.txt")
-    assert printed.err.count("warning: ") == 1
-    assert f"far.txt is not in the repository {folder}: other machines will not have it" in printed.err
-
-
 def test_in_a_terminal_it_asks(ireval, folder, monkeypatch):
     answers = iter(["search_asked:search", "judgments.txt", "queries.tsv"])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
@@ -341,14 +319,26 @@ def test_in_a_terminal_it_asks(ireval, folder, monkeypatch):
     assert load_suite(folder / "suites" / "my-shop.ireval.yaml").judgments is not None
 
 
+def test_what_the_first_run_will_say_is_said_already(ireval, folder):
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    (folder.parent / "far.txt").write_text(JUDGMENTS + "q99 0 d 1\n")
+
+    printed = ireval("init", "--rankings", "rankings.txt", "--judgments", "../far.txt", "-o", "shop.yaml")
+
+    assert f"far.txt is not in the repository {folder}: other machines will not have it" in printed.err
+    assert (
+        "# 1 query without a ranking (q99): an error of the first run, unless\n# missing_queries: zero\n"
+        in (folder / "shop.yaml").read_text()
+    )
+
+
 MAPPING = {"products": {"mappings": {"properties": {"title": {"type": "text"}, "text": {"type": "text"}, "price": {}}}}}
 
 
-@pytest.mark.parametrize("distribution", ["opensearch", None])
-def test_init_from_the_address_of_an_index(tmp_path, monkeypatch, ireval, distribution):
+def test_init_from_the_address_of_an_index(tmp_path, monkeypatch, ireval):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "queries.tsv").write_text("id\ttext\nq1\tred mug\nq2\tpan\n", encoding="utf-8")
-    version = {"lucene_version": "9.12", **({"distribution": distribution} if distribution else {})}
+    version = {"lucene_version": "9.12", "distribution": "opensearch"}
     hits = [{"_id": "m1", "_score": 2.5, "_source": {"title": "Red mug"}}]
     answers = {
         "/": {"version": version},
@@ -364,8 +354,20 @@ def test_init_from_the_address_of_an_index(tmp_path, monkeypatch, ireval, distri
     finally:
         server.close()
 
-    assert suite.source.kind.name == (distribution or "elasticsearch")
+    assert suite.source.kind.name == "opensearch"
     assert suite.source.options.query == {"multi_match": {"query": "{text}", "fields": ["title", "text"]}}
     assert suite.source.options.fields == ("title",)
     assert "{query: q1, document: m1, top: 5}" in (tmp_path / "suites/shop.ireval.yaml").read_text(encoding="utf-8")
     assert result.verdict == "pass"
+
+
+def test_init_from_an_address_that_is_no_engine(folder, ireval):
+    server = Server()
+    server.respond = lambda _: {"hello": "world"}
+    try:
+        printed = ireval("init", "--engine", f"{server.url}/products", "--queries", "queries.tsv").err
+    finally:
+        server.close()
+
+    assert "it is neither Elasticsearch, OpenSearch nor Solr" in printed
+    assert not (folder / "suites").exists()

@@ -105,8 +105,11 @@ def figures(result):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_in_every_mode_of_spreading_the_run_is_the_same(red, mode):
+    by_evidence = "  - no_regression: {metric: nDCG@10, tolerance: NUMBER%, min_queries: 5, name: nNUMBER}\n"
+    red.change(("rules:\n", "rules:\n" + "".join(by_evidence.replace("NUMBER", each) for each in "12345")))
     alone = red.run("--junit-xml=alone.xml")
     files = files_of(red)
+    assert b"corrected for 5 verdicts" in files["results.json"]
     spread = run(red, "-n2", "--dist", mode, "--junit-xml=spread.xml")
 
     assert (alone.ret, spread.ret) == (1, 1)
@@ -119,20 +122,6 @@ def test_in_every_mode_of_spreading_the_run_is_the_same(red, mode):
     for name, (properties, texts) in one.items():
         assert other[name][0][: len(properties)] == properties
         assert [without_its_processes(text) for text in other[name][1]][: len(texts)] == texts
-
-
-def test_verdicts_by_evidence_are_corrected_for_all_rules_however_they_are_spread(red):
-    ours = (
-        "  - no_regression: {metric: nDCG@10, tolerance: NUMBER%, decide_by: evidence, min_queries: 5, name: nNUMBER}\n"
-    )
-    red.change(("rules:\n", "rules:\n" + "".join(ours.replace("NUMBER", each) for each in "12345")))
-    red.run()
-    alone = red.results()
-    run(red, "-n2", "--dist", "load")
-
-    assert red.results() == alone
-    facts = str([outcome["statistics"] for suite in alone["suites"] for outcome in suite["outcomes"]])
-    assert "corrected for 5 verdicts" in facts
 
 
 def test_a_source_is_asked_once_for_each_query_and_its_baseline_is_the_one_of_a_single_process(asking):

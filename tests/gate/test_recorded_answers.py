@@ -1,13 +1,15 @@
 """Answers from recordings are said everywhere; processes that record at the same time leave others alone."""
 
 import json
+import multiprocessing
 import os
-import subprocess
 import sys
 import threading
 
 import pytest
 from live_server import Server
+
+from pytest_ireval import load_suite, run_gate
 
 QUERIES = [f"q{number}" for number in range(1, 7)]
 SUITE = """\
@@ -125,6 +127,13 @@ def test_a_source_that_is_asked_several_times_has_as_many_answers(shop):
     assert shop.suite()["recorded"] == {"count": 12, "of": 12, "date": "2026-11-18"}
 
 
+def gate_as(run):
+    """The gate of a job of CI, in a process of its own."""
+    os.environ.update(run)
+    sys.exit(run_gate(load_suite("shop.ireval.yaml")).verdict != "pass")
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_runs_and_attempts_of_one_run_that_record_at_once_leave_one_whole_recording(shop, server):
     every_run_has_asked = threading.Barrier(3)
     good = server.respond
@@ -136,14 +145,17 @@ def test_runs_and_attempts_of_one_run_that_record_at_once_leave_one_whole_record
 
     server.respond = respond
     shop.write(more="  concurrency: 1\n  timeout: 2m\n")
-    command = [sys.executable, "-m", "pytest", "--ireval", "--ireval-report=none", "-p", "no:cacheprovider"]
-    runs = [
-        subprocess.Popen(command, cwd=shop.path, stdout=subprocess.PIPE, text=True, env=os.environ | each)
+    shop.pytester.chdir()
+    jobs = [
+        multiprocessing.get_context("fork").Process(target=gate_as, args=[each])
         for each in ({"GITHUB_RUN_ID": "7"}, {"GITHUB_RUN_ID": "7"}, {"BUILD_TAG": "7"})
     ]
-    said = [run.communicate(timeout=200)[0] for run in runs]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join(200)
 
-    assert [run.returncode for run in runs] == [0, 0, 0], said
+    assert [job.exitcode for job in jobs] == [0, 0, 0]
     assert [path.suffix for path in (shop.path / "answers").iterdir()] == [".gz"]
     assert shop.run("--ireval-offline").ret == 0
     assert shop.suite()["recorded"]["count"] == 6

@@ -56,22 +56,6 @@ def test_moving_the_suite_with_its_baseline_is_no_way_around(branch):
     assert "the baseline was called baselines/shop.json then" in worse["facts"]
 
 
-def test_a_suite_that_replaces_another_one_is_named_beside_what_is_gone(branch):
-    branch.git("rm", "-q", "shop.ireval.yaml", "baselines/shop.*")
-    branch.shop.judgments = {query: {f"{query}-x": 1} for query in branch.shop.judgments}
-    branch.shop.write()
-    (branch.path / "shop.ireval.yaml").rename(branch.path / "blog.ireval.yaml")
-    text = branch.shop.suite.replace("suite: shop", "suite: blog").replace("q01-d0, top: 3", "q01-x, top: 9")
-    (branch.path / "blog.ireval.yaml").write_text(text)
-    (branch.path / "rankings.txt").write_text("".join(f"q{i:02} Q0 q{i:02}-x 1 1 x\n" for i in range(1, 11)))
-    assert branch.shop.run("--ireval-update-new").ret == 0
-
-    found = branch.outcome()
-
-    assert (found["verdict"], found["warning"]) == ("pass", True)
-    assert found["facts"] == ["removed since then, and not continued by a baseline of this branch: baselines/shop.json"]
-
-
 @pytest.mark.parametrize("moves", ["renamed", "reordered"])
 def test_a_suite_of_a_matrix_is_held_against_its_own_baseline(branch, moves):
     branch.git("checkout", "--quiet", "main")
@@ -122,22 +106,6 @@ def test_a_matrix_that_names_suites_otherwise_is_no_way_around(branch, begins, c
             "fail",
             True,
         )
-
-
-def test_a_new_value_of_a_matrix_is_a_new_suite(branch):
-    branch.git("checkout", "--quiet", "main")
-    to_matrix(branch)
-    (branch.path / "other.ireval.yaml").write_text(branch.shop.suite.replace("suite: shop", "suite: shop.old"))
-    branch.accept()
-    branch.git("checkout", "--quiet", "-B", "change")
-    branch.shop.change(("[de, fr]", "[de, fr, it]"))
-    branch.rank(**WORSE)
-    branch.shop.run("shop.ireval.yaml", "--ireval-update-new", "-k", "shop.it")
-    branch.run()
-
-    (suite,) = (each for each in branch.shop.results()["suites"] if each["name"] == "shop.it")
-    (found,) = (each for each in suite["outcomes"] if each["id"] == LOWERING)
-    assert found["headline"].startswith("the suite had no baseline at ")
 
 
 def test_a_link_in_the_place_of_the_folder_of_baselines_is_no_way_around(branch):

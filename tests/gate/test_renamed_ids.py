@@ -63,10 +63,7 @@ def with_words(number):
 
 RENAMINGS = {
     "a prefix of words": (with_words, "acme-{}".format, "the prefix 'acme-' was added"),
-    "a prefix of bare numbers": ("{}".format, "doc-{}".format, "the prefix 'doc-' was added"),
     "another prefix": ("de-{}".format, lambda each: "fr" + each[2:], "the prefix 'de' became 'fr'"),
-    "no suffix": ("p{}@en".format, lambda each: each[:-3], "the suffix '@en' was removed"),
-    "another ending": ("p{}.html".format, lambda each: each[:-4] + "php", "the suffix 'html' became 'php'"),
     "capitals": (with_hexadecimal, str.upper, "letters are capitals now"),
     "another separator": ("cat-{}-red".format, lambda each: each.replace("-", "_"), "'-' became '_'"),
     "leading zeros": ("sku-{}".format, lambda each: f"sku-{int(each[4:]):08}", "numbers have leading zeros now"),

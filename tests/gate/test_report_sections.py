@@ -84,24 +84,6 @@ def test_what_is_in_the_way_is_said_everywhere_and_the_verdict_stays(add, body, 
     assert says in html.unescape(page(shop))
 
 
-def test_a_conftest_sees_the_suites_that_it_serves(add):
-    (folder := add().path / "below").mkdir()
-    shop = add()
-    for name in ("queries.tsv", "judgments.txt", "rankings.txt"):
-        (folder / name).write_text((shop.path / name).read_text())
-    rules = 'rules:\n  - threshold: {nDCG@10: ">= 0.5"}\n'
-    (folder / "other.ireval.yaml").write_text(
-        shop.suite.partition("rules:")[0].replace("suite: shop", "suite: other") + rules
-    )
-    add("return {'names': [s['name'] for s in run['suites']], 'verdict': 'two'}", TEMPLATE, "below")
-    (folder / "conftest.py").write_text((folder / "conftest.py").read_text().replace('"latency"', '"below"', 1))
-
-    shop.run()
-
-    found = {section["name"]: section["data"]["names"] for section in shop.results()["sections"]}
-    assert found == {"latency": ["other", "shop"], "below": ["other"]}
-
-
 @pytest.mark.ci
 def test_with_several_processes_the_section_is_asked_once_and_the_same(add):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")

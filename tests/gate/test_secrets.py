@@ -222,10 +222,13 @@ def test_whatever_way_it_is_written_it_is_hidden(way):
     assert (hidden[:7], hidden[-6:]) == ("before ", " after")
 
 
-def test_a_declared_one_that_an_exception_tells_and_a_source_prints(shop, monkeypatch):
+def test_a_declared_one_that_a_source_a_section_and_a_python_test_tell(shop, monkeypatch):
     shop.accept()
     (shop.path / "pytest.ini").write_text("[pytest]\nireval_secrets = TOKEN OTHER\n")
     (shop.path / "searching.py").write_text(RAISES)
+    (shop.path / "conftest.py").write_text(SECTION + "@hookimpl\ndef ireval_report_sections():\n    return [costs]\n")
+    (shop.path / "costs.html.jinja").write_text("<p>{{ data.said }}</p>\n")
+    (shop.path / "test_it.py").write_text(GATE)
     asks(shop, "{python: 'searching:search'}")
 
     given_away, result = shown(shop, monkeypatch)
@@ -233,6 +236,7 @@ def test_a_declared_one_that_an_exception_tells_and_a_source_prints(shop, monkey
     assert given_away == []
     assert result.ret != 0
     assert "refused: '${TOKEN}'" in result.stdout.str()
+    assert shop.results()["sections"][0]["data"]["said"] == "${TOKEN}"
 
 
 def test_one_in_the_address_or_a_header_of_a_source_of_a_plugin(shop, monkeypatch):
@@ -247,17 +251,6 @@ def test_one_in_the_address_or_a_header_of_a_source_of_a_plugin(shop, monkeypatc
     assert "Bearer ${TOKEN}" in " ".join(result.stdout.str().split())
 
 
-def test_an_address_with_a_password_gives_the_password_away_nowhere(shop, monkeypatch):
-    shop.accept()
-    (shop.path / "conftest.py").write_text(PLUGIN.replace("{options.index}", "{options.index.split(':')[2]}"))
-    asks(shop, '{index: "${TOKEN}"}')
-
-    given_away, result = shown(shop, monkeypatch, secret="https://me:pass-word-7@host/")
-
-    assert given_away == []
-    assert "pass-word-7" not in result.stdout.str() + (shop.path / "ireval-report/results.json").read_text()
-
-
 def test_one_that_a_mistake_in_a_suite_would_quote(shop, monkeypatch):
     shop.accept()
     asks(shop, '{command: [prog, "${TOKEN}"], timeout: "${TOKEN}", nonsense: "${TOKEN}"}')
@@ -266,21 +259,6 @@ def test_one_that_a_mistake_in_a_suite_would_quote(shop, monkeypatch):
 
     assert given_away == []
     assert result.ret != 0
-
-
-def test_one_that_a_section_or_a_python_test_tells(shop, monkeypatch):
-    shop.accept()
-    (shop.path / "pytest.ini").write_text("[pytest]\nireval_secrets = TOKEN\n")
-    (shop.path / "conftest.py").write_text(SECTION + "@hookimpl\ndef ireval_report_sections():\n    return [costs]\n")
-    (shop.path / "costs.html.jinja").write_text("<p>{{ data.said }}</p>\n")
-    (shop.path / "test_it.py").write_text(GATE)
-
-    given_away, _ = shown(shop, monkeypatch)
-
-    assert given_away == []
-    assert (
-        json.loads((shop.path / "ireval-report/results.json").read_text())["sections"][0]["data"]["said"] == "${TOKEN}"
-    )
 
 
 def test_short_values_are_words_of_other_texts():

@@ -64,19 +64,6 @@ def test_a_failure_is_coloured_in_the_terminal_and_in_no_file(red, monkeypatch):
         assert ESCAPE.encode() not in path.read_bytes()
 
 
-def test_plugins_that_keep_failures_find_what_pytest_keeps(red):
-    (red.path / "conftest.py").write_text(
-        """
-def pytest_runtest_logreport(report):
-    if report.failed and report.when == "call":
-        assert str(report.longrepr) == report.longreprtext
-        assert report._to_json()["longrepr"]["reprcrash"]["message"] in str(report.longrepr)
-"""
-    )
-
-    red.run().assert_outcomes(passed=4, failed=3)
-
-
 def test_a_failure_of_a_python_test_stays_as_pytest_draws_it(red):
     red.pytester.makepyfile("def test_it(record_property):\n    record_property('ireval_rule', 1)\n    assert 1 == 2\n")
 

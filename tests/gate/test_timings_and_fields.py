@@ -180,16 +180,6 @@ def test_dates_in_parquet_can_be_accepted(log):
     assert log.stored("fields")["q0-a"] == [{"day": "2026-01-01"}]
 
 
-def test_other_timings_are_another_baseline_even_if_no_value_differs(log):
-    suite = SUITE.replace("Latency", "Instant")
-    log.accept(suite)
-    assert "nothing to accept" in log.accept(suite, "--ireval-update")
-    log.times["q0"] = 100
-
-    log.accept(suite, "--ireval-update")
-    assert log.stored("timings")["q0"] == [0.1]
-
-
 SESSIONS = [(query, f"s{number // 2}", number % 2 + 1) for number, query in enumerate(QUERIES)]
 
 
@@ -212,15 +202,3 @@ def test_sessions_that_vanish_are_an_error_unless_all_their_queries_are_waived(l
     assert "1 of 4 sessions have no SessionDCG@2 any more: 's3'" in lost.outcomes[1].headline
     waived = ", ".join(f"{{query: {query}, until: 2027-04-01, reason: feed}}" for query in ("q6", "q7"))
     assert verdicts(gate(SESSIONS, suite.replace("rules:", f"waive: [{waived}]\nrules:"))) == ["pass"]
-
-
-def test_a_metric_that_is_new_and_needs_times_leaves_the_other_comparisons_alone(log):
-    log.accept("".join(line for line in SUITE.splitlines(keepends=True) if "Latency" not in line))
-    suite = SUITE + "  - threshold: {Latency: '<= 1000ms'}\n"
-
-    found = {outcome.id: outcome for outcome in log.gate(suite).outcomes}
-    assert found["no_regression::Latency.all"].headline == "the baseline holds no timings, which Latency needs"
-    assert [each.id for each in found.values() if each.verdict != "pass"] == ["no_regression::Latency.all"]
-
-    log.accept(suite, "--ireval-update", "--ireval-reason", "Latency is gated")
-    assert verdicts(log.gate(suite)) == ["pass", "pass"]

@@ -43,14 +43,6 @@ def test_parquet(tmp_path):
     assert read_document_texts(tmp_path / "p.parquet", {"d1"}) == {"d1": MUG}
 
 
-def test_without_a_title_the_text_is_the_title_and_long_ones_are_cut(tmp_path):
-    (tmp_path / "p.jsonl").write_text(json.dumps({"id": "d1", "text": "word " * 500, "more": "x" * 500}) + "\n")
-
-    found = read_document_texts(tmp_path / "p.jsonl", {"d1"})["d1"]
-    assert found.title == ("word " * 500)[:120]
-    assert found.fields == {"more": "x" * 200}
-
-
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -163,9 +155,3 @@ def test_half_characters_and_odd_fields_are_written(titled):
 
     assert titled.run().ret == 1
     assert titled.results()["suites"][0]["texts"]["q07-d0"]["title"] == "half ? mug"
-
-
-def test_an_id_of_a_query_is_not_that_of_a_document(tmp_path):
-    (tmp_path / "p.csv").write_text("query_id,docno,title\nq1,d1,Red mug\n")
-
-    assert read_document_texts(tmp_path / "p.csv", {"d1"})["d1"].title == "Red mug"

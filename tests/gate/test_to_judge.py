@@ -120,35 +120,3 @@ def test_what_only_warns_is_listed_and_what_is_within_its_tolerance_is_not(unjud
 
     assert unjudged.run().ret == 0
     assert (unjudged.path / TABLE).exists() == listed
-
-
-def test_a_metric_that_fails_under_labels_leaves_the_failure_a_failure(unjudged):
-    (unjudged.path / "conftest.py").write_text(
-        "from pytest_ireval import hookimpl, metric\n\n"
-        "@metric(name='Shy', no_relevant=None)\n"
-        "def shy(judged):\n"
-        '    """Only of what stands in the judgments."""\n'
-        "    if (judged.hits.judgment < 0).any():\n"
-        "        raise ValueError('who is this?')\n"
-        "    return (judged.sum(judged.hits.rank == 1)).astype(float)\n\n"
-        "@hookimpl\ndef ireval_metrics():\n    return [shy]\n"
-    )
-    unjudged.change(
-        ("  - expect:", "  - no_regression: {metric: Shy, tolerance: 1%, decide_by: observed}\n  - expect:")
-    )
-    unjudged.rankings, new = ({q: ids[-4:] for q, ids in unjudged.rankings.items()}, unjudged.rankings)
-    unjudged.write()
-    (unjudged.path / "baselines/shop.json").unlink()
-    (unjudged.path / "baselines/shop.rankings.tsv").unlink()
-    unjudged.accept()
-    unjudged.rankings = new
-    unjudged.write()
-    unjudged.run()
-    outcome = next(
-        each for each in unjudged.results()["suites"][0]["outcomes"] if each["id"] == "no_regression::Shy.all"
-    )
-
-    assert outcome["verdict"] == "fail"
-    assert any(
-        "the effect of unjudged documents cannot be computed: Shy: raised ValueError" in f for f in outcome["facts"]
-    )

@@ -158,17 +158,6 @@ def test_without_a_baseline_rules_that_only_warn_warn_and_the_others_are_red(sho
     assert not any(each["warning"] for each in shop.results()["suites"][0]["outcomes"])
 
 
-def test_without_an_anchor_a_rule_that_only_warns_warns(shop):
-    only_warning(shop, ("at_most: 2, on_fail: warn}", "at_most: 2, on_fail: warn, against: anchor}"))
-    shop.accept()
-
-    result = shop.run()
-
-    assert result.ret == 0
-    assert set(shop.verdicts().values()) == {"pass"}
-    result.stdout.fnmatch_lines(["*warning: shop.ireval.yaml:14: no anchor to compare with*"])
-
-
 def test_a_waived_query_does_not_count_until_its_day_and_is_red_from_then_on(shop):
     shop.accept()
     shop.change(("rules:", 'waive:\n  - {query: q10, until: 2027-04-01, reason: "SEARCH-9: feed"}\nrules:'))
@@ -226,14 +215,3 @@ def test_a_dialect_is_in_the_report_and_its_change_is_a_change_of_the_baseline(s
 
     assert "since the baseline: queries are evaluated under different policies" in result.stdout.str()
     assert [metric["name"] for metric in shop.results()["suites"][0]["metrics"]] == ["ERR@3", "P@3"]
-
-
-def test_why_reads_the_names_of_reports_and_those_of_the_dialect(shop, ireval):
-    shop.change(("depth: 10", "depth: 10\ndialect: ir_measures"), ("metrics: [nDCG@10,", "metrics: [SetF(beta=4),"))
-    shop.accept()
-
-    in_words = ["why", "--suite", "shop.ireval.yaml", "--query", "q01"]
-
-    assert "P@3 of query q01" in ireval(*in_words, "P@3").out
-    assert "SetF(beta=2) of query q01" in ireval(*in_words, "SetF(beta=4)").out
-    assert "SetF(beta=2) of query q01" in ireval(*in_words, "SetF(beta=2)").out

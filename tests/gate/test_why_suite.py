@@ -3,7 +3,6 @@
 import ctypes
 import gzip
 import io
-import shutil
 import sys
 import zipfile
 
@@ -58,21 +57,6 @@ def test_the_run_that_was_red_is_explained_under_another_environment(red, ireval
     assert what.endswith("; --ask asks the source again")
     assert "(A) -> run: worse.txt (B)" in ireval(*WHY).out
     assert explained(ireval, "--ask") == ("nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)", ASKED)
-
-
-def test_the_run_is_found_from_below_its_folder_and_where_report_says(red, ireval, monkeypatch):
-    shutil.copytree(red.path / "ireval-report", red.path / "kept")
-    below = red.path / "below"
-    below.mkdir()
-    monkeypatch.chdir(below)
-    suite = ("why", "nDCG@10", "--suite", "../shop.ireval.yaml", "--query", "q03")
-    found = ireval(*suite).out
-
-    shutil.rmtree(red.path / "ireval-report")
-
-    assert found.startswith("nDCG@10 of query q03: 1.0000 -> 0.3")
-    assert ireval(*suite, "--report", "../kept").out == found
-    assert ireval(*suite).out.splitlines()[2] == f"{ASKED}; there is no run of this suite in ireval-report"
 
 
 def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, monkeypatch):
@@ -155,14 +139,6 @@ def test_a_setting_that_a_variable_changed_is_said(shop, ireval, monkeypatch):
     assert explained(ireval)[1].startswith(f"{ASKED}; a variable that the suite file names changed since the run of 20")
 
 
-def test_a_baseline_that_was_accepted_after_the_run_is_said(red, ireval, monkeypatch):
-    monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
-    other = red.path / "other"
-    assert red.run("--ireval-update", "--ireval-reason", "fine", f"--ireval-report={other}").ret == 0
-
-    assert explained(ireval)[1].endswith("; the baseline was accepted after this run")
-
-
 def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
     file = red.path / "ireval-report/rankings.zip"
     whole = file.read_bytes()
@@ -184,12 +160,6 @@ def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
     assert "has format 1; this version reads format 2" in ireval(*WHY).err
 
 
-def test_ask_and_report_belong_to_a_suite(red, ireval):
-    for more in (("--ask",), ("--report", "ireval-report")):
-        result = ireval("why", "RR", "judgments.txt", "rankings.txt", "--query", "q01", *more)
-        assert (result.code, "--ask and --report need --suite" in result.err) == (2, True)
-
-
 def test_the_baseline_stands_beside_the_ranking_of_now(accepted, ireval):
     accepted.rankings["q03"] = ["q03-n1", "q03-d0"]
     accepted.write()
@@ -209,15 +179,6 @@ def test_without_a_query_the_one_that_changed_most_is_explained(accepted, ireval
     assert ireval("why", "P@3", "--suite", "shop.ireval.yaml", "--ask").out.startswith(
         "P@3 of query q07 (the largest difference of 10 queries): 1.0000 -> 0.0000 (-1.0000)\n"
     )
-
-
-def test_the_lowest_relevant_grade_of_the_suite_counts(shop, ireval):
-    shop.change(("judgments: judgments.txt", "judgments: {file: judgments.txt, relevant_from: 3}"))
-    shop.pytester.chdir()
-
-    out = ireval("why", "P@3", "--suite", "shop.ireval.yaml", "--query", "q01").out
-
-    assert out.startswith("P(rel=3)@3 of query q01: 0.3333\n")
 
 
 @pytest.mark.parametrize(

