@@ -10,7 +10,7 @@ def metric(name):
     return load_registry().vocabulary.parse(name)[0]
 
 
-@pytest.mark.parametrize("name", ["AP", "Q", "nDCG"])
+@pytest.mark.parametrize("name", ["AP", "nDCG"])
 def test_a_rank_counts_less_where_more_is_relevant(name):
     few, many = behaviour_of(metric(name)).curves.values()
 
@@ -18,7 +18,7 @@ def test_a_rank_counts_less_where_more_is_relevant(name):
     assert (few[1:] < few[:-1]).all()
 
 
-@pytest.mark.parametrize("name", ["RBP(p=0.5)", "RBP(p=0.95)", "ERR", "RR", "P@10"])
+@pytest.mark.parametrize("name", ["RBP(p=0.5)", "P@10"])
 def test_a_rank_counts_the_same_however_much_is_relevant(name):
     few, many = behaviour_of(metric(name)).curves.values()
 
@@ -50,9 +50,8 @@ def test_what_raises_and_what_lowers_it(name, rises, falls):
 
 
 @pytest.mark.more_metrics
-@pytest.mark.parametrize("name", ["RBO", "alpha_nDCG@10"])
-def test_made_up_lists_cannot_show_it(name):
-    assert behaviour_of(metric(name)) is None
+def test_made_up_lists_cannot_show_it():
+    assert behaviour_of(metric("alpha_nDCG@10")) is None
 
 
 def test_recall():

@@ -45,13 +45,13 @@ def test_every_built_in_metric_describes_its_steps():
 
 def explanations(metric):
     """One metric on queries of all kinds; ``why`` itself refuses steps that do not come to the value."""
-    for data in (random_data(8, tied=True), random_data(30), corner_cases()):
+    for data in (random_data(8, tied=True), corner_cases()):
         grades = {query.name: dict(query.grades) for query in data.queries}
         judgments = as_needed(metric, grades)
         rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
         orders = {query.name: query.ordered for query in data.queries}
         needed = companions(metric, grades, orders)
-        for query in data.queries[:: 3 if len(data.queries) == 12 else 1]:
+        for query in data.queries[::3]:
             yield why(metric, judgments, rankings, query.name, scale=3, collection=1000, **needed)
 
 

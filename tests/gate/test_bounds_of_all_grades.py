@@ -137,16 +137,6 @@ def test_bounds_of_more_grades_than_can_be_tried_are_changes_under_some_of_them(
         assert tight or not found.exact
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY.parse_metrics([name])[0].adds_up])
-def test_in_the_order_of_effects_the_bounds_of_sums_with_two_grades_are_exact(name, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
-    for found, _, low, high in looked_at(name, "0 and 1", 3):
-        if found is not None:
-            ends = (found.worst[0], found.best[0])
-            assert found.exact
-            assert ends == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
-
-
 @on_every_scale(name for name in NAMES if REGISTRY.parse_metrics([name])[0].binary)
 def test_a_metric_that_asks_only_what_is_relevant_tells_no_other_grades_apart(name, scale):
     metric = REGISTRY.parse_metrics([name])[0]

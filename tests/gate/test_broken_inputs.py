@@ -3,7 +3,7 @@
 import pytest
 
 
-def first_error(result):
+def read_first_error(result):
     """The text below the first error's head line."""
     lines = result.stdout.str().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("_") and "ERROR at setup" in line)
@@ -16,37 +16,35 @@ def accepted(shop):
     return shop
 
 
-def test_a_judged_query_without_a_ranking(accepted):
+def test_a_judged_query_without_a_ranking_is_an_error_whose_text_stands_once(accepted):
     del accepted.rankings["q04"]
     accepted.write()
 
     result = accepted.run()
 
-    assert first_error(result)[0] == (
+    text = result.stdout.str()
+    assert read_first_error(result)[0] == (
         "shop.ireval.yaml:5:10: run: rankings.txt ranks 9 of 10 judged queries; without a ranking: 'q04'"
     )
     result.assert_outcomes(errors=7)
     assert accepted.results()["verdict"] == "error"
+    assert text.count("\n  missing_queries: zero in the suite") == 1
+    assert "\n  7 checks of this suite could not be made\n" in text
+    assert text.count("ERROR at setup") == 1
 
-
-def test_a_document_listed_twice(accepted):
-    accepted.rankings["q04"].append("q04-d0")
-    accepted.write()
-
-    result = accepted.run()
-
-    assert first_error(result)[0].startswith("rankings.txt:17: document 'q04-d0' is ranked twice")
-    result.assert_outcomes(errors=7)
+    text = accepted.run("-v").stdout.str()
+    assert text.count("\n  missing_queries: zero in the suite") == 1
+    assert text.count("the full error is at shop.ireval.yaml::inputs") == 6
 
 
 @pytest.mark.parametrize(
     ("file", "line", "place"),
     [
         ("rankings.txt", "q11 Q0 d1 1 0.5", "rankings.txt:41: has 5 columns"),
-        ("judgments.txt", "q01 0 q01-d9 x", "judgments.txt:41: grade 'x' is not a number"),
-        ("rankings.txt", "q11 Q0 d1 1 nan x", "rankings.txt:41: score 'nan' is not finite"),
+        ("rankings.txt", "q04 Q0 q04-d0 5 1 x", "rankings.txt:41: document 'q04-d0' is ranked twice"),
+        ("judgments.txt", "q01 0 q01-d9 2.5", "judgments.txt:41: grade 2.5 is not a whole number"),
     ],
-    ids=["five columns", "a grade that is no number", "a score that is no number"],
+    ids=["five columns", "a document listed twice", "a fractional grade"],
 )
 def test_a_line_that_cannot_be_right(accepted, file, line, place):
     path = accepted.path / file
@@ -54,24 +52,9 @@ def test_a_line_that_cannot_be_right(accepted, file, line, place):
 
     result = accepted.run()
 
-    assert first_error(result)[0] == place
+    assert read_first_error(result)[0].startswith(place)
     assert "Traceback" not in result.stdout.str()
     result.assert_outcomes(errors=7)
-
-
-def test_the_whole_text_stands_once_and_others_point_to_it(accepted):
-    del accepted.rankings["q04"]
-    accepted.write()
-
-    text = accepted.run().stdout.str()
-    assert text.count("\n  missing_queries: zero in the suite") == 1
-    assert "without a ranking: 'q04'; missing_queries: zero in the suite" in " ".join(text.split())
-    assert "\n  7 checks of this suite could not be made\n" in text
-    assert text.count("ERROR at setup") == 1
-
-    text = accepted.run("-v").stdout.str()
-    assert text.count("\n  missing_queries: zero in the suite") == 1
-    assert text.count("the full error is at shop.ireval.yaml::inputs") == 6
 
 
 def test_four_mistakes_are_told_at_once_and_other_suites_still_run(accepted):
@@ -120,32 +103,16 @@ def test_two_suites_of_one_name_are_an_error_that_names_both(accepted):
     assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
-def test_a_slice_that_no_query_has_is_a_mistake_of_the_suite(accepted):
-    accepted.change(("tolerance: {head: 10%, default: 5%}", "tolerance: {haed: 10%, default: 5%}"))
-
-    result = accepted.run()
-
-    result.stdout.fnmatch_lines(
-        ["*no query has segment=haed", "*did you mean 'head'?", "*segment is one of head, tail"]
-    )
-
-
-@pytest.mark.parametrize(("lacking", "more"), [(4, ""), (5, ""), (6, " and 1 more"), (9, " and 4 more")])
-def test_of_many_values_without_a_tolerance_five_are_named_and_the_others_counted(accepted, lacking, more):
+def test_of_many_values_without_a_tolerance_five_are_named_and_the_others_counted(accepted):
     accepted.change(("{head: 10%, default: 5%}", "{head: 10%}"))
     path = accepted.path / "queries.tsv"
     head, *rows = path.read_text().splitlines()
-    parts = [f"p{min(i, lacking - 1)}" if i < 9 else "head" for i in range(10)]
-    rows = [
-        row.replace("\thead\t", f"\t{part}\t").replace("\ttail\t", f"\t{part}\t")
-        for row, part in zip(rows, parts, strict=True)
-    ]
+    rows = [row.replace("\thead\t", f"\tp{n}\t").replace("\ttail\t", "\thead\t") for n, row in enumerate(rows)]
     path.write_text("\n".join([head, *rows]) + "\n")
 
     result = accepted.run()
 
-    named = ", ".join(f"p{i}" for i in range(min(5, lacking)))
-    result.stdout.fnmatch_lines([f"  no tolerance is given for segment={named}{more}"])
+    result.stdout.fnmatch_lines(["  no tolerance is given for segment=p0, p1, p2, p3, p4 and 1 more"])
 
 
 def test_what_a_suite_names_is_held_against_queries_that_are_read_anyway(accepted):
@@ -175,18 +142,6 @@ def test_a_suite_without_rules_is_no_gate(accepted):
 
     result.stdout.fnmatch_lines(["shop.ireval.yaml:1:1", "  has no rules, so it can never fail"])
     assert result.ret == pytest.ExitCode.INTERRUPTED
-
-
-def test_fractional_grades_are_asked_for_in_the_suite(accepted):
-    path = accepted.path / "judgments.txt"
-    path.write_text(path.read_text().replace("q01-d0 3", "q01-d0 2.5"))
-
-    result = accepted.run()
-
-    assert first_error(result)[:2] == [
-        "judgments.txt:1: grade 2.5 is not a whole number",
-        "  to read fractional grades, use judgments: {file: …, grades: float}",
-    ]
 
 
 def test_a_rule_that_raises_is_an_error_that_names_it(accepted):
@@ -219,34 +174,24 @@ def test_a_judged_query_that_the_file_of_queries_lacks(accepted):
     path = accepted.path / "queries.tsv"
     path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith(("q03", "q07"))))
 
-    assert first_error(accepted.run())[:2] == [
+    assert read_first_error(accepted.run())[:2] == [
         "judgments.txt: 2 of 10 judged queries are not in queries.tsv: 'q03', 'q07'",
         "  add them there, or remove their judgments: queries outside the file belong to no slice",
     ]
 
 
-@pytest.mark.parametrize(
-    ("weights", "told"),
-    [
-        (["-1"], ["queries.tsv:2: searches is '-1'; a weight is 0 or more"]),
-        (["", "few"], ["queries.tsv:2: searches is ''; a weight is 0 or more", "queries.tsv:3: searches is 'few'"]),
-        (["nan"] * 7, [*(f"queries.tsv:{n}: searches is 'nan'" for n in range(2, 7)), "… and 2 more"]),
-    ],
-)
-def test_a_weight_that_is_no_number_from_0_on(accepted, weights, told):
+def test_a_weight_that_is_no_number_from_0_on(accepted):
     path = accepted.path / "queries.tsv"
-    head, *rows = path.read_text().splitlines()
-    rows = [f"{row.rpartition(chr(9))[0]}\t{weight}" for row, weight in zip(rows, weights, strict=False)] + rows[
-        len(weights) :
-    ]
-    path.write_text("\n".join([head, *rows]) + "\n")
+    path.write_text(path.read_text().replace("\t2\n", "\t-1\n").replace("\t100\n", "\tnan\n"))
 
-    first, chosen, *others = first_error(accepted.run())
-    said = [first, *others]
+    first, chosen, *others = read_first_error(accepted.run())
 
+    assert first == "queries.tsv:2: searches is 'nan'; a weight is 0 or more"
     assert chosen == "  weight: searches in shop.ireval.yaml chooses this column"
-    assert [line[: len(want)] for line, want in zip(said, told, strict=False)] == told
-    assert not said[len(told)].startswith(("queries.tsv", "…"))
+    assert [line.partition(";")[0] for line in others[:5]] == [
+        *(f"queries.tsv:{n}: searches is 'nan'" for n in range(3, 7)),
+        "… and 5 more",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -51,20 +51,6 @@ def test_two_lists_are_compared_by_the_judgments(shop):
     assert found["churn::KendallTau_3"].verdict == "fail"
 
 
-def test_queries_without_judgments_have_no_preference_and_no_share_in_the_mean(shop):
-    with_rules(shop, COMPARING)
-    for query in ("q09", "q10"):
-        del shop.judgments[query]
-    shop.write()
-    shop.accept()
-    turned_round(shop, "q01", "q10")
-
-    found = outcomes(shop)
-
-    assert found["threshold::LexiPrecision"].headline == "LexiPrecision is -0.1250 (must be >= -0.1)"
-    assert found["churn::KendallTau_3"].numbers == {"changed": 2.0, "share": 0.2}
-
-
 def test_a_query_that_lost_its_list_is_the_worst_that_can_be(shop):
     with_rules(shop, COMPARING)
     shop.change(("depth: 10", "depth: 10\nmissing_queries: zero"))

@@ -20,26 +20,16 @@ def rule(text, more):
 
 
 def test_a_fall_within_the_tolerance_passes_without_a_word_on_evidence(town):
+    """Of the second kind a hundred queries lost a little and none gained: it is no chance, and within the tolerance."""
     outcome = town((SAME, 170), (LOSS, 16), (GAIN, 14)).only(DEFAULT)
+    certain = town((SAME, 480), ((3, 4), 20)).only(DEFAULT)
 
     assert (outcome.verdict, outcome.warning) == ("pass", False)
     assert outcome.headline == "RR@10 fell 0.9% (tolerance 2%)"
     assert outcome.sentence == "16 of 200 queries got worse."
     assert outcome.facts == ()
-
-
-def test_it_says_so_although_evidence_shows_a_fall(town):
-    """A hundred queries lost a little and none gained: it is no chance, and it is within the tolerance."""
-    outcome = town((SAME, 2400), ((3, 4), 100)).only(DEFAULT)
-
-    assert (outcome.verdict, outcome.headline) == ("pass", "RR@10 fell 0.7% (tolerance 2%)")
-    assert outcome.numbers["p"] < 0.0001
-
-
-def test_nothing_changed_is_a_pass(town):
-    outcome = town((SAME, 30)).only(DEFAULT)
-
-    assert (outcome.verdict, outcome.headline) == ("pass", "RR@10 did not change (tolerance 2%)")
+    assert (certain.verdict, certain.headline) == ("pass", "RR@10 fell 0.7% (tolerance 2%)")
+    assert certain.numbers["p"] < 0.0001
 
 
 def test_a_fall_beyond_the_tolerance_that_is_no_chance_fails(town):
@@ -60,37 +50,16 @@ def test_a_fall_that_may_be_chance_warns_in_one_line_with_the_worst_queries_and_
     )
 
 
-def test_on_inconclusive_fail_makes_it_red_and_no_more(town):
+def test_on_inconclusive_fail_and_decide_by_observed_make_it_red_and_no_more(town):
     strict = rule(DEFAULT, "on_inconclusive: fail")
+    observed = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(rule(DEFAULT, "decide_by: observed"))
     beyond = town((SAME, 170), (LOSS, 18), (GAIN, 12)).only(strict)
     within = town((SAME, 170), (LOSS, 12), (GAIN, 15)).only(strict)
 
     assert beyond.verdict == "fail"
     assert beyond.headline.endswith("cannot tell this from chance; 2,000 would; on_inconclusive: fail")
     assert within.verdict == "pass"
-
-
-def test_there_is_no_observed_after_inconclusive(town):
-    with pytest.raises(SuiteError, match="'observed' is unknown\n  allowed: fail, warn"):
-        town((SAME, 30)).only(rule(DEFAULT, "on_inconclusive: observed"))
-
-
-def test_decide_by_observed_is_the_contract(town):
-    some = town((SAME, 170), (LOSS, 18), (GAIN, 12))
-
-    assert some.only(rule(DEFAULT, "decide_by: observed")).verdict == "fail"
-    assert some.only(rule(DEFAULT, "decide_by: evidence")).headline == some.only(DEFAULT).headline
-
-
-def test_a_tail_of_twelve_queries_that_fell_by_a_third_is_red(town):
-    """Whatever twelve queries show by statistics: the hard limit looks at them all the same."""
-    segments = ["head"] * 60 + ["tail"] * 12
-    some = town((SAME, 60), (SAME, 4), (LOSS, 8), segments=segments)
-    found = some.gate(rule(DEFAULT, "per: segment"))
-
-    tail = found["no_regression::RR_10.segment-tail"]
-    assert (tail.verdict, tail.headline) == ("fail", "RR@10 fell 40.0% on segment=tail (hard limit 25%)")
-    assert found["no_regression::RR_10.segment-head"].verdict == "pass"
+    assert observed.verdict == "fail"
 
 
 def test_a_tail_that_fell_by_less_warns_and_one_within_the_tolerance_passes(town):
@@ -112,9 +81,7 @@ def test_a_tail_that_fell_by_less_warns_and_one_within_the_tolerance_passes(town
     [
         (12, 5, "29.4%", "fail"),  # 25% below 20 queries
         (12, 4, "25.0%", "inconclusive"),
-        (19, 7, "26.9%", "fail"),
-        (20, 4, "16.7%", "inconclusive"),  # 20% below 100
-        (60, 20, "25.0%", "fail"),
+        (60, 20, "25.0%", "fail"),  # 20% below 100
     ],
 )
 def test_the_hard_limit_is_wider_where_queries_are_few(queries, lost, fell, verdict, town):
@@ -128,10 +95,8 @@ def test_the_hard_limit_is_wider_where_queries_are_few(queries, lost, fell, verd
     ("tolerance", "limit"),
     [
         ("1%", "10%"),
-        ("2%", "10%"),
         ("3%", "15%"),
         ("{absolute: 0.01}", "0.06"),  # a tenth of the baseline of 0.6
-        ("{absolute: 0.02}", "0.1"),
         ("40%", "70%"),  # halfway to the loss of everything, where five tolerances would be more than there is
     ],
 )
@@ -142,12 +107,6 @@ def test_the_hard_limit_is_five_tolerances_and_a_tenth_of_the_baseline_at_least(
     assert baseline == pytest.approx(0.6)
     wanted = float(limit.rstrip("%")) / 100 * baseline if "%" in limit else float(limit)
     assert outcome.numbers["hard_limit"] == pytest.approx(wanted)
-
-
-def test_the_loss_of_everything_is_red_whatever_the_tolerance(town):
-    outcome = town((GONE, 10)).only("no_regression: {metric: RR@10, tolerance: 60%}")
-
-    assert (outcome.verdict, outcome.headline) == ("fail", "RR@10 fell 100.0% (hard limit 80%)")
 
 
 def test_of_a_baseline_of_zero_no_share_is_a_hard_limit(town):
@@ -182,13 +141,6 @@ def test_beyond_the_hard_limit_it_fails_whatever_is_unjudged(town):
     )
 
 
-def test_unjudged_documents_in_lost_places_are_said_and_not_that_nothing_is_wrong(town):
-    outcome = town((SAME, 60), (BELOW_NEW, 40)).only(DEFAULT)
-
-    assert "40 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv)" in outcome.facts
-    assert not any("explain" in fact for fact in outcome.facts)
-
-
 def test_where_the_best_grades_leave_a_fall_it_is_said(town):
     outcome = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 20)).only(DEFAULT)
 
@@ -196,10 +148,6 @@ def test_where_the_best_grades_leave_a_fall_it_is_said(town):
         "20 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv); even with the "
         "best grades the figure falls by 0.200"
     ) in outcome.facts
-
-
-def test_a_fall_behind_judged_documents_says_nothing_of_unjudged_ones(town):
-    assert town((SAME, 60), (LOSS, 40)).only(DEFAULT).facts == ()
 
 
 @pytest.mark.parametrize(
@@ -230,18 +178,7 @@ def test_a_figure_that_is_not_a_mean_is_decided_by_what_is_observed(town):
 
 
 @pytest.mark.parametrize(
-    "kinds",
-    [
-        ((SAME, 60),),
-        ((SAME, 40), (GAIN, 20)),
-        ((SAME, 56), (LOSS, 2), (GAIN, 2)),
-        ((SAME, 55), (LOSS, 3), (GAIN, 2)),
-        ((SAME, 50), ((3, 4), 5), ((4, 3), 5)),
-        ((SAME, 10),),
-        ((SAME, 8), (GAIN, 2)),
-        ((LOSS, 20), (GAIN, 20)),
-        ((SAME, 196), (LOSS, 4)),
-    ],
+    "kinds", [((SAME, 10),), ((SAME, 55), (LOSS, 3), (GAIN, 2)), ((LOSS, 20), (GAIN, 20)), ((SAME, 196), (LOSS, 4))]
 )
 def test_harmless_changes_stay_green(kinds, town):
     found = town(*kinds).gate(DEFAULT, rule(DEFAULT, "per: segment"))
@@ -284,18 +221,9 @@ def test_losses_beyond_at_most_that_gains_make_up_for_warn(town):
 def test_worsened_fails_if_fewer_than_one_of_twenty_such_changes_is_chance(town):
     enough = town((SAME, 92), (GONE, 7), (FOUND, 1))  # by chance, one of 28 such changes is as bad
     assert enough.only(WORSENED).verdict == "fail"
-
-
-def test_worsened_that_may_be_chance_can_be_red(town):
     some = town((SAME, 91), (GONE, 7), (FOUND, 2))  # by chance, one of 11 such changes is as bad
-
     assert some.only(WORSENED).verdict == "inconclusive"
     assert some.only(rule(WORSENED, "on_inconclusive: fail")).verdict == "fail"
-
-
-def test_worsened_by_observation_is_the_contract(town):
-    some = town((SAME, 85), (GONE, 8), (FOUND, 7))
-
     assert some.only(rule(WORSENED, "decide_by: observed")).verdict == "fail"
     with pytest.raises(SuiteError, match="add at_most: 2, or remove decide_by: observed"):
         some.only("worsened: {metric: RR@10, by_more_than: 0.3, decide_by: observed}")
@@ -328,11 +256,6 @@ def test_worsened_needs_five_queries_for_it_is_exact(town):
             "RR@10 fell 2.0% (tolerance 2%)",  # exactly
         ),
         (
-            "no_regression: {metric: RR@10, tolerance: 2%, decide_by: observed}",
-            ((SAME, 190), (LOSS, 4)),
-            "RR@10 fell 2.02% (tolerance 2%)",
-        ),
-        (
             "no_regression: {metric: RR@10, tolerance: {absolute: 0.0101}, decide_by: observed}",
             ((SAME, 190), (LOSS, 4)),
             "RR@10 fell by 0.0103 (tolerance 0.0101)",
@@ -359,24 +282,6 @@ def test_a_threshold_shows_as_many_digits_too(town):
         assert outcome.headline == f"RR@10 is {said} (must be >= {limit})"
 
 
-def test_every_face_shows_them(town, pytester):
-    folder = town((SAME, 190), (LOSS, 4)).folder
-    (folder / "town.ireval.yaml").write_text(
-        "ireval: 1\nsuite: town\nsource: {run: now.txt}\nqueries: queries.tsv\njudgments: judgments.txt\nrules:\n"
-        "  - no_regression: {metric: RR@10, tolerance: 2%, decide_by: observed, against: {run: before.txt}}\n"
-    )
-
-    result = pytester.runpytest("--ireval", str(folder), "-p", "no:cacheprovider", "--ireval-report", "report")
-
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*: RR@10 fell 2.02% (tolerance 2%)", "  all *-0.0103  -2.02% *<- over tolerance"])
-    summary = (pytester.path / "report/summary.md").read_text()
-    assert "RR@10 fell 2.02% (tolerance 2%)" in summary
-    assert "-2.02%" in summary
-    page = (pytester.path / "report/index.html").read_text()
-    assert '<td class="number worse">-2.02%</td>' in page
-
-
 def test_a_run_with_a_broken_tail_of_twelve_queries_exits_with_1_and_one_that_may_be_chance_warns(town, pytester):
     """The terminal has one line of what is inconclusive."""
     rules = "  - no_regression: {metric: RR@10, per: segment, tolerance: 5%, against: {run: before.txt}}\n"
@@ -397,7 +302,7 @@ def test_a_run_with_a_broken_tail_of_twelve_queries_exits_with_1_and_one_that_ma
 WEIGHTED = "no_regression: {metric: RR@10, tolerance: 2%, weighted: true}"
 
 
-def test_weights_that_leave_few_queries_are_said(town):
+def test_weights_that_leave_few_queries_are_said(town, ireval):
     some = town((SAME, 100), weights=[50] * 10 + [1] * 90)
     some.gate(WEIGHTED, rule(WEIGHTED, "per: segment"))
     said = [note for note in some.result.notes if "is weighted" in note]
@@ -408,24 +313,18 @@ def test_weights_that_leave_few_queries_are_said(town):
         "weight; 50 queries of segment=tail count like 7 of equal weight",
     ]
 
+    printed = ireval("check", str(some.folder / "town.ireval.yaml"))
+    assert printed.code == 0
+    assert "is weighted, and few queries decide it: 100 queries count like 14 of equal weight\n" in printed.out
+
 
 @pytest.mark.parametrize(
     ("text", "weights"),
-    [(WEIGHTED, [1] * 100), (WEIGHTED, [2, 1] * 50), (DEFAULT, [50] * 10 + [1] * 90)],
-    ids=["equal weights", "like 90 queries", "a rule that is not weighted"],
+    [(WEIGHTED, [2, 1] * 50), (DEFAULT, [50] * 10 + [1] * 90)],
+    ids=["like 90 queries", "a rule that is not weighted"],
 )
 def test_weights_that_leave_enough_are_not_spoken_of(text, weights, town):
     some = town((SAME, 100), weights=weights)
     some.gate(text)
 
     assert not [note for note in some.result.notes if "is weighted" in note]
-
-
-def test_ireval_check_says_it_too(town, ireval):
-    some = town((SAME, 100), weights=[50] * 10 + [1] * 90)
-    some.gate(WEIGHTED)
-
-    printed = ireval("check", str(some.folder / "town.ireval.yaml"))
-
-    assert printed.code == 0
-    assert "is weighted, and few queries decide it: 100 queries count like 14 of equal weight\n" in printed.out

@@ -169,10 +169,12 @@ BUGS = {
 }
 
 
-@pytest.mark.parametrize("share", [0.04, *(pytest.param(share, marks=pytest.mark.ci) for share in (0.3, 1.0))])
+@pytest.mark.parametrize("share", [0.04, pytest.param(1.0, marks=pytest.mark.ci)])
 @pytest.mark.parametrize("name", BUGS)
-def test_a_planted_bug_is_named_first(tmp_path, name, share):
+def test_a_planted_bug_is_named_first_among_other_changes(tmp_path, name, share):
     search = Search(tmp_path, share)
+    if share == 1:
+        search.jitter(0.5)
     BUGS[name](search)
 
     first, *_ = search.diagnoses() or pytest.fail("nothing was named")
@@ -181,18 +183,7 @@ def test_a_planted_bug_is_named_first(tmp_path, name, share):
     assert set(first.queries) <= set(search.broken)
 
 
-@pytest.mark.parametrize("share", [0.1, pytest.param(1.0, marks=pytest.mark.ci)])
-@pytest.mark.parametrize("name", BUGS)
-def test_it_is_named_first_among_other_changes(tmp_path, name, share):
-    search = Search(tmp_path, share)
-    search.jitter(0.5)
-    BUGS[name](search)
-
-    first, *_ = search.diagnoses() or pytest.fail("nothing was named")
-    assert first.kind == name.split()[0]
-
-
-@pytest.mark.parametrize("name", BUGS)
+@pytest.mark.parametrize("name", ["no_answers", "other_ids", "answers_of_others", "crowded_top by titles"])
 def test_of_many_queries_some_are_looked_at(tmp_path, monkeypatch, name):
     monkeypatch.setattr("pytest_ireval.rules.diagnosis.LOOKED_AT", 100)
     search = Search(tmp_path, 0.3)
@@ -256,14 +247,10 @@ def from_below(search):
             ids.insert(0, ids.pop(search.random.randrange(5, 30)))
 
 
-HARMLESS = [weaker, reranked, new_documents, shorter, from_below]
-
-
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(1, 5))])
-@pytest.mark.parametrize("share", [0.05, *(pytest.param(share, marks=pytest.mark.ci) for share in (0.3, 0.7, 1.0))])
-@pytest.mark.parametrize("change", HARMLESS)
-def test_a_harmless_change_has_no_plain_cause(tmp_path, change, share, seed):
-    search = Search(tmp_path, share, seed)
+@pytest.mark.parametrize("share", [0.05, *(pytest.param(share, marks=pytest.mark.ci) for share in (0.3, 1.0))])
+@pytest.mark.parametrize("change", [weaker, reranked, new_documents, shorter, from_below])
+def test_a_harmless_change_has_no_plain_cause(tmp_path, change, share):
+    search = Search(tmp_path, share)
     change(search)
 
     assert search.diagnoses() == ()
@@ -279,13 +266,6 @@ def red(shop):
     return shop
 
 
-def test_beside_a_cause_verbose_output_says_how_to_accept(red):
-    command = 'pytest --ireval shop.ireval.yaml --ireval-update --ireval-reason "..."'
-
-    assert f"  accept:   {command}" in red.run("-v").outlines
-    assert command not in red.run().stdout.str()
-
-
 CAUSE = (
     "2 of 10 queries list 8 documents under other ids: '-d' became '/doc-' ('q02-d0' is 'q02/doc-0', 'q02-d1' is "
     "'q02/doc-1'); the results themselves may be the same; all of the loss of nDCG@10 comes from these queries"
@@ -296,32 +276,25 @@ ADVICE = (
 )
 
 
-def test_every_face_names_it_above_the_figures(red, ireval):
-    result = red.run("-p", "no:randomly")
-    text = result.stdout.str()
-    summary = (red.path / "ireval-report/summary.md").read_text()
-    page = (red.path / "ireval-report/index.html").read_text()
+def test_it_is_named_above_the_figures_and_nothing_is_to_be_judged(red, ireval):
+    text = red.run().stdout.str()
+    command = 'pytest --ireval shop.ireval.yaml --ireval-update --ireval-reason "..."'
 
     (failure,) = (part for part in text.split("\n____") if "checks failed" in part)
     assert f"likely cause: {CAUSE} {ADVICE} queries: q02, q09 " in " ".join(failure.split())
     assert " ".join(text.split()).count(ADVICE) == 1
-    assert failure.count("likely cause: 2 of 10 queries list") == 1
     assert failure.index("likely cause") < failure.index("tolerance")
     assert "  accept:   if this is intended, -v shows the command\n" in failure
+    assert command not in text
     assert "likely cause: shop: 2 of 10 queries" in text[text.index("= ireval =") :]
+    summary = (red.path / "ireval-report/summary.md").read_text()
     assert summary.index("**Likely cause**: 2 of 10 queries list") < summary.index("###")
-    assert f"**Next**: {ADVICE}" in summary.replace("\\", "")
-    assert page.index("<b>Likely cause:</b> 2 of 10 queries") < page.index('id="page=findings"')
     assert f"\nlikely cause: {CAUSE}\n" in ireval("verdict").out
-
-
-def test_nothing_is_to_be_judged_where_a_plain_cause_explains_the_loss(red):
-    red.run()
     (suite,) = red.results()["suites"]
-
     assert suite["to_judge"] == []
     assert not (red.path / "ireval-report/to_judge.tsv").exists()
     assert not any("judge them first" in fact for outcome in suite["outcomes"] for fact in outcome["facts"])
+    assert f"  accept:   {command}" in red.run("-v").outlines
 
 
 def test_a_cause_of_little_of_the_loss_leaves_documents_to_judge(shop):
@@ -481,11 +454,10 @@ def test_ids_of_a_cause_cannot_write_to_the_terminal(red):
     assert "\x1b[31m" not in red.run("--color=no").stdout.str()
 
 
-@pytest.mark.parametrize("kinds", [1, 3, 40])
-def test_titles_that_were_alike_before_crowd_nothing(tmp_path, kinds):
+def test_titles_that_were_alike_before_crowd_nothing(tmp_path):
     search = Search(tmp_path, 0.1)
     documents = [each for ids in search.before.values() for each in ids]
-    search.titles = {each: f"Tea {'abcdefghij'[n % kinds % 10] * (n % kinds + 1)}" for n, each in enumerate(documents)}
+    search.titles = {each: f"Tea {'abc'[n % 3]}" for n, each in enumerate(documents)}
     search.jitter(2)
 
     assert not [each for each in search.diagnoses() if each.kind == "crowded_top"]
@@ -496,14 +468,13 @@ def repeats(shop):
     return [each for each in suite["diagnoses"] if each["kind"] == "same_answers"]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2", "-p", "xdist")])
-def test_answers_of_the_run_before_are_named_where_the_source_is_another(red, workers):
-    assert red.run(*workers).ret == 1
+def test_answers_of_the_run_before_are_named_where_the_source_is_another(red):
+    assert red.run().ret == 1
     assert not repeats(red)
     date = red.results()["date"]
     (red.path / "new.txt").write_bytes((red.path / "rankings.txt").read_bytes())
     red.change(("run: rankings.txt", "run: new.txt"))
-    text = red.run(*workers).stdout.str()
+    text = red.run().stdout.str()
 
     (cause,) = repeats(red)
     assert cause["headline"].startswith(f"the source changed since the run of {date}")

@@ -26,34 +26,20 @@ def test_queries_that_cannot_tell_have_the_numbers_beside_the_verdict(town):
     assert (figures.needed, round(figures.low, 3), round(figures.high, 3)) == (1951, -0.038, 0.008)
 
 
-def test_a_hard_limit_holds_on_a_slice_with_too_few_queries_to_be_evidence(town):
-    found = town((LOSS, 4), (SAME, 26)).gate(rule(BY_EVIDENCE, "per: segment, hard_limit: 10%"))
-
-    assert {name: outcome.verdict for name, outcome in found.items() if name != "inputs"} == {
-        "no_regression::RR_10.segment-head": "fail",
-        "no_regression::RR_10.segment-tail": "fail",
-    }
-
-
 @pytest.mark.parametrize("p", [float("nan"), -0.1, 1.5])
 def test_what_a_plugin_says_of_its_p_is_checked(p):
     with pytest.raises(ValueError, match="its p is"):
         _checked(p)
 
 
-def test_four_changed_queries_cannot_fail_by_evidence(town):
-    shown = town((SAME, 96), (LOSS, 4)).only(BY_EVIDENCE)
+def test_four_changed_queries_cannot_fail_by_evidence_and_five_that_all_fell_can(town):
+    four = town((SAME, 96), (LOSS, 4)).only(BY_EVIDENCE)
+    five = town((SAME, 45), (LOSS, 5)).only(BY_EVIDENCE)
 
-    assert shown.verdict == "inconclusive"
-    assert "100 queries cannot tell this from chance, as only 4 of them changed; " in shown.headline
-    assert shown.figures[0].p == pytest.approx(1 / 16)
-
-
-def test_five_queries_that_all_fell_can(town):
-    shown = town((SAME, 45), (LOSS, 5)).only(BY_EVIDENCE)
-
-    assert shown.figures[0].p == pytest.approx(1 / 32)
-    assert shown.verdict == "fail"
+    assert four.verdict == "inconclusive"
+    assert "100 queries cannot tell this from chance, as only 4 of them changed; " in four.headline
+    assert (four.figures[0].p, five.figures[0].p) == (pytest.approx(1 / 16), pytest.approx(1 / 32))
+    assert five.verdict == "fail"
 
 
 def test_a_slice_of_fewer_than_twenty_fails_where_what_is_undecided_fails(town):
@@ -62,12 +48,6 @@ def test_a_slice_of_fewer_than_twenty_fails_where_what_is_undecided_fails(town):
 
     assert {each.verdict for name, each in found.items() if name != "inputs"} == {"fail"}
     assert {each.verdict for each in same.values()} == {"pass"}
-
-
-def test_min_queries_that_is_written_counts(town):
-    found = town((LOSS, 38)).gate(rule(BY_EVIDENCE, "per: segment, min_queries: 19"))
-
-    assert {outcome.verdict for name, outcome in found.items() if name != "inputs"} == {"fail"}
 
 
 def test_one_level_is_shared_by_all_rules_of_a_suite(town):
@@ -104,9 +84,7 @@ def test_weights_count_queries_as_often_as_they_are_asked(town):
     assert "weighted by searches: equivalent to 14 queries of equal weight" in weighted.statistics
 
 
-@pytest.mark.parametrize(
-    "kinds", [((SAME, 8), (LOSS, 4)), ((SAME, 8), (LOSS, 3), (GAIN, 1)), ((LOSS, 20),), ((SAME, 8), (GAIN, 4))]
-)
+@pytest.mark.parametrize("kinds", [((SAME, 8), (LOSS, 3), (GAIN, 1)), ((LOSS, 20),)])
 def test_no_interval_is_shown_where_a_t_test_is_not_trusted(kinds, town):
     """Four changes, of which chance alone makes as many; and twenty queries that all lost the same."""
     (figures,) = town(*kinds).only(rule(BY_EVIDENCE, "min_queries: 5")).figures
@@ -114,27 +92,9 @@ def test_no_interval_is_shown_where_a_t_test_is_not_trusted(kinds, town):
     assert (figures.low, figures.high) == (None, None)
 
 
-def test_an_interval_never_excludes_what_the_exact_test_does_not(town):
-    (figures,) = town((SAME, 7), (LOSS, 4), ((4, 5), 1)).only(rule(BY_EVIDENCE, "min_queries: 5")).figures
-    (more,) = town((SAME, 60), (LOSS, 8), (GAIN, 3)).only(BY_EVIDENCE).figures
-
-    assert figures.low is None or figures.high >= 0 or figures.p < 0.05
-    assert more.low < 0 < more.high
-
-
-def test_equal_weights_are_no_weights(town):
-    kinds = (SAME, 170), (LOSS, 18), (GAIN, 12)
-    plain = town(*kinds).only(BY_EVIDENCE)
-    weighted = town(*kinds, weights=[7] * 200).only(rule(BY_EVIDENCE, "weighted: true"))
-
-    assert weighted.headline == f"weighted {plain.headline}"
-    assert weighted.figures[0].p == pytest.approx(plain.figures[0].p, abs=1e-12)
-
-
-@pytest.mark.parametrize("change", [{"order": 3}, {"names": "x-{:04}"}])
-def test_neither_the_order_of_rows_nor_names_of_queries_change_a_digit(change, town):
+def test_neither_the_order_of_rows_nor_names_of_queries_change_a_digit(town):
     kinds = (SAME, 170), (LOSS, 18), (GAIN, 12), (SMALL_LOSS, 7)
-    found, other = (town(*kinds, **more).only(BY_EVIDENCE) for more in ({}, change))
+    found, other = (town(*kinds, **more).only(BY_EVIDENCE) for more in ({}, {"order": 3, "names": "x-{:04}"}))
 
     assert other.headline.partition("; worst queries")[0] == found.headline.partition("; worst queries")[0]
     for name, number in found.numbers.items():
@@ -152,22 +112,18 @@ def test_a_greater_tolerance_never_makes_a_verdict_worse(town):
     assert (verdicts[0], verdicts[-1]) == (2, 0)
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"), [("equivalent: {metric: RR@10, tolerance: 0%}", "a tolerance of 0 can never be confirmed")]
-)
-def test_what_makes_no_sense_is_a_mistake(text, complaint, town):
-    with pytest.raises(SuiteError, match=complaint):
-        town((SAME, 3)).gate(text)
-
-
-def test_evidence_is_about_means(town):
-    with pytest.raises(SuiteError, match="the figure of GMAP is not a mean, but evidence is about means"):
-        town((SAME, 3)).gate("no_regression: {metric: GMAP, tolerance: 2%, decide_by: evidence}")
-
-
-def test_a_weighted_rule_needs_weights(town):
-    with pytest.raises(SuiteError, match="does not say how much traffic each query has"):
-        town((SAME, 3)).gate(rule(BY_EVIDENCE, "weighted: true"), weight="")
+def test_what_makes_no_sense_is_a_mistake(town):
+    for text, weight, complaint in (
+        ("equivalent: {metric: RR@10, tolerance: 0%}", "", "a tolerance of 0 can never be confirmed"),
+        (rule(BY_EVIDENCE, "weighted: true"), "", "does not say how much traffic each query has"),
+        (
+            "no_regression: {metric: GMAP, tolerance: 2%, decide_by: evidence}",
+            "",
+            "the figure of GMAP is not a mean, but evidence is about means",
+        ),
+    ):
+        with pytest.raises(SuiteError, match=complaint):
+            town((SAME, 3)).gate(text, weight=weight)
 
 
 def test_a_slice_that_nobody_asks_for_has_no_weighted_mean_and_leaves_the_others_theirs(town):

@@ -84,16 +84,6 @@ def test_few_clusters_of_many_queries_are_no_evidence(tmp_path):
     assert "60 queries in 4 clusters: evidence needs 5 clusters" in shown.headline
 
 
-def test_a_slice_of_few_clusters_is_inconclusive(tmp_path):
-    town = made(tmp_path, (LOSS, 100), intents=groups_of(25, 100))
-
-    found = town.gate(f"{BY_EVIDENCE[:-1]}, per: segment}}", weight=CLUSTER)
-
-    shown = found["no_regression::RR_10.segment-head"]
-    assert shown.verdict == "inconclusive"
-    assert "50 queries in 4 clusters: evidence needs 5 clusters" in shown.headline
-
-
 def test_few_clusters_that_changed_cannot_fail(tmp_path):
     town = made(tmp_path, (LOSS, 20), (SAME, 180), intents=groups_of(5, 200))
 
@@ -107,24 +97,22 @@ def test_few_clusters_that_changed_cannot_fail(tmp_path):
     assert town.gate(TAILS, weight="")["worsened::RR_10"].verdict == "fail"
 
 
-@pytest.mark.parametrize("change", [{"order": 3}, {"names": "x-{:04}"}])
-def test_neither_the_order_of_rows_nor_names_of_clusters_change_a_digit(change, tmp_path):
+def test_neither_the_order_of_rows_nor_names_of_clusters_change_a_digit(tmp_path):
     kinds = (SAME, 170), (LOSS, 18), (GAIN, 12)
     plain = made(tmp_path / "a", *kinds, intents=groups_of(5, 200)).only(BY_EVIDENCE, weight=CLUSTER)
     intents = [f"other {200 - int(name[1:])}" for name in groups_of(5, 200)]
-    other = made(tmp_path / "b", *kinds, intents=intents, **change).only(BY_EVIDENCE, weight=CLUSTER)
+    other = made(tmp_path / "b", *kinds, intents=intents, order=3, names="x-{:04}").only(BY_EVIDENCE, weight=CLUSTER)
 
     assert other.headline.partition("; worst")[0] == plain.headline.partition("; worst")[0]
     assert dict(other.numbers) == pytest.approx(dict(plain.numbers), abs=1e-12)
 
 
-@pytest.mark.parametrize("column", ["intnt", "every"])
-def test_a_column_that_queries_lack_is_a_mistake_with_its_place(column, tmp_path, monkeypatch):
+def test_a_column_that_queries_lack_is_a_mistake_with_its_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     town = made(tmp_path, (SAME, 200), intents=groups_of(5, 200))
 
-    with pytest.raises(SuiteError, match=f"town.ireval.yaml:6:10\n  queries.tsv has no column '{column}'"):
-        town.gate(BY_EVIDENCE, weight=f"cluster: {column}\n")
+    with pytest.raises(SuiteError, match=r"town.ireval.yaml:6:10\n  queries.tsv has no column 'intnt'"):
+        town.gate(BY_EVIDENCE, weight="cluster: intnt\n")
 
 
 def test_one_cluster_is_a_mistake(tmp_path):
@@ -132,12 +120,3 @@ def test_one_cluster_is_a_mistake(tmp_path):
 
     with pytest.raises(SuiteError, match="all queries have intent=i: evidence needs more than one cluster"):
         town.gate(BY_EVIDENCE, weight=CLUSTER)
-
-
-@pytest.mark.parametrize("text", ["", CLUSTER, f"weight: searches\n{CLUSTER}"])
-def test_a_change_that_harms_nothing_stays_green(text, tmp_path):
-    town = made(tmp_path, (SAME, 90), (GAIN, 20), (SAME, 90), intents=groups_of(5, 200))
-
-    found = town.gate(BY_EVIDENCE, TAILS, f"{BY_EVIDENCE[:-1]}, per: segment}}", weight=text)
-
-    assert {outcome.verdict for outcome in found.values()} == {"pass"}

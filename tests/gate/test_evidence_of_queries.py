@@ -37,22 +37,11 @@ def evidence(shop):
     return pytest.fail("q02 is in no list")
 
 
-def test_a_document_that_rose_is_not_the_evidence_of_a_loss(red):
+def test_it_is_the_document_that_fell_and_not_one_that_rose(red):
     shop = red(["fair", "good"], ["good", "bad1"])
 
     assert evidence(shop) == ("fair", 1, None)
-
-
-def test_all_faces_show_the_document_that_fell(red):
-    shop = red(["fair", "good"], ["good", "bad1"])
-
     shop.result.stdout.fnmatch_lines(["*document that fell *", '*q02 "words 2" *fair (grade 2) #1 *not in top 10'])
-    summary = (shop.path / "ireval-report/summary.md").read_text().replace("\u200b", "")
-    assert "| document that fell | now at |" in summary
-    assert "| fair (grade 2) #1 | not in top 10 |" in summary
-    page = (shop.path / "ireval-report/index.html").read_text()
-    assert "document that fell" in page
-    assert '<td class="best">fair (grade 2) #1</td><td class="place">not in top 10</td>' in page
 
 
 @pytest.mark.parametrize(
@@ -62,7 +51,6 @@ def test_all_faces_show_the_document_that_fell(red):
         pytest.param(
             "P@3", ["good", "fair", "weak"], ["bad1", "bad2", "good", "fair"], ("fair", 2, 4), id="in the top"
         ),
-        pytest.param("RR@10", ["weak", "good"], ["bad1", "good", "weak"], ("weak", 1, 3), id="the first relevant one"),
         pytest.param("R@3", ["weak", "fair"], ["fair", "bad1", "bad2", "good"], ("weak", 1, None), id="recall"),
         pytest.param("AP", ["good", "bad1", "fair"], ["good", "bad1", "bad2"], ("fair", 3, None), id="the best stayed"),
     ],

@@ -32,13 +32,6 @@ def test_great_losses_that_gains_nearly_make_up_for_are_undecided(town):
     assert "with 95% confidence, at most 15.6% of all such queries lose as much" in found.statistics
 
 
-def test_no_loss_at_all_says_what_it_shows(town):
-    found = town((SAME, 40), (GAIN, 10)).only(WORSENED)
-
-    assert found.verdict == "pass"
-    assert "with 95% confidence, at most 5.8% of all such queries lose as much" in found.statistics
-
-
 def test_a_loss_of_exactly_the_limit_is_not_more(town):
     found = town((SAME, 40), (LOSS, 10)).gate(
         WORSENED.replace("0.3", "0.5"),
@@ -47,10 +40,6 @@ def test_a_loss_of_exactly_the_limit_is_not_more(town):
 
     assert {outcome.verdict for outcome in found.values()} == {"pass"}
     assert found["worsened::RR_10.observed"].numbers["worsened"] == 0
-
-
-def test_what_did_not_move_is_equivalent(town):
-    assert town((SAME, 30)).only(EQUIVALENT).verdict == "pass"
 
 
 def test_small_moves_of_many_queries_are_equivalent(town):
@@ -87,15 +76,11 @@ def test_losses_that_chance_is_not_excluded_from_are_undecided(town):
     assert some.only(WORSENED.replace("}", ", on_inconclusive: fail}")).verdict == "fail"
 
 
-@pytest.mark.parametrize("lost", [0, 1, 3, 8])
+@pytest.mark.parametrize("lost", [0, 3])
 def test_as_many_gains_as_losses_stay_green_without_a_warning(lost, town):
     shown = town((SAME, 46), ((1, 0), lost), ((0, 1), lost)).only(WORSENED)
 
     assert (shown.verdict, shown.warning) == ("pass", False)
-
-
-def test_too_few_queries_of_which_as_many_gained_pass(town):
-    assert town((LOSS, 5), (GAIN, 5)).only(WORSENED).verdict == "pass"
 
 
 def test_what_changed_for_nobody_moved_nothing(tmp_path):

@@ -14,7 +14,7 @@ from pytest_ireval.testing import check_reader, check_rule, check_source, reques
 BUILT_IN = load_registry()
 
 
-def broken(check, *arguments, **options):
+def find_broken(check, *arguments, **options):
     """The promises that are broken."""
     try:
         check(*arguments, **options)
@@ -56,7 +56,7 @@ def is_first(what):
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_a_bad_rule_is_caught(kind, promise):
-    found = broken(check_rule, kind, {"metric": "nDCG@10"})
+    found = find_broken(check_rule, kind, {"metric": "nDCG@10"})
 
     assert promise in found if promise else found == []
 
@@ -102,31 +102,20 @@ def test_an_exception_is_declared_with_its_reason():
         check_rule(kind, {"metric": "nDCG@10"}, not_promised={"can_fall": "a slip"})
 
 
-EVIDENCE = {"metric": "nDCG@10", "tolerance": "5%"}
-
-
 @pytest.mark.parametrize(
     ("name", "options"),
     [
         ("threshold", {"nDCG@10": ">= 0.8"}),
-        ("worsened", {"metric": "nDCG@10", "by_more_than": 0.3, "at_most": 2}),
         ("churn", {"overlap": "RBO(p=0.9)", "below": 0.8, "at_most": "10%"}),
         ("new_document", {"at": 3, "at_most": "5%"}),
         ("expect", [{"query": "q01", "document": "q01-d0", "top": 5}]),
-        pytest.param("no_regression", {**EVIDENCE, "per": "segment"}, marks=pytest.mark.ci),
-        pytest.param("no_regression", {**EVIDENCE, "decide_by": "evidence"}, marks=pytest.mark.ci),
-        pytest.param("worsened", {**EVIDENCE, "by_more_than": 0.3, "decide_by": "evidence"}, marks=pytest.mark.ci),
-        pytest.param("equivalent", EVIDENCE, marks=pytest.mark.ci),
+        ("worsened", {"metric": "nDCG@10", "by_more_than": 0.3, "at_most": 2}),
+        pytest.param("no_regression", {"metric": "nDCG@10", "tolerance": "5%"}, marks=pytest.mark.ci),
+        pytest.param("equivalent", {"metric": "nDCG@10", "tolerance": "5%"}, marks=pytest.mark.ci),
     ],
 )
 def test_the_built_in_rules_keep_their_promises(name, options):
-    options = (
-        {key: value for key, value in options.items() if (name, key) != ("worsened", "tolerance")}
-        if (isinstance(options, dict))
-        else options
-    )
-
-    assert broken(check_rule, BUILT_IN.rules[name], options) == []
+    assert find_broken(check_rule, BUILT_IN.rules[name], options) == []
 
 
 class ShelfOptions(SourceOptions):
@@ -176,7 +165,7 @@ def each_document_once(request, found):
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_a_bad_source_is_caught(answer, promise):
-    found = broken(check_source, shelf(answer), {"shelf": "x"}, QUERIES, depth=8)
+    found = find_broken(check_source, shelf(answer), {"shelf": "x"}, QUERIES, depth=8)
 
     assert promise in found if promise else found == []
 
@@ -187,8 +176,8 @@ def test_the_built_in_sources_keep_their_promises(tmp_path, monkeypatch):
     (tmp_path / "now.trec").write_text("".join(lines))
     (tmp_path / "kitchen.py").write_text("def search(text, depth):\n    return [text + str(i) for i in range(depth)]\n")
 
-    assert broken(check_source, BUILT_IN.sources["run"], {"run": "now.trec"}, QUERIES, depth=5) == []
-    assert broken(check_source, BUILT_IN.sources["python"], {"python": "kitchen:search"}, QUERIES) == []
+    assert find_broken(check_source, BUILT_IN.sources["run"], {"run": "now.trec"}, QUERIES, depth=5) == []
+    assert find_broken(check_source, BUILT_IN.sources["python"], {"python": "kitchen:search"}, QUERIES) == []
 
 
 def test_options_of_a_source_are_read_as_in_a_suite():
@@ -222,19 +211,16 @@ def arrows(lines=lambda file: file.lines(), row=lambda q, d, g: (q, d, int(g)), 
         (arrows(), ""),
         (arrows(row=lambda q, d, g: (q, d, int(g) + 1)), "reads_its_example"),
         (arrows(seems=lambda file: True), "knows_its_format"),
-        (arrows(seems=lambda file: file.first_lines[0].split(" -> ")[1]), "knows_its_format"),
         (arrows(lines=lambda file: list(file.lines())[:2]), "every_line_counts"),
         (arrows(skips=ValueError), "refuses_damaged_lines"),
         (arrows(row=lambda q, d, g: (q.lower(), d, int(g))), "ids_are_kept"),
-        (arrows(row=lambda q, d, g: (q, d.lstrip("0"), int(g))), "ids_are_kept"),
         (arrows(lines=lambda file: file.path.read_text().splitlines()), "line_ends"),
         (arrows(lines=lambda file: file.head.splitlines()), "reads_to_the_end"),
-        (arrows(lines=lambda file: file.first_lines), "reads_to_the_end"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_a_bad_reader_is_caught(reader, promise):
-    found = broken(check_reader, reader, ARROWS, CONTENT)
+    found = find_broken(check_reader, reader, ARROWS, CONTENT)
 
     assert promise in found if promise else found == []
 
@@ -246,16 +232,14 @@ def test_a_bad_reader_is_caught(reader, promise):
         ("trec", "rankings", "q1 Q0 d1 1 9 x\nq1 Q0 d2 2 8 x\nq2 Q0 d3 1 7 x\n", {"q1": ["d1", "d2"], "q2": ["d3"]}),
         ("table", "judgments", "query,document,grade\nq1,d1,2\nq1,d2,0\nq2,d3,1\n", CONTENT),
         ("jsonl", "queries", '{"id": "q1", "text": "red mug"}\n{"id": "q2", "text": "pan"}\n', None),
-        ("json", "judgments", '{\n"q1": {"d1": 2, "d2": 0},\n"q2": {"d3": 1}\n}\n', CONTENT),
         ("pairs", "queries", "q1\tred mug\nq2\tpan\n", None),
-        ("letor", "judgments", "2 qid:q1 1:0.5 # d1\n0 qid:q1 1:0.2 # d2\n1 qid:q2 1:0.5 # d3\n", CONTENT),
     ],
     ids=lambda each: each if isinstance(each, str) and each.isalpha() else "",
 )
 def test_the_built_in_readers_keep_their_promises(name, holds, example, content):
     (reader,) = (each for each in BUILT_IN.readers if (each.name, each.holds) == (name, holds))
 
-    assert broken(check_reader, reader, example, content or {"q1": "red mug", "q2": "pan"}) == []
+    assert find_broken(check_reader, reader, example, content or {"q1": "red mug", "q2": "pan"}) == []
 
 
 def test_what_code_of_plugins_gets_is_made_in_one_line():
