@@ -360,7 +360,7 @@ def is_recall(metric: Metric) -> bool:
         return False
     changes = [_CHANGES[text] for text in (_TO_THE_TOP, _MORE_AT_THE_END, _MORE_EXIST)]
     before, top, end, more = _values(metric, [_BEFORE, *changes])  # a gate asks; all of _CHANGES would take it longer
-    return abs(top - before) <= _SAME and abs(end - before) <= _SAME and before - more > _SAME
+    return bool(abs(top - before) <= _SAME and abs(end - before) <= _SAME and before - more > _SAME)
 
 
 _SAME = 1e-12

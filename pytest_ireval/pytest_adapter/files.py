@@ -35,7 +35,7 @@ from pytest_ireval.results.suite_result import RunResult, Section, SuiteResult
 from pytest_ireval.retrieval.formats.writers import put
 
 TO_JUDGE = "to_judge.tsv"
-_Content = str | bytes | Iterable[str]
+_Content = str | bytes
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pytest
@@ -19,7 +19,7 @@ def without_assertion_rewriting(config: pytest.Config) -> Iterator[None]:
     gate imports 200 of them: that costs 0.13 s of CPU, and 1 s in a fresh environment, where pytest has not kept what
     it has rewritten. ``PYTEST_DONT_REWRITE`` in each docstring saves nothing: such a module is parsed all the same.
     """
-    finder = config.pluginmanager.rewrite_hook
+    finder: Any = config.pluginmanager.rewrite_hook  # its type does not say that it is a finder
     found = finder in sys.meta_path
     if found:
         sys.meta_path.remove(finder)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,9 @@ from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.results.suite_result import MetricFigures, QueryTable, RunResult, SuiteResult, ToJudge
 from pytest_ireval.text_table import printable
 
-"""The folder of a run's files, unless the user names another."""
 RESULTS = "results.json"
 FORMAT = 1
 """The version of the form; a reader refuses another one."""
-_flat = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-"""Made once: ``json.dumps`` would make an encoder for each value."""
-
-
 PARTS = "results.parts"
 """The folder of the parts of a large ``results.json``: the queries and documents of a suite each."""
 LARGE = 32 << 20
@@ -35,33 +28,27 @@ _PART = re.compile(rf"{re.escape(PARTS)}/[0-9]+-[\w.-]+\.json", re.ASCII)
 
 
 def results_text(run: RunResult) -> str:
-    """The same text for equal runs; lists of plain values take one line each."""
-    return "".join(_results_pieces(run))
+    """The same text for equal runs."""
+    return _to_json(to_plain(run))
 
 
-def results_files(run: RunResult) -> dict[str, Iterator[str]]:
-    """The texts of ``results.json`` and of its parts by file name, piece by piece: the parts first, which it names."""
+def results_files(run: RunResult) -> dict[str, str]:
+    """The texts of ``results.json`` and of its parts by file name: the parts first, which it names."""
     if sum(map(_size, run.suites)) <= LARGE:
-        return {RESULTS: _results_pieces(run)}
-    names = (re.sub(r"[^\w.-]+", "-", suite.name, flags=re.ASCII) for suite in run.suites)
-    parts = [f"{PARTS}/{number:04}-{name}.json" for number, name in enumerate(names, 1)]
-    texts = {name: _part_pieces(run, suite) for name, suite in zip(parts, run.suites, strict=True)}
-    return {**texts, RESULTS: _results_pieces(run, parts)}
+        return {RESULTS: results_text(run)}
+    data = to_plain(run)
+    texts = {}
+    for number, suite in enumerate(data["suites"], 1):
+        name = re.sub(r"[^\w.-]+", "-", suite["name"], flags=re.ASCII)
+        suite["part"] = f"{PARTS}/{number:04}-{name}.json"
+        content = {name: suite[name] for name in IN_PARTS}
+        texts[suite["part"]] = _to_json({"date": run.date, "suite": suite["name"], **content})
+        suite |= {"queries": to_plain(QueryTable()), "documents": []}
+    return {**texts, RESULTS: _to_json(data)}
 
 
-def _results_pieces(run: RunResult, parts: Sequence[str] = ()) -> Iterator[str]:
-    """The text of results: the JSON of one suite at a time is in memory.
-
-    With the names of ``parts``, one a suite, their content is left out.
-    """
-    data = {"format": FORMAT, **to_plain(replace(run, suites=()))}
-    return _pieces({**data, "suites": _Suites(run.suites, parts)})
-
-
-def _part_pieces(run: RunResult, suite: SuiteResult) -> Iterator[str]:
-    plain = to_plain(suite)
-    of = {"format": FORMAT, "date": run.date, "suite": suite.name}
-    yield from _pieces({**of, **{name: plain[name] for name in IN_PARTS}})
+def _to_json(data: dict[str, Any]) -> str:
+    return json.dumps({"format": FORMAT, **data}, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _size(suite: SuiteResult) -> int:
@@ -69,30 +56,6 @@ def _size(suite: SuiteResult) -> int:
     table = suite.queries
     columns = 2 + len(table.columns) + len(table.now) + len(table.baseline)
     return 16 * columns * len(table.ids) + 120 * sum(len(each.documents) for each in suite.documents)
-
-
-def _pieces(data: dict[str, Any]) -> Iterator[str]:
-    for piece in _laid_out(data):
-        # JSON has these escapes for names that are no UTF-8
-        yield piece if piece.isascii() else piece.encode("utf-8", "backslashreplace").decode()
-    yield "\n"
-
-
-class _Suites(list[SuiteResult]):
-    """Suites that become plain one by one, whenever they are gone through."""
-
-    def __init__(self, suites: Iterable[SuiteResult], parts: Sequence[str]) -> None:
-        super().__init__(suites)
-        self.parts = parts
-
-    def __iter__(self) -> Iterator[Any]:
-        if not self.parts:
-            return map(to_plain, super().__iter__())
-        pairs = zip(super().__iter__(), self.parts, strict=True)
-        return ({**to_plain(replace(suite, queries=NONE, documents=())), "part": part} for suite, part in pairs)
-
-
-NONE = QueryTable()
 
 
 def report_folders(suite: Path, report: Path | None) -> list[Path]:
@@ -186,41 +149,6 @@ def _contradictions(run: RunResult) -> Iterator[str]:
 
 def _better(one: Verdict, other: Verdict) -> bool:
     return VERDICTS.index(one) < VERDICTS.index(other)
-
-
-FLAT = 6
-"""The level whose values have a line each: the queries of an outcome, and the documents of a query."""
-
-
-def _laid_out(value: Any, depth: int = 0) -> Iterator[str]:
-    """A line for each entry, but for what lies deep or holds nothing but plain values."""
-    within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    # suites are not looked into: each would be made plain once more
-    nested = (
-        bool(value) if isinstance(value, _Suites) else any(isinstance(each, dict | list) and each for each in within)
-    )
-    if depth >= FLAT or not nested:
-        yield _flat(value)
-        return
-    before = f"\n{' ' * (depth + 1)}"
-    if lines := _lines_of(value, before) if depth == FLAT - 1 else "":
-        yield f"[{before}{lines}{before[:-1]}]"
-        return
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    keys = [f"{_flat(key)}: " for key in value] if isinstance(value, dict) else itertools.repeat("", len(within))
-    yield opening
-    for number, (key, each) in enumerate(zip(keys, within, strict=True)):
-        yield f"{',' if number else ''}{before}{key}"
-        yield from _laid_out(each, depth + 1)
-    yield f"{before[:-1]}{closing}"
-
-
-def _lines_of(value: Any, before: str) -> str:
-    """The entries of a list of objects, encoded all at once; empty where it is not certain where each begins."""
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        return ""
-    text = _flat(value)[1:-1]
-    return text.replace("}, {", f"}},{before}{{") if text.count("}, {") == len(value) - 1 else ""
 
 
 Labels = tuple[tuple[str, str], ...]

@@ -1,5 +1,6 @@
 """What every format looks like as a whole, of a plain run and of one that is hard to lay out: see tests/golden."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -89,7 +90,7 @@ def test_the_page_of_a_pull_request(golden):
 
 
 def test_everything_for_programs(golden):
-    golden("results.json", results_text(RUN))
+    golden("results.json", json.dumps(json.loads(results_text(RUN)), indent=1, ensure_ascii=False) + "\n")
 
 
 def test_figures_for_dashboards(golden):
