@@ -11,8 +11,7 @@ from pydantic import BaseModel
 
 from pytest_ireval import load_registry
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.suites.editor_schema import model_schema
-from pytest_ireval.suites.editor_types import WORDS
+from pytest_ireval.suites.editor_schema import PlainSchema
 from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
 from pytest_ireval.suites.suite_keys import (
     CollapseKeys,
@@ -92,7 +91,7 @@ def _kind(kind: Any, shared: type[BaseModel]) -> Iterator[str]:
         yield f"```yaml\n{EXAMPLES[kind.name]}\n```\n"
     shared = ComparingOptions if issubclass(kind.options, ComparingOptions) else shared
     yield from _table(kind.options, shared)
-    for name, schema in model_schema(kind.options).get("$defs", {}).items():
+    for name, schema in _schema(kind.options).get("$defs", {}).items():
         yield f"Each {name.lower()}:\n"
         yield from _rows(schema)
     yield ""
@@ -100,13 +99,16 @@ def _kind(kind: Any, shared: type[BaseModel]) -> Iterator[str]:
 
 def _table(model: type[BaseModel], without: type[BaseModel] | None = None) -> Iterator[str]:
     """The keys of a model, but those of another."""
-    return _rows(model_schema(model), set(without.model_fields) if without else set())
+    return _rows(_schema(model), set(without.model_fields) if without else set())
+
+
+def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    return model.model_json_schema(schema_generator=PlainSchema)
 
 
 def _rows(schema: Mapping[str, Any], left_out: set[str] = frozenset()) -> Iterator[str]:  # type: ignore[assignment]
-    mapping = next((each for each in schema.get("anyOf", ()) if "properties" in each), schema)
-    required = mapping.get("required", ())
-    found = {key: each for key, each in mapping.get("properties", {}).items() if key not in left_out}
+    required = schema.get("required", ())
+    found = {key: each for key, each in schema.get("properties", {}).items() if key not in left_out}
     if not found:
         return
     with_examples = any("examples" in each for each in found.values())
@@ -119,8 +121,8 @@ def _rows(schema: Mapping[str, Any], left_out: set[str] = frozenset()) -> Iterat
             f" `{each['examples'][0]}` |" if with_examples and "examples" in each else " |" if with_examples else ""
         )
         yield f"| `{key}` | {_words(each)} | {default} | {meaning} |{example}"
-    if isinstance(mapping.get("additionalProperties"), dict):
-        yield f"| any metric | {_words(mapping['additionalProperties'])} | | Short form: the metric and its bound. |"
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield "| any metric | bound | | Short form: the metric and its bound. |"
 
 
 def _default(value: Any) -> str:
@@ -131,17 +133,17 @@ def _default(value: Any) -> str:
 
 def _words(schema: Mapping[str, Any]) -> str:
     """What such a value is called."""
-    if WORDS in schema:
-        return str(schema[WORDS])
+    if "title" in schema:
+        return str(schema["title"])
     if "enum" in schema or "const" in schema:
         return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
-    if "$ref" in schema or "allOf" in schema:
-        return "mapping"
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_words(each) for each in schema["anyOf"] if each != {"type": "null"}))
-    if schema.get("type") == "array":
-        return "list"
-    return {"string": "text", "object": "mapping"}.get(schema.get("type", "object"), str(schema.get("type", "mapping")))
+        return ", or a ".join(dict.fromkeys(_words(each) for each in schema["anyOf"]))
+    kind = schema.get("type", "object")
+    if kind == "integer" and "minimum" in schema:
+        return f"whole number from {schema['minimum']}"
+    words = {"string": "text", "array": "list", "object": "mapping", "boolean": "true or false"}
+    return "path" if schema.get("format") == "path" else words.get(kind, kind)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.reports.data_files import RESULTS, recorded_run, report_folders
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.statistics.resolution import LIKENESS
-from pytest_ireval.suites.quantities import Tolerance, tolerance
+from pytest_ireval.suites.quantities import Tolerance, read_tolerance
 from pytest_ireval.suites.scalars import UnfitError
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import aligned, magnitude, printable, wrapped
@@ -28,7 +28,7 @@ def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -
     if text is None:
         return None
     try:
-        drop = tolerance(text if text.strip().endswith("%") else {"absolute": text})
+        drop = read_tolerance(text if text.strip().endswith("%") else {"absolute": text})
     except UnfitError:
         drop = None
     if drop is None or not (drop.relative or drop.absolute):

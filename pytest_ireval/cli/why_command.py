@@ -54,7 +54,7 @@ def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplet
         return []
     try:
         registry = Conftests().registry_for(path)
-        files = [suite.queries.path for suite in load_suites(path, registry) if suite.queries]
+        files = [suite.queries.file.path for suite in load_suites(path, registry) if suite.queries]
         queries = [as_queries(file, registry.readers) for file in dict.fromkeys(files)]
     except (IrevalError, OSError):  # the command itself shows the error
         return []

@@ -405,7 +405,7 @@ def explained(
     if source is None or explain is None or not pairs:
         return (), ()
     documents_asked = material.suite.documents
-    if documents_asked.spans is not None or documents_asked.collapse or documents_asked.pattern:
+    if documents_asked.spans is not None or documents_asked.collapse:
         wanted = getattr(source.options, "explain", True)
         return (), ("explain has no effect with documents: spans or collapse: the index has other ids",) * wanted
     from pytest_ireval.sources.asking import in_threads  # which most runs can do without

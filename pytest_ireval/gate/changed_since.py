@@ -153,10 +153,10 @@ def _named_files(suite: Suite) -> Iterator[_Named]:
     yield _Named("the suite itself", _exactly(own))
     yield from (_Named("a file that it extends", _exactly(path)) for path in extended)
     asked = {
-        "its queries": suite.queries,
+        "its queries": suite.queries.file if suite.queries else None,
         "its judgments": suite.judgments.file if suite.judgments else None,
         "its aliases": suite.documents.aliases,
-        "its groups of variants": suite.documents.collapse,
+        "its groups of variants": suite.documents.collapse_file,
         "its preferences": suite.judgments.preferences if suite.judgments else None,
         "the fields of its documents": suite.documents.fields
         if any("fields" in metric.needs for metric in suite.metrics)

@@ -94,7 +94,8 @@ def queries_of_suite(suite: Suite, registry: Registry, path: Path | None = None)
     asked = suite.queries
     if asked is None:
         return None
-    return as_queries(near(path or asked.path), registry.readers, asked.format, "queries: {file: …, format: …}")
+    file = near(path or asked.file.path)
+    return as_queries(file, registry.readers, asked.format or None, "queries: {file: …, format: …}")
 
 
 def gathered(
@@ -102,10 +103,10 @@ def gathered(
 ) -> Gathered:
     """Queries and judgments, checked to belong together; ``queries`` are those that were read already."""
     documents = suite.documents
-    by_pattern = re.compile(documents.pattern) if documents.pattern else None
+    by_pattern = re.compile(documents.collapse_pattern) if documents.collapse_pattern else None
     names = Names(
         read_aliases(near(documents.aliases.path)) if documents.aliases else {},
-        by_pattern or (read_groups(near(documents.collapse.path)) if documents.collapse else {}),
+        by_pattern or (read_groups(near(documents.collapse_file.path)) if documents.collapse_file else {}),
     )
     queries = queries if queries is not None else queries_of_suite(suite, registry)
     written = judgments_of_suite(suite, registry, progress)
@@ -160,7 +161,7 @@ def judgments_of_suite(
     file = suite.judgments.file
     how = Reading("float" if suite.policies.grades == "float" else "integer", progress=progress)
     keys = ("judgments: {file: …, format: …}", "judgments: {file: …, grades: float}")
-    return as_judgments(near(path or file.path), registry.readers, file.format, how, *keys)
+    return as_judgments(near(path or file.path), registry.readers, suite.judgments.format or None, how, *keys)
 
 
 FROM_FILES = ("run", "command")
@@ -366,19 +367,19 @@ def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPri
         judgments="" if judged is None else judged.whole,
         source=fingerprint_of_text(source),
         policies=policies if lowest is None else fingerprint_of_text(f"{policies} relevant from {lowest:g}"),
-        documents=", ".join(filter(None, (suite.documents.definition(), "times: engine" if engine else ""))),
+        documents=", ".join(filter(None, (suite.documents.definition, "times: engine" if engine else ""))),
         side_files=_fingerprint_side_files(suite),
     )
 
 
 def _fingerprint_side_files(suite: Suite) -> str:
     """Of the files that name documents anew and of preferences; empty for a suite without them."""
-    named = [suite.documents.aliases, suite.documents.collapse, suite.judgments and suite.judgments.preferences]
+    named = [suite.documents.aliases, suite.documents.collapse_file, suite.judgments and suite.judgments.preferences]
     paths = [near(each.path) if each else None for each in named]
     # the line ends of a checkout on Windows change nothing; a pipe was read already, and is empty now
     contents = [path.read_bytes().replace(b"\r\n", b"\n") if path and path.is_file() else b"" for path in paths]
-    parts = [*map(fingerprint, contents), suite.documents.pattern]
-    return fingerprint_of_text("\n".join(parts)) if any(paths) or suite.documents.pattern else ""
+    parts = [*map(fingerprint, contents), suite.documents.collapse_pattern]
+    return fingerprint_of_text("\n".join(parts)) if any(paths) or suite.documents.collapse_pattern else ""
 
 
 def judgment_prints(gathered: Gathered) -> JudgmentPrints | None:

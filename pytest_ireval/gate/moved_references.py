@@ -26,8 +26,7 @@ from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import worst_changes
 from pytest_ireval.sources.asking import described_source
 from pytest_ireval.sources.run import RunOptions, files_of
-from pytest_ireval.suites.reading import Reference
-from pytest_ireval.suites.suite import SourceAsked, Suite
+from pytest_ireval.suites.suite import Reference, SourceAsked, Suite
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, planned
 from pytest_ireval.suites.finding import says_suite
 from pytest_ireval.suites.loading import load_suites
-from pytest_ireval.suites.options import ChangedOption, changed_options, looser_part, told_change
+from pytest_ireval.suites.loosening import ChangedOption, changed_options, looser_part, told_change
 from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
@@ -100,8 +100,8 @@ def _suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...
 def _read_by(suite: Suite) -> Iterator[Path]:
     """Its YAML files, and those that hold queries, judgments and other data of documents."""
     yield from suite.files or (suite.path,)
-    judgments = suite.judgments.file if suite.judgments else None
-    for asked in (suite.queries, judgments, suite.documents.aliases, suite.documents.collapse):
+    files = [asked.file for asked in (suite.queries, suite.judgments) if asked is not None]
+    for asked in (*files, suite.documents.aliases, suite.documents.collapse_file):
         if asked is not None:
             yield asked.path
 
@@ -138,7 +138,7 @@ def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite
 def queries_at_base(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
     """Those of its file, as it was, or else those that were judged."""
     if then.queries is not None:
-        return _as_it_was(then.queries, tree, lambda path: queries_of_suite(then, registry, path)) or queries
+        return _as_it_was(then.queries.file, tree, lambda path: queries_of_suite(then, registry, path)) or queries
     if then.judgments is None or path_from_top(tree, then.judgments.file.path) not in tree.changes:
         return queries
     judgments = judgments_at_base(then, registry, tree)
@@ -226,7 +226,7 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
         yield _moved("ties", then.policies.ties, now.policies.ties), False
     for key in SETTINGS:
         one, other = getattr(then, key), getattr(now, key)
-        if one != other and _same_but_place(one) != _same_but_place(other):
+        if one != other:
             simple = isinstance(one, str | int | tuple) and isinstance(other, str | int | tuple)
             yield _moved(key, told_change(one), told_change(other)) if simple else key, False
     of_then, of_now = then.judgments, now.judgments
@@ -239,14 +239,6 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
             yield _moved("judgments", of_then.file.path.name, of_now.file.path.name), False
     if then.source is not None and _asked(then) != _asked(now):
         yield "source", False
-
-
-def _same_but_place(value: object) -> object:
-    """The fields of something a suite asks for, without its place in the file."""
-    known = getattr(value, "__dataclass_fields__", None)
-    if known is None:
-        return value
-    return tuple(_same_but_place(getattr(value, name)) for name in known if name != "place")
 
 
 def _asked(suite: Suite) -> object:

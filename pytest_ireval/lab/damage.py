@@ -279,7 +279,7 @@ def _why_no_ties(stage: Stage) -> str:
     if suite.policies.ties == "input":
         return "the suite sets ties: input, so their order counts"
     documents = suite.documents
-    if documents.aliases or documents.collapse or documents.pattern or documents.definition():
+    if documents.aliases or documents.collapse or documents.definition:
         return "the suite renames or leaves out documents (key documents), so the order of equal scores may change"
     return ""
 

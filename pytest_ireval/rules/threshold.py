@@ -18,6 +18,7 @@ from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
+from pytest_ireval.suites.editor_types import FILLED_IN
 from pytest_ireval.suites.options import (
     IN_PARTS,
     Against,
@@ -30,7 +31,7 @@ from pytest_ireval.suites.options import (
     Texts,
 )
 from pytest_ireval.suites.quantities import Bound, refuse_unit
-from pytest_ireval.suites.reading import STORED
+from pytest_ireval.suites.suite import STORED
 from pytest_ireval.text_table import decimals_beside
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
@@ -132,6 +133,7 @@ class ThresholdOptions(RuleOptions):
         limits = made["properties"].pop("limits")
         made["properties"].pop("written")
         made["additionalProperties"] = limits["additionalProperties"]
+        made[FILLED_IN] = "keys"
         return made
 
 

@@ -109,8 +109,8 @@ DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 EXAMPLES = "write search/**, ../search/*.py, or /libs/analysis/** from the top of the repository"
 
 
-def watch(value: object) -> Watch:
-    """The watch of a glob, relative to the folder of the file it is written in, or with ``/`` to the repository."""
+def read_watch(value: object) -> Watch:
+    """Read a glob, relative to the folder of the file it is written in, or with ``/`` to the repository."""
     if isinstance(value, Watch):
         return value
     text = plain_value(value, "glob")

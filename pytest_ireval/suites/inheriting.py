@@ -6,18 +6,20 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import Problem, closest, shown
 from pytest_ireval.secrets import VARIABLE, keep
-from pytest_ireval.suites.checks import KEY, problem_at
-from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
-from pytest_ireval.suites.yaml_tree import read_tree, tree_of_bytes
+from pytest_ireval.suites.scalars import KEY, File, Items, Keys, Scalar, problem_at, put_value
+from pytest_ireval.suites.yaml_tree import read_tree, tree_of
 
 DEEPEST = 20
+Location = tuple[str | int, ...]
+Contents = Callable[[Path], bytes | None]
+"""The content of a file, in place of that on the disk; None: there is no such file."""
 
 
 @dataclass
@@ -27,13 +29,10 @@ class GatheredKeys:
     tree: Keys
     own: Keys
     """The keys of the file itself."""
-    rules: list[tuple[int, Any]] = field(default_factory=list)
-    """Each rule with its position in the list where it is written; inherited ones first."""
     problems: list[Problem] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     whole: bool = True
-    unknown: list[Problem] = field(default_factory=list)
-    """The problems of texts with unknown variables; no other problem of such a text is reported."""
+    """False if a file or a variable is missing, so that nothing else can be said."""
 
 
 def shown_path(path: Path) -> str:
@@ -42,11 +41,7 @@ def shown_path(path: Path) -> str:
     return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
 
-Contents = Callable[[Path], bytes | None]
-"""The content of a file, in place of that on the disk; None: there is no such file."""
-
-
-def gathered_keys(
+def gather_keys(
     path: Path,
     environment: Mapping[str, str],
     shown: str | None = None,
@@ -60,81 +55,72 @@ def gathered_keys(
     """
     known = {} if known is None else known
     file = File(shown or shown_path(path), str(path.parent))
-    read = read_tree(path, file) if contents is None else tree_of_bytes(contents(path) or b"", file)
-    problems = list(read.problems)
-    own = _with_environment(read.top, environment, problems) if read.variables else read.top
-    here = GatheredKeys(own, own, problems=problems, files=[path], whole=read.whole)
-    here.unknown = problems[len(read.problems) :]
-    bases = [_base(text, (*chain, path), environment, here, contents, known) for text in _named(own, here)]
-    _merge(here, [base for base in bases if base is not None])
+    read = read_tree(path, file) if contents is None else tree_of(contents(path) or b"", file)
+    here = GatheredKeys(read.top, read.top, list(read.problems), [path], read.whole)
+    here.tree = here.own = _fill_variables(read.top, environment, here)
+    if not here.whole:
+        return here
+    bases = []
+    for text in _find_extended(here):
+        below = Path(os.path.abspath(os.path.join(text.folder, text.strip())))
+        if complaint := _find_fault(below, (*chain, path), text, contents):
+            here.problems.append(Problem(complaint, str(text.place), ("extends",)))
+            continue
+        if below not in known:
+            known[below] = gather_keys(below, environment, None, (*chain, path), contents, known)
+        bases.append(known[below])
+    _merge(here, bases)
     return here
 
 
-def _named(own: Keys, here: GatheredKeys) -> list[Scalar]:
+def _find_extended(here: GatheredKeys) -> list[Scalar]:
     """The texts of ``extends``."""
-    value = own.get("extends")
-    if value is None:
-        return []
-    if isinstance(value, Scalar) and value.strip():
-        return [value]
-    if isinstance(value, Items) and value and all(isinstance(each, Scalar) and each.strip() for each in value):
-        return list(value)
-    place = next(key for key in own if key == "extends").place
-    here.problems.append(Problem("names no files: it is one path or a list of paths", str(place), ("extends",)))
+    value = here.own.get("extends", Items())
+    texts = value if isinstance(value, Items) and ("extends" not in here.own or value) else [value]
+    if all(isinstance(each, Scalar) and each.strip() for each in texts):
+        return list(texts)
+    complaint = "names no files: it is one path or a list of paths"
+    here.problems.append(problem_at(here.own, ("extends", KEY), complaint))
     return []
 
 
-def _base(
-    text: Scalar,
-    chain: tuple[Path, ...],
-    environment: Mapping[str, str],
-    here: GatheredKeys,
-    contents: Contents | None,
-    known: dict[Path, GatheredKeys],
-) -> GatheredKeys | None:
-    """The keys of another file; its problems are problems here."""
-    path = Path(os.path.abspath(os.path.join(text.folder, text.strip())))
-    complaint = ""
+def _find_fault(path: Path, chain: tuple[Path, ...], text: str, contents: Contents | None) -> str:
+    """Find why a file cannot be extended; empty if it can."""
     if path in chain:
-        complaint = f"{text} extends this file: " + " > ".join(map(shown_path, [*chain[chain.index(path) :], path]))
-    elif len(chain) > DEEPEST:
-        complaint = f"files extend each other through more than {DEEPEST} levels"
-    elif not (os.path.isfile(path) if contents is None else contents(path) is not None):
-        complaint = f"no such file: {shown_path(path)}"
-    if complaint:
-        here.problems.append(Problem(complaint, str(text.place), ("extends",)))
-        return None
-    if path not in known:
-        known[path] = gathered_keys(path, environment, chain=chain, contents=contents, known=known)
-    base = known[path]
-    here.problems[:] = dict.fromkeys([*here.problems, *base.problems])
-    here.unknown[:] = dict.fromkeys([*here.unknown, *base.unknown])
-    here.files += [each for each in base.files if each not in here.files]
-    here.whole = here.whole and base.whole
-    return base
+        return f"{text} extends this file: " + " > ".join(map(shown_path, [*chain[chain.index(path) :], path]))
+    if len(chain) > DEEPEST:
+        return f"files extend each other through more than {DEEPEST} levels"
+    exists = path.is_file() if contents is None else contents(path) is not None
+    return "" if exists else f"no such file: {shown_path(path)}"
 
 
 def _merge(here: GatheredKeys, bases: list[GatheredKeys]) -> None:
     """Merge the keys: later files win over earlier ones, the file itself over all; rules are added."""
     tree: dict[Any, Any] = {}
-    for keys in (*(base.tree for base in bases), here.own):
-        left_out = () if keys is here.own else ("ireval", "extends")
-        tree = {key: each for key, each in tree.items() if key not in keys}
-        tree.update((key, each) for key, each in keys.items() if key not in left_out)
-    inherited = {id(rule): (number, rule) for base in bases for number, rule in base.rules}  # one file may come twice
-    here.rules = [*inherited.values(), *_rules_of(here)]
+    rules: list[Any] = []
+    for base in bases:
+        here.problems[:] = dict.fromkeys([*here.problems, *base.problems])
+        here.files += [each for each in base.files if each not in here.files]
+        here.whole = here.whole and base.whole
+        tree = _replace_keys(tree, {key: each for key, each in base.tree.items() if key not in ("ireval", "extends")})
+        rules += base.tree.get("rules", ())
+    tree = _replace_keys(tree, here.own)
+    own = here.own.get("rules", Items())
+    if not isinstance(own, Items) and own != "":
+        complaint = "is not a list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}"
+        here.problems.append(problem_at(here.own, ("rules", KEY), complaint))
+        own = Items()
+    if "rules" in tree:
+        key = next(each for each in tree if each == "rules")
+        # a base that is extended twice brings its rules once
+        every = {id(each): each for each in (*rules, *own)}
+        tree["rules"] = put_value(Items(every.values()), key.file, key.line, key.column)
     here.tree = put_value(Keys(tree), here.own.file, here.own.line, here.own.column)
 
 
-def _rules_of(here: GatheredKeys) -> list[tuple[int, Any]]:
-    value = here.own.get("rules", [])
-    if isinstance(value, Items):
-        return list(enumerate(value))
-    if value not in ("", []):
-        place = next(key for key in here.own if key == "rules").place
-        complaint = "is not a list: each rule begins with a hyphen, - threshold: {nDCG@10: '>= 0.85'}"
-        here.problems.append(Problem(complaint, str(place), ("rules",)))
-    return []
+def _replace_keys(tree: dict[Any, Any], by: dict[Any, Any]) -> dict[Any, Any]:
+    """The keys of both, each with the place where it is written last."""
+    return {key: each for key, each in tree.items() if key not in by} | by
 
 
 _PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{(?P<literal>[A-Za-z_]\w*)\}\}|\{(?P<name>[A-Za-z_]\w*)\})")
@@ -144,55 +130,57 @@ NO_SECRETS = ("run", "python", "format", "queries_format", "folder", "timeout", 
 """Options of sources that are not secret: names of files, code and the like."""
 
 
-def _with_environment(tree: Keys, environment: Mapping[str, str], problems: list[Problem]) -> Keys:
+def _fill_variables(tree: Keys, environment: Mapping[str, str], here: GatheredKeys) -> Keys:
     """The tree with the values of variables; one that is not set is a problem at its place."""
 
-    def filled(text: Scalar, path: tuple[str, ...]) -> str:
+    def fill(text: Scalar, location: Location) -> str:
         if "$" not in text:
             return text
 
+        def refuse(complaint: str, suggestion: str, allowed: str = "") -> None:
+            here.problems.append(problem_at(tree, location, complaint, suggestion, allowed))
+            here.whole = False  # what follows from the missing value is no mistake
+
         def value(match: re.Match[str]) -> str:
+            name, default = match["name"], match["default"]
             if match["escaped"]:
                 return "$"
             if match["other"]:
-                suggestion = "write ${NAME} or ${NAME:-default}; $$ is a $"
-                problems.append(Problem("is not a variable", str(text.place), path, suggestion))
+                refuse("is not a variable", "write ${NAME} or ${NAME:-default}; $$ is a $")
                 return match.group()
-            found = environment.get(match["name"])
-            if found and _may_be_secret(path):
-                keep(match["name"], found)
-            if match["default"] is not None:
-                return found or match["default"]
+            found = environment.get(name)
+            if found and _may_be_secret(location):
+                keep(name, found)
+            if default is not None:
+                return found or default
             if found is None:
-                problems.append(_not_set(match["name"], text, path, environment))
+                meant = closest(name, environment, closeness=0.7)
+                refuse(
+                    f"the environment variable {name} is not set",
+                    f"did you mean {meant}?" if meant else "",
+                    f"${{{name}:-default}} sets a default; $${{{name}}} is the literal text",
+                )
             return match.group() if found is None else found
 
         return VARIABLE.sub(value, text)
 
-    made: Keys = _mapped(tree, filled, ())
+    made: Keys = _change_texts(tree, fill, ())
     return made
 
 
-def _may_be_secret(path: tuple[str, ...]) -> bool:
+def _may_be_secret(location: Location) -> bool:
     """Tell whether the value is passed to a program or a service: an argument, a header, an address."""
-    below = next((path[number + 1 :] for number, key in enumerate(path) if key in OF_THEIR_OWN), ())
-    return bool(below) and below[0] not in NO_SECRETS and below != ("command", "1")
+    below = next((location[at + 1 :] for at, key in enumerate(location) if key in OF_THEIR_OWN), ())
+    return bool(below) and below[0] not in NO_SECRETS and below != ("command", 0)
 
 
-def _not_set(name: str, text: Scalar, path: tuple[str, ...], environment: Mapping[str, str]) -> Problem:
-    meant = closest(name, environment, closeness=0.7)
-    suggestion = f"did you mean {meant}?" if meant else ""
-    allowed = f"${{{name}:-default}} sets a default; $${{{name}}} is the literal text"
-    return Problem(f"the environment variable {name} is not set", str(text.place), path, suggestion, allowed)
+def fill_placeholders(tree: Any, values: Mapping[str, str], problems: list[Problem]) -> Any:
+    """The tree with the values of a matrix; ``{{name}}`` is the text ``{name}``."""
 
-
-def with_values(tree: Any, values: Mapping[str, str], problems: list[Problem], path: tuple[str, ...] = ()) -> Any:
-    """The tree with the values of a matrix; ``{{name}}`` is the text ``{name}``. ``path`` leads to it."""
-
-    def filled(text: Scalar, path: tuple[str, ...]) -> str:
+    def fill(text: Scalar, location: Location) -> str:
         if "{" not in text:
             return text
-        own = any(key in OF_THEIR_OWN for key in path)
+        own = any(key in OF_THEIR_OWN for key in location)
 
         def value(match: re.Match[str]) -> str:
             if match["literal"]:
@@ -205,37 +193,40 @@ def with_values(tree: Any, values: Mapping[str, str], problems: list[Problem], p
                 suggestion = f"did you mean {{{meant}}}?" if meant else f"{{{{{name}}}}} is the literal text"
                 allowed = "of the matrix: " + ", ".join(f"{{{each}}}" for each in values)
                 complaint = f"{shown(match.group())} is not a name of the matrix"
-                problems.append(Problem(complaint, str(text.place), path, suggestion, allowed))
+                problems.append(problem_at(tree, location, complaint, suggestion, allowed))
             return match.group()
 
         return _PLACEHOLDER.sub(value, text)
 
-    return _mapped(tree, filled, path)
+    return _change_texts(tree, fill, ())
 
 
-def _mapped(value: Any, change: Callable[[Scalar, tuple[str, ...]], str], path: tuple[str, ...]) -> Any:
+def _change_texts(value: Any, change: Callable[[Scalar, Location], str], location: Location) -> Any:
     """The tree with its texts changed; what does not change is not copied."""
+    made: Any
     if isinstance(value, Scalar):
-        text = change(value, path)
+        text = change(value, location)
         if text is value:
             return value
-        return put_value(Scalar(text, quoted=value.quoted), value.file, value.line, value.column)
-    if isinstance(value, Keys):
-        made = {key: _mapped(each, change, (*path, str(key))) for key, each in value.items()}
-        same = all(made[key] is each for key, each in value.items())
-        return value if same else put_value(Keys(made), value.file, value.line, value.column)
-    items = [_mapped(each, change, (*path, str(number))) for number, each in enumerate(value, 1)]
-    same = all(new is old for new, old in zip(items, value, strict=True))
-    return value if same else put_value(Items(items), value.file, value.line, value.column)
+        made = Scalar(text, quoted=value.quoted)
+    elif isinstance(value, Keys):
+        made = Keys({key: _change_texts(each, change, (*location, key)) for key, each in value.items()})
+        if all(made[key] is each for key, each in value.items()):
+            return value
+    else:
+        made = Items([_change_texts(each, change, (*location, at)) for at, each in enumerate(value)])
+        if all(new is old for new, old in zip(made, value, strict=True)):
+            return value
+    return put_value(made, value.file, value.line, value.column)
 
 
 NAME = re.compile(r"[A-Za-z_]\w*")
 VALUE = re.compile(r"[A-Za-z0-9_.-]+")
-MOST = 1000
+MOST_SUITES = 1000
 
 
-def combinations(tree: Keys, rules: Iterable[Any], problems: list[Problem]) -> list[dict[str, str]]:
-    """The values of each suite; one suite without any if there is no matrix. ``rules`` are those of the suites."""
+def combine_values(tree: Keys, problems: list[Problem]) -> list[dict[str, str]]:
+    """The values of each suite; one suite without any if there is no matrix."""
     matrix = tree.get("matrix")
     if matrix is None:
         return [{}]
@@ -243,38 +234,38 @@ def combinations(tree: Keys, rules: Iterable[Any], problems: list[Problem]) -> l
         complaint = "a matrix is a mapping of names and values: {locale: [de, fr]}"
         problems.append(problem_at(tree, ("matrix",), complaint))
         return []
-    columns = {str(name): _values(tree, name, problems) for name in matrix}
+    columns = {str(name): _read_values(tree, name, problems) for name in matrix}
     count = math.prod(map(len, columns.values()))
-    if count > MOST:
-        complaint = f"this matrix makes {count:,} suites; the limit is {MOST:,}"
+    if count > MOST_SUITES:
+        complaint = f"this matrix makes {count:,} suites; the limit is {MOST_SUITES:,}"
         problems.append(problem_at(tree, ("matrix",), complaint))
         return []
-    _refuse_unused(tree, rules, columns, problems)
+    problems += _find_unused(tree, columns)
     return [dict(zip(columns, each, strict=True)) for each in itertools.product(*columns.values())]
 
 
-def _refuse_unused(tree: Keys, rules: Iterable[Any], columns: Mapping[str, list[str]], problems: list[Problem]) -> None:
+def _find_unused(tree: Keys, columns: Mapping[str, list[str]]) -> Iterator[Problem]:
     """A name that only the suite's own name uses would make equal suites."""
-    said = [value for key, value in tree.items() if key not in ("matrix", "suite", "rules")]
-    used = {match["name"] for text in _texts([*said, *rules]) for match in _PLACEHOLDER.finditer(text) if match["name"]}
+    texts = _walk_texts([value for key, value in tree.items() if key not in ("matrix", "suite")])
+    used = {match["name"] for text in texts for match in _PLACEHOLDER.finditer(text) if match["name"]}
     for name, values in columns.items():
         misspelt = closest(name, used - columns.keys())  # and reported as that
         if len(values) > 1 and name not in used and not misspelt:
             complaint = f"{{{name}}} is not used, so its {len(values)} suites would differ only in their names"
             remedy = f"write {{{name}}} where they differ, as in judgments: data/{{{name}}}.txt"
-            problems.append(problem_at(tree, ("matrix", name, KEY), complaint, remedy))
+            yield problem_at(tree, ("matrix", name, KEY), complaint, remedy)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _walk_texts(value: Any) -> Iterator[str]:
     """All texts in a value, without keys."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, (list, dict)):
+    else:
         for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
+            yield from _walk_texts(each)
 
 
-def _values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
+def _read_values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
     """The values under one name that can be part of a suite's name."""
     if not NAME.fullmatch(name):
         complaint = f"{str(name)!r} is not a name: write letters, digits and _"
@@ -296,7 +287,7 @@ def _values(tree: Keys, name: Scalar, problems: list[Problem]) -> list[str]:
     return values
 
 
-def named_suite(written: Any, name: str, values: Mapping[str, str]) -> str:
+def name_suite(written: str, name: str, values: Mapping[str, str]) -> str:
     """The suite's name, with the values that it does not contain yet: ``shop.de``."""
-    used = {match["name"] for match in _PLACEHOLDER.finditer(written)} if isinstance(written, str) else set()
+    used = {match["name"] for match in _PLACEHOLDER.finditer(written)}
     return ".".join([name, *(value for key, value in values.items() if key not in used)])

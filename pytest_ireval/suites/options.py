@@ -1,13 +1,13 @@
-"""Options of every kind of rule and source: their types, their defaults, and changes of options that let more pass."""
+"""Options of every kind of rule and source: their types and their defaults."""
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -16,105 +16,149 @@ from pydantic import (
     ConfigDict,
     Field,
     GetPydanticSchema,
+    PlainValidator,
+    TypeAdapter,
     ValidationError,
     WithJsonSchema,
     create_model,
     model_validator,
 )
 
+from pytest_ireval.errors import closest, did_you_mean, shown
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.retrieval.queries import composed
 from pytest_ireval.suites import editor_types, finding, quantities, reading
 from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
-from pytest_ireval.suites.reading import STORED, Reference
+from pytest_ireval.suites.scalars import UnfitError, unfit
+from pytest_ireval.suites.sources_and_rules import read_reference
+from pytest_ireval.suites.suite import STORED, Reference, Watch
 
 if TYPE_CHECKING:
     from pytest_ireval.errors import Problem
     from pytest_ireval.retrieval.queries import Queries
 
 
-def typed(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
-    """A type of ours that ``read`` makes of a suite's value; ``schema`` is for editors.
+def read_with(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
+    """Let a function make the values of a type of ours, into which pydantic does not look; ``schema`` is for editors.
 
-    Pydantic must not look into the type, and so cannot apply constraints such as ``ge`` to it. Numbers, text and the
-    like are read first and then left to pydantic.
+    Constraints such as ``ge`` cannot be added to such a type.
     """
-    return _read_as(Annotated[Any, BeforeValidator(read)], schema)
-
-
-def _read_as(kind: Any, schema: editor_types.Schema) -> GetPydanticSchema:
-    """A type that pydantic reads as another one."""
     return GetPydanticSchema(
-        lambda _source, handler: handler.generate_schema(kind), lambda _schema, _handler: dict(schema)
+        lambda _source, handler: handler.generate_schema(Annotated[Any, PlainValidator(read)]),
+        lambda _schema, _handler: dict(schema),
     )
 
 
-Text = Annotated[str, BeforeValidator(reading.text), WithJsonSchema(editor_types.TEXT)]
+Text = str
 """Any text."""
-SecretText = Annotated[Text, BeforeValidator(reading.secret)]
+SecretText = Annotated[str, AfterValidator(reading.read_secret)]
 """Text that no output shows: a password, a token. At least 8 characters, or empty."""
-Cell = Annotated[str, BeforeValidator(reading.cell), WithJsonSchema(editor_types.TEXT)]
+Cell = Annotated[str, AfterValidator(composed)]
 """A value of a column of queries."""
-Texts = Annotated[tuple[Text, ...], BeforeValidator(reading.read_list), WithJsonSchema(editor_types.TEXTS)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(reading.read_list, json_schema_input_type=Text | tuple[Text, ...])]
 """One text or a list of them."""
-Flag = Annotated[bool, BeforeValidator(reading.flag), WithJsonSchema(editor_types.FLAG)]
+TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+MARKS_OF_PYTEST = "skip skipif xfail parametrize usefixtures filterwarnings tryfirst trylast ireval".split()  # noqa: SIM905
+RESERVED = {
+    **dict.fromkeys(("and", "or", "not"), "it is an operator of pytest -m"),
+    **dict.fromkeys(MARKS_OF_PYTEST, "pytest acts on a mark of that name"),
+}
+
+
+def _check_tag(tag: str) -> str:
+    complaint = "" if TAG.fullmatch(tag) else f"{shown(tag)} is not a tag"
+    if tag in RESERVED:
+        complaint = f"{tag!r} is not a tag: {RESERVED[tag]}"
+    if complaint:
+        raise UnfitError(complaint, allowed="a tag is a word of letters, digits, _ . and -, and begins with a letter")
+    return tag
+
+
+Tags = Annotated[
+    tuple[Annotated[str, AfterValidator(_check_tag)], ...],
+    BeforeValidator(reading.read_list, json_schema_input_type=Text | tuple[Text, ...]),
+]
+"""Marks of tests."""
+Flag = Annotated[bool, BeforeValidator(reading.read_flag)]
 """``true`` or ``false``."""
-Whole = Annotated[int, BeforeValidator(reading.read_whole), WithJsonSchema(editor_types.WHOLE)]
+Whole = Annotated[int, Field(ge=1), BeforeValidator(reading.read_whole)]
 """A whole number from 1."""
-Count = Annotated[int, BeforeValidator(lambda value: reading.read_whole(value, 0)), WithJsonSchema(editor_types.COUNT)]
+Count = Annotated[int, Field(ge=0), BeforeValidator(reading.read_whole)]
 """A whole number from 0."""
-Number = Annotated[float, BeforeValidator(reading.read_number), WithJsonSchema(editor_types.NUMBER)]
+Number = Annotated[float, BeforeValidator(reading.read_number)]
 """A finite number."""
-Cells = Annotated[tuple[Cell, ...], BeforeValidator(reading.read_list), WithJsonSchema(editor_types.TEXTS)]
+Cells = Annotated[tuple[Cell, ...], BeforeValidator(reading.read_list, json_schema_input_type=Cell | tuple[Cell, ...])]
 """One of them or a list of them."""
-Filter = Annotated[dict[Text, Cells], BeforeValidator(reading.a_filter), WithJsonSchema(editor_types.FILTER)]
+Filter = Annotated[
+    dict[Text, Cells], BeforeValidator(reading.read_filter), Field(title="mapping of columns and values")
+]
 """Columns, each with the values that count."""
-PathText = Annotated[Path, BeforeValidator(reading.path), WithJsonSchema(editor_types.PATH)]
+PathText = Annotated[Path, BeforeValidator(reading.read_path)]
 """An absolute path; a suite writes it relative to its file."""
-PathTexts = Annotated[tuple[PathText, ...], BeforeValidator(reading.read_some), WithJsonSchema(editor_types.PATHS)]
+PathTexts = Annotated[
+    tuple[PathText, ...], BeforeValidator(reading.read_some, json_schema_input_type=PathText | tuple[PathText, ...])
+]
 """One path or a list of them."""
+
+
+def _refuse_exceptions_alone(watches: tuple[Watch, ...]) -> tuple[Watch, ...]:
+    """With exceptions alone a suite would never take part."""
+    if watches and all(watch.excludes for watch in watches):
+        raise UnfitError("only excludes files", "also name the files to watch: /** is everything")
+    return watches
+
+
 Watches = Annotated[
-    tuple[Annotated[Any, BeforeValidator(finding.watch)], ...],
+    tuple[Annotated[Watch, read_with(finding.read_watch, editor_types.GLOB)], ...],
     BeforeValidator(reading.read_some),
+    AfterValidator(_refuse_exceptions_alone),
     WithJsonSchema(editor_types.GLOBS),
 ]
 """Globs of files that a suite depends on; ``!`` before one takes files out again."""
-MetricText = Annotated[Metric, typed(reading.one_metric, editor_types.METRIC)]
+MetricText = Annotated[Metric, read_with(reading.read_metric, editor_types.METRIC)]
 """One metric; the validation's context has the registry that knows it."""
 MetricTexts = Annotated[
-    tuple[Metric, ...],
-    _read_as(
-        Annotated[
-            tuple[Annotated[Any, BeforeValidator(reading.metrics_of)], ...],
-            BeforeValidator(reading.read_some),
-            AfterValidator(reading.flat),
-        ],
-        editor_types.METRICS,
-    ),
+    tuple[Annotated[Metric, read_with(reading.read_metrics, editor_types.METRIC)], ...],
+    BeforeValidator(reading.read_some),
+    AfterValidator(reading.join_metrics),
+    WithJsonSchema(editor_types.METRICS),
 ]
 """Metrics, each once; ``P@[5, 10]`` is two."""
-BoundText = Annotated[Bound, typed(quantities.read_bound, editor_types.BOUND)]
+BoundText = Annotated[Bound, read_with(quantities.read_bound, editor_types.BOUND)]
 """``>= 0.85``."""
-FigureText = Annotated[float, typed(quantities.read_figure, editor_types.FIGURE)]
+FigureText = Annotated[float, read_with(quantities.read_figure, editor_types.FIGURE)]
 """A value of a metric: ``0.85``; of one in milliseconds also ``150ms`` or ``0.15s``."""
-ToleranceText = Annotated[Tolerance, typed(quantities.tolerance, editor_types.TOLERANCE)]
+ToleranceText = Annotated[Tolerance, read_with(quantities.read_tolerance, editor_types.TOLERANCE)]
 """``1%`` of the baseline, or ``{absolute: 0.01}``."""
-TolerancesText = Annotated[
-    Tolerances,
-    _read_as(
-        Annotated[dict[Cell, ToleranceText], BeforeValidator(reading.by_value), AfterValidator(reading.tolerances)],
-        editor_types.TOLERANCES,
-    ),
-]
+_BY_VALUE = TypeAdapter(dict[Cell, ToleranceText], config=ConfigDict(defer_build=True))
+
+
+def _read_tolerances(value: Any) -> Tolerances:
+    """Read a tolerance for all, or a mapping with one for each value."""
+    if isinstance(value, Tolerances):
+        return value
+    if not isinstance(value, dict) or list(value) == ["absolute"]:
+        return Tolerances(_BY_VALUE.validate_python({"default": value})["default"])
+    if not value:
+        raise unfit("", quantities.A_TOLERANCE)
+    for key, each in value.items():  # a bare number is no tolerance of a value
+        if isinstance(each, str) and "%" not in each and closest(str(key), ["absolute"]):
+            raise UnfitError(f"unknown key {shown(str(key))}", did_you_mean(str(key), ["absolute"]))
+    found = _BY_VALUE.validate_python(value)
+    return Tolerances(found.pop("default", None), found)
+
+
+TolerancesText = Annotated[Tolerances, read_with(_read_tolerances, editor_types.TOLERANCES)]
 """A tolerance, or one for each value of ``per``: ``{head: 1%, default: 3%}``."""
-AmountText = Annotated[Amount, typed(quantities.amount, editor_types.AMOUNT)]
+AmountText = Annotated[Amount, read_with(quantities.read_amount, editor_types.AMOUNT)]
 """``2``, or ``5%`` of all."""
-ShareText = Annotated[float, typed(quantities.share, editor_types.SHARE)]
+ShareText = Annotated[float, read_with(quantities.read_share, editor_types.SHARE)]
 """``60%``, above 0."""
-DurationText = Annotated[float, BeforeValidator(reading.duration), WithJsonSchema(editor_types.DURATION)]
+DurationText = Annotated[float, BeforeValidator(reading.read_duration), WithJsonSchema(editor_types.DURATION)]
 """Seconds: ``30s``, ``500ms``, ``2m``."""
-DayText = Annotated[date, BeforeValidator(reading.day), WithJsonSchema(editor_types.DAY)]
+DayText = Annotated[date, BeforeValidator(reading.read_day), WithJsonSchema(editor_types.DAY)]
 """``2027-04-01``."""
-Against = Annotated[Reference, typed(reading.against, editor_types.AGAINST)]
+Against = Annotated[Reference, read_with(read_reference, editor_types.AGAINST)]
 """A reference to compare with."""
 
 
@@ -138,94 +182,6 @@ MORE, LESS, IN_PARTS = Looser("more"), Looser("less"), Looser("parts")
 def _words(*order: str) -> Looser:
     """For an option whose values are words, the strictest first."""
     return Looser("words", order)
-
-
-@runtime_checkable
-class Comparable(Protocol):
-    """A value that can be compared with another by how much it lets pass."""
-
-    def looser_than(self, other: Any) -> bool:
-        """Tell whether it may let more pass; also true if that is unknown, as for 2 queries and 5% of them."""
-
-
-@runtime_checkable
-class Sliced(Protocol):
-    """A value with a part for each slice of a rule."""
-
-    def on_slice(self, value: str) -> Any:
-        """The part for the slice with that value of ``per``."""
-
-
-class ChangedOption(NamedTuple):
-    """An option whose value has changed."""
-
-    name: str
-    before: str
-    now: str
-    looser: bool
-    """True if it lets more pass; False if its direction is unknown, so that it is only reported."""
-
-
-def changed_options(before: BaseModel, now: BaseModel, values: tuple[str, str] = ("", "")) -> Iterator[ChangedOption]:
-    """The options of a rule that let more pass than before, and changed options of unknown direction.
-
-    ``values`` are those of the slices that are looked at: an option may differ between slices.
-    """
-    for name, field in type(now).model_fields.items():
-        if not hasattr(before, name):
-            continue
-        one, other = _on_slice(getattr(before, name), values[0]), _on_slice(getattr(now, name), values[1])
-        if one == other:
-            continue
-        way = next((each for each in field.metadata if isinstance(each, Looser)), None)
-        if way == IN_PARTS:
-            continue
-        known = way is not None or isinstance(other if other is not None else one, Comparable)
-        if not known or _is_looser(way or MORE, one, other):
-            yield ChangedOption(name, told_change(one), told_change(other), known)
-
-
-def _on_slice(option: Any, value: str) -> Any:
-    return option.on_slice(value) if isinstance(option, Sliced) else option
-
-
-def looser_part(before: Any, now: Any) -> Iterator[ChangedOption]:
-    """The same for the value of one part of a rule."""
-    if before == now:
-        return
-    if isinstance(now, Comparable) and isinstance(before, type(now)):
-        if now.looser_than(before):
-            yield ChangedOption("", told_change(before), told_change(now), looser=True)
-    elif isinstance(now, BaseModel) and isinstance(before, BaseModel):
-        yield from changed_options(before, now)
-    else:
-        yield ChangedOption("", told_change(before), told_change(now), looser=False)
-
-
-def told_change(value: Any) -> str:
-    """A value as one line of a report shows it."""
-    if value is None or value in ((), ""):
-        return "none"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    if isinstance(value, tuple) and type(value) is tuple:
-        return ", ".join(map(str, value))
-    return str(value)
-
-
-def _is_looser(way: Looser, before: Any, now: Any) -> bool:
-    if before is None or now is None:
-        return (now is None) == (way.without == "loosest")
-    if isinstance(now, Comparable):
-        return bool(before.looser_than(now) if way.direction == "less" else now.looser_than(before))
-    if way.order:
-        return way.order.index(now) > way.order.index(before)
-    if isinstance(now, tuple):
-        gained, lost = set(now) - set(before), set(before) - set(now)
-        return bool(gained if way.direction == "more" else lost)
-    return (now > before) == (way.direction == "more") and not math.isclose(now, before, rel_tol=1e-12, abs_tol=0.0)
 
 
 KNOWN: Mapping[str, type[Any] | tuple[type[Any], ...]] = {
@@ -298,7 +254,7 @@ class RuleOptions(OptionsOfKinds):
         default_factory=dict, description="Only queries whose columns have these values: {segment: tail}."
     )
     per: Text = Field("", description="A column of the queries: one verdict for each of its values.")
-    tags: Texts = Field((), description="Marks of its tests: pytest --ireval -m nightly.")
+    tags: Tags = Field((), description="Marks of its tests: pytest --ireval -m nightly.")
     on_fail: Annotated[Literal["fail", "warn"], _words("fail", "warn")] = Field(
         "fail", description="warn: reported and never red. The default of rules about times is warn."
     )

@@ -139,7 +139,7 @@ def percent(share: float) -> str:
 
 
 def read_figure(value: Any, what: str = "number") -> float:
-    """``0.85``; a time with its unit, such as ``0.15s``, becomes milliseconds."""
+    """Read ``0.85``; a time with its unit, such as ``0.15s``, becomes milliseconds."""
     match = None if isinstance(value, int | float) else TIME.fullmatch(plain_value(value, what))
     if match is None:
         return value if isinstance(value, Milliseconds) else number_in_scalar(value, what)
@@ -147,7 +147,7 @@ def read_figure(value: Any, what: str = "number") -> float:
 
 
 def read_bound(value: Any) -> Bound:
-    """``>= 0.85``."""
+    """Read ``>= 0.85``."""
     if isinstance(value, Bound):
         return value
     match = BOUND.fullmatch(plain_value(value, A_BOUND).replace("≥", ">=").replace("≤", "<="))
@@ -156,34 +156,34 @@ def read_bound(value: Any) -> Bound:
     return Bound(match[1], read_figure(match[2], A_BOUND))
 
 
-def tolerance(value: Any) -> Tolerance:
-    """``1%`` or ``{absolute: 0.01}``."""
+def read_tolerance(value: Any) -> Tolerance:
+    """Read ``1%`` or ``{absolute: 0.01}``."""
     if isinstance(value, Tolerance):
         return value
     if isinstance(value, dict):
-        return _absolute(value)
+        return _read_absolute(value)
     match = PERCENT.fullmatch(plain_value(value, A_TOLERANCE))
     if not match:
         raise unfit(value, A_TOLERANCE)
-    return Tolerance(relative=_not_negative(number_in_scalar(match[1], A_TOLERANCE), value) / 100)
+    return Tolerance(relative=_refuse_negative(number_in_scalar(match[1], A_TOLERANCE), value) / 100)
 
 
-def _absolute(value: dict[str, Any]) -> Tolerance:
+def _read_absolute(value: dict[str, Any]) -> Tolerance:
     if list(value) != ["absolute"]:
         keys = ", ".join(map(str, value)) or "no key"
         raise UnfitError(f"a mapping with {keys} is not a valid {A_TOLERANCE}")
     wanted = "number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}"
-    return Tolerance(absolute=_not_negative(read_figure(value["absolute"], wanted), value["absolute"]))
+    return Tolerance(absolute=_refuse_negative(read_figure(value["absolute"], wanted), value["absolute"]))
 
 
-def _not_negative(number: float, value: Any) -> float:
+def _refuse_negative(number: float, value: Any) -> float:
     if number < 0:
         raise UnfitError(f"{str(value)!r} is negative: a tolerance says how far a figure may get worse, from 0 up")
     return number
 
 
-def share(value: Any) -> float:
-    """``60%`` as 0.6."""
+def read_share(value: Any) -> float:
+    """Read ``60%`` as 0.6."""
     if isinstance(value, float):
         return value
     match = PERCENT.fullmatch(plain_value(value, A_SHARE))
@@ -193,8 +193,8 @@ def share(value: Any) -> float:
     return number / 100
 
 
-def amount(value: Any) -> Amount:
-    """``2`` or ``5%``."""
+def read_amount(value: Any) -> Amount:
+    """Read ``2`` or ``5%``."""
     if isinstance(value, Amount):
         return value
     match = PERCENT.fullmatch(str(value).strip()) if isinstance(value, str) else None

@@ -1,12 +1,13 @@
-"""The text of a suite before it has a type, and the message for text that does not fit its type."""
+"""The tree of a suite's text: scalars, lists and mappings with their places, and the error of a text that is wrong."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import Problem, shown
 from pytest_ireval.suites.suite import Place
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -76,6 +77,49 @@ def put_value(value: Written, file: File, line: int, column: int) -> Written:
 def place_of(value: Any) -> Place:
     """The place of a value; an empty one if it was not read from a file."""
     return value.place if isinstance(value, _Placed) else Place("", 0, 0)
+
+
+KEY = "[key]"
+"""The last part of the location of a key; pydantic adds it, too."""
+
+
+class Spot(NamedTuple):
+    """The keys that lead to a value, as messages show them, and its place."""
+
+    path: tuple[str, ...]
+    place: Place
+
+
+def find_place(tree: Any, location: Sequence[str | int]) -> Spot:
+    """Find the value at a location of pydantic's; parts that are not written are skipped.
+
+    The place of a list or a mapping is that of its key. Items of a list are counted by file, as rules of several files
+    are in one list.
+    """
+    path: list[str] = []
+    place = place_of(tree)
+    for part in location:
+        if part == KEY:
+            break
+        if isinstance(tree, Keys) and part in tree:
+            key = next(each for each in tree if each == part)
+            tree = tree[key]
+            at_key = isinstance(tree, (Keys, Items)) or location[-1] == KEY or tree == ""
+            path, place = [*path, str(key)], place_of(key if at_key else tree)
+        elif isinstance(tree, Items) and isinstance(part, int) and part < len(tree):
+            file = tree[part].file
+            path.append(str(sum(each.file == file for each in tree[: part + 1])))
+            tree = tree[part]
+            place = place_of(tree)
+    return Spot(tuple(path), place)
+
+
+def problem_at(
+    tree: Any, location: Sequence[str | int], complaint: str, suggestion: str = "", allowed: str = ""
+) -> Problem:
+    """A problem of the value at a location."""
+    path, place = find_place(tree, location)
+    return Problem(complaint, str(place) if place.file else "", path, suggestion, allowed)
 
 
 class UnfitError(ValueError):

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_ireval.errors import Problem, SuiteError
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.kinds import Part, RuleKind, SourceKind
 from pytest_ireval.results.evaluation import Policies
+
+if TYPE_CHECKING:
+    from pytest_ireval.suites.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys
 
 
 class Place(NamedTuple):
@@ -31,46 +34,7 @@ class FileAsked:
 
     path: Path
     """Absolute; the suite writes it relative to its file."""
-    place: Place
-    format: str | None = None
-    """None: recognised by its content."""
-
-
-@dataclass(frozen=True)
-class JudgmentsAsked:
-    """The judgments of a suite, and how they count."""
-
-    file: FileAsked
-    relevant_from: float | None = None
-    """The lowest relevant grade for metrics without ``rel`` of their own; None: the default of each metric."""
-    scale: Mapping[float, str] = field(default_factory=dict)
-    """Labels of grades."""
-    lock: bool = False
-    """True if judgments that differ from those of the baseline are an error."""
-    preferences: FileAsked | None = None
-    """A file of pairs of documents, the better one named."""
-
-
-@dataclass(frozen=True)
-class DocumentsAsked:
-    """Facts about documents."""
-
-    aliases: FileAsked | None = None
-    """A table with the columns from and to: renamed documents."""
-    collapse: FileAsked | None = None
-    """A table with the columns document and group: only the first variant in a ranking counts."""
-    pattern: str = ""
-    """In its place, a regular expression for ids of variants, whose only group is the document."""
-    size: int | None = None
-    """The number of documents in the collection."""
-    fields: FileAsked | None = None
-    """A file of titles and other fields of documents."""
-    spans: float | None = None
-    """The share of a judged passage that a chunk covers to count as it; None: ids have no spans."""
-
-    def definition(self) -> str:
-        """The key that defines which documents count; empty without it."""
-        return "" if self.spans is None else f"spans: {100 * self.spans:.10g}%"
+    place: Place = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -86,6 +50,24 @@ class SourceAsked:
     def repeat(self) -> int:
         """The number of times that it is asked."""
         return int(self.options.repeat)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The reference of a rule: the stored baseline, the anchor, or the answer of a source."""
+
+    source: SourceAsked | None = None
+    anchored: bool = False
+    """True for the anchor, which does not move with each acceptance."""
+
+    @property
+    def stored(self) -> bool:
+        """True for the stored baseline."""
+        return self.source is None and not self.anchored
+
+
+STORED = Reference()
+ANCHOR = Reference(anchored=True)
 
 
 @dataclass(frozen=True)
@@ -148,18 +130,18 @@ class Suite:
     shown: str
     """The file as messages show it: relative to the folder of the run, if it is inside."""
     place: Place
+    documents: DocumentsKeys
     values: Mapping[str, str] = field(default_factory=dict)
     """Names and values of the matrix; empty without a matrix."""
     owner: str = ""
     tags: tuple[str, ...] = ()
     source: SourceAsked | None = None
-    queries: FileAsked | None = None
+    queries: QueriesKeys | None = None
     weight: str = ""
     """The column of the queries with the traffic of each query."""
     cluster: str = ""
     """The column of the queries whose equal values are variants of one intent."""
-    judgments: JudgmentsAsked | None = None
-    documents: DocumentsAsked = DocumentsAsked()
+    judgments: JudgmentsKeys | None = None
     metrics: tuple[Metric, ...] = ()
     """The listed metrics, then those of the rules, each once; ``relevant_from`` is not applied to them."""
     policies: Policies = field(default_factory=lambda: Policies("trec", "error", "zero", "irrelevant", depth=100))
@@ -178,8 +160,9 @@ class Suite:
         """The same under the judgments of a file that ``write_judgments`` wrote as JSON lines, fractions included."""
         if self.judgments is None:
             raise SuiteError(Problem("has no judgments", str(self.place)))
-        asked = replace(self.judgments, file=replace(self.judgments.file, path=file, format="jsonl"), lock=False)
-        return replace(self, judgments=asked, policies=replace(self.policies, grades="float"))
+        changed = {"file": replace(self.judgments.file, path=file), "format": "jsonl", "lock": False}
+        judgments = self.judgments.model_copy(update=changed)
+        return replace(self, judgments=judgments, policies=replace(self.policies, grades="float"))
 
     @property
     def depth(self) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, TypeAdapter, ValidationInfo, model_validator
-from pydantic.json_schema import JsonSchemaValue
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from pytest_ireval.errors import did_you_mean, name_in_full, shown
 from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
@@ -21,86 +21,84 @@ from pytest_ireval.suites.options import (
     Options,
     PathText,
     ShareText,
+    Tags,
     Text,
     Texts,
     Watches,
     Whole,
-    typed,
+    read_with,
 )
-from pytest_ireval.suites.reading import RELATIVE, registry_of, validated_source
+from pytest_ireval.suites.reading import read_path, registry_of
 from pytest_ireval.suites.scalars import UnfitError, place_of
-from pytest_ireval.suites.suite import FileAsked, SourceAsked
+from pytest_ireval.suites.sources_and_rules import read_rule, validate_source
+from pytest_ireval.suites.suite import FileAsked, RuleAsked, SourceAsked
 from pytest_ireval.text_table import counted
 
 CONTENTS = "contents"
 """The key in the context of a validation for contents of files that are not read from the disk."""
+RELATIVE = "a path is relative to the file it is written in"
+"""The suggestion for a missing file."""
+NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def _existing(value: Any, info: ValidationInfo) -> FileAsked:
-    """The file at a path, which must exist."""
+def _read_existing(value: Any, info: ValidationInfo) -> FileAsked:
+    """Make a path of a file that exists."""
     if isinstance(value, FileAsked):
         return value
-    path = TypeAdapter(PathText).validate_python(value, context=info.context)
+    path = read_path(value)
     contents = (info.context or {}).get(CONTENTS)
     if not (os.path.exists(path) or (contents is not None and contents(path) is not None)):
         raise UnfitError(f"no such file: {value}", RELATIVE)
     return FileAsked(path, place_of(value))
 
 
-def _format_of(content: Content) -> BeforeValidator:
+def _refuse_unknown_format(content: Content) -> Callable[[str, ValidationInfo], str]:
     """A validator of names of installed formats of such content."""
 
-    def known(value: Any, info: ValidationInfo) -> Any:
+    def check(name: str, info: ValidationInfo) -> str:
         readers = [each for each in registry_of(info).readers if each.holds == content]
         names = [name for each in readers for name in (each.name, *each.also)]
-        if isinstance(value, str) and value.strip() not in names:
-            available = sorted({name for name in names if ":" not in name} | {each.name for each in readers})
-            several = name_in_full(value.strip(), names)
-            allowed = f"available: {', '.join(available)}"
-            if several:
-                raise UnfitError(f"several plugins have a format {value!r} of {content}", several, allowed)
-            raise UnfitError(f"unknown format {value!r} of {content}", did_you_mean(value, names), allowed)
-        return value
+        if name.strip() in names:
+            return name
+        available = sorted({name for name in names if ":" not in name} | {each.name for each in readers})
+        allowed = f"available: {', '.join(available)}"
+        if several := name_in_full(name.strip(), names):
+            raise UnfitError(f"several plugins have a format {name!r} of {content}", several, allowed)
+        raise UnfitError(f"unknown format {name!r} of {content}", did_you_mean(name, names), allowed)
 
-    return BeforeValidator(known)
-
-
-ExistingFile = Annotated[FileAsked, typed(_existing, editor_types.PATH)]
-Source = Annotated[SourceAsked, typed(validated_source, editor_types.SOURCE)]
+    return check
 
 
-class FileKeys(Options):
-    """A path, or a mapping with the path and other facts about the file."""
-
-    file: ExistingFile = Field(description="The path, relative to the file it is written in.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _path_alone(cls, value: Any) -> Any:
-        return {"file": value} if isinstance(value, str) else value
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, schema: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """For editors: the path alone, or the mapping."""
-        made = handler.resolve_ref_schema(handler(schema))
-        mapping = dict(made)
-        made.clear()
-        made.update(anyOf=[editor_types.PATH, mapping])
-        return made
+def _put_path_into_mapping(value: Any) -> Any:
+    """The short form: a path alone."""
+    return {"file": value} if isinstance(value, str) else value
 
 
-class QueriesKeys(FileKeys):
+def _check_name(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise UnfitError(f"{name!r} is not a name for a suite", allowed="allowed: letters, digits, _ . and -")
+    return name
+
+
+ExistingFile = Annotated[FileAsked, read_with(_read_existing, editor_types.PATH)]
+Source = Annotated[SourceAsked, read_with(validate_source, editor_types.SOURCE)]
+Rule = Annotated[RuleAsked, read_with(read_rule, editor_types.RULE)]
+
+
+class QueriesKeys(Options):
     """The file of queries."""
 
-    format: Annotated[Text, _format_of("queries")] = Field(
+    file: ExistingFile = Field(description="The path, relative to the file it is written in.")
+    format: Annotated[Text, AfterValidator(_refuse_unknown_format("queries"))] = Field(
         "", description="The format of the file; needed only if two formats fit.", examples=["table"]
     )
 
 
-class JudgmentsKeys(FileKeys):
+class JudgmentsKeys(Options):
     """The file of judgments, and how they count."""
 
-    format: Annotated[Text, _format_of("judgments")] = Field(
+    file: ExistingFile = Field(description="The path, relative to the file it is written in.")
+    format: Annotated[Text, AfterValidator(_refuse_unknown_format("judgments"))] = Field(
         "", description="The format of the file; needed only if two formats fit.", examples=["trec"]
     )
     relevant_from: Number | None = Field(
@@ -111,7 +109,7 @@ class JudgmentsKeys(FileKeys):
     )
     scale: dict[Number, Text] = Field(
         default_factory=dict,
-        json_schema_extra={editor_types.WORDS: "mapping of grades and labels"},
+        title="mapping of grades and labels",
         description="The grades with their labels; the highest is the top grade. Default: the grades of the file.",
         examples=["{0: no, 1: partly, 2: good, 3: perfect}"],
     )
@@ -132,10 +130,10 @@ class JudgmentsKeys(FileKeys):
     )
 
 
-class CollapseKeys(FileKeys):
+class CollapseKeys(Options):
     """Variants of one document: a path, or a mapping."""
 
-    file: ExistingFile | None = Field(  # type: ignore[assignment]  # a pattern is given in its place
+    file: ExistingFile | None = Field(
         None, description="A table with the columns document and group.", examples=["data/variants.tsv"]
     )
     pattern: Text = Field(
@@ -159,13 +157,24 @@ class CollapseKeys(FileKeys):
         return self
 
 
+QueriesFile = Annotated[
+    QueriesKeys, BeforeValidator(_put_path_into_mapping, json_schema_input_type=PathText | QueriesKeys)
+]
+JudgmentsFile = Annotated[
+    JudgmentsKeys, BeforeValidator(_put_path_into_mapping, json_schema_input_type=PathText | JudgmentsKeys)
+]
+Collapse = Annotated[
+    CollapseKeys, BeforeValidator(_put_path_into_mapping, json_schema_input_type=PathText | CollapseKeys)
+]
+
+
 class DocumentsKeys(Options):
     """Facts about documents."""
 
     aliases: ExistingFile | None = Field(
         None, description="A table of renamed documents, with the columns from and to.", examples=["data/ids.tsv"]
     )
-    collapse: CollapseKeys | None = Field(
+    collapse: Collapse | None = Field(
         None,
         description="Variants that count as one document, of which only the first in a ranking counts: a table with "
         "the columns document and group, or a pattern of ids.",
@@ -189,6 +198,21 @@ class DocumentsKeys(Options):
         examples=["50%"],
     )
 
+    @property
+    def collapse_file(self) -> FileAsked | None:
+        """The table of variants."""
+        return self.collapse.file if self.collapse else None
+
+    @property
+    def collapse_pattern(self) -> str:
+        """The pattern of ids of variants."""
+        return self.collapse.pattern if self.collapse else ""
+
+    @property
+    def definition(self) -> str:
+        """The key that defines which documents count; empty without it."""
+        return "" if self.spans is None else f"spans: {100 * self.spans:.10g}%"
+
 
 class WaiverKeys(Options):
     """A query that comparisons leave out until a day."""
@@ -206,7 +230,7 @@ class SuiteKeys(Options):
     ireval: Literal["1"] = Field(
         description="The version of the suite format; this key marks a YAML file as a suite.", examples=["1"]
     )
-    suite: Text = Field(
+    suite: Annotated[Text, AfterValidator(_check_name)] = Field(
         description="The name of the suite: letters, digits, `_`, `.` and `-`; unique in a run.",
         examples=["product-search"],
     )
@@ -215,16 +239,15 @@ class SuiteKeys(Options):
         description="The team or person responsible for failures; part of the failure message.",
         examples=['"@search-team"'],
     )
-    tags: Texts = Field(
+    tags: Tags = Field(
         (), description="Marks of its tests: `pytest --ireval -m products`.", examples=["[products, nightly]"]
     )
     source: Source = Field(
         description="The source of the rankings, of exactly one kind.", examples=["{run: candidate.trec}"]
     )
     depth: Whole = Field(100, description="How many documents of each ranking are kept and scored.", examples=["20"])
-    queries: QueriesKeys | None = Field(
+    queries: QueriesFile | None = Field(
         None,
-        json_schema_extra={editor_types.WORDS: "path, or a mapping"},
         description="The file of queries: id and text, and any other columns, which may define slices or weights. "
         "Default: the judged queries.",
         examples=["data/queries.tsv"],
@@ -238,11 +261,8 @@ class SuiteKeys(Options):
         "as one when chance is estimated. A query with an empty cell is a cluster of its own.",
         examples=["intent"],
     )
-    judgments: JudgmentsKeys | None = Field(
-        None,
-        json_schema_extra={editor_types.WORDS: "path, or a mapping"},
-        description="The file of judgments, and how they count.",
-        examples=["data/qrels.txt"],
+    judgments: JudgmentsFile | None = Field(
+        None, description="The file of judgments, and how they count.", examples=["data/qrels.txt"]
     )
     documents: DocumentsKeys = Field(
         default_factory=lambda: DocumentsKeys.model_validate({}),
@@ -276,15 +296,13 @@ class SuiteKeys(Options):
         "out, or is an error.",
         examples=["ignore"],
     )
-    rules: tuple[Any, ...] = Field(
+    rules: tuple[Rule, ...] = Field(
         (),
         description="The rules of the gate, as a list. Each rule is a mapping with one key, its kind.",
-        json_schema_extra=editor_types.RULES,
         examples=['[{threshold: {nDCG@10: ">= 0.85"}}]'],
     )
     waive: tuple[WaiverKeys, ...] = Field(
         (),
-        json_schema_extra={editor_types.WORDS: "list of mappings"},
         description="Queries that comparisons leave out until a given day. Every report lists them. After that day the "
         "waiver is red.",
         examples=['[{query: q017, until: 2027-04-01, reason: "SEARCH-9"}]'],
@@ -303,7 +321,7 @@ class SuiteKeys(Options):
     )
     matrix: dict[Text, Texts] = Field(
         default_factory=dict,
-        json_schema_extra={editor_types.WORDS: "mapping of names and values"},
+        title="mapping of names and values",
         description="Makes one suite for each value or combination; `{name}` in texts is replaced by the value.",
         examples=["{locale: [de, fr]}"],
     )

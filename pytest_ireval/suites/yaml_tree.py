@@ -1,16 +1,15 @@
 """A YAML file as text, lists and mappings with their places, and all its mistakes as YAML.
 
-Every scalar is text: ``007``, ``no`` and ``12:30`` stay as they are. The tree is built from the parser's events, not
-from its nodes, so that depth, aliases and repeated keys are under control while it grows.
+Every scalar is text: ``007``, ``no`` and ``12:30`` stay as they are. What no suite needs of YAML is refused.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -20,247 +19,215 @@ from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 
 LARGEST = 2 << 20
 DEEPEST = 50
-REPEATED = 10_000
-"""The most values that aliases may make."""
-PARSER: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-"""The parser written in C, if it is installed."""
+MOST_REPEATED = 10_000
+"""The most values that aliases may make; a few lines of aliases of aliases could make billions."""
+LOADER: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""The loader written in C, if it is installed."""
+TAGS = {yaml.ScalarNode: "str", yaml.SequenceNode: "seq", yaml.MappingNode: "map"}
 
 
-class _Tree(NamedTuple):
+@dataclass
+class Tree:
     """The content of a file, and its mistakes as YAML."""
 
     top: Keys
-    problems: tuple[Problem, ...]
+    problems: list[Problem] = field(default_factory=list)
     whole: bool = True
-    """True if the file was read to its end."""
-    variables: bool = True
-    """True if it may contain variables."""
+    """False if a part is missing, so that nothing else can be said of the file."""
 
 
-def read_tree(path: Path, file: File) -> _Tree:
-    """The tree of a file; with problems it may be incomplete."""
+def read_tree(path: Path, file: File) -> Tree:
+    """The tree of a file."""
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
-        return _nothing(file, f"cannot be read: {error.strerror}")
-    return tree_of_bytes(data, file)
-
-
-def tree_of_bytes(data: bytes, file: File) -> _Tree:
-    """The same, given the content of the file."""
-    if len(data) > LARGEST:
-        return _nothing(file, f"is larger than {LARGEST >> 20} MiB, the limit for a suite")
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return _nothing(file, f"byte {error.start + 1} is not UTF-8; a suite is written in UTF-8", line)
+        return _without_content(Problem(f"cannot be read: {error.strerror}", file.shown), file)
     return tree_of(data, file)
 
 
-def tree_of(data: bytes, file: File) -> _Tree:
+def tree_of(data: bytes, file: File) -> Tree:
     """The tree of a file's content."""
-    builder = _Builder(file, brackets=b"(" in data)
+    if len(data) > LARGEST:
+        return _without_content(Problem(f"is larger than {LARGEST >> 20} MiB, the limit for a suite", file.shown), file)
     try:
-        for event in yaml.parse(data, Loader=PARSER):
-            builder.take(event)
-            if builder.stopped:
-                break
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = f"{file.shown}:{data.count(bytes([10]), 0, error.start) + 1}"
+        complaint = f"byte {error.start + 1} is not UTF-8; a suite is written in UTF-8"
+        return _without_content(Problem(complaint, place), file)
+    try:
+        node = yaml.compose(text.removeprefix("\ufeff"), Loader=LOADER)
     except yaml.YAMLError as error:
-        builder.problems.append(_syntax_problem(error, data, file))
-        builder.stopped = True
-    if isinstance(builder.top, Keys):
-        return _Tree(builder.top, tuple(builder.problems), not builder.stopped, b"$" in data)
-    if not builder.problems:
-        what = "is empty" if builder.top is None or builder.top == "" else "is not a mapping"
-        builder.problems.append(Problem(f"{what}: a suite begins with a line 'ireval: 1'", file.shown))
-    return _Tree(put_value(Keys(), file, 1, 1), tuple(builder.problems), whole=False)
+        return _without_content(_translate_yaml_error(error, text, file), file)
+    except RecursionError:  # of the loader written in Python
+        return _without_content(Problem(f"is nested deeper than {DEEPEST} levels", file.shown), file)
+    if isinstance(node, yaml.MappingNode):
+        return _Converter(file).convert_file(node)
+    what = "is empty" if node is None or node.value == "" else "is not a mapping"
+    return _without_content(Problem(f"{what}: a suite begins with a line 'ireval: 1'", file.shown), file)
 
 
-def _nothing(file: File, complaint: str, line: int = 0) -> _Tree:
-    place = f"{file.shown}:{line}" if line else file.shown
-    return _Tree(put_value(Keys(), file, 1, 1), (Problem(complaint, place),), whole=False)
+def _without_content(problem: Problem, file: File) -> Tree:
+    return Tree(put_value(Keys(), file, 1, 1), [problem], whole=False)
 
 
-class _Builder:
-    """Takes events from first to last; ``problems`` are in the order of the file."""
+class _UnusableError(Exception):
+    """The file cannot be read further."""
 
-    def __init__(self, file: File, *, brackets: bool) -> None:
+
+class _Converter:
+    """Makes scalars, lists and mappings of YAML's nodes, and collects problems."""
+
+    def __init__(self, file: File) -> None:
         self.file = file
-        self.brackets = brackets
-        self.top: Any = None
-        self.problems: list[Problem] = []
-        self.stopped = False
-        self._open: list[_Open] = []
-        self._anchors: dict[str, tuple[Any, int]] = {}
-        self._count = 0
+        self.tree = Tree(put_value(Keys(), file, 1, 1))
+        self._seen: set[int] = set()
         self._repeated = 0
-        self._documents = 0
 
-    def take(self, event: Any) -> None:
-        """Add one event."""
-        kind = type(event)
-        if kind is yaml.ScalarEvent:
-            self._tag(event, event.tag)
-            self._count += 1
-            value = self._put(Scalar(event.value, quoted=bool(event.style)), event)
-            self._anchor(event, value, self._count - 1)
-            self._place(value, event)
-        elif kind is yaml.MappingStartEvent:
-            self._begin(Keys(), event)
-        elif kind is yaml.SequenceStartEvent:
-            self._begin(Items(), event)
-        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-            self._end()
-        elif kind is yaml.AliasEvent:
-            self._alias(event)
-        elif kind is yaml.DocumentStartEvent:
-            self._documents += 1
-            if self._documents > 1:
-                self._wrong(event, "a second document begins here: a file holds one suite", "use a file for each")
-                self.stopped = True
+    def convert_file(self, node: yaml.MappingNode) -> Tree:
+        try:
+            self.tree.top = self._convert(node, 1)
+        except _UnusableError:
+            self.tree.whole = False
+        return self.tree
 
-    def _put(self, value: Any, event: Any) -> Any:
-        mark = event.start_mark
-        return put_value(value, self.file, mark.line + 1, mark.column + 1)
-
-    def _wrong(self, event: Any, complaint: str, suggestion: str = "") -> None:
-        mark = event.start_mark
-        place = f"{self.file.shown}:{mark.line + 1}:{mark.column + 1}"
-        self.problems.append(Problem(complaint, place, suggestion=suggestion))
-
-    def _tag(self, event: Any, tag: str | None) -> None:
-        if tag is not None and tag not in ("!", "tag:yaml.org,2002:str"):
-            written = tag.replace("tag:yaml.org,2002:", "!!")
-            complaint = f"the tag {shown(written)} is refused: a suite holds text, lists and mappings only"
-            glob = f'a text that begins with ! is quoted: "{written.rstrip(",]}")}"' if "*" in written else ""
-            self._wrong(event, complaint, glob)
-
-    def _begin(self, value: Any, event: Any) -> None:
-        self._tag(event, event.tag)
-        self._put(value, event)
-        self._open.append(_Open(value, event, self._count))
-        self._count += 1
-        if len(self._open) > DEEPEST:
-            self._wrong(event, f"is nested deeper than {DEEPEST} levels")
-            self.stopped = True
-
-    def _end(self) -> None:
-        done = self._open.pop()
-        if self.brackets and done.event.flow_style:
-            self.problems += _in_list(done.value) if isinstance(done.value, Items) else _in_mapping(done.value)
-        self._anchor(done.event, done.value, done.count)
-        self._place(done.value, done.event)
-
-    def _anchor(self, event: Any, value: Any, before: int) -> None:
-        if event.anchor is not None:
-            self._anchors[event.anchor] = (value, self._count - before)
-
-    def _alias(self, event: Any) -> None:
-        if event.anchor not in self._anchors:
-            own = any(each.event.anchor == event.anchor for each in self._open)
-            why = "is inside of what it repeats" if own else "refers to an anchor that is not defined before it"
-            self._wrong(event, f"*{event.anchor} {why}")
-            self._place(self._put(Scalar(""), event), event)
-            return
-        value, size = self._anchors[event.anchor]
-        self._count += size
-        self._repeated += size
-        if self._repeated > REPEATED:
-            self._wrong(event, f"aliases repeat more than {REPEATED:,} values", "use extends or matrix")
-            self.stopped = True
-        self._place(value, event)
-
-    def _place(self, value: Any, event: Any) -> None:
-        """Put a finished value where it belongs."""
-        if not self._open:
-            self.top = value
-            return
-        into = self._open[-1]
-        if isinstance(into.value, Items):
-            into.value.append(value)
-        elif not into.has_key:
-            into.key, into.has_key = self._key(value, into, event), True
+    def _convert(self, node: Any, depth: int) -> Any:
+        is_alias = id(node) in self._seen
+        self._repeated += is_alias
+        self._seen.add(id(node))
+        if self._repeated > MOST_REPEATED:
+            self._add(node, f"aliases repeat more than {MOST_REPEATED:,} values", "use extends or matrix")
+            raise _UnusableError
+        if depth > DEEPEST and not isinstance(node, yaml.ScalarNode):
+            loop = "an alias stands inside of what it repeats" if is_alias else ""
+            self._add(node, f"is nested deeper than {DEEPEST} levels", loop)
+            raise _UnusableError
+        tag = node.tag.replace("tag:yaml.org,2002:", "!!")
+        if tag != f"!!{TAGS[type(node)]}":
+            complaint = f"the tag {shown(tag)} is refused: a suite holds text, lists and mappings only"
+            is_glob = "*" in tag
+            self._add(node, complaint, f'a text that begins with ! is quoted: "{tag.rstrip(",]}")}"' if is_glob else "")
+        value: Any
+        if isinstance(node, yaml.ScalarNode):
+            value = Scalar(node.value, quoted=bool(node.style))
         else:
-            if into.key is not None:
-                into.value[into.key] = value
-            into.has_key = False
+            self._find_torn_names(node)
+            is_list = isinstance(node, yaml.SequenceNode)
+            value = Items([self._convert(each, depth + 1) for each in node.value]) if is_list else Keys()
+            for key_node, value_node in () if is_list else node.value:
+                key = self._convert_key(key_node, value, depth + 1)
+                converted = self._convert(value_node, depth + 1)
+                if key is not None:
+                    value[key] = converted
+        return put_value(value, self.file, node.start_mark.line + 1, node.start_mark.column + 1)
 
-    def _key(self, key: Any, into: _Open, event: Any) -> Any:
-        """The key; None if its value must be dropped."""
-        if not isinstance(key, Scalar):
-            self._wrong(event, "a list or a mapping cannot be a key: a key is text", "quote it, if it is one text")
+    def _convert_key(self, node: Any, others: Any, depth: int) -> Scalar | None:
+        """The key; None if it is refused."""
+        if not isinstance(node, yaml.ScalarNode):
+            self._add(node, "a list or a mapping cannot be a key: a key is text", "quote it, if it is one text")
             return None
-        if key == "<<" and not getattr(event, "style", None):
-            self._wrong(event, "merge keys (<<) are refused: suites inherit with extends", "use extends, or repeat it")
+        key: Scalar = self._convert(node, depth)
+        if key == "<<" and not key.quoted:
+            complaint = "merge keys (<<) are refused: suites inherit with extends"
+            self._add(node, complaint, "use extends, or repeat it")
             return None
-        same = (each for each in into.value if composed(each) == composed(key))
-        if first := next(same, None) if key in into.value or not key.isascii() else None:
-            self._wrong(event, f"duplicate key {shown(key)}", f"the first is in line {first.line}")
+        # keys that differ only in how accents are encoded look the same
+        same = (each for each in others if composed(each) == composed(key))
+        if first := next(same, None) if key in others or not key.isascii() else None:
+            self._add(node, f"duplicate key {shown(key)}", f"the first is in line {first.line}")
             return None
         return key
 
+    def _find_torn_names(self, node: Any) -> None:
+        """Find names of metrics that YAML has split at their commas.
 
-@dataclass(slots=True)
-class _Open:
-    """A list or mapping that has not ended yet."""
+        In ``{metric: nDCG(gain='exp', k=2)@10}`` the part after the comma is a key without a value.
+        """
+        if not node.flow_style:
+            return
+        pieces = [part for each in node.value for part in (each if isinstance(each, tuple) else [each])]
+        pieces = [each for each in pieces if each.value != ""]
+        for at, first in enumerate(pieces):
+            if name := _join_name(pieces[at:]):
+                quote = "'" if '"' in name else '"'
+                self._add(first, "quote this metric name: it contains commas", f"write {quote}{name}{quote}")
+                self.tree.whole = False  # what is read of the pieces is wrong, too
 
-    value: Any
-    event: Any
-    count: int
-    key: Any = None
-    has_key: bool = False
+    def _add(self, node: Any, complaint: str, suggestion: str = "") -> None:
+        place = f"{self.file.shown}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
+        self.tree.problems.append(Problem(complaint, place, suggestion=suggestion))
+
+
+def _join_name(pieces: Sequence[Any]) -> str:
+    """The name that begins with the first of these scalars and goes on in the next ones; empty if none does."""
+    depth, parts = 0, list[str]()
+    for piece in pieces:
+        if not isinstance(piece, yaml.ScalarNode) or piece.style:
+            return ""
+        depth += piece.value.count("(") - piece.value.count(")")
+        parts.append(piece.value)
+        if depth <= 0:
+            return ", ".join(parts) if len(parts) > 1 and depth == 0 else ""
+    return ""
 
 
 NO_BLANK = re.compile(r"(?P<before>[\s-]*)(?P<key>[A-Za-z_][\w.@-]*):(?P<value>(?!//)\S.*)")
 """A key without a space after its colon, so that the line is text to YAML."""
 GLOB = re.compile(r"\*[*./][^\s,\]}]*")
 """A glob that YAML takes for an alias."""
+ALIAS = re.compile(r"\*[^\s,\]}]+")
 BOUND = re.compile(r"(?:[<>]=?|≥|≤)\s*[0-9.]+%?")
 NAME_OF_METRIC = 'quote names of metrics that hold brackets, braces, commas or quotes: "nDCG(gain={1: 1, 2: 3})@10"'
 
 
-def _syntax_problem(error: yaml.YAMLError, data: bytes, file: File) -> Problem:
+def _translate_yaml_error(error: yaml.YAMLError, text: str, file: File) -> Problem:
     """YAML's own reason, or ours if that would mislead, with the place."""
-    text = data.decode("utf-8")
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        return _marked(error, error.problem_mark, text.splitlines(), file)
+        return _translate_marked(error, error.problem_mark, text.splitlines(), file)
     position = getattr(error, "position", None)
     before = text[: position or 0]
     at = f":{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}" if position is not None else ""
     return Problem(f"is not YAML: {getattr(error, 'reason', error)}", f"{file.shown}{at}")
 
 
-def _marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Sequence[str], file: File) -> Problem:
+def _translate_marked(error: yaml.MarkedYAMLError, mark: yaml.Mark, lines: Sequence[str], file: File) -> Problem:
     line, column = mark.line, mark.column
-    found = _without_blank(error, mark.line, lines)
-    if found is not None:
-        number, match = found
+    for number, match in _lines_without_blank(error, mark.line, lines):
         place = f"{file.shown}:{number + 1}:{match.end('key') + 1}"
         suggestion = f"write {match['key']}: {match['value'].strip()}"
         return Problem("is not YAML: missing space after ':'", place, suggestion=suggestion)
-    if error.context == "while scanning a simple key" and error.context_mark is not None:  # noticed lines later
-        line, column = error.context_mark.line, error.context_mark.column
-    place = f"{file.shown}:{line + 1}:{column + 1}"
-    if "nesting depth" in str(error.problem):  # libyaml has a limit of its own, and may read ahead
-        return Problem(f"is nested deeper than {DEEPEST} levels", place)
     begun = error.context_mark
+    if error.context == "while scanning a simple key" and begun is not None:  # noticed lines later
+        line, column = begun.line, begun.column
+    place = f"{file.shown}:{line + 1}:{column + 1}"
+    if "another document" in str(error.problem):
+        complaint = "a second document begins here: a file holds one suite"
+        return Problem(complaint, place, suggestion="use a file for each")
+    if "undefined alias" in str(error.problem):
+        alias = ALIAS.match(lines[line], column)
+        complaint = f"{alias[0] if alias else '*'} refers to an anchor that is not defined before it"
+        return Problem(complaint, place, suggestion="quote it, if it is a text")
+    if "nesting depth" in str(error.problem):  # libyaml has a limit of its own
+        return Problem(f"is nested deeper than {DEEPEST} levels", place)
     since = f" that begins in line {begun.line + 1}" if begun is not None and begun.line != line else ""
     reason = ", ".join(str(part) for part in (f"{error.context or ''}{since}", error.problem) if part)
     return Problem(f"is not YAML: {reason}", place, suggestion=_remedy(lines, line, column))
 
 
-def _without_blank(error: yaml.MarkedYAMLError, last: int, lines: Sequence[str]) -> tuple[int, re.Match[str]] | None:
-    """The line with a missing space after a colon, if that is the mistake; YAML notices in the ``last`` line."""
+def _lines_without_blank(
+    error: yaml.MarkedYAMLError, last: int, lines: Sequence[str]
+) -> Iterator[tuple[int, re.Match[str]]]:
+    """Lines with a missing space after a colon, if that may be the mistake; YAML notices in the ``last`` line."""
     if error.context == "while scanning a simple key" and error.context_mark is not None:
         first = last = error.context_mark.line
     elif str(error.problem).startswith("mapping values are not allowed"):
         first = max(0, last - 1)
     else:
-        return None
-    numbers = range(first, min(last + 1, len(lines)))
-    return next(((number, match) for number in numbers if (match := NO_BLANK.fullmatch(lines[number]))), None)
+        return
+    for number in range(first, min(last + 1, len(lines))):
+        if match := NO_BLANK.fullmatch(lines[number]):
+            yield number, match
 
 
 def _remedy(lines: Sequence[str], line: int, column: int) -> str:
@@ -280,50 +247,3 @@ def _remedy(lines: Sequence[str], line: int, column: int) -> str:
         if "@[" in text or any(mark in text.partition("(")[2] for mark in ("{", "'", '"', ",")):
             return NAME_OF_METRIC
     return f"quote text that begins with {here[column]}" if here[column : column + 1] in ("@", "`", "%") else ""
-
-
-def _in_list(items: Items) -> Iterator[Problem]:
-    """Join names of metrics that YAML has split at their commas; a problem for each."""
-    at = 0
-    while at < len(items):
-        end = _end_of_name(list(items[at:]))
-        if end:
-            items[at : at + end] = [whole := _joined(items[at : at + end])]
-            yield _problem(whole)
-        at += 1
-
-
-def _in_mapping(keys: Keys) -> Iterator[Problem]:
-    """The same: of ``{metric: nDCG(gain='exp', k=2)@10}`` the part after the comma becomes a key without a value."""
-    pieces = list(keys.items())
-    for at, (key, value) in enumerate(pieces):
-        parts = [value, *(k if v == "" else None for k, v in pieces[at + 1 :])]
-        end = _end_of_name(parts)
-        if end:
-            keys[key] = whole = _joined(parts[:end])
-            for each in parts[1:end]:
-                del keys[each]
-            yield _problem(whole)
-
-
-def _end_of_name(pieces: list[object]) -> int:
-    """The number of pieces of a name whose brackets close; 0 if the first piece does not begin such a name."""
-    depth = 0
-    for number, piece in enumerate(pieces, 1):
-        if not isinstance(piece, Scalar):
-            return 0
-        depth += piece.count("(") - piece.count(")")
-        if depth <= 0:
-            return number if number > 1 else 0
-    return 0
-
-
-def _joined(pieces: list[Scalar]) -> Scalar:
-    first = pieces[0]
-    return put_value(Scalar(", ".join(pieces)), first.file, first.line, first.column)
-
-
-def _problem(whole: Scalar) -> Problem:
-    quote = "'" if '"' in whole else '"'
-    suggestion = f"write {quote}{whole}{quote}"
-    return Problem("quote this metric name: it contains commas", str(whole.place), suggestion=suggestion)

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.evaluating.evaluation import set_up
@@ -34,10 +35,10 @@ from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.side import Population
 from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suites.checks import Spot
 from pytest_ireval.suites.loading import load_suite
-from pytest_ireval.suites.reading import read_source
 from pytest_ireval.suites.suite import Place, SourceAsked, Suite
+from pytest_ireval.suites.suite_keys import DocumentsKeys, Source
+from pytest_ireval.suites.validation_errors import translate_errors
 from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, findings_of
 
 Lists = Mapping[str, Sequence[str]]
@@ -61,7 +62,9 @@ def seen_from(
     told = Policies("trec", "zero", "zero", "irrelevant", depth=100, grades="float")
     setting = set_up(judgments, [metric], told, None)
     (one,) = setting.metrics
-    suite = Suite("test", Path("test.yaml"), "test.yaml", NOWHERE, metrics=(one,), policies=told)
+    suite = Suite(
+        "test", Path("test.yaml"), "test.yaml", NOWHERE, DocumentsKeys.model_validate({}), metrics=(one,), policies=told
+    )
     ids = tuple(judgments)
     given = {name: tuple(values[query] for query in ids) for name, values in (columns or {}).items()}
     population = Population(Queries(ids, ("",) * len(ids), given), setting.judgments)
@@ -275,10 +278,12 @@ def check_source(
     request = request_from(queries, depth, folder)
     if len(request.queries) < 2:
         raise PluginError(Problem("give at least two queries", kind.name))
-    problems: list[Problem] = []
-    asked = read_source(dict(options), _registry_with(kind), Spot((), NOWHERE), problems)
-    if asked is None:
-        raise PluginError(*(replace(each, place=kind.name) for each in problems))
+    registry = _registry_with(kind)
+    try:
+        asked = TypeAdapter(Source).validate_python(dict(options), context={"registry": registry})
+    except ValidationError as error:
+        problems = translate_errors(error, options, SourceAsked, registry)
+        raise PluginError(*(replace(each, place=kind.name) for each in problems)) from None
     return findings_of(kind.name, kind.source, SOURCES, _SourceCase(asked, request), not_promised or {})
 
 

@@ -114,7 +114,7 @@ def asked(loaded):
     from pytest_ireval import Request, load_registry, read_queries
     from pytest_ireval.sources.asking import answers
 
-    queries = read_queries(loaded.queries.path)
+    queries = read_queries(loaded.queries.file.path)
     request = Request(
         queries,
         loaded.depth,

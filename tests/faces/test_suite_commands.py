@@ -87,7 +87,7 @@ def test_columns_of_queries_become_slices(ireval, folder):
 
     suite = load_suite(folder / "suites" / "my-shop.ireval.yaml")
     (sliced,) = [rule.options for rule in suite.rules if rule.options.per]
-    assert suite.queries.path == folder / "queries.tsv"
+    assert suite.queries.file.path == folder / "queries.tsv"
     assert (sliced.per, list(sliced.tolerance.by_value)) == ("segment", ["head", "tail"])
     assert "# The same for each segment: a better slice must not hide a worse one." in suite.path.read_text()
 
@@ -195,7 +195,7 @@ def test_check_prints_all_mistakes_of_all_suites(ireval, folder):
         "a.yaml: shop: 2 metrics, 1 rule\n"
         "c.yaml: shop: 2 metrics, 1 rule\n"
         "b.yaml:6:8: depth\n"
-        "  '0' is not a valid whole number from 1\n"
+        "  0 is out of range: write 1 or more\n"
         "b.yaml:7:7: ties\n"
         "  'x' is unknown\n"
         "  allowed: trec, input\n"

@@ -13,6 +13,7 @@ from pytest_ireval.retrieval.doors import as_rankings
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.side import Population
 from pytest_ireval.suites.suite import Place, Suite
+from pytest_ireval.suites.suite_keys import DocumentsKeys
 
 REGISTRY = load_registry()
 NONE = MappingProxyType({})
@@ -32,7 +33,13 @@ class TwoSides:
         self.metrics = {str(metric): metric for metric in self.setting.metrics}
         place = Place("shop.yaml", 1, 1)
         suite = Suite(
-            "shop", Path("shop.yaml"), "shop.yaml", place, metrics=tuple(self.metrics.values()), policies=told
+            "shop",
+            Path("shop.yaml"),
+            "shop.yaml",
+            place,
+            DocumentsKeys(),
+            metrics=tuple(self.metrics.values()),
+            policies=told,
         )
         queries = Queries(tuple(judgments), tuple(f"text of {query}" for query in judgments))
         population = Population(queries, self.setting.judgments)

@@ -29,8 +29,8 @@ from pytest_ireval.plugin_api import Reader
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import Plugins, registered
 from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
-from pytest_ireval.suites.reading import source_asked
 from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suites.sources_and_rules import read_source
 
 
 def toy(name, **about):
@@ -220,9 +220,9 @@ def test_rules_and_sources_of_two_distributions_are_told_apart(installed):
     assert list(sources) == ["first:shop", "second:shop"]
     assert "shop" not in sources
     assert sources["second:shop"].source == "second 2"
-    assert source_asked({"Second:shop": "x"}, load_registry()).options.shop == "x"
+    assert read_source({"Second:shop": "x"}, load_registry()).options.shop == "x"
     with pytest.raises(UnfitError) as caught:
-        source_asked({"shop": "x"}, load_registry())
+        read_source({"shop": "x"}, load_registry())
     assert (caught.value.complaint, caught.value.suggestion) == (
         "several plugins have a source 'shop'",
         "write one of first:shop, second:shop",

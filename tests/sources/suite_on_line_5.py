@@ -6,8 +6,8 @@ import pytest
 
 from pytest_ireval import Queries, Request, SourceError, load_registry
 from pytest_ireval.sources.asking import answers
-from pytest_ireval.suites.reading import source_asked
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
+from pytest_ireval.suites.sources_and_rules import read_source
 
 
 class Asking:
@@ -27,7 +27,7 @@ class Asking:
 
     def source(self, value, registry=None):
         """What the suite says, as it is read from YAML."""
-        return source_asked(self._scalars(value), registry or self.registry)
+        return read_source(self._scalars(value), registry or self.registry)
 
     def request(self, **given):
         """What the source is told."""

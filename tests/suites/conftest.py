@@ -3,15 +3,8 @@
 from textwrap import dedent
 
 import pytest
-from toy_kinds import RULES, SOURCES, with_kinds
 
-from pytest_ireval import SuiteError, load_registry, load_suites
-
-
-@pytest.fixture(scope="session")
-def toys():
-    """A registry with the installed metrics and kinds for tests."""
-    return with_kinds(load_registry(), RULES, SOURCES)
+from pytest_ireval import SuiteError, load_suites
 
 
 @pytest.fixture
@@ -31,10 +24,10 @@ def shop(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def suites(shop, toys):
+def suites(shop, registry):
     """Loads what is written as shop.yaml, or another file."""
 
-    def load(text, name="shop.yaml", registry=toys, **more):
+    def load(text, name="shop.yaml", registry=registry, **more):
         return load_suites(shop(name, text), registry, **more)
 
     return load

@@ -8,8 +8,7 @@ from toy_kinds import BEGINNING
 from pytest_ireval import SuiteError, load_suite, load_suites
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.suites.quantities import Tolerance, Tolerances
-from pytest_ireval.suites.reading import STORED
-from pytest_ireval.suites.suite import FileAsked, Place, Waiver
+from pytest_ireval.suites.suite import STORED, Place, Waiver
 
 WHOLE = """\
 ireval: 1
@@ -49,8 +48,9 @@ def test_everything_a_suite_says_is_there(suites, tmp_path):
     assert (suite.path, suite.shown, suite.files) == (tmp_path / "shop.yaml", "shop.yaml", (tmp_path / "shop.yaml",))
     assert suite.source.kind.name == "run"
     assert suite.source.options.run == (tmp_path / "c.trec",)
-    assert suite.queries == FileAsked(tmp_path / "queries.tsv", Place("shop.yaml", 7, 10))
-    assert suite.judgments.file == FileAsked(tmp_path / "judgments.txt", Place("shop.yaml", 9, 19))
+    assert (suite.queries.file.path, suite.queries.file.place) == (tmp_path / "queries.tsv", Place("shop.yaml", 7, 10))
+    assert suite.judgments.file.path == tmp_path / "judgments.txt"
+    assert suite.judgments.file.place == Place("shop.yaml", 9, 19)
     assert (suite.judgments.relevant_from, suite.judgments.lock) == (1.0, True)
     assert suite.judgments.scale == {0.0: "no", 3.0: "perfect"}
     assert suite.documents.size == 120000
@@ -77,7 +77,7 @@ def test_rules_know_their_lines_and_those_of_their_parts(suites):
     assert regression.options.tolerance == Tolerances(Tolerance(0.03), {"head": Tolerance(0.01)})
     assert (regression.options.name, regression.options.against) == ("first hit", STORED)
     assert regression.places == (Place("shop.yaml", 17, 5),)
-    assert [part.label for part in expect.parts] == ["007", "q2"]
+    assert [part.label for part in expect.parts] == ["007.never", "q2.never"]
     assert expect.places == (Place("shop.yaml", 19, 9), Place("shop.yaml", 20, 9))
 
 
@@ -89,15 +89,15 @@ def test_a_small_suite_has_defaults(suites):
 
 
 def test_a_rule_may_compare_with_what_another_source_returns(suites, tmp_path):
-    text = BEGINNING + "rules:\n  - churn: {at_most: 5%, against: {source: {run: judgments.txt}}}\n"
-    text += "  - churn: {at_most: 5%, against: {run: queries.tsv}}\n"
+    text = BEGINNING + "rules:\n  - new_document: {at_most: 5%, against: {source: {run: judgments.txt}}}\n"
+    text += "  - new_document: {at_most: 5%, against: {run: queries.tsv}}\n"
     (suite,) = suites(text)
 
     first, second = (rule.options.against.source for rule in suite.rules)
     assert (first.kind.name, first.options.run, first.place) == (
         "run",
         (tmp_path / "judgments.txt",),
-        Place("shop.yaml", 5, 45),
+        Place("shop.yaml", 5, 52),
     )
     assert second.options.run == (tmp_path / "queries.tsv",)
 
@@ -114,15 +114,15 @@ def test_a_pattern_of_files_may_fit_nothing_yet(suites, tmp_path):
     assert suite.source.options.run == (tmp_path / "runs" / "*.trec",)
 
 
-def test_a_file_with_one_suite_is_loaded_as_one(shop, toys):
-    assert load_suite(shop("shop.yaml", BEGINNING), toys).name == "shop"
+def test_a_file_with_one_suite_is_loaded_as_one(shop, registry):
+    assert load_suite(shop("shop.yaml", BEGINNING), registry).name == "shop"
 
 
-def test_a_file_with_several_suites_is_not_one(shop, toys):
+def test_a_file_with_several_suites_is_not_one(shop, registry):
     path = shop("shop.yaml", BEGINNING + "owner: '{locale}'\nmatrix: {locale: [de, fr]}\n")
 
     with pytest.raises(SuiteError) as caught:
-        load_suite(path, toys)
+        load_suite(path, registry)
 
     assert str(caught.value) == "shop.yaml\n  holds 2 suites: shop.de, shop.fr\n  use load_suites"
 

@@ -6,7 +6,8 @@ import pytest
 from pydantic import BaseModel
 
 from pytest_ireval.options import AmountText, BoundText, Looser, Number, Text, Texts, ToleranceText
-from pytest_ireval.suites.options import MORE, changed_options
+from pytest_ireval.suites.loosening import changed_options
+from pytest_ireval.suites.options import MORE
 
 
 class Options(BaseModel):

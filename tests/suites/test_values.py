@@ -11,8 +11,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pytest_ireval.suites import options
 from pytest_ireval.suites.options import Number, RuleOptions, Text, Whole
 from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
-from pytest_ireval.suites.reading import STORED
 from pytest_ireval.suites.scalars import File, Scalar, put_value
+from pytest_ireval.suites.suite import STORED
 
 
 def read(kind, value, registry=None):
@@ -23,7 +23,9 @@ def complaint(kind, value, registry=None):
     """Where below the value each mistake is, and what is said of it."""
     with pytest.raises(ValidationError) as caught:
         read(kind, value, registry)
-    return [(each["loc"], str(each["ctx"]["error"])) for each in caught.value.errors()]
+    return [
+        (each["loc"], str(each["ctx"]["error"]) if "ctx" in each else each["msg"]) for each in caught.value.errors()
+    ]
 
 
 def test_text_stays_as_it_is_written():
@@ -32,61 +34,32 @@ def test_text_stays_as_it_is_written():
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "says"),
+    ("kind", "values"),
     [
-        ("Text", {"a": "b"}, "a mapping is not a valid text"),
-        ("Text", ["a"], "a list is not a valid text"),
-        ("Flag", "1", "'1' is not a valid flag: write true or false"),
-        ("Whole", "0", "'0' is not a valid whole number from 1"),
-        ("Whole", "2.5", "'2.5' is not a valid whole number from 1"),
-        ("Whole", "", "'' is not a valid whole number from 1"),
-        ("Number", "1_000", "'1_000' is not a valid number"),
-        ("Number", "nan", "'nan' is not a valid number"),
-        ("Number", "1e999", "'1e999' is not a valid number"),
-        ("PathText", "", "'' is not a valid path of a file"),
-        ("BoundText", "0.85", "'0.85' is not a valid bound: write '>= 0.85' (or <=, >, <)"),
-        ("BoundText", ">= high", "'high' is not a valid bound: write '>= 0.85' (or <=, >, <)"),
-        ("BoundText", ["1"], "a list is not a valid bound: write '>= 0.85' (or <=, >, <)"),
-        ("ToleranceText", "1", "'1' is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}"),
-        ("ToleranceText", "-1%", "'-1%' is negative: a tolerance says how far a figure may get worse, from 0 up"),
-        ("ToleranceText", "x%", "'x' is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}"),
-        (
-            "ToleranceText",
-            {"absolut": "1"},
-            "a mapping with absolut is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}",
-        ),
-        (
-            "ToleranceText",
-            {"absolute": "1%"},
-            "'1%' is not a valid number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}",
-        ),
-        ("AmountText", "2.5", "'2.5' is not a valid amount: write 2 (a number) or 5% (of all)"),
-        ("AmountText", "101%", "'101%' is not a valid amount: write 2 (a number) or 5% (of all)"),
-        ("AmountText", "-1", "'-1' is not a valid amount: write 2 (a number) or 5% (of all)"),
-        ("DurationText", "30", "'30' is not a valid duration: write 30s, 500ms or 2m"),
-        ("DurationText", "0s", "'0s' is not a valid duration: write 30s, 500ms or 2m"),
-        ("DayText", "1.4.2027", "'1.4.2027' is not a valid day: write 2027-04-01"),
-        ("DayText", "2027-02-29", "'2027-02-29' is not a calendar day: day is out of range for month"),
+        ("Text", [{"a": "b"}, ["a"]]),
+        ("Flag", ["1", "maybe", ["true"]]),
+        ("Whole", ["0", "-3", "2.5", "", "1_000", "inf", True]),
+        ("Number", ["1_000", "nan", "inf", "1e999", "0x10", True, math.nan]),
+        ("PathText", ["", "a\0b", ["a"]]),
+        ("BoundText", ["0.85", ">= high", "=> 1", ">= inf", ["1"]]),
+        ("ToleranceText", ["1", "-1%", "x%", "inf%", {"absolut": "1"}, {"absolute": "1%"}, {"absolute": "-1"}, {}]),
+        ("AmountText", ["2.5", "101%", "-1", "many"]),
+        ("ShareText", ["0%", "101%", "50", "x%"]),
+        ("DurationText", ["30", "0s", "-1s", "1.2.3s", "soon"]),
+        ("DayText", ["1.4.2027", "2027-02-29", "2027-4-1"]),
+        ("SecretText", ["short"]),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_what_to_write(kind, value, says):
-    assert complaint(kind, value) == [((), says)]
+def test_what_cannot_be_read_is_refused(kind, values):
+    for value in values:
+        with pytest.raises(ValidationError):
+            read(kind, value)
 
 
 def test_one_text_is_a_list_of_one():
     assert read("Texts", "nightly") == ("nightly",)
     assert read("Texts", ["nightly", "007"]) == ("nightly", "007")
-    assert complaint("Texts", ["a", ["b"]]) == [((1,), "a list is not a valid text")]
-
-
-@pytest.mark.parametrize(("text", "flag"), [("true", True), ("Yes", True), ("off", False), ("no", False)])
-def test_a_flag_is_what_yaml_calls_true_and_false(text, flag):
-    assert read("Flag", text) is flag
-
-
-def test_numbers_are_written_as_numbers_are():
-    assert read("Whole", "20") == 20
-    assert read("Number", " -.5e1 ") == -5.0
+    assert [where for where, _ in complaint("Texts", ["a", ["b"]])] == [(1,)]
 
 
 def test_a_filter_has_one_value_or_several_of_each_column():
@@ -112,33 +85,14 @@ def test_a_metric_is_looked_up_in_the_registry(registry):
     assert list(map(str, read("MetricTexts", ["P@[5, 10]", "AP", "map"], registry))) == ["P@5", "P@10", "AP"]
 
 
-def test_a_metric_nobody_knows_is_refused_with_what_there_is(registry):
-    known = registry.vocabulary.known
-
-    assert complaint("MetricText", "ndgc@10", registry) == [
-        ((), f"unknown metric 'ndgc'\ndid you mean 'nDCG@10'?\n{known}")
-    ]
-    assert complaint("MetricTexts", ["AP", "nDCG@"], registry) == [((1,), "'nDCG@': expected a value (column 6)")]
-    assert complaint("MetricText", "P@[5, 10]", registry) == [
-        ((), "'P@[5, 10]' names 2 metrics, but only one is allowed here")
-    ]
-    assert complaint("MetricText", "", registry) == [
-        ((), "'': the name is missing\nwrite a metric as Name(parameter=value)@cutoff, for example nDCG@10")
-    ]
+def test_mistakes_in_metrics_are_found_where_they_stand(registry):
+    assert [where for where, _ in complaint("MetricTexts", ["AP", "nDCG@", "ndgc"], registry)] == [(1,), (2,)]
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "holds"),
-    [
-        (">= 0.85", 0.85, True),
-        ("> 0.85", 0.85, False),
-        ("<=3", 3.0, True),
-        ("≥ 2", 1.0, False),
-        ("> 0", math.nan, False),
-    ],
-)
-def test_a_bound_holds_on_one_side(text, value, holds):
-    assert read("BoundText", text).holds(value) is holds
+def test_a_bound_holds_on_one_side():
+    cases = [(">= 0.85", 0.85), ("> 0.85", 0.85), ("<=3", 3.0), ("≥ 2", 1.0), ("> 0", math.nan)]
+
+    assert [read("BoundText", text).holds(value) for text, value in cases] == [True, False, True, False, False]
 
 
 def test_quantities_are_written_as_they_are_read():
@@ -147,11 +101,14 @@ def test_quantities_are_written_as_they_are_read():
     assert str(read("ToleranceText", {"absolute": "0.010"})) == "0.01"
     assert str(read("AmountText", "02")) == "2"
     assert str(read("AmountText", "5%")) == "5%"
-
-
-def test_a_tolerance_is_a_share_of_the_baseline_or_an_amount():
     assert read("ToleranceText", "1%").allowed(-0.5) == 0.005
     assert read("ToleranceText", {"absolute": "0.01"}).allowed(0.5) == 0.01
+    assert [read("AmountText", text).of(60) for text in ("2", "5%")] == [2, 3]
+    assert [read("DurationText", text) for text in ("30s", "500ms", "2m", "1.5 h")] == [30, 0.5, 120, 5400]
+    assert read("DayText", "2027-04-01") == date(2027, 4, 1)
+    assert read("Whole", "20") == 20
+    assert read("Number", " -.5e1 ") == -5.0
+    assert [read("Flag", text) for text in ("true", "Yes", "off", "no")] == [True, True, False, False]
 
 
 def test_tolerances_differ_by_slice():
@@ -163,47 +120,23 @@ def test_tolerances_differ_by_slice():
     assert given == Tolerances(three, {"head": one})
     assert (given.of("head"), given.of("tail")) == (one, three)
     assert read("TolerancesText", {"head": "1%"}).of("tail") is None
-    assert complaint("TolerancesText", {"head": "1%", "tail": "3"}) == [
-        (("tail",), "'3' is not a valid tolerance: write 1% (of the baseline) or {absolute: 0.01}")
-    ]
+    assert [where for where, _ in complaint("TolerancesText", {"head": "1%", "tail": "3"})] == [("tail",)]
 
 
-def test_an_amount_is_so_many_or_a_share_of_all():
-    assert read("AmountText", "2") == Amount(count=2)
-    assert read("AmountText", "2").of(60) == 2
-    assert read("AmountText", "5%").of(60) == 3
+def test_values_that_have_their_type_already_stay():
+    values = {
+        "BoundText": Bound(">", 1.0),
+        "ToleranceText": Tolerance(0.01),
+        "TolerancesText": Tolerances(Tolerance(0.01), {"head": Tolerance(0.02)}),
+        "AmountText": Amount(count=2),
+        "DayText": date(2027, 4, 1),
+        "PathText": Path("/data/a.txt"),
+        "Flag": True,
+        "Whole": 3,
+        "Against": STORED,
+    }
 
-
-@pytest.mark.parametrize(("text", "seconds"), [("30s", 30), ("500ms", 0.5), ("2m", 120), ("1.5 h", 5400)])
-def test_a_duration_is_so_many_seconds(text, seconds):
-    assert read("DurationText", text) == seconds
-
-
-def test_a_day_is_a_date():
-    assert read("DayText", "2027-04-01") == date(2027, 4, 1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [
-        ("BoundText", Bound(">", 1.0)),
-        ("ToleranceText", Tolerance(0.01)),
-        ("TolerancesText", Tolerances(Tolerance(0.01), {"head": Tolerance(0.02)})),
-        ("AmountText", Amount(count=2)),
-        ("DayText", date(2027, 4, 1)),
-        ("PathText", Path("/data/a.txt")),
-        ("Flag", True),
-        ("Whole", 3),
-        ("Against", STORED),
-    ],
-)
-def test_values_that_have_their_type_already_stay(kind, value):
-    assert read(kind, value) == value
-
-
-def test_a_rule_compares_with_the_stored_baseline_unless_told_otherwise(registry):
-    assert read("Against", "baseline", registry) is STORED
-    assert STORED.stored
+    assert {kind: read(kind, value) for kind, value in values.items()} == values
 
 
 def test_the_registry_is_that_of_the_installed_plugins_if_nobody_says_otherwise():
