@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from branches import Branch
-from monorepo import Monorepo, hermetic
+from monorepo import Monorepo, isolate_git
 from town import Town
 
 SUITE = """\
@@ -120,7 +120,7 @@ def shop(pytester, monkeypatch, accepted_shops):
 
 @pytest.fixture
 def monorepo(pytester, monkeypatch):
-    hermetic(monkeypatch, pytester.path)
+    isolate_git(monkeypatch, pytester.path)
     return Monorepo(pytester)
 
 
@@ -132,12 +132,7 @@ def shop_in():
 
 @pytest.fixture
 def branch(shop, monkeypatch):
-    if shutil.which("git") is None:
-        pytest.skip("needs git")
-    for name, value in {"NAME": "Ada", "EMAIL": "ada@example.org", "DATE": "2026-11-01T00:00:00Z"}.items():
-        monkeypatch.setenv(f"GIT_AUTHOR_{name}", value)
-        monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(shop.path / "none"))
+    isolate_git(monkeypatch, shop.path)
     monkeypatch.setenv("GIT_EDITOR", "true")
     return Branch(shop)
 

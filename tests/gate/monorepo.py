@@ -67,7 +67,7 @@ class Monorepo:
         return {suite["name"]: suite["affected_by"] for suite in self.results()["suites"]}
 
 
-def hermetic(monkeypatch, folder):
+def isolate_git(monkeypatch, folder):
     """Whatever the machine's git is set to, these are the names and the day."""
     if shutil.which("git") is None:
         pytest.skip("needs git")

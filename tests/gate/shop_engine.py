@@ -15,7 +15,7 @@ THINGS = ("mugs", "pans", "pots", "cups", "bowls", "plates", "spoons", "knives",
 COLOURS = ("red", "blue", "grey", "pink", "gold", "lime", "teal", "plum", "rust", "navy")
 
 
-def catalogue(size=300):
+def make_catalogue(size=300):
     """Products by id, in three rounds of all colours and things.
 
     Title and body of most name what they are, some in the singular. Each third round has accessories instead: their
@@ -36,11 +36,11 @@ def catalogue(size=300):
 QUERIES = [f"{colour} {thing}" for thing in THINGS for colour in COLOURS[:2]]
 
 
-def judgments():
+def list_judgments():
     """What a query asks for is relevant, accessories are not."""
     for number, query in enumerate(QUERIES):
         colour, thing = query.split()
-        for key, each in catalogue().items():
+        for key, each in make_catalogue().items():
             words = each["title"].split()
             if words[0] == colour and thing[:-1] in (words[1], words[1][:-1], words[-1][:-1]):
                 yield f"q{number:02} 0 {key} {int(words[1] != 'hook')}\n"
@@ -58,7 +58,7 @@ class ShopEngine:
     def reset(self):
         """Bring back the first index."""
         self.builds = 0
-        self.documents = catalogue()
+        self.documents = make_catalogue()
         self.mapping = {
             "dynamic": "strict",
             "properties": {
@@ -126,14 +126,14 @@ class ShopEngine:
         for name, weight in weights:
             if name in fields:
                 stems = fields[name].get("analyzer") == "english"
-                counts = words_of(document.get(name, ""), stems)
-                found = (counts[word] for word in words_of(text, stems) if word in counts)
+                counts = count_words(document.get(name, ""), stems)
+                found = (counts[word] for word in count_words(text, stems) if word in counts)
                 score += weight * sum(count / (1 + count) for count in found)
         return score
 
 
 @cache
-def words_of(text, stems):
+def count_words(text, stems):
     """The number of each word of a text."""
     words = re.findall(r"\w+", text)
     return Counter(word.removesuffix("s") for word in words) if stems else Counter(words)

@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from monorepo import Monorepo, hermetic
+from monorepo import Monorepo, isolate_git
 
 
 def read_refusal(result):
@@ -32,7 +32,7 @@ def test_an_unknown_ref_ends_the_run(monorepo, ref, complaint):
 
 
 def test_a_shallow_clone_ends_the_run(pytester, monkeypatch, tmp_path_factory):
-    hermetic(monkeypatch, pytester.path)
+    isolate_git(monkeypatch, pytester.path)
     monorepo = Monorepo(pytester)
     monorepo.write("search/analyzer.py", "2\n")
     monorepo.commit("second")

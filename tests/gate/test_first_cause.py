@@ -8,7 +8,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from shop_engine import QUERIES, ShopEngine, catalogue, judgments
+from shop_engine import QUERIES, ShopEngine, list_judgments, make_catalogue
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baselines.trees import name_changes
@@ -50,7 +50,7 @@ def job(pytester, monkeypatch, engine):
     folder = pytester.path
     rows = "".join(f"q{number:02}\t{text}\n" for number, text in enumerate(QUERIES))
     (folder / "queries.tsv").write_text(f"id\ttext\n{rows}")
-    (folder / "judgments.txt").write_text("".join(judgments()))
+    (folder / "judgments.txt").write_text("".join(list_judgments()))
 
     def write(source=None, **options):
         source = source or {"opensearch": f"{engine.url}/products", "query": searching("title", "body")}
@@ -110,7 +110,7 @@ def drop_a_field(engine):
 
 
 def drop_half_of_the_documents(engine):
-    engine.documents = dict([*catalogue().items()][::2])
+    engine.documents = dict([*make_catalogue().items()][::2])
 
 
 ANALYZER = "the index changed since the baseline: title.analyzer: english -> nostem"
@@ -213,7 +213,7 @@ def test_settings_that_move_scores_are_named_and_others_are_no_change(accepted, 
     engine.settings = {"number_of_replicas": "2", "refresh_interval": "30s", "provided_name": "products-7"}
     engine.mapping["_meta"] = {"built": "2027-03-02T04:00:00Z"}
     harmless = accepted.run()
-    engine.documents = dict([*catalogue().items()][:-4])
+    engine.documents = dict([*make_catalogue().items()][:-4])
     few_less = accepted.run()
     engine.settings = {"number_of_shards": "5"}
 
@@ -289,20 +289,21 @@ def test_no_secret_is_in_the_baseline_or_in_what_changed(job, engine, monkeypatc
     assert done.ret == 1
     assert "openAI" not in done.stdout.str()
     assert "pipeline mix.request_processors[0].ml.model: a -> b" in printed(done)
-    files = [path for path in job.folder.rglob("*") if path.is_file() and path.suffix in (".json", ".html", ".md")]
-    assert {"shop.json", "results.json", "index.html", "summary.md"} <= {path.name for path in files}
-    for text in (done.stdout.str(), *(path.read_text() for path in files)):
+    written = [path for folder in ("baselines", "ireval-report") for path in (job.folder / folder).iterdir()]
+    texts = {path.name: path.read_text() for path in written if path.suffix != ".zip"}
+    assert {"results.json", "index.html", "summary.md"} < texts.keys()
+    for text in (done.stdout.str(), *texts.values()):
         assert SECRET not in text
         assert "sk-" not in text
 
 
 FUNCTION = """
 from pytest_ireval import Answer
-from shop_engine import catalogue
+from shop_engine import make_catalogue
 def search(text):
     words = text.split()
-    found = [key for key, each in catalogue().items() if all(word[:-1] in each["title"] for word in words)]
-    found.sort(key=lambda key: "hook" in catalogue()[key]["title"])
+    found = [key for key, each in make_catalogue().items() if all(word[:-1] in each["title"] for word in words)]
+    found.sort(key=lambda key: "hook" in make_catalogue()[key]["title"])
     return Answer(found, index={"build": "v1", "mapping": {"title": {"analyzer": "english"}}})
 """
 
@@ -331,27 +332,16 @@ def test_the_file_of_a_function_is_named_after_what_the_rankings_show_and_before
     assert with_index.diagnoses[1].headline == ANALYZER
 
 
-PROGRAM = """
-import sys
-sys.path[:0] = {path}
-from own_search import search
-for line in [*open(sys.argv[1])][1:]:
-    query, text = line.rstrip("\\n").split("\\t")
-    for rank, key in enumerate(search(text).rankings[:: int(sys.argv[2])]):
-        print(query, "Q0", key, rank + 1, 100 - rank, "run")
-"""
+def test_an_argument_of_a_command_is_a_changed_request(job):
+    judged = sorted((line.split() for line in list_judgments()), key=lambda words: (words[0], -int(words[3])))
+    for name, sign in (("good.txt", -1), ("bad.txt", 1)):
+        lines = (f"{query} Q0 {key} 1 {sign * place} run\n" for place, (query, _, key, _) in enumerate(judged))
+        (job.folder / name).write_text("".join(lines))
+    job.accept({"command": ["cat", "good.txt"]})
 
+    changed = job.run({"command": ["cat", "bad.txt"]})
 
-def test_an_argument_of_a_command_is_a_changed_request(job, monkeypatch):
-    monkeypatch.syspath_prepend(os.path.dirname(__file__))
-    (job.folder / "search.py").write_text(PROGRAM.format(path=sys.path))
-    (job.folder / "own_search.py").write_text(FUNCTION)
-    job.accept({"command": [sys.executable, "search.py", "{queries}", "1"]})
-
-    result = job.run({"command": [sys.executable, "search.py", "{queries}", "-1"]})
-
-    assert first(result) == "the request changed since the baseline: command[3]: 1 -> -1"
-    assert result.diagnoses[1].kind == "reversed_order"
+    assert first(changed) == "the request changed since the baseline: command[1]: good.txt -> bad.txt"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import subprocess
 
 import pytest
-from monorepo import hermetic
+from monorepo import isolate_git
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.errors import SuiteError
@@ -78,14 +78,14 @@ def log(shop):
     return Log(shop)
 
 
-def verdicts(result):
+def list_verdicts(result):
     return [outcome.verdict for outcome in result.outcomes]
 
 
 def test_a_change_that_drops_the_stock_filter_is_red_and_names_the_queries(log):
     log.accept()
     log.order = 3
-    assert set(verdicts(log.gate())) == {"pass"}  # other documents at the ranks 8 to 10
+    assert set(list_verdicts(log.gate())) == {"pass"}  # other documents at the ranks 8 to 10
 
     log.filtered = False
     log.write()
@@ -126,7 +126,7 @@ def test_documents_without_the_field_are_an_error_unless_a_share_of_them_is_allo
     log.suite = SUITE.replace("'margin')", "'margin', lacking=0.015)").replace("'false')", "'false', lacking=0.01)")
     result = log.gate()
 
-    assert "error" not in verdicts(result)
+    assert "error" not in list_verdicts(result)
     notes = " ".join(result.notes)
     assert "6 of 400 documents at ranks 1 to 10 have no field 'margin'; they are left out" in notes
     assert "2 of 400 documents at ranks 1 to 10 have no field 'in_stock'; they are left out" in notes
@@ -161,26 +161,8 @@ def test_the_baseline_keeps_the_fields_and_is_scored_with_its_own(log):
     assert "the baseline holds no field 'price' of documents, which Mean(better='higher'" in log.outcomes()[3].headline
 
 
-def test_times_of_stored_rankings_are_kept_too(log):
-    times = "".join(f"{query}\t{20 + number}\n" for number, query in enumerate(log.queries))
-    (log.path / "times.tsv").write_text(f"query\tms\n{times}")
-    log.suite = SUITE.replace("rankings.json}", "rankings.json, timings: times.tsv}") + (
-        "  - threshold: {Latency(p=95): '<= 60'}\n"
-        "  - no_regression: {metric: Latency, tolerance: 5%, decide_by: observed}\n"
-    )
-    log.write()
-    log.accept()
-    (log.path / "times.tsv").write_text(
-        f"query\tmilliseconds\n{times}".replace("\t", "\t1").replace("\t1milli", "\tmilli")
-    )
-    slow = log.outcomes()
-
-    assert [(outcome.verdict, outcome.warning) for outcome in slow[-2:]] == [("pass", True), ("pass", True)]
-    assert "Latency rose 253.2%" in slow[-1].headline
-
-
 def test_a_branch_that_lowers_its_baseline_is_seen_with_the_fields_of_both(log, monkeypatch):
-    hermetic(monkeypatch, log.path)
+    isolate_git(monkeypatch, log.path)
     log.suite = "".join(line for line in SUITE.splitlines(keepends=True) if "threshold" not in line)
     log.write()
 
@@ -209,7 +191,7 @@ def test_other_rankings_of_a_rule_have_fields_too(log):
     (log.path / "old.json").write_text(json.dumps({query: log.ranking(n) for n, query in enumerate(log.queries)}))
     log.filtered = False
 
-    assert verdicts(log.gate()) == ["pass", "pass", "fail", "fail", "pass"]
+    assert list_verdicts(log.gate()) == ["pass", "pass", "fail", "fail", "pass"]
 
 
 def test_guardrails_beside_judgments_score_every_query(log):

@@ -16,26 +16,10 @@ def sellers(ranking, *, cutoff: int) -> float:
     return float(len({fields["seller"] for fields in ranking.fields[:cutoff]}))
 
 
-def seller_notes(judged):
-    return [judged.fields[document]["seller"] for document in judged.documents.ids.texts()][:1]
-
-
-@metric(name="Noted", needs=("documents", "fields"), notes=seller_notes)
-def noted(judged):
-    """Half, and a note that looks at fields."""
-    return np.full(judged.count, 0.5)
-
-
 @per_query_metric(name="Lead", needs=("scores",), range=(0, 1000), no_relevant=None)
 def lead(ranking) -> float:
     """Between the first two scores."""
     return float(ranking.scores[0] - ranking.scores[1])
-
-
-@per_query_metric(name="Wait", needs=("timings",), range=(0, 9), direction="lower", no_relevant=None, empty=0)
-def wait(ranking) -> float:
-    """Seconds."""
-    return ranking.seconds
 
 
 @metric(name="Sold", needs=("documents", "fields"), unit="run", range=(0, 99))
@@ -46,19 +30,16 @@ def sold(judged):
 
 @hookimpl
 def ireval_metrics():
-    return [sellers, noted, lead, wait, sold]
+    return [sellers, lead, sold]
 '''
 NEW = {
     "Sellers@3": "no fields of documents",
-    "Noted": "no fields of documents",
     "Sold": "no fields of documents",
     "Mean(better='higher', field='price')@3": "no field 'price' of documents",
     "Lead": "no scores",
-    "Wait": "no timings",
     "Latency": "no timings",
-    "Throughput": "no timings",
 }
-"""Metrics of fields, scores and times: functions of one ranking, of all queries, and of the whole run."""
+"""Metrics of fields, scores and times, of one query and of the whole run."""
 
 
 def prepare(shop):

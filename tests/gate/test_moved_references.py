@@ -245,10 +245,3 @@ def test_the_suite_s_own_rankings_are_no_reference(shop, ireval, source, against
     checked = ireval("check", shop.path / "shop.ireval.yaml")
     assert checked.code == 1
     assert "a comparison with itself cannot fail" in checked.out
-
-
-def test_equal_rankings_of_another_file_are_a_reference(shop):
-    (shop.path / "accepted.txt").write_text(lists_of(shop))
-    shop.change((shop.suite.partition("rules:\n")[2], RULE))
-
-    assert run_gate(load_suite(shop.path / "shop.ireval.yaml")).verdict == "pass"

@@ -205,18 +205,6 @@ def test_a_suite_that_is_a_link_to_nowhere_is_not_passed_over(shop, run):
     assert "shop.ireval.yaml" in clean(result)
 
 
-@posix
-def test_standard_input_and_output_may_be_closed(shop):
-    shop.accept()
-    command = " ".join([*PYTEST, "--ireval"])
-    closed = subprocess.run(f"{command} <&-", shell=True, cwd=shop.path, capture_output=True, text=True, check=False)
-    nowhere = subprocess.run(f"{command} >&- 2>&-", shell=True, cwd=shop.path, check=False)
-
-    assert closed.returncode == 0
-    assert nowhere.returncode in (0, 1, 120)
-    assert shop.results()["verdict"] in ("pass", "error")
-
-
 def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, monkeypatch):
     shop.accept()
     name = "summary.md"

@@ -81,11 +81,7 @@ def test_each_rule_and_slice_has_what_its_queries_can_show(suite):
     assert whole.needed == queries_needed(0.1, 0.01) == pytest.approx(620, abs=1)
     assert whole.false_alarm == false_alarm(0.01, 0.1, 50) == pytest.approx(0.24, abs=0.005)
     assert whole.blind
-
-
-def test_a_slice_of_which_nothing_is_known_is_guessed_and_its_tolerance_is_its_own(suite):
-    head = named(foreseen(suite))["nDCG@10", "segment=head"]
-
+    head = found["nDCG@10", "segment=head"]  # nothing is known of its spread, and its tolerance is its own
     assert head.queries == HEADS
     assert head.usual.assumed
     assert head.usual.spread == pytest.approx(statistics.stdev([0.4, 0.6] * 20) * 0.1**0.5)
@@ -102,10 +98,14 @@ def test_a_metric_without_values_in_the_baseline_is_counted_and_nothing_more(sui
     assert [(each.queries, each.mean) for each in foreseen(suite)] == [(50, None), (40, None), (10, None), (50, None)]
 
 
-def test_waived_queries_do_not_count(suite):
-    suite.write_text(SUITE + "waive:\n  - {query: q49, until: 2026-12-31, reason: broken}\n")
+def test_waived_queries_do_not_count_and_rules_against_something_else_are_not_foreseen(suite):
+    waiver = "waive:\n  - {query: q49, until: 2026-12-31, reason: broken}\n"
+    suite.write_text(SUITE.replace("tolerance: 2%", "tolerance: 2%, against: anchor") + waiver)
 
-    assert named(foreseen(suite))["nDCG@10", "segment=tail"].queries == 9
+    found = foreseen(suite)
+
+    assert [each.check.place.line for each in found] == [10, 10, 11]
+    assert named(found)["nDCG@10", "segment=tail"].queries == 9
 
 
 def test_another_drop_and_another_number_of_queries_can_be_asked_about(suite):
@@ -121,12 +121,6 @@ def test_another_drop_and_another_number_of_queries_can_be_asked_about(suite):
     assert hopeless.queries == 2
     assert hopeless.resolution > hopeless.room
     assert hopeless.hopeless
-
-
-def test_rules_against_something_else_are_not_foreseen(suite):
-    suite.write_text(SUITE.replace("tolerance: 2%", "tolerance: 2%, against: anchor"))
-
-    assert [each.check.place.line for each in foreseen(suite)] == [10, 10, 11]
 
 
 def test_a_tolerance_below_what_can_be_shown_is_told_with_the_queries_it_takes(suite):
