@@ -40,13 +40,6 @@ def test_nothing_is_asked_for_and_nothing_is_complained_about(tab, address):
     assert tab.picture().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_is_as_wide_as_the_window(tab, address, width):
-    tab.open(address, width=width)
-
-    assert tab.run("document.documentElement.scrollWidth") <= width
-
-
 def test_a_link_opens_the_check_that_it_leads_to(tab, address):
     tab.open(address)
     folded = "document.querySelectorAll('.finding')[1]"
@@ -56,15 +49,6 @@ def test_a_link_opens_the_check_that_it_leads_to(tab, address):
     tab.wait_for(f"{folded}.open")
     assert tab.run(f"{folded}.querySelector('.statistics').open") is False
     assert "nine times out of ten" in tab.run(f"{folded}.querySelector('.legend').textContent")
-
-
-def test_charts_are_unpacked_when_they_are_opened(tab, address):
-    tab.open(address)
-    charts = "document.querySelector('details:has(> [data-packed])')"
-    assert tab.run("document.querySelectorAll('.charts svg').length") == 0
-
-    tab.run(f"({charts}.open = true)")
-    tab.wait_for("document.querySelectorAll('.charts svg').length > 3")
 
 
 def test_queries_are_filtered_as_one_types(tab, address):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from browser.pages import page_of
-from browser.queries import control, count, explorer, ids, view
+from browser.queries import explorer, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
@@ -16,22 +16,17 @@ NAMES = [
     SCRIPT,
     IMAGE,
     "__proto__",
-    "constructor",
     "a::b",
-    "q=1",
     "%2F",
     "%",
     "red mug",
     "  two  blanks",
     "קומקום חשמלי",
     "\u202egum der",
-    "👩\u200d👩\u200d👧 mug 🫖",
     "half \udc80 here",
     "nul \x00 tab \t end",
-    "x" * 5000,
     "&lt;b&gt;",
-    "{{ 7 * 7 }}",
-    "<!--",
+    "x" * 5000,
     "#?&;/\\'`$()",
 ]
 ODD = {"half \udc80 here": "half \ufffd here", "nul \x00 tab \t end": "nul \ufffd tab \t end"}
@@ -127,18 +122,6 @@ async (name) => {
 }
 """
 """Whether the view of a query of exactly that name is in sight."""
-
-
-def test_every_name_can_be_filtered(opened, text):
-    page = opened(text)
-    field = control(page, "filter")
-    field.fill(SCRIPT)
-    assert SCRIPT in texts(explorer(page).locator(".opener bdi"))
-    field.fill("")
-    for name in ("__proto__=__proto__", f"{IMAGE}={SCRIPT}"):
-        control(page, "slice").select_option(name)
-        assert len(ids(page)) == 1
-        assert count(page).startswith(f"1 of {len(NAMES)} queries")
 
 
 def test_every_view_opens(opened, text):

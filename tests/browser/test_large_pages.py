@@ -6,10 +6,6 @@ from browser.queries import column, control, count, ids, shown, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
-from pytest_ireval.reports.query_view import queries_data
-
-MEGABYTE = 10**6
-
 
 @pytest.fixture(scope="module")
 def run():
@@ -19,14 +15,6 @@ def run():
 @pytest.fixture(scope="module")
 def text(run):
     return page_of(run)
-
-
-def test_seven_thousand_queries_and_six_metrics_are_less_than_10_mb(text):
-    assert len(text.encode()) < 10 * MEGABYTE
-
-
-def test_data_of_five_suites_of_sixty_queries_are_less_than_100_kb():
-    assert len(queries_data(full_run(suites=5, queries=60))) < 100_000
 
 
 def test_seven_thousand_queries_are_filtered_sorted_and_found(opened, run, text):

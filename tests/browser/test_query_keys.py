@@ -22,13 +22,6 @@ def press(page, *keys):
         page.keyboard.press(key)
 
 
-def test_a_slash_goes_to_the_filter(page):
-    press(page, "/")
-
-    expect(control(page, "filter")).to_be_focused()
-    expect(control(page, "filter")).to_have_value("")
-
-
 def test_enter_in_the_filter_leads_to_the_first_query_that_it_found(page):
     first = ids(page)[0]
     press(page, "/", *first, "Enter")
@@ -37,16 +30,6 @@ def test_enter_in_the_filter_leads_to_the_first_query_that_it_found(page):
     expect(view(page)).to_have_count(0)
     press(page, "Enter")
     expect(view(page)).to_have_count(1)
-
-
-def test_what_is_opened_at_the_edge_of_the_screen_is_brought_into_it(page):
-    first = ids(page)[0]
-    opener(page, first).evaluate(
-        "each => { each.scrollIntoView({ block: 'end' }); each.focus({ preventScroll: true }); }"
-    )
-    press(page, "Enter")
-
-    expect(view(page).locator(".query-figures")).to_be_in_viewport()
 
 
 def test_j_and_k_and_arrows_go_from_query_to_query(page):
@@ -89,13 +72,6 @@ def test_enter_opens_and_closes_and_escape_closes(page):
     assert focused(page) == ids(page)[0]
 
 
-def test_j_goes_on_behind_an_open_query(page):
-    second = ids(page)[1]
-    press(page, "j", "Enter", "j")
-
-    assert focused(page) == second
-
-
 def test_a_question_mark_shows_the_keys(page):
     press(page, "?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
@@ -124,12 +100,6 @@ def test_no_key_is_taken_with_another_one(page):
     assert page.evaluate("document.activeElement.tagName") == "BODY"
 
 
-def test_arrows_scroll_outside_of_the_table(page):
-    press(page, "ArrowDown")
-
-    assert page.evaluate("document.activeElement.tagName") == "BODY"
-
-
 def test_everything_is_reached_by_tab(page):
     control(page, "filter").focus()
     reached = []
@@ -145,10 +115,3 @@ def test_everything_is_reached_by_tab(page):
     expect(view(page).get_by_role("button", name="Copy link")).to_be_visible()
     press(page, "Tab", "Tab")
     assert focused(page) == "Copy link"
-
-
-def test_focus_can_be_seen(page):
-    press(page, "j")
-    outline = "getComputedStyle(document.activeElement).outlineStyle"
-
-    assert page.evaluate(outline) != "none"

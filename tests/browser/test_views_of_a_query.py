@@ -8,8 +8,6 @@ from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
 from reports.full_run import full_run
 
-from pytest_ireval.results.outcome import Placed
-
 
 @pytest.fixture(scope="module")
 def run():
@@ -59,18 +57,6 @@ def test_each_documents_share_of_the_change_is_said(opened, text, run):
     assert "q017-d0 3 perfect #1 → #19 +0.0029 +0.0078" in rows
 
 
-def test_figures_and_rules_are_said(opened, text):
-    page = opened(text, "#shop-0::q=q017")
-
-    assert words(view(page).locator(".query-figures tbody tr")) == [
-        "nDCG@10 0.9828 1.0000 +0.0172",
-        "RR@10 0.8768 0.9236 +0.0468",
-        "R@20 0.6469 0.4448 -0.2021",
-    ]
-    assert words(view(page).locator(".query-rules")) == ["fail nDCG@10 fell 31.1% on segment=tail (tolerance 1%)"]
-    assert words(view(page).locator(".query-columns")) == ["segment tail weight 18"]
-
-
 def test_the_curve_is_drawn_and_said(opened, text):
     page = opened(text, "#shop-0::q=q017")
     picture = view(page).get_by_role("img")
@@ -96,28 +82,6 @@ def test_the_table_opens_what_the_page_has_without_scripts(opened, text):
         assert [each for each in listed if each in words(fixed.locator(f".side.{side} li"))] == words(
             fixed.locator(f".side.{side} li")
         )
-
-
-def test_a_query_without_documents_says_so_and_shows_the_command(opened, text):
-    page = opened(text, "#shop-0::q=q055")
-
-    expect(view(page)).to_contain_text("The page does not hold the documents of this query")
-    expect(view(page).locator(".command code")).to_have_text(
-        "ireval why nDCG@10 --suite suites/product-search.ireval.yaml --query q055"
-    )
-
-
-def test_documents_below_the_first_ranks_are_counted(opened, run):
-    suite = run.suites[0]
-    first = suite.documents[0]
-    deep = (*first.documents, *(Placed(f"deep-{i}", None, 20 + i) for i in range(1, 61)), Placed("late", 2.0, 95, None))
-    documents = (replace(first, documents=deep, shares={}), *suite.documents[1:])
-    page = opened(queries_of(replace(run, suites=(replace(suite, documents=documents),))), "#shop-0::q=q000")
-
-    expect(view(page).locator(".rankings + p")).to_have_text(
-        "6 relevant documents are known. Below rank 20, 60 other documents are left out."
-    )
-    assert words(view(page).locator(".side.now li"))[-1] == "#95 late 2 good new"
 
 
 def test_a_click_opens_and_closes(opened, text):

@@ -49,14 +49,6 @@ def test_the_job_of_gitlab_is_valid(tool, tmp_path):
     valid(tool, "gitlab-ci", path, "--data-transform", "gitlab-ci")
 
 
-def test_every_part_is_checked():
-    found = [title for title in blocks() if title.startswith(("services", "steps", "a step", ".git"))]
-    scripts = [title for title in blocks() if title.endswith(".sh")]
-
-    assert sorted(found) == sorted([WORKFLOW, GITLAB, *PARTS])
-    assert sorted(scripts) == sorted(f"engine/{name}.sh" for name in SCRIPTS)
-
-
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_scripts_are_clean(tool, tmp_path, name):
     path = tmp_path / "script.sh"

@@ -51,10 +51,6 @@ def test_every_recipe_is_shown_on_the_page_as_it_is():
     assert different == [], "run docs/ci_page.py"
 
 
-def test_the_shortest_workflow_is_the_same_on_both_pages():
-    assert blocks(ROOT / "README.md")[SHORTEST] == blocks(PAGE)[SHORTEST]
-
-
 def test_the_action_is_named_in_the_version_that_is_here():
     pages = [ROOT / "README.md", PAGE, *(RECIPES / name for name in SHOWN)]
     named = {found for page in pages for found in re.findall(r"OWNER/pytest-ireval@(\S+)", page.read_text("utf-8"))}
@@ -124,26 +120,8 @@ def test_a_job_that_may_write_or_has_a_secret_runs_no_code_of_a_pull_request(nam
             assert checkout["with"]["fetch-depth"] == "0"
 
 
-def test_only_runs_of_a_pull_request_are_cut_off_by_newer_ones():
-    group = load(RECIPES / "github.yml")["concurrency"]["group"]
-
-    assert group == "search-gate-${{ github.event.pull_request.number || github.run_id }}"
-    job = load(RECIPES / "gitlab-ci.yml")["search gate"]
-    assert [rule.get("interruptible") for rule in job["rules"]] == ["true", None]
-    assert "abortPrevious" not in (RECIPES / "Jenkinsfile").read_text()
-    assert "concurrency" not in load(RECIPES / "github-accept.yml")  # where GitHub drops the second of three
-
-
 def test_no_recipe_runs_on_pull_request_target():
     assert [name for name in GITHUB if "pull_request_target" in load(RECIPES / name)["on"]] == []
-
-
-def test_the_gate_of_the_recipe_keeps_its_report_when_it_is_red():
-    *_, gate, upload = jobs("github.yml")["gate"]["steps"]
-
-    assert gate["with"]["junit"] == "ireval-report/junit.xml"
-    assert upload["if"] == "${{ !cancelled() && steps.gate.outputs.report }}"
-    assert upload["with"]["path"] == "${{ steps.gate.outputs.report }}"
 
 
 def test_what_the_recipes_name_of_each_other_exists():
@@ -208,13 +186,6 @@ def test_a_run_that_judges_nothing_is_no_pass(repository, job, way):
 STRICT = ["-o", "ireval_baseline_lowering=fail"]
 
 
-def test_gitlab_keeps_the_files_that_the_gate_writes():
-    artifacts = load(RECIPES / "gitlab-ci.yml")["search gate"]["artifacts"]
-
-    assert artifacts["when"] == "always"
-    assert artifacts["reports"] == {"junit": "ireval-report/junit.xml", "metrics": "ireval-report/metrics.txt"}
-
-
 @pytest.mark.parametrize(
     ("environment", "options"),
     [
@@ -258,13 +229,6 @@ def test_jenkins_gates_a_pull_request_against_its_target(repository):
     assert "<testsuite " in (report / "junit.xml").read_text()
 
 
-def test_jenkins_gates_the_main_branch_and_a_red_rule_is_red(repository):
-    ran = jenkins(repository, SHOP_RANKINGS="runs/hidden_tail.trec")
-
-    assert ran.code == 1
-    assert json.loads((repository.folder / "ireval-report" / "results.json").read_bytes())["base"] == ""
-
-
 def test_jenkins_installs_into_an_environment_of_its_own(repository):
     ran = jenkins(repository, PYTEST_ENDS_WITH="0", CHANGE_TARGET="a$(touch${IFS}seen)")
 
@@ -280,11 +244,3 @@ def test_jenkins_installs_into_an_environment_of_its_own(repository):
         ["-m", "pytest_ireval", "verdict"],
     ]
     assert not (repository.folder / "seen").exists()
-
-
-def test_jenkins_sets_ci_and_closes_every_bracket():
-    text = (RECIPES / "Jenkinsfile").read_text()
-    code = re.sub(r"'''[^']*'''|'[^']*'|//.*", "", text)
-
-    assert "CI = 'true'" in text
-    assert [code.count(left) - code.count(right) for left, right in ("{}", "[]", "()")] == [0, 0, 0]

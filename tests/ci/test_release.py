@@ -74,11 +74,6 @@ def test_the_notes_of_a_release_are_its_changes(released, heading):
             "the tag is v1.3.0, and pytest_ireval/__init__.py has version 1.2.0: the tag must be v1.2.0",
         ),
         (
-            "1.2.0",
-            "## 1.2.0",
-            "the tag is 1.2.0, and pytest_ireval/__init__.py has version 1.2.0: the tag must be v1.2.0",
-        ),
-        (
             "v1.2.0",
             "## 1.2.0 (unreleased)",
             "CHANGELOG.md: the heading of this version is '## 1.2.0 (unreleased)': "

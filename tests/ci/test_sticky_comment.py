@@ -75,20 +75,6 @@ def test_a_comment_of_somebody_else_with_the_mark_is_left_alone(repository):
     assert call == f"POST {COMMENTS}"
 
 
-def test_a_comment_that_only_quotes_the_mark_is_left_alone(repository):
-    quoting = said(1, "github-actions[bot]", f"It is found by `{MARK}`.\n")
-
-    ((call, _),) = comment(repository, comments=[quoting])
-
-    assert call == f"POST {COMMENTS}"
-
-
-def test_of_two_comments_the_first_is_kept(repository):
-    ((call, _),) = comment(repository, comments=[said(3, "github-actions[bot]"), said(4, "github-actions[bot]")])
-
-    assert call == "PATCH repos/shop/search/issues/comments/3"
-
-
 def test_a_run_of_a_commit_that_is_no_longer_the_newest_says_nothing(repository):
     assert comment(repository, newest="c27e4f1d9") == []
 
@@ -105,10 +91,3 @@ def test_the_pull_request_is_found_by_what_github_says(repository):
     comment(repository)
 
     assert repository.gh_calls()[0] == {"call": f"GET {PULLS}", "state": "open", "head": "eve:syn$(touch seen)onyms"}
-
-
-def test_the_comment_is_written_for_pull_requests_only():
-    job = load(RECIPES / "github-comment.yml")["jobs"]["comment"]
-
-    assert job["if"] == "github.event.workflow_run.event == 'pull_request'"
-    assert job["permissions"] == {"actions": "read", "pull-requests": "write"}

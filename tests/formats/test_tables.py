@@ -49,13 +49,6 @@ def test_judgments_with_who_judged(file, form):
 
 
 @each_form
-def test_rankings_by_score(file, form):
-    rankings = read_rankings(file(form(("qid", "docno", "score"), [("q", "a", 1.5), ("r", "x", 2), ("q", "b", 2.5)])))
-
-    assert ranked(rankings) == {"q": [("b", 2.5), ("a", 1.5)], "r": [("x", 2.0)]}
-
-
-@each_form
 def test_rankings_by_rank_where_there_are_no_scores(file, form):
     rankings = read_rankings(file(form(("query", "document", "rank"), [("q", "a", 2), ("q", "b", 1)])))
 
@@ -147,13 +140,6 @@ def test_a_byte_order_mark_and_blank_lines_do_not_matter(file):
     assert graded(read_judgments(file("\ufeffquery,document,grade\n\nq,d,2\n\n"))) == {"q": {"d": 2}}
 
 
-def test_pairs_of_id_and_text_need_no_names(file):
-    queries = read_queries(file('1048585\twhat is paula deen\'s brother\n2\tis "this" quoted\n'))
-
-    assert queries.ids == ("1048585", "2")
-    assert queries.text == ("what is paula deen's brother", 'is "this" quoted')
-
-
 def test_a_mapping_in_json(file):
     assert graded(read_judgments(file('{"q": {"d": 2, "e": 0}}'))) == {"q": {"d": 2, "e": 0}}
     assert ranked(read_rankings(file('{\n"q": ["a", "b"]\n}'))) == {"q": [("a", 0.0), ("b", -1.0)]}
@@ -179,8 +165,6 @@ def test_a_mapping_in_json(file):
             "  keep one of them, merge the judges (ireval import --judges median), or read subtopics (format "
             "trec-diversity)",
         ),
-        ("query,document,grade,grade\nq,d,1,1\n", "DIR/file.txt:1\n  two columns are named 'grade'"),
-        ("query,document,grade\n", "DIR/file.txt\n  it contains no judgments"),
         ('query,document,grade\n"q,d,1\n', "DIR/file.txt:2\n  is not CSV: the quote opened in line 2 is never closed"),
         (
             '{"query": "q", "document": "d", "grade": 1}\n{"query": "q", "document": "e", "grade": NaN}\n[1]\n{\n',
@@ -188,14 +172,9 @@ def test_a_mapping_in_json(file):
             "DIR/file.txt:3\n  is not a JSON object\n"
             "DIR/file.txt:4\n  is not JSON (Expecting property name enclosed in double quotes)",
         ),
-        (
-            '{"query": "q", "document": "d", "grade": true}\n{"query": "q", "document": "e"}\n',
-            "DIR/file.txt:1\n  the grade of document 'd' for query 'q' is True, not a number\n"
-            "DIR/file.txt:2\n  the grade of document 'e' for query 'q' is None, not a number",
-        ),
         ('{"q": {"d": 1, "d": 2}}', "DIR/file.txt\n  is not JSON ('d' occurs twice in one object)"),
         ('{"q": {"d": 1}\n:}', "DIR/file.txt:2:1\n  is not JSON (Expecting ',' delimiter)"),
-        ("[[1, 2]]", "DIR/file.txt\n  is neither one JSON object nor a list of objects"),
+        ("query,document,grade,grade\nq,d,1,1\n", "DIR/file.txt:1\n  two columns are named 'grade'"),
     ],
 )
 def test_what_cannot_be_right_is_refused_with_its_line(file, refused, text, complaint):
@@ -211,14 +190,9 @@ def test_what_cannot_be_right_is_refused_with_its_line(file, refused, text, comp
             "  rename or remove the column that you do not mean",
         ),
         (
-            "Query ID,query_id,doc_id,label\nq,r,d,1\n",
-            "DIR/file.txt\n  columns 'Query ID' and 'query_id' have the same name",
-        ),
-        (
             'query\tdocument\tgrade\nq\t"d2"\t1\n',
             'DIR/file.txt:2\n  the id "d2" is in quotes\n  TSV has no quoting: remove the quotes, or use CSV',
         ),
-        ("query,document,grade\nq,  ,1\n", "DIR/file.txt:2\n  '' is not an id; ids are text (or whole numbers)"),
         (
             '[{"query": "q", "document": "d", "grade": [1]}]',
             "DIR/file.txt, row 1\n  the grade of document 'd' for query 'q' is [1], not a number",
@@ -228,6 +202,10 @@ def test_what_cannot_be_right_is_refused_with_its_line(file, refused, text, comp
             "DIR/file.txt:1\n  is not JSON ('\\ud800' is an incomplete character (half of a surrogate pair))",
         ),
         ('{"q":' * 100_000, "DIR/file.txt\n  is nested too deeply"),
+        (
+            "Query ID,query_id,doc_id,label\nq,r,d,1\n",
+            "DIR/file.txt\n  columns 'Query ID' and 'query_id' have the same name",
+        ),
     ],
 )
 def test_what_is_doubtful_is_refused(file, refused, text, complaint):
@@ -241,35 +219,16 @@ def test_what_is_doubtful_is_refused(file, refused, text, complaint):
             "id,qid,query\n1,q1,red mug\n",
             "DIR/file.txt\n  columns 'id' and 'qid' could both be the id\n"
             "  rename or remove the column that you do not mean",
-        ),
-        ('{"q1": ["a"]}', "DIR/file.txt\n  query 'q1' has no text\n  {id: text}, or {id: {text: …, segment: …}}"),
+        )
     ],
 )
 def test_queries_that_are_doubtful_are_refused(file, refused, text, complaint):
     assert refused(read_queries, file(text)) == complaint
 
 
-def test_the_number_of_a_query_is_its_id_beside_its_text(file):
-    queries = read_queries(file("number,query\nq1,red mug\n"))
-
-    assert (queries.ids, queries.text) == (("q1",), ("red mug",))
-
-
-def test_queries_may_be_objects_under_their_ids(file):
-    queries = read_queries(file('{"q1": {"text": "red mug", "segment": "head"}}'))
-
-    assert (queries.text, dict(queries.columns)) == (("red mug",), {"segment": ("head",)})
-
-
 def test_blanks_around_ids_and_numbers_do_not_count(file):
     assert graded(read_judgments(file("query,document,grade\nq1, d1 , 3 \n"))) == {"q1": {"d1": 3}}
     assert graded(read_judgments(file("query\tdocument\tgrade\nq1\td1 \t1\n"))) == {"q1": {"d1": 1}}
-
-
-def test_docno_is_the_document_beside_an_internal_docid(file):
-    path = file("qid,docid,docno,rank,score,query\nq,17,d1,0,2.5,red mug\n")
-
-    assert ranked(read_rankings(path)) == {"q": [("d1", 2.5)]}
 
 
 def test_an_intent_is_no_subtopic(file):
@@ -291,24 +250,6 @@ def test_judges_who_agree_are_all_kept(file):
     assert dict(read_judgments(file(text)).columns) == {"judge": ["ann; bob", "ann"]}
 
 
-def test_many_mistakes_are_counted(file, refused):
-    text = "query,document,grade\n" + "q,d,x\n" * 9
-
-    assert refused(read_judgments, file(text)).endswith("… and 4 more")
-
-
-def test_a_document_ranked_twice_names_the_line(file, refused):
-    text = "query,document,score\nq,d,1\nr,d,1\nq,d,2\n"
-
-    assert refused(read_rankings, file(text)) == "DIR/file.txt:4\n  document 'd' is ranked twice for query 'q'"
-
-
-def test_a_query_that_is_there_twice_names_both_lines(file, refused):
-    assert refused(read_queries, file("id,text\nq,a\nr,b\nq,a\n")) == (
-        "DIR/file.txt:4\n  query 'q' occurs twice, first at DIR/file.txt:2"
-    )
-
-
 def test_text_that_is_not_utf_8_is_refused_with_its_line(file, refused):
     assert refused(read_judgments, file(b"query,document,grade\nq,\xff,1\n")) == (
         "DIR/file.txt:2\n  is not UTF-8 (invalid start byte)\n"
@@ -317,39 +258,11 @@ def test_text_that_is_not_utf_8_is_refused_with_its_line(file, refused):
 
 
 class TestParquet:
-    def test_nothing_and_numbers_that_are_no_ids_are_refused(self, file, refused):
-        names = ("query", "document", "score")
-
-        assert refused(read_rankings, file(parquet(names, [("q", "a", 1.0), (None, "b", 2.0)]))) == (
-            "DIR/file.txt, row 2\n  column 'query' is empty"
-        )
-        assert refused(read_rankings, file(parquet(names, [(1.5, "a", 1.0)]))) == (
-            "DIR/file.txt\n  column 'query' is double, not an id; ids are text (or whole numbers)"
-        )
-        assert refused(read_rankings, file(parquet(names, [("q", "a", 1.0), ("q", "b", float("nan"))]))) == (
-            "DIR/file.txt, row 2\n  column 'score' holds no finite number"
-        )
-
-    def test_whole_numbers_are_ids(self, file):
-        path = file(parquet(("query", "document", "score"), [(1, 20, 1.0), (1, 30, 2.0)]))
-
-        assert ranked(read_rankings(path)) == {"1": [("30", 2.0), ("20", 1.0)]}
-
     def test_many_row_groups_and_scattered_queries_read_as_the_same_rows_in_csv(self, file):
         names = ("query", "document", "score")
         rows = [(f"q{i % 7}", f"dökument-{i:04}", (i * 37 % 101) / 8) for i in range(3000)]
 
         assert ranked(read_rankings(file(parquet(names, rows)))) == ranked(read_rankings(file(csv(names, rows))))
-
-    def test_no_rows_are_no_rankings(self, file, refused):
-        arrow = pytest.importorskip("pyarrow")
-        from pyarrow import parquet as arrow_parquet
-
-        path = file("")
-        empty = {name: arrow.array([], arrow.string()) for name in ("query", "document")}
-        arrow_parquet.write_table(arrow.table({**empty, "score": arrow.array([], arrow.float64())}), path)
-
-        assert refused(read_rankings, path) == "DIR/file.txt\n  it contains no rankings"
 
     def test_a_document_that_is_ranked_twice_names_its_row(self, file, refused):
         path = file(parquet(("query", "document", "score"), [("q", "a", 1.0), ("r", "a", 1.0), ("q", "a", 2.0)]))
@@ -368,4 +281,17 @@ class TestParquet:
         assert refused(read_judgments, path) == (
             "DIR/file.txt\n  this is a Parquet file, but pyarrow is not installed\n"
             '  pip install "pytest-ireval[parquet]"'
+        )
+
+    def test_nothing_and_numbers_that_are_no_ids_are_refused(self, file, refused):
+        names = ("query", "document", "score")
+
+        assert refused(read_rankings, file(parquet(names, [("q", "a", 1.0), (None, "b", 2.0)]))) == (
+            "DIR/file.txt, row 2\n  column 'query' is empty"
+        )
+        assert refused(read_rankings, file(parquet(names, [(1.5, "a", 1.0)]))) == (
+            "DIR/file.txt\n  column 'query' is double, not an id; ids are text (or whole numbers)"
+        )
+        assert refused(read_rankings, file(parquet(names, [("q", "a", 1.0), ("q", "b", float("nan"))]))) == (
+            "DIR/file.txt, row 2\n  column 'score' holds no finite number"
         )

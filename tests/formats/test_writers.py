@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from pytest_ireval import (
     InputError,
     Queries,
-    evaluate,
     read_judgments,
     read_queries,
     read_rankings,
@@ -88,12 +87,6 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
             "a.tsv",
             "TSV cannot store the tab or line end in 'a\\tb'\n  write .csv or .jsonl (ireval import: --ending csv)",
         ),
-        (
-            write_queries,
-            Queries(('"q"',), ("a",)),
-            "a.tsv",
-            'TSV cannot store quotes around the id "q"\n  write .csv or .jsonl',
-        ),
         (write_judgments, {"q": {" d": 1, "d": 0}}, "a.jsonl", "files cannot store the spaces around the id ' d'"),
         (
             write_judgments,
@@ -102,13 +95,19 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
             "TREC files cannot store the columns judge, date\n"
             "  write .tsv, .csv or .jsonl, or remove the columns: replace(judgments, columns={})",
         ),
-        (write_queries, Queries(("q",), ("a",)), "a.txt", "unknown format for .txt\n  endings: .tsv, .csv, .jsonl"),
         (
             write_rankings,
             rankings_from({"q": [], "r": ["d"]}),
             "a.run",
             "a file cannot store the empty ranking of query 'q'",
         ),
+        (
+            write_queries,
+            Queries(('"q"',), ("a",)),
+            "a.tsv",
+            'TSV cannot store quotes around the id "q"\n  write .csv or .jsonl',
+        ),
+        (write_queries, Queries(("q",), ("a",)), "a.txt", "unknown format for .txt\n  endings: .tsv, .csv, .jsonl"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused_and_the_old_file_stays(tmp_path, write, value, name, complaint):
@@ -128,15 +127,6 @@ def test_scores_survive_to_the_last_digit(tmp_path):
     write_rankings(rankings_from({"q": scores}), tmp_path / "a.run")
 
     assert dict(ranked(read_rankings(tmp_path / "a.run"))["q"]) == scores
-
-
-def test_written_files_evaluate_as_the_objects_do(tmp_path):
-    judgments, rankings = {"q": {"a": 2, "b": 1, "c": 0}}, {"q": {"b": 2.0, "x": 1.5, "a": 1.0}}
-    write_judgments(judgments_from(judgments), tmp_path / "judgments.tsv")
-    write_rankings(rankings_from(rankings), tmp_path / "rankings.txt")
-
-    told = evaluate(tmp_path / "judgments.tsv", tmp_path / "rankings.txt", "nDCG")
-    assert told["nDCG"].mean == evaluate(judgments, rankings, "nDCG")["nDCG"].mean
 
 
 def test_plain_objects_can_be_written_too(tmp_path):

@@ -1,6 +1,5 @@
 """What reads bytes that somebody else wrote; nothing but an IrevalError may come out of any of it."""
 
-import os
 import re
 import shutil
 import tempfile
@@ -178,15 +177,3 @@ def read(kind, data):
 def seeds(kind):
     """The kept files of a kind, sound ones and those that were trouble once, by name."""
     return {path.name: path.read_bytes() for path in sorted((HERE / "corpus" / kind).iterdir())}
-
-
-def main(kinds):
-    """Replays the corpus without pytest."""
-    for kind in kinds:
-        for name, data in seeds(kind).items():
-            print(kind, name)
-            read(kind, data)
-
-
-if __name__ == "__main__":
-    main(os.environ.get("KINDS", " ".join(TARGETS)).split())

@@ -1,6 +1,5 @@
 """Click logs: what is read of them, what is refused, and what counts once."""
 
-import gzip
 import json
 
 import pytest
@@ -37,7 +36,6 @@ SEARCH = ("red mug", ["d1", "d2", "d3"], [3, 1], 1)
 LAYOUTS = {
     "log.tsv": "session\tquery\tdocuments\tclicks\ttime\ns1\tred mug\td1 d2 d3\td3 d1\t2026-03-01T10:00:00Z\n",
     "ranks.tsv": "Query\tShown\tClicked-Ranks\nred mug\td1 d2 d3\t3 1\n",
-    "log.csv": 'session,query,documents,clicks\ns1,"red mug",d1 d2 d3,d3 d1\n',
     "log.jsonl": json.dumps({"query": "red mug", "documents": ["d1", "d2", "d3"], "clicks": ["d3", "d1"]}),
     "ranks.jsonl": json.dumps({"query": "red mug", "shown": ["d1", "d2", "d3"], "clicked_ranks": [3, 1]}),
 }
@@ -46,10 +44,6 @@ LAYOUTS = {
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_every_layout_of_searches_is_read(read, name):
     assert told(read(LAYOUTS[name], name)) == [SEARCH]
-
-
-def test_packed_logs_are_read(read):
-    assert told(read(gzip.compress(LAYOUTS["log.tsv"].encode()), "log.tsv.gz")) == [SEARCH]
 
 
 ROWS = "query,session,document,rank,clicked\n"
@@ -82,10 +76,6 @@ def test_a_session_that_repeats_a_search_counts_once_with_all_its_clicks(read):
     assert (log.lines, log.sessions, log.repeated) == (4, 2, 1)
 
 
-def test_a_click_twice_is_one_click_at_its_last_time(read):
-    assert told(read("query\tdocuments\tclicks\nq\ta b c\tc a c\n")) == [("q", ["a", "b", "c"], [1, 3], 1)]
-
-
 def test_what_a_session_did_long_ago_is_forgotten(read, monkeypatch):
     monkeypatch.setattr(click_logs, "REMEMBERED", 2)
     lines = ["s\tq\ta\t\n", *(f"x{i}\tq\ta\t\n" for i in range(6)), "s\tq\ta\ta\n"]
@@ -114,17 +104,15 @@ def test_searches_without_documents_are_counted_by_themselves(read):
     ("line", "complaint"),
     [
         ({"clicks": ["x"]}, "log.jsonl:2\n  document 'x' is clicked, but it was not shown"),
-        ({"clicks": [{}]}, "log.jsonl:2\n  {} is not an id; ids are text (or whole numbers)"),
         ({"documents": ["a", "b", "a"]}, "log.jsonl:2\n  document 'a' is shown at ranks 1 and 3"),
-        ({"documents": []}, "log.jsonl:2\n  document 'a' is clicked, but it was not shown"),
-        ({"documents": 3}, "log.jsonl:2\n  documents are 3, not a list"),
         ({"query": " "}, "log.jsonl:2\n  has no query"),
-        ({"query": None}, "log.jsonl:2\n  has no query"),
-        ({"query": ["q"]}, "log.jsonl:2\n  the query is '[\"q\"]', not text"),
         ({"clicks": None}, "log.jsonl:2\n  has no clicks and clicked_ranks"),
-        ({"clicks": 1}, "log.jsonl:2\n  clicks are '1', not a list"),
         ({"time": "yesterday"}, "log.jsonl:2\n  the time is 'yesterday'\n  seconds or milliseconds since 1970"),
         ({"time": True, "count": 0}, "log.jsonl:2\n  count is '0', not a whole number from 1"),
+        ({"clicks": [{}]}, "log.jsonl:2\n  {} is not an id; ids are text (or whole numbers)"),
+        ({"documents": 3}, "log.jsonl:2\n  documents are 3, not a list"),
+        ({"query": ["q"]}, "log.jsonl:2\n  the query is '[\"q\"]', not text"),
+        ({"clicks": 1}, "log.jsonl:2\n  clicks are '1', not a list"),
     ],
     ids=str,
 )
@@ -137,13 +125,7 @@ def test_a_wrong_line_is_named(read, line, complaint):
 
 
 @pytest.mark.parametrize(
-    ("clicks", "complaint"),
-    [
-        ("4", "rank '4' is clicked, but 3 documents are shown"),
-        ("0", "rank '0' is"),
-        ("-1", "rank '-1'"),
-        ("x", "rank 'x'"),
-    ],
+    ("clicks", "complaint"), [("4", "rank '4' is clicked, but 3 documents are shown"), ("x", "rank 'x'")]
 )
 def test_a_click_on_a_rank_that_was_not_shown_is_refused(read, clicks, complaint):
     with pytest.raises(InputError, match=f"log.tsv:2\n  {complaint}"):
@@ -155,10 +137,9 @@ def test_a_click_on_a_rank_that_was_not_shown_is_refused(read, clicks, complaint
     [
         ("q,s,a,2,0\n", "log.csv:2\n  rank '2' comes after nothing of this session and query"),
         ("q,s,a,1,0\nq,s,b,3,0\n", "log.csv:3\n  rank '3' comes after rank 1 of this session and query"),
-        ("q,s,a,1,0\nq,s,a,2,0\n", "log.csv:2\n  document 'a' is shown at ranks 1 and 2"),
         ("q,s,a,1,maybe\n", "log.csv:2\n  clicked is 'maybe'"),
         ("q,,a,1,0\n", "log.csv:2\n  has no session, so the rows of its search are not known"),
-        ("q,s,a,1\n", "log.csv:2\n  has 4 cells, and the first line names 5"),
+        ("q,s,a,1,0\nq,s,a,2,0\n", "log.csv:2\n  document 'a' is shown at ranks 1 and 2"),
     ],
 )
 def test_a_wrong_row_is_named(read, rows, complaint):
@@ -185,13 +166,7 @@ def test_all_wrong_lines_are_one_error_and_may_be_dropped(read):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "kind"),
-    [
-        ("q,s,c,3,yes", "clicked is not a number"),
-        ("q,s,c,4,0", "a rank that does not follow the last one"),
-        ("q,s,c,3", "another number of cells"),
-        ("q,s,,3,0", "is not an id"),
-    ],
+    ("wrong", "kind"), [("q,s,c,3,yes", "clicked is not a number"), ("q,s,c,3", "another number of cells")]
 )
 @pytest.mark.parametrize("end", ["q,s,d,4,1\n", ""], ids=["between", "last"])
 def test_a_search_with_a_wrong_row_is_dropped_as_a_whole(read, wrong, kind, end):
@@ -222,22 +197,12 @@ def test_rows_of_one_search_with_different_counts_are_wrong(read):
     assert told(read(head + "q,s,a,1,0,5\nq,s,b,2,1,5\n", "log.csv")) == [("q", ["a", "b"], [2], 5)]
 
 
-def test_a_count_may_stand_at_rank_1_only(read):
-    one = {"query": "q", "session": "s", "document": "a", "rank": 1, "clicked": 0, "count": 5}
-    two = {"query": "q", "session": "s", "document": "b", "rank": 2, "clicked": 1}
-
-    assert told(read(f"{json.dumps(one)}\n{json.dumps(two)}\n", "log.jsonl")) == [("q", ["a", "b"], [2], 5)]
-
-
 @pytest.mark.parametrize(
     ("head", "complaint"),
     [
         ("session\tdocuments\tclicks", "there is no column query"),
-        ("query\tclicks", "there is no column documents"),
-        ("query\tdocuments", "there is no column clicks"),
         ("query\tdocuments\tclicks\tclicked_ranks", "clicks and clicked_ranks are both there, and one is enough"),
         ("query\tdocument\trank\tclicked", "there is no column session"),
-        ("q1 0 d1 3", "there is no column query"),
     ],
 )
 def test_columns_that_are_missing_are_named_with_those_that_are_there(read, head, complaint):
@@ -260,11 +225,8 @@ def test_times_of_all_kinds_give_the_span(read):
     ("time", "day"),
     [
         (20260301, 1772323200.0),
-        ("20260301", 1772323200.0),
-        ("202603010000", 1772323200.0),
         (20260301000000, 1772323200.0),
         (1772323200123, 1772323200.123),
-        (-86400, -86400.0),
         ("0001-01-01", -62135596800.0),
     ],
 )
@@ -274,22 +236,7 @@ def test_digits_that_are_a_date_are_not_seconds(read, time, day):
     assert read(json.dumps(line), "log.jsonl").span == (day, day)
 
 
-@pytest.mark.parametrize(
-    "time",
-    [
-        -90000000000,
-        "0001-01-01T00:00:00+14:00",
-        "9999-12-31T23:59:59-14:00",
-        20260230,
-        "20261301",
-        10**400,
-        1e300,
-        "nan",
-        "inf",
-        [1],
-        "²0260301",
-    ],
-)
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00+14:00", 20260230, 10**400, "nan", [1]])
 def test_times_beyond_the_calendar_are_wrong_lines(read, time):
     line = {"query": "q", "documents": ["a"], "clicks": [], "time": time}
     with pytest.raises(InputError, match=r"log.jsonl:1\n  the time is "):

@@ -18,7 +18,6 @@ from pytest_ireval_judgments.click_models import (
     fit_of,
     held_out,
     judgments_by_clicks,
-    usual_thresholds,
 )
 from pytest_ireval_judgments.clicks import Searches
 
@@ -126,27 +125,6 @@ def test_dbn_finds_planted_parameters(monkeypatch):
     assert model.continuation == pytest.approx(0.8, abs=0.01)
 
 
-def test_position_finds_planted_parameters(monkeypatch):
-    monkeypatch.setattr(click_models, "ROUNDS", 3000)
-    monkeypatch.setattr(click_models, "STILL", 1e-7)
-    seen = [1.0, 0.5, 0.25]
-    searches = simulated(
-        lambda order, clicked: float(
-            np.prod(
-                [
-                    (p if c else 1 - p)
-                    for p, c in zip([ATTRACTION[d] * e for d, e in zip(order, seen, strict=True)], clicked, strict=True)
-                ]
-            )
-        ),
-        ["abc", "bca", "cab"],
-    )
-
-    model = MODELS["position"](searches, 0.0, SILENT)
-    assert model.examination == pytest.approx(seen, abs=0.002)
-    assert model.attraction == pytest.approx([*ATTRACTION.values()], abs=0.002)
-
-
 def test_cascade_and_simplified_dbn_are_shares_that_a_pencil_finds():
     rows = [("abc", [2], 3), ("abc", [1, 3], 1), ("abc", [], 2)]
     cascade, sdbn = (MODELS[name](made(rows), 0.0, SILENT) for name in ("cascade", "sdbn"))
@@ -158,15 +136,6 @@ def test_cascade_and_simplified_dbn_are_shares_that_a_pencil_finds():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_each_round_of_em_and_more_searches_keep_estimates_between_0_and_1(name):
-    for rows in ([("abc", [1, 2, 3], 5)], [("abc", [], 5)], [("a", [1], 1)], [("abc", [3], 1), ("cb", [], 10**9)]):
-        model = MODELS[name](made(rows), 10.0, SILENT)
-        for estimates in (model.attraction, model.satisfaction, np.array([model.continuation])):
-            assert ((estimates >= 0) & (estimates <= 1)).all()
-        assert np.isfinite(fit_of(model, made(rows)).perplexity)
-
-
-@pytest.mark.parametrize("name", MODELS)
 def test_no_searches_at_all_are_no_trouble(name):
     nothing = np.zeros(0, np.int64)
     searches = Searches((), (), nothing, nothing, np.zeros(1, np.int64), nothing, nothing)
@@ -174,18 +143,6 @@ def test_no_searches_at_all_are_no_trouble(name):
 
     assert model.relevance.size == 0
     assert fit_of(model, searches).perplexity == 1.0
-
-
-def test_rounds_of_em_make_the_clicks_more_likely(monkeypatch):
-    rows = [("abcd", [2], 30), ("abcd", [1, 3], 10), ("dcba", [], 20), ("bd", [2], 7), ("cab", [3, 1], 9)]
-    found = []
-    for rounds in (1, 2, 4, 8, 30):
-        monkeypatch.setattr(click_models, "ROUNDS", rounds)
-        found.append(
-            [fit_of(MODELS[name](made(rows), 0.0, SILENT), made(rows)).log_likelihood for name in ("position", "dbn")]
-        )
-
-    assert all((np.diff(column) >= -1e-9).all() for column in np.array(found).T)
 
 
 def test_the_model_that_made_the_clicks_predicts_them_best():
@@ -205,23 +162,6 @@ def test_the_model_that_made_the_clicks_predicts_them_best():
     assert unseen.count.sum() / of_dbn.count.sum() == pytest.approx(0.2, abs=0.01)
 
 
-def test_a_few_lucky_clicks_do_not_make_the_best_grade():
-    rows = [("ab", [1], 1), ("ab", [2], 0), ("cd", [1], 400), ("cd", [2], 100), ("ef", [], 500)]
-    searches = made([row for row in rows if row[2]])
-    model = MODELS["cascade"](searches, 10.0, SILENT)
-    lucky, good = model.attraction[[0, 2]]
-
-    assert MODELS["cascade"](searches, 0.0, SILENT).attraction[0] == 1.0
-    assert (lucky, good) == pytest.approx((1 / 11, 400 / 510))
-
-
-def test_usual_thresholds_are_a_share_of_the_best_documents():
-    searches = made([("abc", [], 10)])
-    thresholds = usual_thresholds(searches, np.array([0.3, 0.2, 0.1]), np.array([True, True, True]))
-
-    assert thresholds == pytest.approx([0.3 * (2**g - 1) / 15 for g in (0.5, 1.5, 2.5, 3.5)])
-
-
 def test_grades_are_the_number_of_thresholds_that_an_estimate_reaches():
     searches = made([("abcd", [1, 2], 10)])
     estimates, examined = np.array([0.1, 0.0999, 0.3, 0.9]), np.array([10.0, 10, 9.96, 9.9])
@@ -229,14 +169,6 @@ def test_grades_are_the_number_of_thresholds_that_an_estimate_reaches():
 
     assert found.rows == [("q", "a", 1, 0.1, 10, 10.0, 10), ("q", "b", 0, 0.0999, 10, 10.0, 10)]
     assert (found.thresholds, found.rare) == ([0.1, 0.3], 2)
-
-
-def test_the_best_documents_of_a_typical_query_get_the_highest_of_usual_grades():
-    searches = made([("abcde", [], 10)])
-    estimates = np.array([0.3, 0.1, 0.01, 0.0, 0.0083])
-    found = judgments_by_clicks(searches, ClickModel("sdbn", estimates, np.ones(5), 1.0, np.full(5, 10.0)), (), 1)
-
-    assert [row[1:3] for row in found.rows] == [("a", 4), ("b", 3), ("c", 1), ("e", 1), ("d", 0)]
 
 
 @pytest.mark.parametrize("name", MODELS)

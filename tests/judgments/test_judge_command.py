@@ -128,37 +128,19 @@ def test_many_tabs_at_once_lose_nothing(folder):
     assert len(read_judgments(folder / "judged.jsonl")) == 36
 
 
-def test_the_pool_may_change_under_the_page(folder):
-    with served(folder / "pool.tsv") as send:
-        (folder / "pool.tsv").write_text("query\tdocument\tgrade\nother\tx\t\n")
-        assert send("POST", "items/2", grade("1"))[0] == 200
-
-    assert read_judgments(folder / "judged.jsonl").documents.texts() == ["q0-2"]
-
-
 @pytest.mark.parametrize(
     ("method", "place", "body", "headers", "status"),
     [
-        ("GET", "/", None, {}, 404),
-        ("GET", "/wrong/", None, {}, 404),
         ("POST", "/wrong/items/0", grade("1"), {}, 404),
         ("GET", "../../etc/passwd", None, {}, 404),
-        ("GET", "items/36", None, {}, 404),
-        ("GET", "items/-1", None, {}, 404),
         ("GET", "items/" + "9" * 5000, None, {}, 404),
         ("GET", "items/0", None, {"Host": "evil.example"}, 421),
-        ("GET", "items/0", None, {"Host": "evil.example:80"}, 421),
         ("POST", "items/0", grade("1"), {"Origin": "http://evil.example"}, 403),
-        ("POST", "items/0", grade("1"), {"Origin": "null"}, 403),
         ("POST", "items/0", grade("1"), {"Sec_Fetch_Site": "cross-site"}, 403),
         ("POST", "items/0", grade("1"), {"Content_Type": "text/plain"}, 400),
         ("POST", "items/0", grade("7"), {}, 400),
-        ("POST", "items/0", {"grade": 1, "seen": ""}, {}, 400),
-        ("POST", "items/0", ["1"], {}, 400),
         ("POST", "items/0", {**grade("1"), "more": "x" * 20_000}, {}, 400),
-        ("POST", "", grade("1"), {}, 400),
         ("OPTIONS", "items/0", None, {"Origin": "http://evil.example"}, 501),
-        ("DELETE", "items/0", None, {}, 501),
     ],
 )
 def test_what_does_not_come_from_the_page_changes_nothing(folder, method, place, body, headers, status):
@@ -195,20 +177,7 @@ def test_hostile_texts_are_data_and_never_part_of_the_page(folder):
         assert send("POST", "items/0", grade("1"))[0] == 200
 
 
-def test_what_cannot_be_saved_is_told(folder):
-    with served(folder / "pool.tsv") as send:
-        (folder / "judged.jsonl").write_text("broken")
-        status, found, _ = send("POST", "items/0", grade("1"))
-
-    assert status == 500
-    assert "judged.jsonl" in found["error"]
-    assert (folder / "judged.jsonl").read_text() == "broken"
-
-
-@pytest.mark.parametrize(
-    ("broken", "why"),
-    [(b'{"query": "q0"', "judged.jsonl:1 is not JSON"), (b"\xff\n", "judged.jsonl:1 is not UTF-8"), (None, "")],
-)
+@pytest.mark.parametrize(("broken", "why"), [(b'{"query": "q0"', "judged.jsonl:1 is not JSON"), (None, "")])
 def test_a_file_that_breaks_while_the_page_is_open_is_told_and_loses_no_grade(folder, broken, why):
     target = folder / "judged.jsonl"
     with served(folder / "pool.tsv") as send:
@@ -307,7 +276,6 @@ def test_answers_of_a_program_do_not_go_there_either(ireval, program, folder):
 @pytest.mark.parametrize(
     ("scales", "grades"),
     [
-        (["0-4", "0-4"], dict.fromkeys(range(5), "")),
         (["0=no,1=yes", "0=no,1=partly,2=yes"], {0: "no", 1: "", 2: "yes"}),
         (["0-1", "0-4"], dict.fromkeys(range(5), "")),
     ],
@@ -366,16 +334,6 @@ def test_a_program_that_agrees_with_humans_judges_the_pool(ireval, folder, progr
         "date": {"2026-03-01"},
         "model": {"toy 1"},
     }
-
-
-def test_its_judgments_are_imported_and_compared_with_those_of_a_person(ireval, folder, program):
-    ireval("judge", "pool.tsv", "--with", program(), "--without-calibration", "--model-name", "toy")
-    JudgmentFile(folder / "pool.judgments.tsv", "ann").put({("q0", "q0-1"): {"grade": "0", "date": "2026-03-02"}})
-
-    assert (
-        "1 document had several grades" in ireval("import", "pool.judgments.tsv", "--judges", "lowest", "--to", "x").out
-    )
-    assert json.loads(ireval("agreement", "pool.judgments.tsv", "--format", "json").out)["pairs"][0]["both"] == 1
 
 
 def test_a_program_that_does_not_agree_is_refused_and_nothing_is_written(ireval, folder, program):
@@ -471,17 +429,13 @@ def test_models_that_answer_differently_on_the_way_are_told(ireval, program):
     ("arguments", "complaint"),
     [
         (("--audit", "3"), "--audit needs --with"),
-        (("--budget", "0"), "--budget needs --with"),
         (("--grades", "3-0"), "'3-0' is not a range such as 0-3, or labels such as 0=no,1=yes"),
-        (("--grades", "0=no"), "is not a range"),
-        (("--grades", "0-12"), "is not a range"),
-        (("--judge", " "), "--judge needs a name"),
         (("--judge", "a\x1b[2J"), "--judge needs a name"),
         (("--to", "x.txt"), "cannot store judges and dates"),
         (("--to", "no/x.tsv"), "there is no such folder"),
         (("--with", "x", "--without-calibration", "--prompt", "human.txt"), "does not contain {prompt}"),
-        (("--with", "x", "--without-calibration", "--calibrate", "human.txt"), "not both"),
         (("--with", "x", "--calibrate", "human.txt", "--grades", "0-1"), "has the grades 2"),
+        (("--with", "x", "--without-calibration", "--calibrate", "human.txt"), "not both"),
     ],
 )
 @pytest.mark.usefixtures("folder")

@@ -38,19 +38,6 @@ def test_kappa_of_the_textbook_with_its_interval():
     assert found.high == pytest.approx(0.4 + 1.96 * error, abs=0.05)
 
 
-def test_judgments_of_one_query_are_alike_so_the_interval_is_over_queries():
-    """Half of the queries are judged right throughout and half at random: 200 documents are no 200 observations."""
-    rng = np.random.default_rng(3)
-    query = np.repeat(np.arange(20), 10)
-    human = rng.integers(0, 2, 200).astype(float)
-    machine = np.where(query < 10, human, rng.integers(0, 2, 200))
-    over_queries = agreement_with(machine, human, query, seed=1)
-    over_documents = agreement_with(machine, human, np.zeros(200, np.int64), seed=1)
-
-    assert (over_queries.over, over_documents.over) == ("queries", "documents")
-    assert over_queries.high - over_queries.low > 1.2 * (over_documents.high - over_documents.low)
-
-
 def test_kappa_is_not_defined_where_all_grades_are_equal_or_there_is_none():
     same = agreement_with(np.ones(5), np.ones(5), np.arange(5), seed=1)
     none = agreement_with(np.zeros(0), np.zeros(0), np.zeros(0, np.int64), seed=1)
@@ -97,16 +84,6 @@ def test_audited_documents_have_their_human_grade_and_the_others_that_of_their_s
     assert (draws[:, 200:300] == 0).all()
     assert (draws[:, 100:200] == machine.grade[100:200]).mean() > 0.97
     assert draws[:, 300:].mean() < 0.03
-
-
-def test_a_small_audit_is_less_sure_than_a_large_one():
-    def spread(audited):
-        machine = made({f"q{n} d": n % 2 for n in range(400)})
-        human = made({f"q{n} d": (n % 2) ^ (n % 5 == 0) for n in range(audited)})
-        audit = audit_of(machine, human, {})
-        return np.std([judgments.grade.mean() for judgments in redrawn(audit, 200, seed=1)])
-
-    assert spread(20) > 2 * spread(200)
 
 
 def test_one_draw_has_the_interval_of_student_and_several_a_wider_one():

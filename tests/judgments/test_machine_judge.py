@@ -92,7 +92,7 @@ def test_without_texts_the_ids_are_the_question(judge):
     assert one != other
 
 
-@pytest.mark.parametrize("change", ["model", "prompt", "grades", "narrative"])
+@pytest.mark.parametrize("change", ["prompt", "grades", "narrative"])
 def test_another_model_prompt_scale_or_narrative_is_another_question(judge, ask, tmp_path, change):
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("Judge!")
@@ -125,16 +125,13 @@ def test_a_program_that_hangs_is_stopped(judge, ask):
     ("answer", "complaint"),
     [
         ("nonsense", "is not JSON (document 'd0' of query 'q1')"),
-        ("[1]", "is not a JSON object"),
         ("{}", "has no grade"),
         ('{"grade": 4}', "has the grade '4'"),
-        ('{"grade": "2"}', "has the grade '\"2\"'"),
         ('{"grade": 1.5}', "has the grade '1.5'"),
-        ('{"grade": true}', "has the grade 'true'"),
-        ('{"grade": [1]}', "has the grade '[1]'"),
         ('{"grade": 1, "document": "d1"}', "is about another document: 'd1'"),
         ('{"grade": 1, "model": 7}', "has the model '7', which is not text"),
         ('{"grade": 1, "cost": -1}', "has a cost that is not a number"),
+        ("[1]", "is not a JSON object"),
         ('{"grade": 1, "cost": 1' + "0" * 400 + "}", "has a cost that is not a number"),
     ],
 )

@@ -61,11 +61,6 @@ def test_missing_judges_have_no_vote_or_vote_0_or_drop_the_document():
     assert np.isnan(merged_votes(votes, Merging("lowest", missing="drop")).grade).tolist() == [False, True]
 
 
-def test_the_weight_of_an_unknown_judge_is_refused():
-    with pytest.raises(InputError, match=r"weight of an unknown judge: 'anne'\n  did you mean 'ann'\?"):
-        merged_votes(votes_of([{0: 1}]), Merging("median", weights={"anne": 2}))
-
-
 def test_one_judge_with_two_grades_for_one_document_is_refused():
     batches = [("ann", judgments_from({"q": {"a": 1}})), ("ann", judgments_from({"q": {"a": 2}}))]
 

@@ -49,12 +49,6 @@ def test_the_order_tells_nothing_and_another_seed_gives_another_one():
     assert {each for order in orders for each in order} == set(documents)
 
 
-def test_queries_are_in_the_order_of_the_file():
-    systems = {"one": {"q2": ["a"], "q9": ["a"], "q1": ["a"]}}
-
-    assert [query for query, _ in pooled(cut(systems, 1), None, 7, ["q9", "q2"]).pairs] == ["q9", "q2", "q1"]
-
-
 def test_what_a_ranking_alone_contributed_is_left_out_and_nothing_else():
     """``c`` is below the depth of two, ``e`` in no ranking: both stay."""
     systems = {"one": {"q": ["a", "b", "c"]}, "two": {"q": ["b", "d"]}}

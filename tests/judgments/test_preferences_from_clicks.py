@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from made_searches import made
 
 from pytest_ireval import evaluate
-from pytest_ireval.cli.options import registry_at
 from pytest_ireval.errors import PluginError
-from pytest_ireval_judgments import ClickedSearch, ClickPolicy, click_policy
-from pytest_ireval_judgments.clicks import POLICIES, deviations, preferred, searches_of
+from pytest_ireval_judgments import ClickedSearch, click_policy
+from pytest_ireval_judgments.clicks import POLICIES, deviations, preferred
 
 SHOWN = ("d1", "d2", "d3", "d4")
 BY_NAME = {policy.name: policy for policy in POLICIES}
@@ -29,11 +28,8 @@ def named(searches, policy, **limits):
     ("policy", "clicks", "wanted"),
     [
         ("skip-above-and-skip-next", [3], {("d3", "d2"), ("d3", "d1"), ("d3", "d4")}),
-        ("skip-above", [3], {("d3", "d2"), ("d3", "d1")}),
         ("skip-above", [3, 2], {("d3", "d1"), ("d2", "d1")}),
         ("skip-above-and-skip-next", [1, 2], {("d2", "d3")}),
-        ("skip-above-and-skip-next", [4], {("d4", "d3"), ("d4", "d2"), ("d4", "d1")}),
-        ("last-click", [3, 2], {("d2", "d1")}),
         ("last-click", [2, 4], {("d4", "d3"), ("d4", "d1")}),
         ("last-click", [], set()),
         ("skip-above-and-skip-next", [1, 2, 3, 4], set()),
@@ -93,43 +89,9 @@ def test_support_is_a_plain_count(rows, policy):
     assert named(made(rows), policy) == wanted
 
 
-def test_searches_of_chosen_queries_have_other_names():
-    searches = made([(("a", "b"), [1], 2), (("b",), [], 3)])
-    kept, others = searches_of(searches, {"q": "q1"})
-    none, all_others = searches_of(searches, {})
-
-    assert (kept.queries, kept.count.tolist(), others) == (("q1",), [2, 3], 0)
-    assert (none.count.size, none.document.size, all_others) == (0, 0, 5)
-
-
-def test_a_policy_of_a_plugin_is_used_by_name(tmp_path):
-    (tmp_path / "conftest.py").write_text(
-        "from pytest_ireval import hookimpl\n"
-        "from pytest_ireval_judgments import click_policy\n"
-        "@click_policy(name='first-click')\n"
-        "def first_click(search):\n"
-        "    '''The first click is better than the document above.'''\n"
-        "    return [(rank, rank - 1) for rank in search.clicks[:1] if rank > 1]\n"
-        "@hookimpl\n"
-        "def ireval_click_policies():\n"
-        "    return [first_click]\n"
-    )
-    registry = registry_at(tmp_path)
-    policies = registry.returned("ireval_click_policies", ClickPolicy, "click_policy")
-    policy = policies["first-click"]
-
-    assert [*policies][:3] == ["skip-above", "skip-above-and-skip-next", "last-click"]
-    assert set(named(made([(SHOWN, [3, 2], 1)]), policy)) == {("d3", "d2")}
-
-
 @pytest.mark.parametrize(
     ("result", "complaint"),
-    [
-        ([(1, 1)], "policy 'odd' returned (1, 1), not two ranks from 1 to 4"),
-        ([(5, 1)], "policy 'odd' returned (5, 1), not two ranks from 1 to 4"),
-        ([3], "policy 'odd' raised TypeError"),
-        (None, "policy 'odd' raised TypeError"),
-    ],
+    [([(1, 1)], "policy 'odd' returned (1, 1), not two ranks from 1 to 4"), (None, "policy 'odd' raised TypeError")],
 )
 def test_a_broken_policy_is_an_error_that_names_it(result, complaint):
     odd = click_policy(name="odd")(lambda search: result)
@@ -148,7 +110,7 @@ def test_a_policy_needs_a_plain_name():
 SEED = [("d3", "d1"), ("d3", "d2"), ("d3", "d4"), ("d1", "d2")]
 
 
-@pytest.mark.parametrize(("ranking", "share", "tau"), [("d1 d2 d3 d4", 2 / 4, 0.0), ("d3 d1 d2 d4", 4 / 4, 1.0)])
+@pytest.mark.parametrize(("ranking", "share", "tau"), [("d1 d2 d3 d4", 2 / 4, 0.0)])
 def test_rankings_are_scored_by_the_preferences_they_follow(ranking, share, tau):
     found = evaluate({"q": {"d1": 1}}, {"q": ranking.split()}, ["PPref", "RPref", "TauPref"], preferences={"q": SEED})
 

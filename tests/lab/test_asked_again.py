@@ -110,14 +110,6 @@ def test_how_often_to_ask_follows_from_the_spread_of_a_change(noisy):
     assert nothing_but_noise.repeat is None or nothing_but_noise.repeat > 8
 
 
-def test_evidence_rests_on_the_mean_of_each_query(noisy):
-    noisy.source = '{python: "noisy:search", mode: all, repeat: 3}'
-    now = noisy.material().now
-
-    assert now.askings["nDCG@5"].shape == (3, 60)
-    assert now.scored["nDCG@5"].values == pytest.approx(now.askings["nDCG@5"].mean(axis=0))
-
-
 def test_a_suite_that_asks_several_times_says_how_much_of_a_change_is_noise(noisy):
     noisy.source = '{python: "noisy:search", mode: all, repeat: 3}'
     noisy.accept()

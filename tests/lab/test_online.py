@@ -8,45 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.lab.interleaving import credit, same_rank, team_draft
-from pytest_ireval.lab.online import (
-    KINDS,
-    Design,
-    Outcomes,
-    Users,
-    attraction,
-    decisions,
-    draws_needed,
-    methods,
-    simulated_outcomes,
-)
-
-
-def test_the_sample_of_an_arm_is_the_formula():
-    """2 (1.959964 + 0.841621)² · 0.3 · 0.7 / 0.003² = 366,281.05."""
-    assert Design(0.3, 0.05, 0.05).sample(0.003) == (366_282, 366_282)
-    assert Design(0.3, 0.05, 0.05).days(0.003, 500_000) == 15  # 366,282 / 25,000 = 14.65
-    assert Design(0.3, 0.05, 0.05, two_sided=False).sample(0.003) == (288_520, 288_520)  # 1.644854 instead
-
-
-def test_arms_of_different_size_need_more_in_all():
-    """A new version on a quarter of the searches: a fifth of the variance is that of the other arm."""
-    new, old = Design(0.3, 0.1, 0.4).sample(0.003)
-
-    assert (new, old) == (228_926, 915_703)  # half of 366,281 times 1 + 1/4, and times 1 + 4
-    assert Design(0.3, 0.1, 0.4).days(0.003, 100_000) == 23
-
-
-def test_the_variance_multiplies_the_sample():
-    assert Design(0.3, 0.05, 0.05, variance=1.5).sample(0.003)[0] == pytest.approx(366_281.05 * 1.5, abs=2)
-
-
-@given(st.floats(0.01, 0.99), st.floats(0.001, 0.5), st.floats(0.001, 0.5), st.floats(1e-4, 0.01))
-def test_the_sample_shows_the_change_that_it_is_for(rate, new, old, change):
-    design = Design(rate, new, old)
-    searches = max(design.sample(change)[0] / new, design.sample(change)[1] / old)
-
-    assert design.change(searches) == pytest.approx(change, rel=1e-2)
-    assert design.change(searches) <= change * (1 + 1e-9)
+from pytest_ireval.lab.online import KINDS, Design, Outcomes, attraction, decisions, methods, simulated_outcomes
 
 
 @pytest.mark.parametrize(("change", "share"), [(0.0, 0.05), (0.03, 0.80)])
@@ -60,33 +22,9 @@ def test_drawn_tests_of_this_sample_have_the_level_and_the_power(change, share):
     assert (np.abs(z) > 1.959964).mean() == pytest.approx(share, abs=0.012)
 
 
-@pytest.mark.parametrize(("grade", "pull"), [(0, 0.0), (1, 1 / 7), (2, 3 / 7), (3, 1.0), (-1, 0.0), (9, 1.0)])
+@pytest.mark.parametrize(("grade", "pull"), [(2, 3 / 7), (-1, 0.0), (9, 1.0)])
 def test_the_pull_of_a_grade_is_the_gain_of_err_up_to_1(grade, pull):
     assert attraction(np.array([float(grade)]), 3.0)[0] == pytest.approx(pull)
-
-
-def test_without_relevant_documents_nothing_pulls():
-    assert attraction(np.zeros(2), 0.0).tolist() == [0.0, 0.0]
-
-
-def test_one_document_each_by_hand():
-    """Half of the lists show x, half y, each for its own team."""
-    found = simulated_outcomes({"q": ["x"]}, {"q": ["y"]}, {"q": {"x": 1.0}}, KINDS["navigational"], depth=1)
-
-    assert found == pytest.approx((0.95 / 2, 0.05 / 2, 0.95, 0.05, 0.95 * 0.9, 0.05 * 0.2))
-
-
-def test_a_satisfied_user_does_not_click_on_the_second_document():
-    """Of x and y the first is clicked with 1/2, and then half of the users stop; A's document is first in half of them.
-
-    A is preferred if x alone is clicked. First: 1/2 · (1/2 + 1/2 · 1/2); second: 1/2 · 1/2.
-    """
-    users = Users((0.5, 0.5), (0.5, 0.5))
-    found = simulated_outcomes({"q": ["x", "y"]}, {"q": ["y", "x"]}, {"q": {}}, users, depth=2)
-
-    assert found.prefer_a == found.prefer_b == pytest.approx((3 / 8 + 1 / 4) / 2)
-    assert found.clicked_a == pytest.approx(3 / 4)
-    assert found.satisfied_a == pytest.approx(1 / 4 + 3 / 4 * 1 / 4)
 
 
 def enumerated(documents, chances, users):
@@ -165,30 +103,6 @@ def test_identical_rankings_are_preferred_equally_often(ranking, kind):
 
     assert found.prefer_a == pytest.approx(found.prefer_b)
     assert [each.needed for each in methods(found)] == [None, None, None]
-
-
-def test_long_lists_are_drawn_and_still_favor_neither_ranking():
-    ranking = [f"d{i}" for i in range(20)]
-    found = simulated_outcomes({"q": ranking}, {"q": ranking[::-1]}, {"q": {}}, KINDS["noisy"], depth=20)
-
-    assert found.prefer_a == pytest.approx(found.prefer_b)
-
-
-def test_a_query_that_one_ranking_lacks_shows_in_an_ab_test_only():
-    found = simulated_outcomes({"q": ["x"]}, {}, {"q": {"x": 1.0}}, KINDS["perfect"], depth=1)
-
-    assert found == (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-    assert [each.needed is None for each in methods(found)] == [True, False, True]
-
-
-def test_the_searches_that_are_needed_by_pencil():
-    """60 of 100 with a preference prefer B: n = (1.96 / 2 + 0.8416 · √0.24)² / 0.1² = 193.9 of those.
-
-    Corrected for continuity they are n / 4 · (1 + √(1 + 2 / (0.1 n)))² = 203.8.
-    """
-    assert draws_needed(0.4, 0.6) == 204
-    assert draws_needed(0.2, 0.3) == 408  # half of the searches are ties
-    assert draws_needed(0.0, 0.5) == 12  # 6 of 6 are significant, 5 of 5 are not
 
 
 UNEQUAL = Outcomes(0.2, 0.3, 0.4, 0.45, 0.3, 0.3)

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from shop_of_many import CIRCUMSTANCES
 
-from pytest_ireval.gate.replay import as_now, as_now_in_part, changed_places, drawn_queries, scored, stage_of
+from pytest_ireval.gate.replay import as_now_in_part, drawn_queries, scored, stage_of
 from pytest_ireval.gate.run import plan_of
-from pytest_ireval.lab.damage import first_reversed, with_unrelated_first
-from pytest_ireval.lab.self_test import differing, false_alarms, self_test, swapped
-from pytest_ireval.results.plain import from_plain, to_plain
-from pytest_ireval.results.rehearsal import SelfTest
-from pytest_ireval.rules.context import Unjudged
+from pytest_ireval.lab.damage import first_reversed
+from pytest_ireval.lab.self_test import false_alarms, self_test, swapped
 
 pytestmark = pytest.mark.ci
 
@@ -129,7 +126,6 @@ def test_damage_to_a_share_of_queries_is_what_ranking_them_so_would_score(shop):
     assert found.now.documents("q040") == worse["q040"]
 
 
-@pytest.mark.ci
 def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
     shop.accept()
     name = "the first 5 documents reversed"
@@ -144,7 +140,6 @@ def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
     assert all(level.red < 16 for level in loose.levels[:-1])
 
 
-@pytest.mark.ci
 def test_an_empty_tail_goes_unnoticed_where_only_the_mean_is_looked_at(shop):
     shop.accept()
     shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 20%}\n"
@@ -189,18 +184,6 @@ def test_nothing_minds_the_order_of_equal_scores_or_what_stands_below_every_cuto
     assert found.harmless[1].why == "no query has documents with equal scores"
 
 
-def test_equal_scores_are_tried_on_the_rankings_of_now_where_the_baseline_has_none(shop):
-    shop.accept()
-    suite = shop.suite()
-    text = (shop.folder / "now.trec").read_text().replace(" 2 98 ", " 2 99 ")
-    (shop.folder / "now.trec").write_text(text)
-    found = self_test(suite, shop.registry, CIRCUMSTANCES, trials=20)
-
-    assert found.harmless[1].tried
-    assert found.harmless[1].red == ()
-
-
-@pytest.mark.ci
 def test_the_report_is_the_same_whatever_order_the_queries_stand_in(shop):
     shop.accept()
     shop.change()
@@ -213,14 +196,6 @@ def test_the_report_is_the_same_whatever_order_the_queries_stand_in(shop):
     assert asdict(report(shop)) == asdict(one) == asdict(report(shop))
 
 
-def test_a_report_survives_being_written_and_read(shop):
-    shop.accept()
-    shop.change()
-    found = report(shop)
-
-    assert from_plain(to_plain(found), SelfTest) == found
-
-
 def test_a_rule_that_warns_is_counted_and_turns_nothing_red(shop):
     shop.accept()
     shop.change()
@@ -231,26 +206,16 @@ def test_a_rule_that_warns_is_counted_and_turns_nothing_red(shop):
     assert whole.alarms == 0
 
 
-def test_differing_queries_are_those_with_another_value(shop):
-    shop.accept()
-    shop.lists["q007"].reverse()
-    staged = stage(shop)
-
-    assert differing(staged, staged.material) == 1
-
-
-@pytest.mark.parametrize("name", ["the first relevant document gone", "an unrelated document on top"])
-def test_a_waived_query_is_not_damaged(shop, name):
+def test_a_waived_query_is_not_damaged(shop):
     shop.accept()
     shop.more = "waive: [{query: q001, until: 2027-01-01, reason: no}]\n"
 
-    assert by_name(report(shop))[name].queries == 59
+    assert by_name(report(shop))["an unrelated document on top"].queries == 59
 
 
 EVIDENCE = "  - no_regression: {metric: nDCG@5, tolerance: 0.5%, hard_limit: 90%}\n"
 
 
-@pytest.mark.ci
 def test_evidence_keeps_its_promise_where_a_change_is_chance(shop):
     shop.accept()
     shop.change(share=0.9)
@@ -272,37 +237,6 @@ def test_what_fails_where_queries_cannot_tell_is_no_broken_promise(shop):
     assert not rule.broken
 
 
-def test_open_labels_change_places_with_their_query():
-    found = Unjudged(
-        np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([-2.0, -1.0]), np.array([0.5, 1.0]), exact=True
-    )
-    turned = changed_places(found, np.array([True, False]))
-
-    assert turned.condensed_now.tolist() == [3.0, 2.0]
-    assert turned.condensed_before.tolist() == [1.0, 4.0]
-    assert turned.worst.tolist() == [-0.5, -1.0]
-    assert turned.best.tolist() == [2.0, 1.0]
-
-
-def test_what_is_open_of_a_share_is_what_is_open_of_such_rankings(shop):
-    shop.accept()
-    staged = stage(shop)
-    marked = np.array([int(query[1:]) < 20 for query in shop.queries])
-    other = scored(staged, [with_unrelated_first(each, "seed") for each in staged.accepted.rankings])
-    found = as_now_in_part(staged, other, marked)
-    same = as_now(staged, found.now)
-    (metric,) = (each for each in staged.material.suite.metrics if str(each) == "nDCG@5")
-    ours, theirs = (each.unjudged(staged.accepted, metric) for each in (found, same))
-
-    assert ours.worst == pytest.approx(theirs.worst)
-    assert ours.best == pytest.approx(theirs.best)
-    assert ours.condensed_now == pytest.approx(theirs.condensed_now)
-    assert (ours.best[marked] > ours.worst[marked]).any()
-    assert {each.query for each in ours.documents} == {each.query for each in theirs.documents}
-    assert len(ours.documents) == len(theirs.documents) == 20
-
-
-@pytest.mark.ci
 def test_a_fall_that_unjudged_documents_may_explain_is_no_red_of_evidence(shop):
     shop.accept()
     shop.rules = EVIDENCE.replace("0.5%", "2%")

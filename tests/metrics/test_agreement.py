@@ -51,39 +51,12 @@ def test_overlap_is_about_sets(one, other, k):
     assert alike(f"Overlap@{k}", one, other) == (len(first & second) / longer if longer else 1)
 
 
-def test_overlap_is_the_agreement_at_each_depth_of_the_papers_table():
-    agreement = [alike(f"Overlap@{k}", list("abcdefg"), list("zcavwxy")) for k in range(1, 8)]
-
-    assert [round(value, 3) for value in agreement] == [0, 0, 0.667, 0.5, 0.4, 0.333, 0.286]
-
-
 @pytest.mark.parametrize(
     ("one", "other", "p", "value"),
-    [
-        ("a b c d e", "a b c d e", 0.9, 1),
-        ("a b c", "x y z", 0.9, 0),
-        ("", "", 0.9, 1),
-        ("", "a", 0.9, 0),
-        ("a b", "b a", 0, 0),
-        ("a b", "a c", 0, 1),
-        ("a", "a b c", 0.9, 1),
-    ],
+    [("a b c d e", "a b c d e", 0.9, 1), ("", "", 0.9, 1), ("a b", "b a", 0, 0), ("a", "a b c", 0.9, 1)],
 )
 def test_rbo_at_the_ends(one, other, p, value):
     assert alike(f"RBO(p={p})", one.split(), other.split()) == pytest.approx(value, abs=1e-12)
-
-
-def test_first_documents_count_most():
-    same = list("abcdefghij")
-
-    assert alike("RBO", same, [*same[:8], "j", "i"]) > 0.98
-    assert alike("RBO", same, ["x", *same[:9]]) < 0.75
-
-
-def test_equal_lists_are_exactly_1():
-    lists = [f"d{i}" for i in range(97)]
-
-    assert alike("RBO(p=0.98)", lists, lists) == 1
 
 
 def test_a_document_of_another_query_is_another_document():
@@ -127,20 +100,6 @@ def test_depth_cuts_both_lists():
     assert found.values == {"q": 1}
 
 
-def test_rank_in_reference_says_where_each_document_stands():
-    judged = compared({"q1": "a b c", "q2": "", "q3": "x y"}, {"q1": "c b z", "q2": "a", "q3": ""})
-
-    assert judged.rank_in_reference.tolist() == [0, 2, 1, 0, 0]
-    assert not judged.rank_in_reference.flags.writeable
-
-
-def test_long_ids_and_ids_of_any_script_are_found():
-    ids = [f"https://shop.example/größe/コップ/{i:05}" for i in range(500)]
-    judged = compared({"q": " ".join(ids)}, {"q": " ".join(reversed(ids))})
-
-    assert judged.rank_in_reference.tolist() == list(range(500, 0, -1))
-
-
 def test_ids_whose_keys_collide_are_told_apart(monkeypatch):
     judged = compared({"q1": "a b", "q2": "c d"}, {"q1": "b a", "q2": "d e"})
     keys = Ids.keys
@@ -159,16 +118,6 @@ def test_ids_that_always_collide_are_an_error_and_never_a_wrong_figure(monkeypat
         _ = judged.rank_in_reference
 
 
-def test_without_a_reference_the_metric_says_what_it_needs():
-    with pytest.raises(MetricError) as error:
-        evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RBO"])
-
-    assert str(error.value) == (
-        "RBO\n  needs reference\n"
-        "  `judged.reference`: another judged ranking of the same queries; `evaluate(…, reference=rankings)`"
-    )
-
-
 def test_rankings_without_any_judgments_can_be_compared():
     judged = compared({"q1": "a b", "q3": "x"}, {"q1": "a b", "q2": "c", "q3": "y"}, ["q1", "q2", "q3"])
     scores = score(load_registry().parse_metrics(["RBO"])[0], judged)
@@ -177,14 +126,6 @@ def test_rankings_without_any_judgments_can_be_compared():
     assert judged.present.tolist() == [True, False, True]
     assert judged.documents.ids.texts() == ["a", "b", "x"]
     assert np.isnan(judged.documents.grade).all()
-
-
-def test_unjudged_takes_the_queries_asked_for_in_their_order():
-    judged = unjudged(lists_of({"q1": "a", "stranger": "b c", "q2": "d e"}), ["q2", "q1", "q9"])
-
-    assert judged.queries == ("q2", "q1", "q9")
-    assert judged.documents.ids.texts() == ["d", "e", "a"]
-    assert judged.retrieved.tolist() == [2, 1, 0]
 
 
 def test_a_reference_of_other_queries_is_refused():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pytest_ireval import MetricError, Param, evaluate, metric, per_query_metric
-from pytest_ireval.metrics.metric import NEEDS, SOURCES
+from pytest_ireval.metrics.metric import SOURCES
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import registered
 
@@ -38,14 +38,6 @@ class TestAggregates:
     )
     def test_value_is_what_the_aggregate_says(self, aggregate, expected):
         assert only(self.toy(aggregate)).value == (None if expected is None else pytest.approx(expected))
-
-    @pytest.mark.parametrize("aggregate", ["geometric", "sum", "p50", "none"])
-    def test_mean_is_there_whatever_the_aggregate(self, aggregate):
-        assert only(self.toy(aggregate)).mean == pytest.approx(7 / 3)
-
-    def test_unknown_aggregate_is_refused(self):
-        with pytest.raises(MetricError, match="aggregate 'median' is not one of mean, geometric, sum, p50 … p99, none"):
-            self.toy("median")
 
 
 class TestUnits:
@@ -81,21 +73,9 @@ class TestUnits:
         assert result.values == {"run": pytest.approx(5.0)}
         assert result.unit == "run"
 
-    def test_wrong_number_of_values_is_an_error(self):
-        @metric(name="Short")
-        def short(judged):
-            """Forgets a query."""
-            return np.zeros(2)
-
-        with pytest.raises(MetricError, match=r"Short\n  returned 2 values for 3 queries: it must be an"):
-            only(short)
-
 
 class TestNeeds:
     """Each need, in a batch metric and where it applies in a function of one ranking."""
-
-    def test_every_need_is_explained(self):
-        assert set(SOURCES) == set(NEEDS)
 
     def test_scores(self):
         @metric(name="BestScore", needs=("scores",), range=(0, 10))
@@ -106,14 +86,6 @@ class TestNeeds:
             return best
 
         assert only(best_score).values == {"q1": 3, "q2": 5, "q3": 0}
-
-    def test_ties(self):
-        @metric(name="Tied", needs=("ties",))
-        def tied(judged):
-            """1 if a judged document is tied."""
-            return (judged.sum(judged.hits.tied_to > judged.hits.tied_from) > 0).astype(float)
-
-        assert only(tied).values == {"q1": 0, "q2": 1, "q3": 0}
 
     def test_documents(self):
         @per_query_metric(name="Alphabetic", needs=("documents",), empty=None, no_relevant=None)
@@ -213,9 +185,7 @@ class TestNeeds:
 
         assert [m.value for m in found.metrics] == pytest.approx([1 / 3, 2 / 3, 1])
 
-    @pytest.mark.parametrize(
-        "need", ["fields", "subtopics", "sessions", "preferences", "timings", "queries", "reference"]
-    )
+    @pytest.mark.parametrize("need", ["subtopics", "timings", "reference"])
     def test_what_nobody_brought_is_an_error_that_says_how(self, need):
         @metric(name="Needy", needs=(need,))
         def needy(judged):
@@ -225,13 +195,6 @@ class TestNeeds:
             only(needy)
 
         assert str(caught.value) == f"Needy\n  needs {need}\n  {SOURCES[need]}"
-
-    def test_unknown_need_is_refused(self):
-        with pytest.raises(MetricError, match=r"unknown needs \['weather'\]; allowed: scores, ties"):
-
-            @metric(name="Toy", needs=("weather",))
-            def toy(judged):
-                """Never called."""
 
 
 class TestParameters:
@@ -255,14 +218,6 @@ class TestParameters:
         assert only(toy, "toy(sort='alpha', weight=0.25, flag=True, gains={1: 2, 2: 3})@4").value == 119.25
         assert only(toy, "toy(weight=0, kind='a')@4").name == "Toy(kind='a', p=0)@4"
 
-    def test_bound_metric_is_a_value(self, registry):
-        ndcg = registry.metrics["nDCG"]
-
-        assert ndcg @ 10 == ndcg(cutoff=10)
-        assert len({ndcg @ 10, ndcg(cutoff=10), ndcg @ 5}) == 2
-        assert str(ndcg(gain="exp") @ 10) == "nDCG(gain='exp')@10"
-        assert repr(ndcg @ 10) == "<metric nDCG@10>"
-
     def test_range_may_depend_on_arguments(self, registry):
         dcg = registry.metrics["nDCG"]
 
@@ -270,19 +225,12 @@ class TestParameters:
         assert dcg(gains={0: -1}).bounds == (-math.inf, 1)
 
 
-def test_definition_version_travels_with_the_result():
+def test_origin_and_version_travel_with_the_result():
     @metric(name="Toy", version=3)
     def toy(judged):
         """Zero."""
         return np.zeros(judged.count)
 
-    assert only(toy).version == 3
+    found = only(toy)
 
-
-def test_origin_travels_with_the_result():
-    @metric(name="Toy")
-    def toy(judged):
-        """Zero."""
-        return np.zeros(judged.count)
-
-    assert only(toy).origin == "toy-metrics 1.0"
+    assert (found.origin, found.version) == ("toy-metrics 1.0", 3)

@@ -1,7 +1,7 @@
 """Whatever its arguments and the rankings are, a built-in metric keeps the promises that it makes of itself."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pencil import as_needed, companions
 
@@ -48,6 +48,7 @@ def data(draw):
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 def test_values_are_numbers_within_the_range(metric):
+    @settings(max_examples=settings().max_examples // 3)  # there are a hundred metrics
     @given(whole_metrics(metric), data())
     def check(whole, judged_rankings):
         try:

@@ -7,7 +7,7 @@ offline evaluation (003), a survey of graded relevance metrics (004).
 import math
 
 import pytest
-from pencil import relevant, result, value, values
+from pencil import result, value
 
 from pytest_ireval import evaluate
 
@@ -40,59 +40,6 @@ class TestBatchMeasures:
     def test_dcg_and_ndcg_in_the_form_of_jarvelin_and_kekalainen(self):
         assert value("DCG(discount='jarvelin')@5", [2, 0, 0, 3, 0]) == pytest.approx(3.5)
         assert value("nDCG(discount='jarvelin', ideal='retrieved')@5", [2, 0, 0, 3, 0]) == pytest.approx(0.7)
-
-
-class TestTextProcessing:
-    """Text 001."""
-
-    SYSTEMS = ([1] * 16 + [0] * 9, [1] * 12), ([1] * 12 + [0] * 3, [1] * 16)
-
-    def test_precision_and_recall_of_the_two_systems(self):
-        first, second = self.SYSTEMS
-
-        assert value("SetR", *first) == pytest.approx(16 / 28)
-        assert value("SetP", *first) == pytest.approx(0.64)
-        assert value("SetR", *second) == pytest.approx(12 / 28)
-        assert value("SetP", *second) == pytest.approx(0.8)
-
-    def test_f_of_the_two_systems_not_computed_from_rounded_figures(self):
-        assert value("SetF", *self.SYSTEMS[0]) == pytest.approx(0.604, abs=5e-4)  # printed .603
-        assert value("SetF", *self.SYSTEMS[1]) == pytest.approx(0.558, abs=5e-4)  # printed .559
-
-    def test_f_punishes_the_lower_of_two_values(self):
-        assert value("SetF", relevant(1, 2), [1]) == pytest.approx(0.5)  # P = R = .5
-        assert value("SetF", relevant(9, 90), [1]) == pytest.approx(0.18)  # P = .1, R = .9
-
-    RANKINGS = {
-        "system 1": ([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], ()),
-        "system 2": ([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], ()),
-        "system 3": ([0, 1, 1, 0, 0, 1, 1, 1, 0, 0], ()),
-        "ranking 4": ([0, 1, 1, 0, 0, 1, 0, 1, 0, 0], [1]),
-    }
-
-    @pytest.mark.parametrize(
-        ("metric", "expected"), [("P@5", [1.0, 0.0, 0.4]), ("P@10", [0.5, 0.5, 0.5]), ("AP", [1.0, 0.354, 0.573])]
-    )
-    def test_three_systems(self, metric, expected):
-        found = values(metric, self.RANKINGS)
-
-        assert [found[f"system {i}"] for i in (1, 2, 3)] == pytest.approx(expected, abs=6e-4)
-
-    @pytest.mark.parametrize("rounding", ["nearest", "up"])
-    def test_interpolated_precision_of_ranking_3(self, rounding):
-        curve = [values(f"IPrec(rounding='{rounding}')@{level / 10}", self.RANKINGS)["system 3"] for level in range(11)]
-
-        assert curve == pytest.approx([0.667] * 5 + [0.625] * 6, abs=5e-4)
-        assert values("IPrecAvg", self.RANKINGS)["system 3"] == pytest.approx(0.644, abs=5e-4)
-
-    @pytest.mark.parametrize("rounding", ["nearest", "up"])
-    def test_interpolated_precision_of_ranking_4_averages_485_not_the_printed_439(self, rounding):
-        curve = [
-            values(f"IPrec(rounding='{rounding}')@{level / 10}", self.RANKINGS)["ranking 4"] for level in range(11)
-        ]
-
-        assert curve == pytest.approx([0.667] * 5 + [0.5] * 4 + [0, 0], abs=5e-4)
-        assert values("IPrecAvg", self.RANKINGS)["ranking 4"] == pytest.approx(0.485, abs=5e-4)
 
 
 class TestEvaluationLectures:
@@ -159,44 +106,6 @@ class TestEvaluationLectures:
         assert value("DCG(gain='exp')@3", [3, 2, 3]) == pytest.approx(7 + 3 / 1.584963 + 7 / 2, abs=1e-5)
 
 
-class TestOfflineTutorial:
-    """Text 003."""
-
-    A, B = [5, 2, 4, 0, 1], [2, 0, 5, 1, 4]
-
-    @pytest.mark.parametrize("grades", [[1, 1, 1, 0, 0], [0, 0, 1, 1, 1]])
-    def test_precision_does_not_see_the_order(self, grades):
-        assert value("P@5", grades) == pytest.approx(3 / 5)
-
-    @pytest.mark.parametrize("rank", range(1, 21))
-    def test_reciprocal_rank_falls_off(self, rank):
-        assert value("RR", [0] * (rank - 1) + [1]) == pytest.approx(1 / rank)
-
-    def test_recall_is_full_for_everything_returned(self):
-        assert value("SetR", [0] * 50 + [1]) == 1
-
-    @pytest.mark.parametrize("grades", [A, B])
-    def test_cumulative_gain_does_not_see_the_order_either(self, grades):
-        assert value("CG@5", grades) == 12
-
-    @pytest.mark.parametrize(
-        ("grades", "expected"), [(A, [5.00, 6.26, 8.26, 8.26, 8.65]), (B, [2.00, 2.00, 4.50, 4.93, 6.48])]
-    )
-    def test_dcg_at_every_rank(self, grades, expected):
-        assert [value(f"DCG@{k}", grades) for k in range(1, 6)] == pytest.approx(expected, abs=5.1e-3)
-
-    def test_ndcg_of_two_queries_of_different_length(self):
-        assert value("nDCG(ideal='retrieved')@3", [5, 2, 4]) == pytest.approx(0.9693, abs=5e-5)  # printed .9694
-        assert value("nDCG(ideal='retrieved')@5", self.A) == pytest.approx(0.9659, abs=5e-5)  # printed .9664
-
-    def test_one_query_with_one_set_of_judgments_turns_the_comparison_round_at_5_but_not_at_3(self):
-        short, long = ([5, 2, 4], [0, 1]), (self.A, [])
-
-        assert value("nDCG@5", *short) == pytest.approx(0.923, abs=5e-4)
-        assert value("nDCG@5", *long) == pytest.approx(0.966, abs=5e-4)
-        assert value("nDCG@3", *short) == pytest.approx(value("nDCG@3", *long))
-
-
 class TestSurveyOfGradedMetrics:
     """Text 004."""
 
@@ -206,7 +115,7 @@ class TestSurveyOfGradedMetrics:
         assert expected == pytest.approx(0.63, abs=5e-3)
         assert value("ERR(max_grade=4)", [3, 2, 4]) == pytest.approx(expected)
 
-    @pytest.mark.parametrize("q", [1, 2, 3, 7])
+    @pytest.mark.parametrize("q", [1, 3])
     def test_dcg_of_the_qth_query_of_a_session_is_divided_by_1_plus_its_logarithm(self, q):
         judgments, rankings = {"q": {"a": 3, "b": 1}}, {"q": ["x", "a", "b"]}
 

@@ -75,12 +75,12 @@ def test_tau_ap_a_is_the_mean_over_all_orders_of_what_the_list_lacks(one, other)
     assert alike("TauAP(ties='a')", one, other) == pytest.approx(1.0 if one == other else expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", METRICS)
 @given(one=DOCUMENTS, other=DOCUMENTS)
-def test_equal_lists_are_1_and_both_lists_count_alike(name, one, other):
-    assert alike(name, one, one) == 1
-    if "TauAP(" not in name:
-        assert alike(name, one, other) == pytest.approx(alike(name, other, one), abs=1e-9)
+def test_equal_lists_are_1_and_both_lists_count_alike(one, other):
+    for name in METRICS:
+        assert alike(name, one, one) == 1
+        if "TauAP(" not in name:
+            assert alike(name, one, other) == pytest.approx(alike(name, other, one), abs=1e-9), name
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -91,23 +91,6 @@ def test_the_opposite_order_is_minus_1_and_a_swap_on_top_counts_most_where_the_t
     assert alike(name, documents, documents[::-1]) == pytest.approx(-1)
     assert (alike(name, top, documents) < alike(name, bottom, documents) - 1e-9) == name.startswith(
         ("TauAP", "Weighted")
-    )
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "last", "ignore"),
-    [("ab", "abc", 1, 1), ("abx", "aby", 2 / 3, 1), ("abc", "xyz", -3 / 4, 0), ("a", "", 0, 0), ("", "", 1, 1)],
-)
-def test_documents_of_one_list_only(one, other, last, ignore):
-    found = [alike(f"KendallTau(missing='{missing}')", list(one), list(other)) for missing in ("last", "ignore")]
-
-    assert found == pytest.approx([last, ignore], abs=1e-9)
-
-
-def test_a_cutoff_cuts_both_lists():
-    assert alike("KendallTau@2", list("abcd"), list("abdc")) == 1
-    assert alike("KendallTau@3", list("abcd"), list("abdc")) == pytest.approx(
-        alike("KendallTau", list("abc"), list("abd"))
     )
 
 

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pencil import diverse
 
 from pytest_ireval import MetricError, evaluate, load_registry, per_query_metric, why
-from pytest_ireval.evaluating.evaluation import Companions, set_up
-from pytest_ireval.metrics.score import score
-from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.aliases import collapsed
-from pytest_ireval.retrieval.from_objects import judgments_from
-from pytest_ireval.retrieval.views import only
 
 METRICS = sorted(m.name for m in load_registry().metrics.values() if "subtopics" in m.needs)
 K = 3
@@ -178,26 +171,6 @@ def test_every_metric_equals_its_definition(queries):
         assert result.values == pytest.approx(expected, abs=1e-12), name
 
 
-@pytest.mark.parametrize(
-    ("metric", "retrieved", "missed", "value"),
-    [
-        ("ERR_IA@1", ["a"], ["b"], 1 / 2),  # ndeval forgets to divide at cutoff 1
-        ("alpha_DCG@1", ["ab"], [], 1),
-        ("alpha_nDCG@2", ["0", "a"], [], 0.6309297536),  # 1/log2(3)
-        ("alpha_nDCG@2", ["-", "a"], [], 0.6309297536),
-        ("alpha_nDCG(judged_only=True)@2", ["-", "a"], [], 1),
-        ("nNRBP", ["0", "0", "a"], [], 0.25),
-        ("AP_IA", ["b", "a"], [], 3 / 4),  # 1 and 1/2
-        ("StRecall@10", ["a", "a"], ["bcd"], 1 / 4),
-        ("D_nDCG@1", ["a"], ["abc"], 1 / 3),
-        ("Dsharp_nDCG(gamma=1)@1", ["a"], ["abc"], 1 / 3),
-        ("Dsharp_nDCG(gamma=0)@1", ["ab"], ["abc"], 2 / 3),
-    ],
-)
-def test_with_a_pencil(metric, retrieved, missed, value):
-    assert diverse(metric, retrieved, missed) == pytest.approx(value, abs=1e-9)
-
-
 @pytest.mark.parametrize("name", METRICS)
 def test_a_query_without_relevant_documents_and_an_empty_ranking_score_0(name, registry):
     metric = registry.metrics[name] @ 2 if registry.metrics[name].missing else registry.metrics[name]
@@ -209,15 +182,9 @@ def test_a_query_without_relevant_documents_and_an_empty_ranking_score_0(name, r
     assert found.values["best"] > 0
 
 
-def test_a_ranking_can_be_better_than_the_greedy_order():
-    retrieved = ["ade", "bcf"]  # two that share nothing; the greedy order begins with abc, whose id is the last
-
-    assert diverse("alpha_nDCG@2", retrieved, ["abc"]) == pytest.approx((3 + 3 / 1.5849625) / (3 + 2.5 / 1.5849625))
-
-
 def test_no_ranking_is_above_the_end_of_the_range():
     chance = np.random.default_rng(3)
-    for _ in range(200):
+    for _ in range(40):
         judged = {f"d{i}": dict.fromkeys(chance.choice(list("abcdef"), 3), 1) for i in range(6)}
         rankings = {"q": [f"d{i}" for i in chance.permutation(6)]}
         evaluate({"q": judged}, rankings, ["alpha_nDCG@3", "nERR_IA@3", "nNRBP(beta=0.9)"])  # refuses what is outside
@@ -242,16 +209,6 @@ JUDGMENTS = {
 RANKINGS = {"q1": ["a", "c"], "q2": ["d", "b"], "q3": ["u", "a"]}
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_some_queries_alone_have_the_same_values(name, registry):
-    metric = registry.metrics[name] @ 2 if registry.metrics[name].missing else registry.metrics[name]
-    setting = set_up(JUDGMENTS, [metric], Policies("trec", "zero", "zero", "irrelevant", None, None), registry)
-    judged = setting.brought(RANKINGS, Companions()).judged
-    wanted = np.array([False, True, True])
-
-    assert score(metric, only(judged, wanted)).values == pytest.approx(score(metric, judged).values[wanted])
-
-
 def test_without_steps_of_its_own_a_metric_shows_what_is_lost_with_each_document():
     @per_query_metric(name="Parts", needs=("subtopics",))
     def parts(ranking):
@@ -261,11 +218,3 @@ def test_without_steps_of_its_own_a_metric_shows_what_is_lost_with_each_document
     (column,) = why(parts, JUDGMENTS, {**RANKINGS, "q1": ["b", "c"]}, "q1").first.steps.columns
 
     assert column.values == (pytest.approx(1 / 3), pytest.approx(2 / 3))
-
-
-def test_variants_that_count_as_one_have_the_highest_grade_of_each_subtopic():
-    merged = collapsed(judgments_from(JUDGMENTS), {"a": "ab", "b": "ab"})
-
-    values = evaluate(merged, {"q1": ["ab"], "q2": ["ab"], "q3": ["ab"]}, "StRecall@1").metrics[0].values
-
-    assert values == {"q1": pytest.approx(2 / 3), "q2": 1 / 2, "q3": 1 / 2}

@@ -45,8 +45,6 @@ def test_the_verdict_in_words(row, verdict):
         ),
         (Elsewhere("ranx", "toy", "P@1", "a", "b"), "'toy' has both differs and but_for; give only one of them"),
         (Elsewhere("ranx", "toy", "Bear@1"), "'toy' stands for 'Bear@1', and there is no such metric"),
-        (Elsewhere("ranx", "toy", ""), "'toy' names no metric; say in differs why"),
-        (("ranx", "toy", "P@1"), "('ranx', 'toy', 'P@1') is not an Elsewhere"),
     ],
 )
 def test_rows_that_make_no_sense_are_refused_when_they_are_read(registry, row, message):

@@ -37,16 +37,12 @@ def test_a_column_that_is_missing_is_named():
 @pytest.mark.parametrize(
     ("metric", "retrieved", "missed", "expected"),
     [
-        ("RelativeRecall(wanted=2)", [1, 1, 1], [], 1),
         ("RelativeRecall(wanted=5)@2", [1, 0, 1], [], 1 / 2),
         ("RelativeRecall(wanted=2)", [0, 0], [0], 0),
-        ("RecallEffort(wanted=1)", [0, 0, 0, 1], [1], 1 / 4),
         ("RecallEffort(wanted=9)", [1, 0, 1], [], 2 / 3),
         ("RecallEffort(wanted=2)", [1, 0], [1], 0),
-        ("ESL@5", [0, None, 1], [], 2),
         ("ESL@5", [0, 0], [1], 5),
         ("ESL@2", [0, 0, 0, 1], [], 2),
-        ("ESL(wanted=2)@9", [1, 0, 0], [1, 1], 9),
         ("ESL@5", [0, 0], [0], 0),
     ],
 )

@@ -64,15 +64,6 @@ def test_queries_of_a_plugin_are_a_mapping_or_rows(tmp_path):
     assert dict(read_queries(path, registry=registry_with(rows)).columns) == {"segment": ("head",)}
 
 
-def test_a_file_that_fits_a_plugins_format_and_a_built_in_one_is_not_guessed(tmp_path):
-    path = tmp_path / "judgments.txt"
-    path.write_text("q 0 d 1\n")
-    greedy = Reader("greedy", "judgments", "", lambda file: True, read_arrows)
-
-    with pytest.raises(IrevalError, match="could be in format trec or greedy"):
-        read_judgments(path, registry=registry_with(greedy))
-
-
 def test_what_a_reader_raises_names_it_and_the_file(arrows):
     broken = Reader("broken", "judgments", "", lambda file: True, lambda file, how: 1 / 0)
 
@@ -113,14 +104,9 @@ def test_what_a_reader_returns_is_checked_like_anybodys_data(arrows):
 @pytest.mark.parametrize(
     ("readers", "message"),
     [
-        ((ARROWS, ARROWS), "format 'arrows' of judgments is claimed twice: by arrows of acme and by arrows of acme"),
         (
             (Reader("trec", "judgments", "", read_arrows, read_arrows),),
             r"format 'trec' of judgments is claimed twice: by .*(acme|pytest-ireval).* and by .*(acme|pytest-ireval)",
-        ),
-        (
-            (Reader("csv", "judgments", "", read_arrows, read_arrows),),
-            "format 'csv' of judgments is claimed twice: by .* of .* and by .* of .*",
         ),
         (("arrows",), "plugin acme returned 'arrows' from ireval_readers, which is not a Reader"),
         (
@@ -133,7 +119,3 @@ def test_what_a_reader_returns_is_checked_like_anybodys_data(arrows):
 def test_clashes_and_faults_are_refused(readers, message):
     with pytest.raises(PluginError, match=message):
         registry_with(*readers)
-
-
-def test_a_name_may_be_used_for_another_content():
-    assert len(registry_with(Reader("letor", "rankings", "", read_arrows, read_arrows)).readers) > 20

@@ -49,7 +49,6 @@ extremes = st.sampled_from(
 numbers = st.one_of(plain_numbers, long_numbers, exponents, extremes)
 grades = st.sampled_from(["0", "1", "2", "3", "-1", "+2", "1.0", "02"])
 
-regular_separators = st.just(" ")
 messy_separators = st.sampled_from([" ", " ", "\t", "  ", " \t ", "\t\t", "   "])
 leading = st.sampled_from(["", "", "", " ", "\t "])
 line_ends = st.sampled_from(["\n", "\n", "\r\n", " \n", "\t\r\n"])

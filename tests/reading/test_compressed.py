@@ -33,19 +33,12 @@ def halves(compress, between=b""):
 
 
 FILES = {
-    "gzip": gzip.compress(TEXT),
     "gzip, several members": halves(gzip.compress),
-    "gzip, an empty member": halves(gzip.compress, gzip.compress(b"")),
     "gzip, zeros at the end": gzip.compress(TEXT) + b"\0" * 1000,
-    "gzip, zeros that fill several pieces": halves(gzip.compress) + b"\0" * (5 << 20),
     "gzip, zeros between members": halves(gzip.compress, b"\0" * 512),
     "gzip, stored": gzip.compress(TEXT, 0),
-    "zstd": zstd(TEXT),
     "zstd, several frames": halves(zstd),
-    "zstd, an empty frame": halves(zstd, zstd(b"")),
     "zstd, a skippable frame": halves(zstd, SKIPPED),
-    "zstd, a skippable frame at the end": zstd(TEXT) + SKIPPED,
-    "zstd, a skippable frame at the beginning": SKIPPED + zstd(TEXT),
     "zstd, streamed without its size": zstandard.ZstdCompressor(write_content_size=False).compress(TEXT),
     "plain": TEXT,
 }
@@ -59,14 +52,8 @@ def test_compressed_rankings_are_the_plain_ones(written, monkeypatch, data, with
     assert plain_rankings(read_rankings(written(data))) == slow_rankings(TEXT)
 
 
-@pytest.mark.parametrize("name", ["rankings.txt", "rankings.gz", "rankings.zst", "rankings"])
-@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT), zstd(TEXT)], ids=["plain", "gzip", "zstd"])
-def test_the_content_tells_how_a_file_is_compressed_not_its_name(written, data, name):
-    assert plain_rankings(read_rankings(written(data, name))) == slow_rankings(TEXT)
-
-
 @pytest.mark.parametrize("compress", [gzip.compress, zstd])
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 19, 64, 1000])
+@pytest.mark.parametrize("size", [1, 7, 1000])
 def test_compressed_data_may_be_cut_anywhere(written, monkeypatch, compress, size):
     text = TEXT[:2000].rpartition(b"\n")[0]
     monkeypatch.setattr(input_file, "COMPRESSED_PIECE", size)
@@ -92,14 +79,7 @@ def test_a_scattered_compressed_file_is_read_a_second_time(written):
     assert plain_rankings(read_rankings(written(gzip.compress(text)))) == slow_rankings(text)
 
 
-def test_text_that_shrinks_a_thousandfold(written):
-    text = b"q Q0 a 1 2 t\n" + b"# comment\n" * 500_000 + b"q Q0 b 2 1 t\n"
-
-    for compress in (gzip.compress, zstd):
-        assert plain_rankings(read_rankings(written(compress(text)))) == slow_rankings(text[:13] + text[-13:])
-
-
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd])
+@pytest.mark.parametrize("compress", [gzip.compress])
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 def test_a_named_pipe_is_read_like_a_file(tmp_path, compress):
     path = tmp_path / "pipe"
@@ -114,19 +94,7 @@ def test_a_named_pipe_is_read_like_a_file(tmp_path, compress):
 
 
 @pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="open files have no names")
-def test_what_a_shell_substitutes_for_a_process_is_read_like_a_file():
-    text = TEXT[:3000].rpartition(b"\n")[0]
-    reading, writing = os.pipe()
-    os.write(writing, text)
-    os.close(writing)
-
-    rankings = read_rankings(f"/dev/fd/{reading}")
-    os.close(reading)
-    assert plain_rankings(rankings) == slow_rankings(text)
-
-
-@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="open files have no names")
-@pytest.mark.parametrize("kind", [ValueError, OSError, FileNotFoundError])
+@pytest.mark.parametrize("kind", [OSError])
 def test_what_goes_wrong_later_is_not_blamed_on_the_pipe(kind):
     reading, writing = os.pipe()
     os.write(writing, b"q Q0 d 1 2 t\n")
@@ -137,19 +105,13 @@ def test_what_goes_wrong_later_is_not_blamed_on_the_pipe(kind):
     os.close(reading)
 
 
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd])
+@pytest.mark.parametrize("compress", [bytes, zstd])
 def test_a_dash_is_standard_input(monkeypatch, compress):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(compress(TEXT))))
 
     rankings = read_rankings("-")
     assert plain_rankings(rankings) == slow_rankings(TEXT)
     assert rankings.origin == "standard input"
-
-
-def test_judgments_may_come_from_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"q 0 d 1\n")))
-
-    assert plain_judgments(read_judgments("-")) == {"q": {"d": 1}}
 
 
 def test_a_bad_line_of_a_compressed_file_is_named_by_its_number_in_the_text(refusal):

@@ -75,7 +75,7 @@ def test_a_pair_judged_twice_is_found_between_pairs_that_collide(written, monkey
     assert plain_judgments(judgments) == {"q": {"a": 1, "b": 0}, "r": {"a": 2}}
 
 
-@pytest.mark.parametrize("lines_between", ["", "q 0 b 0\n", "q 0 a 1\nq 0 b 0\n", "q 0 b 0\nq 0 a 1\nq 0 c 0\n"])
+@pytest.mark.parametrize("lines_between", ["", "q 0 b 0\nq 0 a 1\nq 0 c 0\n"])
 def test_a_conflict_between_pairs_that_collide_is_named_by_its_lines(written, monkeypatch, lines_between):
     hashed_by(monkeypatch, one_key_below(1))
     path = written(f"q 0 a 1\n{lines_between}q 0 a 2\n")
@@ -101,7 +101,7 @@ def test_documents_that_collide_are_no_repetitions(written, files):
     assert plain_rankings(rankings) == slow_rankings(files.rankings)
 
 
-@pytest.mark.parametrize("documents", ["aa", "aba", "abca", "bcaca", "abcdefghijklmnopqrstuvwxyza"])
+@pytest.mark.parametrize("documents", ["abca", "abcdefghijklmnopqrstuvwxyza"])
 def test_a_repetition_is_found_among_documents_that_collide(refusal, monkeypatch, documents):
     hashed_by(monkeypatch, one_key_below(1))
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messy_files import messy_files
 from plain import hit_columns, plain_hits, plain_retrieved
-from slow_reader import Place, slow_hits, slow_judgments, slow_rankings
+from slow_reader import slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
 from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
@@ -71,18 +71,6 @@ def test_judged_rankings_know_the_grade_of_every_document(written, files):
         assert seen == [grades[query].get(document) for document in documents]
 
 
-def test_judged_documents_have_rank_grade_and_tie_span(written):
-    judgments, judged = read_both(
-        written,
-        "q Q0 a 1 9 t\nq Q0 b 2 8 t\nq Q0 c 3 8 t\nq Q0 d 4 8 t\nq Q0 e 5 7 t\n",
-        "q 0 c 2\nq 0 e 1\nq 0 absent 1\nr 0 a 1\n",
-    )
-
-    assert plain_hits(judged, judgments) == {"q": [(Place(3, "c", 8.0, 2, 4), 2.0), (Place(5, "e", 7.0, 5, 5), 1.0)]}
-    assert plain_retrieved(judged) == {"q": 5}
-    assert judged.present.tolist() == [True, False]
-
-
 def test_the_ideal_holds_all_judged_documents_by_grade(written):
     judgments = read_judgments(written("q 0 a 1\nr 0 a 0\nq 0 b 3\nq 0 c -1\nq 0 d 2\n"))
 
@@ -98,9 +86,3 @@ def test_queries_without_judgments_are_named(written):
     rankings = read_rankings(written("q Q0 a 1 1 t\nr Q0 a 1 1 t\nu Q0 a 1 1 t\n"))
 
     assert unjudged_queries(judgments, rankings.queries) == ("r", "u")
-
-
-def test_a_query_and_a_document_of_one_name_are_not_mistaken_for_each_other(written):
-    judgments, judged = read_both(written, "a Q0 b 1 2 t\nb Q0 a 1 2 t\n", "a 0 a 1\nb 0 b 1\na 0 b 2\n")
-
-    assert plain_hits(judged, judgments) == {"a": [(Place(1, "b", 2.0, 1, 1), 2.0)], "b": []}

@@ -51,47 +51,11 @@ def test_the_shortest_text_of_any_float(values):
     agree([repr(value) for value in values])
 
 
-@given(st.lists(st.integers(-(10**26), 10**26), min_size=1, max_size=8))
-def test_whole_numbers_of_any_length(values):
-    agree([str(value) for value in values])
-
-
 @given(st.lists(messy_numbers, min_size=1, max_size=12), st.data())
 def test_exactly_reads_some_rows_as_float_does(texts, data):
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1)))
 
     assert exactly(*tokens(texts), np.array(rows, np.int64)).tolist() == [float(texts[row]) for row in rows]
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("0", 0.0),
-        ("-0", -0.0),
-        ("7", 7.0),
-        ("+7", 7.0),
-        ("-12.50", -12.5),
-        (".5", 0.5),
-        ("5.", 5.0),
-        ("-.25", -0.25),
-        ("00012", 12.0),
-        ("12345678", 12345678.0),
-        ("123456789", 123456789.0),
-        ("1234567.8", 1234567.8),
-        ("12345678.9", 12345678.9),
-        ("0.0000001", 1e-7),
-        ("9007199254740991", 9007199254740991.0),
-        ("1e3", 1000.0),
-        ("2.5E-2", 0.025),
-        ("1e-400", 0.0),
-        ("1.7976931348623157e308", 1.7976931348623157e308),
-        ("0." + "0" * 30 + "1", 1e-31),
-        ("1" + "0" * 40, 1e40),
-    ],
-)
-def test_a_single_number(text, value):
-    assert read([text]) == ([value], [False])
-    assert math.copysign(1, read([text])[0][0]) == math.copysign(1, value)
 
 
 def test_whole_parts_up_to_2_to_the_53_are_exact_and_longer_ones_are_marked():
@@ -104,41 +68,18 @@ def test_a_number_does_not_read_its_neighbours():
     assert read(["12", "3", "4.5", "-6", "7e1", "8"])[0] == [12, 3, 4.5, -6, 70, 8]
 
 
-def test_no_numbers_are_no_trouble():
-    assert read([]) == ([], [])
-
-
-@pytest.mark.parametrize("neighbours", [[], ["1.5", "2.5"], ["12"], ["0.12345678901234567890"]])
+@pytest.mark.parametrize("neighbours", [[], ["0.12345678901234567890"]])
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ("abc", "score 'abc' is not a number"),
         (".", "score '.' is not a number"),
-        ("-", "score '-' is not a number"),
-        ("+", "score '+' is not a number"),
-        ("-.", "score '-.' is not a number"),
-        ("--5", "score '--5' is not a number"),
-        ("+-5", "score '+-5' is not a number"),
         ("5-", "score '5-' is not a number"),
-        ("1.2.3", "score '1.2.3' is not a number"),
-        ("1..2", "score '1..2' is not a number"),
-        ("..5", "score '..5' is not a number"),
         ("1,5", "score '1,5' is not a number"),
-        ("1/5", "score '1/5' is not a number"),
-        ("1:5", "score '1:5' is not a number"),
         ("1_000", "score '1_000' is not a number"),
-        ("0x1A", "score '0x1A' is not a number"),
         ("1e", "score '1e' is not a number"),
-        ("e5", "score 'e5' is not a number"),
-        ("1e5.0", "score '1e5.0' is not a number"),
-        ("1d5", "score '1d5' is not a number"),
         ("½", "score '½' is not a number"),
-        ("٣", "score '٣' is not a number"),
-        ("１２", "score '１２' is not a number"),
-        ("nan", "score 'nan' is not finite"),
         ("-NaN", "score '-NaN' is not finite"),
-        ("inf", "score 'inf' is not finite"),
-        ("+Infinity", "score '+Infinity' is not finite"),
         ("1e400", "score '1e400' is too large for a number"),
         ("-" + "9" * 400, "score '-" + "9" * 119 + "'… is too large for a number"),
     ],
@@ -164,17 +105,7 @@ def test_any_text_is_a_finite_number_or_refused(text):
             read([text, "1.5"])
 
 
-def test_the_first_five_are_shown_and_the_rest_is_counted():
-    with pytest.raises(BadLines) as caught:
-        read(["x"] * 9)
-
-    assert [offset for offset, _ in caught.value.complaints] == [0, 1, 2, 3, 4]
-    assert caught.value.more == 4
-
-
-@pytest.mark.parametrize(
-    ("text", "whole"), [("1", True), ("-3.0", True), ("1e2", True), ("1.5", False), ("-.5", False)]
-)
+@pytest.mark.parametrize(("text", "whole"), [("-3.0", True), ("1e2", True), ("-.5", False)])
 def test_whole_numbers_are_told_from_fractions(text, whole):
     chunk, span = tokens([text])
     value = numbers(chunk, span, "grade").value

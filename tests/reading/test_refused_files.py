@@ -6,10 +6,7 @@ import sys
 
 import pytest
 import zstandard
-from hypothesis import given
-from hypothesis import strategies as st
-from messy_files import messy_files
-from trec_doors import judged_in_file, read_judgments, read_rankings
+from trec_doors import read_judgments, read_rankings
 
 from pytest_ireval.errors import InputError
 
@@ -44,12 +41,6 @@ def test_a_file_below_a_file_is_refused(read, written):
 
 
 @BOTH
-def test_a_name_that_no_file_can_have_is_refused(read):
-    with pytest.raises(InputError):
-        read("a\0b")
-
-
-@BOTH
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="nothing is forbidden to this user")
 def test_a_file_that_may_not_be_read_is_refused(read, tmp_path):
     path = tmp_path / "secret.txt"
@@ -66,9 +57,7 @@ def test_an_empty_file_is_refused(read, refusal):
     assert refusal(read, "") == "FILE\n  the file is empty"
 
 
-@pytest.mark.parametrize(
-    "text", ["\n", "# a b c d e f\n", "#", "\ufeff", "\ufeff\r\n", " \t\n\n # q 0 d 1\n", gzip.compress(b"", mtime=0)]
-)
+@pytest.mark.parametrize("text", ["# a b c d e f\n", "\ufeff", gzip.compress(b"", mtime=0)])
 def test_a_file_without_content_is_refused(refusal, text):
     assert refusal(read_rankings, text) == NO_RANKINGS
     assert refusal(read_judgments, text) == NO_JUDGMENTS
@@ -76,7 +65,7 @@ def test_a_file_without_content_is_refused(refusal, text):
 
 @BOTH
 @pytest.mark.parametrize("without_isal", [False, True])
-@pytest.mark.parametrize("kept", [2, 10, 30, -9, -8, -1])
+@pytest.mark.parametrize("kept", [2, 30, -9])
 def test_a_truncated_gzip_file_is_refused(read, refusal, kept, monkeypatch, without_isal):
     if without_isal:
         monkeypatch.setitem(sys.modules, "isal", None)
@@ -113,7 +102,7 @@ def test_a_damaged_gzip_file_is_refused(refusal, monkeypatch, data, without_isal
 
 
 @BOTH
-@pytest.mark.parametrize("kept", [4, 6, 12, -5, -1])
+@pytest.mark.parametrize("kept", [4, -5])
 def test_a_truncated_zstandard_file_is_refused(read, refusal, kept):
     data = zstandard.ZstdCompressor(write_checksum=True).compress(MANY_LINES)
 
@@ -151,10 +140,7 @@ def test_a_damaged_zstandard_file_is_refused(refusal, data):
     ("data", "complaint"),
     [
         (b"q Q0 d\xff 1 2 t\n", "FILE:1\n  is not UTF-8 (invalid start byte)"),
-        (b"# caf\xe9\n", "FILE:1\n  is not UTF-8 (invalid continuation byte)"),
         (b"#\n\n# \xed\xa0\x80\n", "FILE:3\n  is not UTF-8 (invalid continuation byte)"),
-        (b"\n\n\n# \xf0\x9f\x98\n", "FILE:4\n  is not UTF-8 (invalid continuation byte)"),
-        (b"#\n# \xc0\x80\n", "FILE:2\n  is not UTF-8 (invalid start byte)"),
     ],
 )
 def test_a_file_that_is_not_utf_8_is_refused(read, refusal, data, complaint):
@@ -164,49 +150,7 @@ def test_a_file_that_is_not_utf_8_is_refused(read, refusal, data, complaint):
 
 @BOTH
 @pytest.mark.parametrize(
-    ("data", "line"),
-    [
-        (LINE.decode().encode("utf-16"), 1),
-        (LINE.decode().encode("utf-16-be"), 1),
-        (LINE.decode().encode("utf-32"), 1),
-        (b"# first\n\nq\0 0 d 1\n", 3),
-        (b"\0" * 100, 1),
-    ],
-    ids=["UTF-16", "UTF-16-BE", "UTF-32", "line 3", "nothing else"],
+    ("data", "line"), [(LINE.decode().encode("utf-16"), 1), (b"# first\n\nq\0 0 d 1\n", 3)], ids=["UTF-16", "line 3"]
 )
 def test_a_file_with_a_zero_byte_is_refused(read, refusal, data, line):
     assert refusal(read, data) == f"FILE:{line}\n  contains a zero byte: is it UTF-16, or not a text file?"
-
-
-@given(st.one_of(st.binary(max_size=200), st.text("aq0 .1\t\r\n#-e\0\ufeffé", max_size=80).map(str.encode)))
-def test_random_bytes_are_read_or_refused_and_nothing_else(written, data):
-    path = written(data)
-    judgments = read_judgments(written(b"q 0 d 1\n", "judgments.txt"))
-
-    for read in (read_rankings, read_judgments, lambda path: judged_in_file(path, judgments)):
-        try:
-            assert read(path) is not None
-        except InputError as error:
-            assert str(error).startswith(str(path))
-
-
-@given(messy_files(), st.data())
-def test_a_file_with_one_byte_changed_is_read_or_refused_and_nothing_else(written, files, data):
-    for read, text in ((read_rankings, files.rankings), (read_judgments, files.judgments)):
-        at = data.draw(st.integers(0, len(text) - 1))
-        path = written(text[:at] + data.draw(st.binary(max_size=3)) + text[at + 1 :])
-        try:
-            assert len(read(path)) > 0
-        except InputError as error:
-            assert str(error).startswith(str(path))
-
-
-@given(st.sampled_from([gzip.compress(MANY_LINES), zstandard.compress(MANY_LINES)]), st.data())
-def test_a_compressed_file_with_one_byte_changed_is_read_or_refused_and_nothing_else(written, compressed, data):
-    at = data.draw(st.integers(0, len(compressed) - 1))
-    path = written(compressed[:at] + data.draw(st.binary(max_size=2)) + compressed[at + 1 :])
-
-    try:
-        assert len(read_rankings(path)) > 0
-    except InputError as error:
-        assert str(error).startswith(str(path))

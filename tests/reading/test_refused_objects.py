@@ -28,15 +28,10 @@ def refusal(read, source, **options):
 @pytest.mark.parametrize(
     ("score", "complaint"),
     [
-        (float("nan"), "nan, not finite"),
-        (float("inf"), "inf, not finite"),
         (np.float32("-inf"), "-inf, not finite"),
         ("1.5", "'1.5', not a number"),
-        (None, "None, not a number"),
         (True, "True, not a number"),
-        ([1], "[1], not a number"),
         (Decimal(1), "Decimal('1'), not a number"),
-        (1j, "1j, not a number"),
     ],
 )
 @pytest.mark.parametrize("shape", ["mapping", "pairs", "rows"])
@@ -50,7 +45,7 @@ def test_a_score_that_is_no_finite_number_is_refused(score, complaint, shape):
     assert refusal(rankings_from, source) == f"rankings\n  the score of document 'd' for query 'q' is {complaint}"
 
 
-@pytest.mark.parametrize("score", [10**400, -(10**400), np.complex128(1)], ids=["too large", "too small", "complex"])
+@pytest.mark.parametrize("score", [10**400, np.complex128(1)], ids=["too large", "complex"])
 def test_a_number_that_is_no_float_is_refused(score):
     text = refusal(rankings_from, {"q": {"d": score}})
     assert text.startswith("rankings\n  the score of document 'd' for query 'q' is ")
@@ -59,15 +54,7 @@ def test_a_number_that_is_no_float_is_refused(score):
     assert text.startswith("judgments\n  the grade of document 'd' for query 'q' is ")
 
 
-@pytest.mark.parametrize(
-    ("grade", "complaint"),
-    [
-        (float("nan"), "nan, not finite"),
-        ("2", "'2', not a number"),
-        (None, "None, not a number"),
-        (True, "True, not a number"),
-    ],
-)
+@pytest.mark.parametrize(("grade", "complaint"), [(float("nan"), "nan, not finite"), (True, "True, not a number")])
 def test_a_grade_that_is_no_finite_number_is_refused(grade, complaint):
     expected = f"judgments\n  the grade of document 'd' for query 'q' is {complaint}"
 
@@ -86,7 +73,7 @@ def test_a_fractional_grade_is_refused_where_whole_numbers_are_declared():
     assert refusal(judgments_from, {"q": {"d": {"subtopic": 1.5}}}) == expected
 
 
-@pytest.mark.parametrize("value", ["", None, 1.0, b"d", True, ("d",), float("nan")])
+@pytest.mark.parametrize("value", ["", None, 1.0, True])
 def test_what_is_no_id_is_refused(value):
     complaint = f"{value!r} is not an id; ids are text (or whole numbers)"
 
@@ -111,17 +98,12 @@ def test_two_queries_that_become_one_are_refused():
     ("source", "complaint"),
     [
         (None, "NoneType is not a supported type of rankings"),
-        (5, "int is not a supported type of rankings"),
         ("run.txt", "str is not a supported type of rankings"),
         ({"q": "abc"}, "the ranking of query 'q' is str, not a list or a mapping"),
-        ({"q": 5}, "the ranking of query 'q' is int, not a list or a mapping"),
-        ({"q": b"ab"}, "the ranking of query 'q' is bytes, not a list or a mapping"),
         ({"q": {"a", "b"}}, "the ranking of query 'q' is set, not a list or a mapping"),
         ({"q": [("a", 1), "b"]}, "the ranking of query 'q' holds 'b', which is not a pair (document, score)"),
         ({"q": [("a", 1, 2)]}, "the ranking of query 'q' holds ('a', 1, 2), which is not a pair (document, score)"),
-        ([("q", "d")], "row 1 is ('q', 'd'), not (query, document, score)"),
         ([("q", "d", 1), ("q", "d", 1, 2)], "row 2 is ('q', 'd', 1, 2), not (query, document, score)"),
-        (["qd1"], "row 1 is 'qd1', not (query, document, score)"),
         ([{"query": "q"}], "row 1 is {'query': 'q'}, not (query, document, score)"),
     ],
 )
@@ -132,12 +114,9 @@ def test_what_is_no_ranking_is_refused(source, complaint):
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        (None, "NoneType is not a supported type of judgments"),
         ({"q": ["d"]}, "judgments of query 'q' are list, not a mapping"),
         ([("q", "d")], "row 1 is ('q', 'd'), not (query, document, grade)"),
         ([], "it contains no judgments"),
-        ({}, "it contains no judgments"),
-        ({"q": {}}, "query 'q' has no judgments; leave it out, or judge a document"),
         ({"q": {}, "r": {"d": 1}}, "query 'q' has no judgments; leave it out, or judge a document"),
     ],
 )
@@ -145,14 +124,9 @@ def test_what_is_no_judgment_is_refused(source, complaint):
     assert refusal(judgments_from, source) == f"judgments\n  {complaint}"
 
 
-def test_the_origin_stands_in_front_of_complaints():
-    assert refusal(rankings_from, {"q": 5}, origin="our engine").startswith("our engine\n  the ranking of query 'q'")
-
-
 @pytest.mark.parametrize(
     ("names", "missing", "hint"),
     [
-        (["query", "document"], "grade", ""),
         (["query", "grade", "passage"], "document", ""),
         (["document", "grade", "querry"], "query", "\n  did you mean 'querry'?"),
     ],
@@ -168,14 +142,6 @@ def test_a_missing_column_is_named_with_those_that_there_are(names, missing, hin
     assert refusal(judgments_from, [namedtuple("Row", names)(*names)]) == expected
 
 
-def test_a_missing_score_is_named():
-    pandas = pytest.importorskip("pandas")
-
-    assert refusal(rankings_from, pandas.DataFrame({"qid": ["q"], "docid": ["d"], "points": [1]})) == (
-        f"rankings\n  there is no column for the score: the columns are 'qid', 'docid', 'points'\n  {COLUMNS['score']}"
-    )
-
-
 def test_missing_values_of_a_data_frame_are_refused():
     pandas = pytest.importorskip("pandas")
     scores = pandas.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": [1.0, None]})
@@ -188,7 +154,6 @@ def test_missing_values_of_a_data_frame_are_refused():
 @pytest.mark.parametrize(
     ("source", "document"),
     [
-        ({"q": ["d", "e", "d"]}, "d"),
         ({"q": [("d", 2), ("d", 1)]}, "d"),
         ({"q": {"1": 2, 1: 1}}, "1"),
         ([("q", "d", 1), ("r", "d", 1), ("q", "d", 2)], "d"),
@@ -196,12 +161,6 @@ def test_missing_values_of_a_data_frame_are_refused():
 )
 def test_a_document_that_is_ranked_twice_is_refused(source, document):
     assert refusal(rankings_from, source) == f"rankings\n  document '{document}' is ranked twice for query 'q'"
-
-
-def test_of_many_repeated_documents_the_first_five_are_shown_and_the_rest_is_counted():
-    shown = "\n".join(f"rankings\n  document '{document}' is ranked twice for query 'q'" for document in "abcde")
-
-    assert refusal(rankings_from, {"q": list("abcdefg" * 2)}) == shown + "\n… and 2 more"
 
 
 def test_conflicting_judgments_are_refused():

@@ -18,17 +18,6 @@ def of(*outcomes, **changes):
     return replace(RUN, suites=(replace(SHOP, outcomes=outcomes, **changes),))
 
 
-def test_what_failed_stands_at_its_rule_and_then_what_warns():
-    assert annotation_lines(RUN, LINKS) == [
-        "::error file=search/suites/product-search.ireval.yaml,line=17,"
-        "title=product-search%3A no_regression%3A%3AnDCG_10.segment-tail::"
-        "nDCG@10 fell 34.8%25 on segment=tail (tolerance 3%25)%0A"
-        "4 of 12 tail queries lost their best document; they carry 1.0%25 of searches.%0AOwner @acme/search-team.",
-        "::warning file=search/suites/product-search.ireval.yaml,line=24,"
-        "title=product-search%3A expect%3A%3Aq044.order::q044-d0 #2, q044-d3 #1%0AOwner @acme/search-team.",
-    ]
-
-
 def test_errors_come_first():
     broken = replace(FAILED, verdict="error", id="no_regression::x", line=20)
 
@@ -97,13 +86,6 @@ def test_no_text_is_a_command_or_ends_one(headline, name, file):
     assert "\x1b" not in line
     data = COMMAND.fullmatch(line)[3]
     assert not re.search(r"%(?!25|0A)", data)
-
-
-@given(texts)
-def test_no_line_that_is_printed_is_a_command(text):
-    for line in without_commands(text).splitlines():
-        assert not line.lstrip().startswith("::")
-        assert "##[" not in line
 
 
 def test_texts_without_commands_stay_as_they_are():

@@ -38,47 +38,6 @@ def read_by_gitlab(text):
     return [(words[0], float(words[1])) for words in lines if len(words) > 1]
 
 
-def test_a_run_in_figures():
-    assert (
-        metrics_text(RUN)
-        == """\
-# TYPE ireval_pass gauge
-# HELP ireval_pass 1 if the whole run may land, 0 if it failed or could not be judged.
-ireval_pass 0.0
-# TYPE ireval_suite_pass gauge
-# HELP ireval_suite_pass The same for each suite.
-ireval_suite_pass{suite="product-search"} 0.0
-# TYPE ireval_verdicts gauge
-# HELP ireval_verdicts The number of verdicts of each kind in a suite.
-ireval_verdicts{suite="product-search",verdict="pass"} 2.0
-ireval_verdicts{suite="product-search",verdict="inconclusive"} 0.0
-ireval_verdicts{suite="product-search",verdict="fail"} 1.0
-ireval_verdicts{suite="product-search",verdict="error"} 0.0
-# TYPE ireval_metric gauge
-# HELP ireval_metric A metric as measured by this run, for all queries and for each slice that was compared.
-ireval_metric{suite="product-search",metric="nDCG@10",slice="all"} 0.8764
-ireval_metric{suite="product-search",metric="nDCG@10",slice="segment=tail"} 0.6154
-# TYPE ireval_metric_baseline gauge
-# HELP ireval_metric_baseline The same metric of the accepted baseline.
-ireval_metric_baseline{suite="product-search",metric="nDCG@10",slice="all"} 0.8764
-ireval_metric_baseline{suite="product-search",metric="nDCG@10",slice="segment=tail"} 0.9438
-# TYPE ireval_metric_change gauge
-# HELP ireval_metric_change Now minus baseline, over the queries that both sides have.
-ireval_metric_change{suite="product-search",metric="nDCG@10",slice="all"} 0.0
-ireval_metric_change{suite="product-search",metric="nDCG@10",slice="segment=tail"} -0.3284
-# TYPE ireval_metric_resolution gauge
-# HELP ireval_metric_resolution The smallest drop of the mean that this number of queries shows in 80% of cases.
-ireval_metric_resolution{suite="product-search",metric="nDCG@10",slice="all"} 0.093
-ireval_metric_resolution{suite="product-search",metric="nDCG@10",slice="segment=tail"} 0.37
-# TYPE ireval_rule gauge
-# HELP ireval_rule The figures of the other rules, by their names.
-ireval_rule{suite="product-search",rule="threshold::nDCG_10",number="value"} 0.8764
-ireval_rule{suite="product-search",rule="threshold::nDCG_10",number="min"} 0.85
-# EOF
-"""
-    )
-
-
 def test_a_run_that_did_not_end_is_no_pass():
     assert samples(metrics_text(UNFINISHED)) == {("ireval_pass", ()): 0.0}
 

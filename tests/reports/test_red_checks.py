@@ -27,7 +27,7 @@ def suite(*outcomes, **more):
     return SuiteResult("shop", "shop.yaml", verdict, outcomes=outcomes, planned=planned, **more)
 
 
-@pytest.mark.parametrize(("numbers", "words"), [((1,), "1"), ((1, 2), "1-2"), ((1, 3, 4, 5, 8), "1, 3-5, 8"), ((), "")])
+@pytest.mark.parametrize(("numbers", "words"), [((1, 3, 4, 5, 8), "1, 3-5, 8")])
 def test_numbers_are_ranges(numbers, words):
     assert ranges_words(numbers) == words
 

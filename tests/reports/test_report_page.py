@@ -49,24 +49,6 @@ class Elements(HTMLParser):
         return " ".join(" ".join(part.split()) for tag, parts in self.texts.items() for part in parts if tag != "style")
 
 
-def test_the_first_screen_says_the_verdict_what_failed_by_how_much_where_and_whose():
-    text = page_text(RUN)
-    first = text[: text.index('class="suite')]
-    said = Elements(first).text
-
-    assert "Not safe to land" in said
-    assert "tail searches in product-search got 35% worse (nDCG@10 0.9438 -> 0.6154)" in said
-    assert "nDCG@10 fell 34.8% on segment=tail (tolerance 3%)" in said
-    assert "suites/product-search.ireval.yaml:17" in said
-    assert "@acme/search-team" in said
-    assert "pytest --ireval suites/product-search.ireval.yaml --ireval-update" in said
-
-
-def test_it_says_in_the_title_of_the_window_whether_the_change_may_land():
-    assert Elements(page_text(RUN)).texts["title"][0] == "✗ Not safe to land – product-search"
-    assert Elements(page_text(GREEN)).texts["title"][0] == "✓ Safe to land – product-search"
-
-
 def test_a_run_that_did_not_end_is_no_pass():
     page = Elements(page_text(UNFINISHED))
 
@@ -85,12 +67,12 @@ def test_every_rule_and_suite_has_an_anchor_that_links_lead_to():
     assert len(page.ids) == len(set(page.ids))
 
 
-@pytest.mark.parametrize("name", ["findings", "verdict", "suites", "problems", "unaffected", "provenance"])
-def test_no_suite_has_the_anchor_of_another_part_of_the_page(name):
-    run = replace(RUN, suites=(replace(SHOP, name=name), SHOP), problems=("no room",), unaffected=("ads",))
-    page = Elements(page_text(run))
+def test_no_suite_has_the_anchor_of_another_part_of_the_page():
+    names = ("findings", "verdict", "suites", "problems", "unaffected", "provenance")
+    suites = tuple(replace(SHOP, name=name) for name in names)
+    page = Elements(page_text(replace(RUN, suites=suites, problems=("no room",), unaffected=("ads",))))
 
-    assert page.ids.count(name) == 1
+    assert set(names) <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
 
 
@@ -129,17 +111,6 @@ def test_lines_of_rules_lead_to_the_code_host_where_there_is_one():
     page = Elements(page_text(RUN, links=SourceLinks("https://github.com/o/r/blob/abc")))
 
     assert "https://github.com/o/r/blob/abc/suites/product-search.ireval.yaml#L17" in page.links
-
-
-def test_what_look_means_is_said_where_it_stands():
-    said = ": the loss there is statistically significant."
-
-    assert said in Elements(page_text(full_run())).text
-    assert said not in Elements(page_text(RUN)).text
-
-
-def test_the_same_run_makes_the_same_page():
-    assert page_text(full_run()) == page_text(full_run())
 
 
 def test_a_check_that_could_not_be_made_is_not_against_the_change():

@@ -14,25 +14,17 @@ def figures(queries, resolution, tolerance=None, needed=None, room=0.9):
     ("each", "words"),
     [
         (figures(12, None), ""),
-        (figures(12, 0.338), "12 queries can show a drop of 0.34 or more (80% power)"),
         (
             figures(12, 0.338, 0.0272, 1874),
             "12 queries can show a drop of 0.34 or more (80% power); 1,900 would show one of 0.027",
         ),
         (figures(5000, 0.01, 0.02, 1250), "5000 queries can show a drop of 0.010 or more (80% power)"),
-        (figures(3, 1.02), "3 queries cannot show any drop, however large"),
         (
             figures(3, 1.02, 0.0067, 1161),
             "3 queries cannot show any drop, however large; 1,200 would show one of 0.0067",
         ),
         (figures(3, 1.02, room=None), "3 queries can show a drop of 1.02 or more (80% power)"),
-        (figures(12, 0.338, 1e-12, 10**18), "12 queries can show a drop of 0.34 or more (80% power)"),
-        (figures(12, 0.338, 0.0, None), "12 queries can show a drop of 0.34 or more (80% power)"),
     ],
 )
 def test_the_smallest_drop_and_the_queries_that_the_tolerance_takes(each, words):
     assert sight_words(each, "drop") == words
-
-
-def test_of_a_metric_where_lower_is_better_it_is_a_rise():
-    assert sight_words(figures(12, 40.0, room=None), "rise") == "12 queries can show a rise of 40 or more (80% power)"

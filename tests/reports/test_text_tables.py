@@ -1,6 +1,6 @@
 """Tables of plain text: what does not fit, and what is written in other letters."""
 
-from pytest_ireval.text_table import LEFT_TO_RIGHT, aligned, cut_in_the_middle, laid_out, width
+from pytest_ireval.text_table import LEFT_TO_RIGHT, aligned, cut_in_the_middle, width
 
 ROWS = [("name", "now", "at"), ("short", "0.5", "#1"), ("a name that is long", "0.25", "#12")]
 
@@ -12,14 +12,6 @@ def test_what_follows_a_long_cell_stands_below_it_in_its_own_columns():
         "a name that is long",
         "       0.25  #12",
     ]
-
-
-def test_the_lines_of_a_row_stay_together():
-    assert list(map(len, laid_out(ROWS, most={0: 8}))) == [1, 1, 2]
-
-
-def test_a_long_cell_that_nothing_follows_is_one_line():
-    assert aligned([("a", "b"), ("a", "long as it is")], most=3) == ["a  b", "a  long as it is"]
 
 
 def test_wide_and_joined_letters_take_the_columns_that_terminals_give_them():

@@ -11,16 +11,6 @@ def table(*documents, grades=""):
     return to_judge_text(RunResult("1", "2026-11-01", "fail", (suite,)))
 
 
-def test_a_line_has_all_that_is_known_and_room_for_a_grade():
-    found = table(ToJudge("q1", "d7", "nDCG@10", 0.3125, "red mug", 1, None), grades="0-4")
-
-    assert found == f"{HEADER}shop\tq1\td7\tred mug\t\tnDCG@10\t+0.312500\t1\t\t0-4\t\n"
-
-
-def test_what_makes_it_better_and_what_makes_it_worse_have_signs():
-    assert "\t-0.250000\t\t4\t\t\n" in table(ToJudge("q1", "d7", "P@4", -0.25, "", None, 4))
-
-
 def test_tabs_and_line_ends_in_a_text_are_blanks():
     found = table(ToJudge("q1", "d7", "P@4", 0.25, "red\tmug\r\nblue\u2028cup", 1, 1))
 

@@ -39,7 +39,7 @@ def test_a_failure_that_is_hard_to_lay_out(golden, name, columns):
     golden(name, failure(*failing(), columns, queries=10))
 
 
-@pytest.mark.parametrize("columns", [80, 100, 120, 200])
+@pytest.mark.parametrize("columns", [80, 200])
 def test_only_a_single_id_or_command_is_wider_than_the_terminal(columns):
     _place, *lines = failure(*failing(), columns, queries=None).splitlines()
     wide = [line for line in lines if width(line) > columns and not line.startswith(NEVER_WRAPPED)]
@@ -47,7 +47,7 @@ def test_only_a_single_id_or_command_is_wider_than_the_terminal(columns):
     assert wide == [f"  {CHANGES[3].query}"]
 
 
-@pytest.mark.parametrize("columns", [80, 100, 120, 200])
+@pytest.mark.parametrize("columns", [80, 200])
 def test_no_line_of_a_summary_is_wider_than_the_terminal(columns):
     run = odd_run()
     lines = [*summary_lines(run, columns), *brief_lines(run, columns), *update_lines(run, columns)]

@@ -1,6 +1,6 @@
 """The end of a run names whose suites are red."""
 
-from pytest_ireval.reports.summary_table import owners_of, summary_lines, whose_lines
+from pytest_ireval.reports.summary_table import owners_of, whose_lines
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 
 
@@ -24,14 +24,6 @@ def test_owners_of_what_failed_or_could_not_be_judged():
         "red: @search-team (product-search, categories), @ads (ads), without an owner (loose)"
     ]
     assert owners_of(RUN) == {"@search-team": ["product-search", "categories"], "@ads": ["ads"], "": ["loose"]}
-
-
-def test_it_stands_before_the_verdict():
-    assert summary_lines(RUN, 400)[-2:] == [
-        "red: @search-team (product-search, categories), @ads (ads), without an owner (loose)",
-        "ireval: fail: 1 suite could not be judged (ads), 3 suites failed (loose, product-search, categories), "
-        "1 suite inconclusive (thin), 1 suite passed; no verdicts",
-    ]
 
 
 def test_many_suites_of_an_owner_are_counted():
