@@ -118,10 +118,16 @@ def shop(pytester, monkeypatch, accepted_shops):
     return Shop(pytester, accepted_shops)
 
 
+@pytest.fixture(scope="session")
+def begun_monorepo(tmp_path_factory):
+    """Where the repository is kept that the first test has begun; the others get a copy."""
+    return tmp_path_factory.mktemp("monorepo") / "begun"
+
+
 @pytest.fixture
-def monorepo(pytester, monkeypatch):
+def monorepo(pytester, monkeypatch, begun_monorepo):
     isolate_git(monkeypatch, pytester.path)
-    return Monorepo(pytester)
+    return Monorepo(pytester, begun_monorepo)
 
 
 @pytest.fixture(scope="session")

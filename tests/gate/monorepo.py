@@ -28,9 +28,17 @@ FILES = {
 class Monorepo:
     """Files under git, changed by writing them."""
 
-    def __init__(self, pytester):
+    def __init__(self, pytester, begun=None):
         self.pytester = pytester
         self.path = pytester.path
+        if begun is not None and begun.exists():
+            shutil.copytree(begun, self.path, dirs_exist_ok=True)
+            return
+        self._begin()
+        if begun is not None:
+            shutil.copytree(self.path, begun)
+
+    def _begin(self):
         for name, text in FILES.items():
             self.write(name, text)
         self.suite("shop", "watches: ../search/**\n", owner="@search-team")

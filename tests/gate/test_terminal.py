@@ -43,12 +43,6 @@ def test_a_red_gate(red, monkeypatch, golden, name, columns, flags):
     golden(name, ours(red.run(*flags, "-k", "nDCG_10.all or worsened or inputs")))
 
 
-def test_who_wants_no_colour_gets_none(red, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert ESCAPE not in red.run().stdout.str()
-
-
 def test_a_failure_is_coloured_in_the_terminal_and_in_no_file(red, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
 
@@ -62,6 +56,9 @@ def test_a_failure_is_coloured_in_the_terminal_and_in_no_file(red, monkeypatch):
     assert ESCAPE not in junit
     for path in (red.path / "ireval-report").iterdir():
         assert ESCAPE.encode() not in path.read_bytes()
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert ESCAPE not in red.run().stdout.str()
 
 
 def test_a_failure_of_a_python_test_stays_as_pytest_draws_it(red):

@@ -55,62 +55,46 @@ def test_what_a_suite_is_made_of_needs_no_watching(monorepo):
         monorepo.git("checkout", "--quiet", ".")
 
 
-def test_the_module_of_a_python_source(monorepo):
-    source = 'source: {python: "engine.find:search", path: ../search}\n'
-    monorepo.suite(
-        "shop",
-        "watches: /docs/**\n",
-        text=SUITE.replace("source: {{run: data/run.trec}}\n", source.replace("{", "{{").replace("}", "}}")),
-    )
+def test_the_module_of_a_python_source_and_files_in_the_command_of_a_source(monorepo):
+    for name, source in {
+        "module": '{python: "engine.find:search", path: ../search}',
+        "arguments": "{command: [python3, -u, --script=../search/find.py]}",
+        "shell": "{command: 'python3 ../search/find.py | sort', shell: true}",
+    }.items():
+        text = SUITE.replace("{{run: data/run.trec}}", source.replace("{", "{{").replace("}", "}}"))
+        monorepo.suite(name, "watches: /docs/**\n", text=text)
     monorepo.write("search/engine/find.py", "def search(query_id):\n    return []\n")
     monorepo.write("docs/x.md", "")
-    monorepo.commit("python")
+    monorepo.commit("sources")
     monorepo.git("branch", "--force", "main")
     assert monorepo.run("--collect-only", "-q").ret == 0
 
     monorepo.write("search/engine/find.py", "def search(query_id):\n    return ['d' + query_id[1:]]\n")
-    monorepo.run()
-    assert monorepo.affected() == {"shop": "search/engine/find.py changed (its source)"}
-
-
-@pytest.mark.parametrize("command", ["[python3, -u, --script=../search/find.py]", "'python3 ../search/find.py | sort'"])
-def test_files_in_the_command_of_a_source(monorepo, command):
-    shell = ", shell: true" if "|" in command else ""
-    source = f"source: {{{{command: {command}{shell}}}}}\n"
-    monorepo.suite("shop", "watches: /docs/**\n", text=SUITE.replace("source: {{run: data/run.trec}}\n", source))
-    monorepo.write("docs/x.md", "")
-    monorepo.commit("command")
-    monorepo.git("branch", "--force", "main")
     monorepo.write("search/find.py", "raise SystemExit('not written yet')\n")
     monorepo.run()
 
-    assert monorepo.affected() == {"shop": "search/find.py changed (its source)"}
+    command = "search/find.py changed (its source)"
+    module = "search/engine/find.py changed (its source)"
+    found = monorepo.affected()
+    assert found.pop("shop") == "search/engine/find.py changed (watches ../search/**)"
+    assert found == {"module": module, "arguments": command, "shell": command}
 
 
-def test_a_suite_that_says_not_what_it_watches_takes_part_in_every_run(monorepo):
+def test_a_suite_that_does_not_say_what_it_watches_takes_part_in_every_run(monorepo):
+    """Nothing is watched, or a glob fits no file."""
+    dead = {"misspelt": "../serach/**", "ignored": "/ireval-report/**"}
+    for name, glob in dead.items():
+        monorepo.suite(name, f"watches: [../search/**, {glob}]\n")
     monorepo.suite("careful", "")
-    monorepo.commit("one more")
+    monorepo.commit("more")
     monorepo.git("branch", "--force", "main")
     result = monorepo.run()
 
-    assert monorepo.affected() == {"careful": f"{IN_ANY_CASE}it has no watches"}
-    result.stdout.fnmatch_lines([f"{IN_ANY_CASE}it has no watches"])
+    reasons = {name: f"it watches {glob}, which matches no file that git knows" for name, glob in dead.items()}
+    reasons["careful"] = "it has no watches"
+    assert monorepo.affected() == {name: IN_ANY_CASE + reason for name, reason in reasons.items()}
+    result.stdout.fnmatch_lines([f"careful: {IN_ANY_CASE}it has no watches"])
     assert monorepo.results()["unaffected"] == ["ads", "shop"]
-
-
-@pytest.mark.parametrize(
-    ("watches", "dead"),
-    [("[../search/**, ../serach/**]", "../serach/**"), ("[/search/**, /ireval-report/**]", "/ireval-report/**")],
-)
-def test_a_suite_whose_glob_fits_nothing_takes_part_in_every_run(monorepo, watches, dead):
-    monorepo.suite("shop", f"watches: {watches}\n")
-    monorepo.commit("misspelt")
-    monorepo.git("branch", "--force", "main")
-    result = monorepo.run()
-
-    reason = f"{IN_ANY_CASE}it watches {dead}, which matches no file that git knows"
-    assert monorepo.affected() == {"shop": reason}
-    result.stdout.fnmatch_lines([reason.replace("[", "[[]")])
 
 
 def test_a_file_that_git_was_told_not_to_look_at_counts_unless_it_is_not_there(monorepo):
@@ -124,20 +108,26 @@ def test_a_file_that_git_was_told_not_to_look_at_counts_unless_it_is_not_there(m
     assert monorepo.affected() == {}
 
 
-@pytest.mark.parametrize(
-    ("link", "target"), [("ads/weights.json", "../models/ads.json"), ("ads/models", "../latest"), ("ads/all", "..")]
-)
-def test_a_change_is_seen_through_links_in_what_is_watched(monorepo, link, target):
+def test_a_change_is_seen_through_links_in_what_is_watched(monorepo):
+    links = {"one/weights.json": "../models/ads.json", "two/models": "../latest", "three/all": ".."}
     monorepo.write("models/ads.json", "1\n")
     (monorepo.path / "latest").symlink_to("models")
-    (monorepo.path / link).symlink_to(target)
+    for link, target in links.items():
+        folder = link.partition("/")[0]
+        monorepo.suite(folder, f"watches: /{folder}/**\n")
+        (monorepo.path / folder).mkdir()
+        (monorepo.path / link).symlink_to(target)
     monorepo.commit("links")
     monorepo.git("branch", "--force", "main")
     monorepo.write("models/ads.json", "2\n")
 
     monorepo.run()
 
-    assert monorepo.affected() == {"ads": f"models/ads.json behind the link {link} changed (watches /ads/**)"}
+    assert monorepo.affected() == {
+        name: f"models/ads.json behind the link {link} changed (watches /{name}/**)"
+        for link in links
+        if (name := link.partition("/")[0])
+    }
 
 
 def test_a_link_on_the_way_that_leads_elsewhere_now_is_a_change(monorepo):
