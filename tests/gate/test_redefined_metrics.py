@@ -44,11 +44,6 @@ def redefine(shop, old, new):
     (shop.path / "conftest.py").write_text(code.replace(old, new))
 
 
-def outcomes(shop):
-    (suite,) = shop.results()["suites"]
-    return {each["id"]: each for each in suite["outcomes"]}
-
-
 def red_ids(shop):
     return [name for name, verdict in shop.verdicts().items() if verdict != "pass"]
 
@@ -63,7 +58,7 @@ def test_code_that_gives_the_accepted_rankings_another_value_is_an_error_of_the_
 
     assert result.ret == RED
     assert red_ids(odd) == OF_ODD
-    found = outcomes(odd)["no_regression::Odd.all"]
+    found = odd.outcome("no_regression::Odd.all")
     assert found["headline"] == (
         "Odd of the accepted rankings is 1 now, and was 0.5 when the baseline was accepted, with the same judgments "
         "and policies: its definition changed (q01: 0.5 -> 1, and 9 more)"
@@ -81,7 +76,7 @@ def test_another_direction_changes_no_value_and_is_found_as_well(odd):
 
     assert odd.run().ret == RED
     assert red_ids(odd) == OF_ODD
-    assert outcomes(odd)["no_regression::Odd.all"]["headline"] == (
+    assert odd.outcome("no_regression::Odd.all")["headline"] == (
         "Odd is defined as: lower is better, 0 to 1, mean of each query; when the baseline was accepted it was: "
         "higher is better, 0 to 1, mean of each query"
     )
@@ -93,7 +88,7 @@ def test_judgments_that_change_with_the_code_do_not_hide_it(odd):
     redefine(odd, "return 0.5 if", "return 1.0 if")
 
     assert odd.run().ret == RED
-    assert outcomes(odd)["no_regression::Odd.all"]["headline"].endswith("(q01: 0.5 -> 1, and 8 more)")
+    assert odd.outcome("no_regression::Odd.all")["headline"].endswith("(q01: 0.5 -> 1, and 8 more)")
 
 
 def test_the_anchor_is_of_the_old_definition_too(odd, ireval):
@@ -108,7 +103,7 @@ def test_the_anchor_is_of_the_old_definition_too(odd, ireval):
     redefine(odd, "return 0.5 if", "return 1.0 if")
 
     assert odd.run().ret == RED
-    found = outcomes(odd)["no_regression::Odd.all"]
+    found = odd.outcome("no_regression::Odd.all")
     assert "and was 0.5 when the anchor was accepted" in found["headline"]
     assert "pin the current baseline instead: ireval baseline anchor" in "\n".join(found["facts"])
 
@@ -134,7 +129,7 @@ def test_a_declared_version_is_told_as_such(odd):
 
     odd.run()
 
-    assert outcomes(odd)["no_regression::Odd.all"]["headline"].startswith("Odd is version 2 of conftest.py now")
+    assert odd.outcome("no_regression::Odd.all")["headline"].startswith("Odd is version 2 of conftest.py now")
     assert odd.verdicts()["threshold::Odd.enough"] == "pass"
 
 

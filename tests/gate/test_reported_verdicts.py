@@ -39,12 +39,6 @@ def pytest_runtest_{phase}(item):
 """
 
 
-@pytest.fixture
-def accepted(shop):
-    shop.accept()
-    return shop
-
-
 def test_a_python_test_cannot_report_a_verdict(accepted):
     (accepted.path / "test_forged.py").write_text(FORGES)
     accepted.pytester.makeconftest(SKIPS)

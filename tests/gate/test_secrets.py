@@ -261,14 +261,6 @@ def test_one_that_a_mistake_in_a_suite_would_quote(shop, monkeypatch):
     assert result.ret != 0
 
 
-def test_short_values_are_words_of_other_texts():
-    secrets = Secrets()
-    secrets.keep("LONG", "12345678")
-    secrets.keep("SHORT", "7654321")
-
-    assert secrets.hidden("id 12345678 7654321") == "id ${LONG} 7654321"
-
-
 def test_a_declared_one_that_is_too_short_to_be_hidden_ends_the_run(shop, monkeypatch):
     monkeypatch.setenv("TOKEN", "short")
     (shop.path / "pytest.ini").write_text("[pytest]\nireval_secrets = TOKEN\n")

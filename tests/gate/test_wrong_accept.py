@@ -7,17 +7,6 @@ pytestmark = pytest.mark.ci
 WAIVE = ("rules:", 'waive:\n  - {query: q03, until: 2027-04-01, reason: "SEARCH-9: feed"}\nrules:')
 
 
-@pytest.fixture
-def accepted(shop):
-    shop.accept()
-    return shop
-
-
-def outcome(shop, name):
-    (suite,) = shop.results()["suites"]
-    return next(each for each in suite["outcomes"] if each["id"] == name)
-
-
 @pytest.mark.parametrize("broken", [["q03-n1", "q03-n2"], None], ids=["rubbish", "no ranking"])
 def test_what_is_accepted_during_a_waiver_says_nothing_of_the_waived_query(accepted, broken):
     accepted.change(WAIVE)
@@ -49,14 +38,14 @@ def test_a_new_value_of_a_column_is_no_error_and_can_be_accepted(accepted):
         file.write("q11 Q0 q11-d0 1 1 x\n")
 
     assert accepted.run().ret == 0
-    found = outcome(accepted, "no_regression::nDCG_10.segment-new")
+    found = accepted.outcome("no_regression::nDCG_10.segment-new")
     assert (found["verdict"], found["headline"]) == (
         "inconclusive",
         "no query of segment=new is in the baseline yet; not judged",
     )
     assert accepted.run("--ireval-update", "--ireval-reason", "a new segment").ret == 0
     accepted.run()
-    assert outcome(accepted, "no_regression::nDCG_10.segment-new")["verdict"] == "pass"
+    assert accepted.outcome("no_regression::nDCG_10.segment-new")["verdict"] == "pass"
 
 
 @pytest.mark.parametrize("arguments", [(), ("--ireval-reason", "x", "-k", "worsened or no_regression")])
