@@ -6,11 +6,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 
 class Server:
     """Answers with what ``respond(request)`` returns: a JSON value, or (status, value or bytes, headers)."""
 
     def __init__(self):
+        pytest.importorskip("urllib3", reason="needs pytest-ireval[live]")
         self.requests = []
         self.respond = lambda request: {"hits": [{"id": word} for word in request.text.split()]}
         outer = self

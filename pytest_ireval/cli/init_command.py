@@ -112,9 +112,9 @@ def command(
 
 def _of_engine(address: str) -> str:
     """The options of the source, as a suite writes them: what JSON says, YAML says, too."""
-    from pytest_ireval.sources.engines import proposed_source
+    from pytest_ireval.sources.engines import propose_source
 
-    return json.dumps(proposed_source(address), ensure_ascii=False)[1:-1]
+    return json.dumps(propose_source(address), ensure_ascii=False)[1:-1]
 
 
 def _asked_for(what: str, default: str | None = None) -> tuple[Path | None, str | None]:

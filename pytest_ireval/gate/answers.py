@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,9 +25,8 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.rules.planning import by_stored
-from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
-from pytest_ireval.sources.turns import in_turns
+from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.statistics.noise import noise_floor
 from pytest_ireval.suites.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
@@ -83,7 +82,7 @@ def rankings_of_suite(
         progress=progress,
         timed=any("timings" in metric.needs for metric in suite.metrics),
     )
-    found = answers(source, request)
+    found = fetch_answers(source, request)
     fields = _fields_returned(source, suite, [answer.rankings for answer in found])
     names = material.names
     answered = [replace(answer.rankings, fields=fields) for answer in found]
@@ -104,18 +103,17 @@ def rankings_of_suite(
     (index,) = found[0].facts
     about |= {"index": str(index)} if index.known else {}
     first = found[0]
-    recorded = _recorded_answers([answer.recorded for answer in found], len(request.queries))
+    recorded = _add_recorded(answer.recorded for answer in found)
     more = (first.gone, recorded, first.unknown_fields)
     return Answered(tuple(cut), not_asked, described, about, failed, notes, index, *more)
 
 
-def _recorded_answers(askings: Sequence[RecordedAnswers | None], queries: int) -> RecordedAnswers | None:
+def _add_recorded(askings: Iterable[RecordedAnswers | None]) -> RecordedAnswers | None:
     """Those of all askings together."""
     recorded = [each for each in askings if each is not None]
     if not recorded:
         return None
-    every = sum(queries if each is None else each.of for each in askings)
-    return RecordedAnswers(sum(each.count for each in recorded), every, min(each.date for each in recorded))
+    return RecordedAnswers(sum(each.count for each in recorded), min(each.date for each in recorded))
 
 
 def _relevant(suite: Suite, material: Gathered) -> list[str]:
@@ -219,36 +217,26 @@ def asked_together(
 ) -> tuple[Answered, Others]:
     """The answer of the suite's source, and those of the sources that rules compare with; each is asked once.
 
-    Sources that are asked query by query take turns: what happens meanwhile to a system, happens to all of them. Two
-    sources may differ in nothing but an option that no report shows, such as a header.
+    Two sources may differ in nothing but an option that no report shows, such as a header.
     """
-    asked, of_rule = [source], dict[int, int]()
+    first = rankings_of_suite(source, suite, registry, gathered, progress)
+    asked: list[SourceAsked] = []
+    answers: list[Answered | IrevalError] = []
+    others: dict[int, Answered | IrevalError] = {}
     for number, rule in enumerate(suite.rules):
-        each = rule.options.facts.reference.source
-        if each is not None:
-            alike = (
-                i for i, known in enumerate(asked) if i and (known.kind, known.options) == (each.kind, each.options)
-            )
-            of_rule[number] = next(alike, len(asked))
-            asked += [each] if of_rule[number] == len(asked) else []
-
-    def ask(place: int) -> Callable[[], Answered]:
-        return lambda: rankings_of_suite(asked[place], suite, registry, gathered, progress, reference=place)
-
-    turning = [place for place, each in enumerate(asked) if place and each.options.takes_turns]
-    if not turning or not source.options.takes_turns:
-        found: dict[int, Answered | IrevalError] = {0: ask(0)()}
-    else:
-        found = dict(zip((0, *turning), in_turns([*map(ask, (0, *turning))]), strict=True))
-    if isinstance(first := found[0], IrevalError):
-        raise first
-    for place in range(len(asked)):
-        if place not in found:
+        other = rule.options.facts.reference.source
+        if other is None:
+            continue
+        alike = (i for i, known in enumerate(asked) if (known.kind, known.options) == (other.kind, other.options))
+        place = next(alike, len(asked))
+        if place == len(asked):
+            asked.append(other)
             try:
-                found[place] = ask(place)()
+                answers.append(rankings_of_suite(other, suite, registry, gathered, progress, reference=place + 1))
             except IrevalError as error:
-                found[place] = error
-    return first, {number: found[place] for number, place in of_rule.items()}
+                answers.append(error)
+        others[number] = answers[place]
+    return first, others
 
 
 def unsteady(
@@ -258,9 +246,9 @@ def unsteady(
 
     Without ``repeat`` a single answer would become the baseline, and its noise would look like a change later.
     """
-    if not source.options.takes_turns or source.repeat > 1 or not any(map(by_stored, suite.rules)):
+    if not source.options.asks_each_query or source.repeat > 1 or not any(map(by_stored, suite.rules)):
         return "", ""
-    from pytest_ireval.sources.exchange import OFFLINE  # only live systems need that module
+    from pytest_ireval.sources.recording import OFFLINE  # only live systems need that module
 
     if os.environ.get(OFFLINE):
         return "", f"the source was not asked a second time: {OFFLINE} is set"

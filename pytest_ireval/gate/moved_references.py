@@ -24,8 +24,8 @@ from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.planning import Check, Held, planned
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import worst_changes
-from pytest_ireval.sources.asking import described_source
 from pytest_ireval.sources.run import RunOptions, files_of
+from pytest_ireval.sources.source_answers import describe_source
 from pytest_ireval.suites.suite import Reference, SourceAsked, Suite
 
 
@@ -156,7 +156,7 @@ class _Looking:
             files = [*_written(paths, self.tree, Path(folder))]
             if not files:
                 raise BaselineError(
-                    Problem("git has no such file", place=described_source(source, self.then.path.parent))
+                    Problem("git has no such file", place=describe_source(source, self.then.path.parent))
                 )
             asked = replace(source, options=options.model_copy(update={"run": tuple(files), "timings": None}))
             answered = rankings_of_suite(asked, material.suite, material.registry, material.inputs, reference=-1)
@@ -169,7 +169,7 @@ class _Looking:
 
     def _words(self, reference: Reference, suite: Suite) -> str:
         if reference.source is not None:
-            return described_source(reference.source, suite.path.parent)
+            return describe_source(reference.source, suite.path.parent)
         return "the anchor" if reference.anchored else "the baseline"
 
 

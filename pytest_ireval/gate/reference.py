@@ -36,7 +36,7 @@ from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.join import begin_alike
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.asking import described_source
+from pytest_ireval.sources.source_answers import describe_source
 from pytest_ireval.suites.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
@@ -315,7 +315,7 @@ def _other(source: SourceAsked, suite: Suite, gathered: Gathered, now: Side, ans
     refuse_missing_queries(suite, source, gathered, rankings)
     there = set(rankings[0].queries).intersection(*(each.queries for each in rankings))
     unknown = frozenset(query for query in gathered.population.queries.ids if query not in there)
-    words = described_source(source, suite.path.parent)
+    words = describe_source(source, suite.path.parent)
     side = side_of(suite, gathered, rankings, words, unknown=unknown).side
     return over_the_same(suite, gathered, now, side, unknown)
 

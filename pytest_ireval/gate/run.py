@@ -50,7 +50,7 @@ from pytest_ireval.retrieval.formats.pieces import return_freed_memory
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import LOWERING, Check, few_by_weight, needs_queries, never_failing, planned
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.asking import described_source, options_of_source
+from pytest_ireval.sources.source_answers import describe_source, make_options_tree
 from pytest_ireval.suites.suite import Suite
 from pytest_ireval.text_table import counted
 
@@ -166,7 +166,7 @@ def material_of(
     if len(rankings[0].documents) > MANY:
         return_freed_memory()
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
-    source = described_source(suite.source, suite.path.parent)
+    source = describe_source(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source, curves=True)
     packing = packing_of(suite, found.side.rankings[0]) if keep else None
     strange = _strangers(base, found)
@@ -176,7 +176,7 @@ def material_of(
     if stored is None and error is None:
         differing = unsteady(suite, suite.source, registry, base, answered, progress)
     prints = prints_of(suite, base, source, judged_by)
-    request = options_of_source(suite.source, suite.path.parent)
+    request = make_options_tree(suite.source, suite.path.parent)
     search = Search(source, request, fingerprints_of_files(suite.source, suite.path.parent), answered.facts)
     against = Compared(error=error)
     if stored is not None:

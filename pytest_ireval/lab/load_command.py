@@ -23,9 +23,9 @@ from pytest_ireval.progress import Stopwatch
 from pytest_ireval.reports.charts.curves import load_chart
 from pytest_ireval.reports.charts.drawing import draw_file
 from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.sources.asking import answers
-from pytest_ireval.sources.exchange import OFFLINE
+from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.suite import SourceAsked
 from pytest_ireval.text_table import printable, table, wrapped
@@ -238,7 +238,7 @@ def _asked(source: SourceAsked, request: Request, concurrency: int, rate: float 
     options = {name: value for name, value in _SINGLE.items() if name in known} | {"concurrency": concurrency}
     watch = Stopwatch(rate, request.progress)
     asked = replace(source, options=source.options.model_copy(update=options))
-    (answer,) = answers(asked, replace(request, progress=watch))
+    (answer,) = fetch_answers(asked, replace(request, progress=watch))
     if len(watch.ended) != len(request.queries):
         complaint = f"{source.kind.name} answers all queries at once; load is measured with single requests"
         raise SourceError(Problem(complaint, str(source.place), suggestion="write mode: query"))

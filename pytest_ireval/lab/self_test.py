@@ -48,7 +48,7 @@ from pytest_ireval.retrieval.rankings import Rankings, rankings_of
 from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
-from pytest_ireval.sources.asking import described_source
+from pytest_ireval.sources.source_answers import describe_source
 from pytest_ireval.statistics.binomial import share_limits
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
@@ -351,7 +351,7 @@ def asked_again(
     return AskedAgain(
         suite=suite.name,
         file=suite.shown,
-        source=described_source(suite.source, suite.path.parent),
+        source=describe_source(suite.source, suite.path.parent),
         answers=len(gathered.now.rankings),
         repeat=repeat,
         queries=len(material.population.queries),

@@ -253,24 +253,16 @@ class BaselineInfo:
 
 @dataclass(frozen=True)
 class RecordedAnswers:
-    """Answers to queries that were replayed from recordings, so that the system was not asked."""
+    """Answers to queries that were replayed from recordings: the system was not asked."""
 
     count: int
-    of: int
-    """The number of answers, recorded or not; a query that is asked three times has three."""
+    """A query that is asked three times has three."""
     date: str
     """The day of the oldest recording."""
 
     def __str__(self) -> str:
-        are = "answer is a recording" if self.of == 1 else "answers are recordings"
-        if self.are_all:
-            return f"{self.count:,} {are} of {self.date}; no system was asked"
-        return f"{self.count:,} of {self.of:,} {are} of {self.date}"
-
-    @property
-    def are_all(self) -> bool:
-        """True if no system was asked at all."""
-        return self.count == self.of
+        are = "answer is a recording" if self.count == 1 else "answers are recordings"
+        return f"{self.count:,} {are} of {self.date}; no system was asked"
 
 
 @dataclass(frozen=True)

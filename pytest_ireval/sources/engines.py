@@ -16,22 +16,30 @@ from pytest_ireval.baselines.trees import hash_of
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.document_texts import TITLES, URLS
-from pytest_ireval.sources.asking import LOGIN
-from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Exchange, JsonTree, holes, json_path, sizes_in
-from pytest_ireval.sources.http import Batch, asked_once, asked_over_http
 from pytest_ireval.sources.index import (
     COPIES,
     INDEX,
     IndexRequests,
     Look,
-    checked_index,
-    configured,
-    with_index,
+    check_index_option,
+    fetch_with_index,
+    read_index_option,
     without_keys,
 )
+from pytest_ireval.sources.live_fetching import Batch, fetch_once, fetch_over_http
 from pytest_ireval.sources.live_options import LiveOptions
+from pytest_ireval.sources.live_request import (
+    AttemptError,
+    Exchange,
+    JsonTree,
+    compile_path,
+    find_placeholders,
+    find_sizes,
+)
 from pytest_ireval.sources.lucene_index import lucene_index
+from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.sources.source_answers import LOGIN
 from pytest_ireval.suites.options import Flag, Text, Texts, Whole
 from pytest_ireval.suites.scalars import UnfitError
 
@@ -79,10 +87,10 @@ class _LuceneOptions(_CheckingOptions):
     def sizes_asked(self) -> Iterator[tuple[str, Any]]:
         """``size``, and ``k`` of a search by vectors alone."""
         for tree in (self.params, self.body, self.template and self.template.get("params")):
-            yield from sizes_in(tree, "size")
+            yield from find_sizes(tree, "size")
         knn = self.body.get("knn") if isinstance(self.body, Mapping) and "query" not in self.body else None
         if isinstance(knn, Mapping):  # of several searches by vectors the numbers add up
-            yield from sizes_in(knn, "k")
+            yield from find_sizes(knn, "k")
 
     @model_validator(mode="after")
     def _one_request(self) -> _LuceneOptions:
@@ -103,7 +111,7 @@ class _LuceneOptions(_CheckingOptions):
             allowed = (*_OF_ONE_SEARCH, *(["search_pipeline"] if self.template is None else []))
             if other := [name for name in self.params if name not in allowed]:
                 raise UnfitError(f"params: {other[0]} cannot be part of a batch", f"allowed: {', '.join(allowed)}")
-            if any(holes(self.headers)):
+            if any(find_placeholders(self.headers)):
                 raise UnfitError("headers: a batch cannot have a header for each query", "remove batch:")
         return self
 
@@ -113,7 +121,7 @@ class _LuceneOptions(_CheckingOptions):
         return self.body.get("query") if isinstance(self.body, Mapping) else self.query
 
 
-def _why_in_lucene(options: _LuceneOptions, request: Request, query: str, document: str) -> list[str]:
+def _explain_in_lucene(options: _LuceneOptions, request: Request, query: str, document: str) -> list[str]:
     """The tree of ``_explain``; nothing unless the suite wants it."""
     if not options.explain or os.environ.get(OFFLINE):
         return []
@@ -121,24 +129,24 @@ def _why_in_lucene(options: _LuceneOptions, request: Request, query: str, docume
     params = {name: text for name, text in options.params.items() if name in ("preference", "routing")}
     exchange = Exchange(url, "POST", params, {"query": options.searched}, hits="explanation", id="_id")
     try:
-        answer = asked_once(exchange, options, request, query, **{_DOCUMENT: document})
+        answer = fetch_once(exchange, options, request, query, **{_DOCUMENT: document})
     except AttemptError as failure:
         if failure.complaint != "status 404":
             raise
         return ["the index does not have this document"]
-    return list(_tree(answer["explanation"]))
+    return list(_format_tree(answer["explanation"]))
 
 
 _DOCUMENT = "ireval.document"
 """The placeholder for the document of an explanation."""
 
 
-def _tree(node: Mapping[str, Any], level: int = 0) -> Iterator[str]:
+def _format_tree(node: Mapping[str, Any], level: int = 0) -> Iterator[str]:
     """The lines of an explanation, which engines nest deeply; the first levels say most."""
     yield f"{'  ' * level}{float(node['value']):.4g}  {' '.join(node['description'].split())}"
     if level < 5:
         for each in node.get("details", ()):
-            yield from _tree(each, level + 1)
+            yield from _format_tree(each, level + 1)
 
 
 class ElasticsearchOptions(_LuceneOptions):
@@ -155,19 +163,19 @@ class OpenSearchOptions(_LuceneOptions):
     opensearch: Text = Field(description="The address of the index, as https://host:9200/products.")
 
 
-@source(name="elasticsearch", options=ElasticsearchOptions, explain=_why_in_lucene)
+@source(name="elasticsearch", options=ElasticsearchOptions, explain=_explain_in_lucene)
 def elasticsearch(options: ElasticsearchOptions, request: Request) -> Answer:
     """Rankings of Elasticsearch."""
-    return _of_lucene(options.elasticsearch, options, request)
+    return _fetch_from_lucene(options.elasticsearch, options, request)
 
 
-@source(name="opensearch", options=OpenSearchOptions, explain=_why_in_lucene)
+@source(name="opensearch", options=OpenSearchOptions, explain=_explain_in_lucene)
 def opensearch(options: OpenSearchOptions, request: Request) -> Answer:
     """Rankings of OpenSearch."""
-    return _of_lucene(options.opensearch, options, request)
+    return _fetch_from_lucene(options.opensearch, options, request)
 
 
-def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answer:
+def _fetch_from_lucene(address: str, options: _LuceneOptions, request: Request) -> Answer:
     """A search without what no ranking needs; a body is sent as it is, but for the number of hits and stored fields."""
     if options.template is not None:
         path, body = "_search/template", options.template
@@ -194,7 +202,7 @@ def _of_lucene(address: str, options: _LuceneOptions, request: Request) -> Answe
         batch = Batch(options.batch, url, head, {**body, **inside})
     asked, pipeline = [options.query, options.body, options.template], options.params.get("search_pipeline", "")
     index = lucene_index(address.rstrip("/"), asked, pipeline, check_documents=options.check_documents)
-    return with_index(lambda: asked_over_http(exchange, options, request, batch), index, options, request)
+    return fetch_with_index(lambda: fetch_over_http(exchange, options, request, batch), index, options, request)
 
 
 class SolrOptions(_CheckingOptions):
@@ -218,32 +226,34 @@ class SolrOptions(_CheckingOptions):
 
     def sizes_asked(self) -> Iterator[tuple[str, Any]]:
         """``limit``, and ``rows`` among the parameters."""
-        yield from sizes_in(self.body, "limit")
+        yield from find_sizes(self.body, "limit")
         for tree in (self.params, self.body.get("params") if isinstance(self.body, Mapping) else None):
-            yield from sizes_in(tree, "rows")
+            yield from find_sizes(tree, "rows")
 
 
-def _why_in_solr(options: SolrOptions, request: Request, query: str, document: str) -> list[str]:
+def _explain_in_solr(options: SolrOptions, request: Request, query: str, document: str) -> list[str]:
     """The tree of ``explainOther``; nothing unless the suite wants it."""
     if not options.explain or os.environ.get(OFFLINE):
         return []
-    exchange = _solr_exchange(options)
+    exchange = _make_solr_exchange(options)
     debug = {"debug": "results", "debug.explain.structured": "true", "ireval_document": f"{{{_DOCUMENT}}}"}
     other = {"explainOther": f"{{!term f={options.key} v=$ireval_document}}"}
     body = {**exchange.body, "limit": 1, "params": {**exchange.body["params"], **debug, **other}}
-    answer = asked_once(exchange._replace(body=body), options, request, query, **{_DOCUMENT: document})
+    answer = fetch_once(exchange._replace(body=body), options, request, query, **{_DOCUMENT: document})
     found = answer["debug"]["explainOther"].get(document)
-    return list(_tree(found)) if found else ["the collection does not have this document"]
+    return list(_format_tree(found)) if found else ["the collection does not have this document"]
 
 
-@source(name="solr", options=SolrOptions, explain=_why_in_solr)
+@source(name="solr", options=SolrOptions, explain=_explain_in_solr)
 def solr(options: SolrOptions, request: Request) -> Answer:
     """Rankings of Solr, by its JSON request API."""
-    index = _solr_index(options.solr.rstrip("/"), options)
-    return with_index(lambda: asked_over_http(_solr_exchange(options), options, request), index, options, request)
+    index = _make_solr_index(options.solr.rstrip("/"), options)
+    return fetch_with_index(
+        lambda: fetch_over_http(_make_solr_exchange(options), options, request), index, options, request
+    )
 
 
-def _solr_exchange(options: SolrOptions) -> Exchange:
+def _make_solr_exchange(options: SolrOptions) -> Exchange:
     more = options.body if isinstance(options.body, Mapping) else {}
     body = {
         "query": options.query,
@@ -265,10 +275,13 @@ def _solr_exchange(options: SolrOptions) -> Exchange:
     )
 
 
-def _solr_index(address: str, options: SolrOptions) -> IndexRequests:
+def _make_solr_index(address: str, options: SolrOptions) -> IndexRequests:
     def documents(ids: Sequence[str]) -> tuple[Look, Any]:
         query = {"terms": {"f": options.key, "separator": "\n", "query": "\n".join(ids)}}
-        body, key = {"query": query, "limit": COPIES * len(ids), "fields": [options.key]}, json_path(_path(options.key))
+        body, key = (
+            {"query": query, "limit": COPIES * len(ids), "fields": [options.key]},
+            compile_path(_path(options.key)),
+        )
         return Look(f"{address}/select", body), lambda answer: [str(key(each)) for each in answer["response"]["docs"]]
 
     def facts(answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,7 +293,7 @@ def _solr_index(address: str, options: SolrOptions) -> IndexRequests:
             found["stored"] = {"handler /select": {name: handler[name] for name in _OF_HANDLER if name in handler}}
         if "schema" in answers:
             schema = answers["schema"]["schema"]
-            found |= {"mapping": hash_of(schema), "details": _details_of_schema(schema)}
+            found |= {"mapping": hash_of(schema), "details": _collect_schema_details(schema)}
         return found
 
     handler = f"{address}/config/requestHandler?componentName=/select&expandParams=true"
@@ -293,7 +306,7 @@ _OF_HANDLER = ("defaults", "appends", "invariants", "useParams", "_useParamsExpa
 """The parameters of a request handler that each search gets, and the sets of parameters that it names."""
 
 
-def _details_of_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _collect_schema_details(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Fields by their names, and beside them everything else."""
     found: dict[str, Any] = {}
     for kind, entries in schema.items():
@@ -332,19 +345,19 @@ class VespaOptions(_EngineOptions):
     def sizes_asked(self) -> Iterator[tuple[str, Any]]:
         """``hits``, and the limit of YQL."""
         for tree in (self.params, self.body):
-            yield from sizes_in(tree, "hits")
+            yield from find_sizes(tree, "hits")
         if limit := _VESPA_LIMIT.search(self.yql):
             yield "limit", limit[1]
 
     @model_validator(mode="after")
     def _index_is_sound(self) -> VespaOptions:
-        checked_index(self.index, self.vespa)
+        check_index_option(self.index, self.vespa)
         return self
 
     @model_validator(mode="after")
     def _readable(self) -> VespaOptions:
         for path in (_VESPA_HITS, self.key):
-            json_path(path)
+            compile_path(path)
         return self
 
 
@@ -364,8 +377,8 @@ def vespa(options: VespaOptions, request: Request) -> Answer:
         fields={name: _path("fields", name) for name in options.fields},
         complete="root.errors == `null`",
     )
-    index = configured(options.index, options.vespa)
-    return with_index(lambda: asked_over_http(exchange, options, request), index, options, request)
+    index = read_index_option(options.index, options.vespa)
+    return fetch_with_index(lambda: fetch_over_http(exchange, options, request), index, options, request)
 
 
 def _path(*names: str) -> str:
@@ -373,9 +386,9 @@ def _path(*names: str) -> str:
     return ".".join(part if part.isidentifier() else f'"{part}"' for name in names for part in name.split("."))
 
 
-def proposed_source(address: str) -> dict[str, Any]:
+def propose_source(address: str) -> dict[str, Any]:
     """The source of a first suite for an index or a collection: its engine, and a search in all of its text fields."""
-    from pytest_ireval.sources.connections import Connections
+    from pytest_ireval.sources.http_client import HttpClient  # brings urllib3, which only live systems need
 
     parts, index = urlsplit(address), address.rstrip("/")
     if parts.username is not None:
@@ -386,8 +399,8 @@ def proposed_source(address: str) -> dict[str, Any]:
 
     def answer(url: str) -> Any:
         try:
-            with closing(Connections(url)) as connections:
-                status, data, *_ = connections.answer("GET", url, None, {}, 30)
+            with closing(HttpClient(url)) as client:
+                status, data, *_ = client.fetch("GET", url, None, {}, 30)
             found, why = json.loads(data), f"status {status}"
         except (AttemptError, ValueError) as error:
             found, status, why = None, 0, str(error)
@@ -403,7 +416,7 @@ def proposed_source(address: str) -> dict[str, Any]:
             each["name"] for each in fields if each.get("type", "").startswith("text") and each.get("indexed", True)
         ]
         body = {"params": {"qf": " ".join(each for each in texts if not each.startswith("_"))}}
-        return {"solr": index, "body": body, **_shown_fields(each["name"] for each in fields)}
+        return {"solr": index, "body": body, **_choose_shown_fields(each["name"] for each in fields)}
     version = answer(f"{parts.scheme}://{parts.netloc}/").get("version", {})
     if "lucene_version" not in version:
         other = "it is neither Elasticsearch, OpenSearch nor Solr"
@@ -415,10 +428,10 @@ def proposed_source(address: str) -> dict[str, Any]:
     texts = [name for name, each in properties.items() if each.get("type") == "text"]
     query = {"multi_match": {"query": "{text}", "fields": texts or ["*"]}}
     engine = "opensearch" if version.get("distribution") == "opensearch" else "elasticsearch"
-    return {engine: index, "query": query, **_shown_fields(properties)}
+    return {engine: index, "query": query, **_choose_shown_fields(properties)}
 
 
-def _shown_fields(names: Iterable[str]) -> dict[str, list[str]]:
+def _choose_shown_fields(names: Iterable[str]) -> dict[str, list[str]]:
     """Return the title and the address, of the fields that there are."""
     known = {name.lower(): name for name in names}
     found = (next((known[name] for name in kind if name in known), "") for kind in (TITLES, URLS))

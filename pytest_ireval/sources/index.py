@@ -14,12 +14,13 @@ from urllib.parse import urlsplit
 from pytest_ireval.baselines.index_facts import FACTS
 from pytest_ireval.errors import SourceError, one_line, shown
 from pytest_ireval.retrieval.formats.other_tools import incomplete
-from pytest_ireval.sources.exchange import OFFLINE, AttemptError, Recording, Reply, json_path
+from pytest_ireval.sources.live_request import AttemptError, compile_path
+from pytest_ireval.sources.recording import OFFLINE, Recording, TimedAnswer
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
 
 if TYPE_CHECKING:
-    from pytest_ireval.sources.connections import Connections
+    from pytest_ireval.sources.http_client import HttpClient
     from pytest_ireval.sources.live_options import LiveOptions
 
 INDEX = "Facts of the index: the url of a GET request, and JMESPaths of name, build, mapping and documents."
@@ -52,25 +53,25 @@ class IndexRequests(NamedTuple):
     """Of the same answers as the facts, the fields that the request searches and the index does not have."""
 
 
-def with_index(
-    answered: Callable[[], Answer], index: IndexRequests | None, options: LiveOptions, request: Request
+def fetch_with_index(
+    fetch: Callable[[], Answer], index: IndexRequests | None, options: LiveOptions, request: Request
 ) -> Answer:
     """The answer, with the facts of the index before and after, and with the relevant documents that are gone.
 
     Facts that cannot be read are a note: a login may be allowed to search only.
     """
     if index is None:
-        return answered()
-    from pytest_ireval.sources.connections import Connections
+        return fetch()
+    from pytest_ireval.sources.http_client import HttpClient
 
     with ExitStack() as stack:
-        connections = stack.enter_context(closing(Connections(index.address)))
-        looking = _Looking(connections, index, options, request, stack)
-        facts = [looking.facts("before")]
-        found = answered()
-        facts.append(looking.facts("after"))
-        gone = tuple(looking.gone()) if index.found is not None else ()
-    notes, fields = (*found.notes, *looking.notes.values()), tuple(looking.unknown_fields)
+        client = stack.enter_context(closing(HttpClient(index.address)))
+        fetcher = _IndexFetcher(client, index, options, request, stack)
+        facts = [fetcher.fetch_facts("before")]
+        found = fetch()
+        facts.append(fetcher.fetch_facts("after"))
+        gone = tuple(fetcher.find_gone_documents()) if index.found is not None else ()
+    notes, fields = (*found.notes, *fetcher.notes.values()), tuple(fetcher.unknown_fields)
     return replace(found, index=facts, gone=gone, unknown_fields=fields, notes=notes)
 
 
@@ -80,10 +81,10 @@ def without_keys(tree: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 @dataclass
-class _Looking:
+class _IndexFetcher:
     """Asks once for each fact; the first failure of a kind becomes a note."""
 
-    connections: Connections
+    client: HttpClient
     index: IndexRequests
     options: LiveOptions
     request: Request
@@ -101,26 +102,26 @@ class _Looking:
             except SourceError as error:
                 self._note("index facts", one_line(error))
 
-    def facts(self, when: str) -> Mapping[str, Any]:
-        answers = self._answers(self.index.looks, when)
+    def fetch_facts(self, when: str) -> Mapping[str, Any]:
+        answers = self._fetch_answers(self.index.looks, when)
         try:
-            answers |= self._answers(self.index.more(answers), when)
+            answers |= self._fetch_answers(self.index.more(answers), when)
             self.unknown_fields = self.index.unknown_fields(answers)
             return self.index.facts(answers)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             self._note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
             return {}
 
-    def _answers(self, looks: Mapping[str, Look], when: str) -> dict[str, Any]:
+    def _fetch_answers(self, looks: Mapping[str, Look], when: str) -> dict[str, Any]:
         answers = {}
         for name, look in looks.items():
             try:
-                answers[name] = self._answer(look, when)
+                answers[name] = self._fetch_recorded(look, when)
             except _LookError as error:
                 self._note("index facts", str(error))
         return answers
 
-    def gone(self) -> Iterator[str]:
+    def find_gone_documents(self) -> Iterator[str]:
         wanted = list(self.request.relevant())
         step = -(-len(wanted) // MOST) or 1
         wanted = wanted[::step]
@@ -133,41 +134,41 @@ class _Looking:
             batch = wanted[begin : begin + BATCH]
             look, read = self.index.found(batch)
             try:
-                there = set(read(self._answer(look, "documents")))
+                there = set(read(self._fetch_recorded(look, "documents")))
             except (_LookError, KeyError, TypeError, AttributeError) as error:
                 self._note("relevant documents in the index", str(error))
                 return
             yield from (document for document in batch if document not in there)
 
-    def _answer(self, look: Look, when: str) -> Any:
+    def _fetch_recorded(self, look: Look, when: str) -> Any:
         """The answer, recorded or from the system; _LookError without one."""
         sent = {"method": "GET" if look.body is None else "POST", "url": look.url, "json": look.body}
         self.asked += 1
         if self.recording is None:
             if os.environ.get(OFFLINE):
                 raise _LookError(f"{OFFLINE} is set")
-            return self._sent(sent).answer
+            return self._fetch(sent).answer
         try:
-            return self.recording.answered((self.asked, 0), {**sent, "when": when}, lambda: self._sent(sent)).answer
+            return self.recording.answer((self.asked, 0), {**sent, "when": when}, lambda: self._fetch(sent)).answer
         except LookupError as error:
             raise _LookError(str(error)) from None
 
-    def _sent(self, sent: Mapping[str, Any]) -> Reply:
+    def _fetch(self, sent: Mapping[str, Any]) -> TimedAnswer:
         what = f"{sent['method']} {urlsplit(sent['url']).path}"
         headers = {name: text for name, text in self.options.headers.items() if "{" not in text}
         body, began = None if sent["json"] is None else json.dumps(sent["json"]).encode(), time.monotonic()
         try:
-            received = self.connections.answer(sent["method"], sent["url"], body, headers, self.options.timeout)
-            value = json.loads(received.data) if received.status == 200 else None
+            reply = self.client.fetch(sent["method"], sent["url"], body, headers, self.options.timeout)
+            value = json.loads(reply.data) if reply.status == 200 else None
         except AttemptError as error:
             raise _LookError(f"{what}: {error.complaint}") from None
         except ValueError:
             raise _LookError(f"{what}: the answer is not JSON") from None
-        if received.status != 200:
-            raise _LookError(f"{what}: status {received.status}")
+        if reply.status != 200:
+            raise _LookError(f"{what}: status {reply.status}")
         if why := incomplete(value):
             raise _LookError(f"{what}: the answer is incomplete: {why}")
-        return Reply(value, time.monotonic() - began)
+        return TimedAnswer(value, time.monotonic() - began)
 
     def _note(self, what: str, why: str, *, whole: bool = False) -> None:
         self.notes.setdefault(what, why if whole else f"{what} could not be read: {why}")
@@ -177,14 +178,14 @@ class _LookError(Exception):
     """A request for facts has no answer."""
 
 
-def configured(index: Mapping[str, str], address: str) -> IndexRequests | None:
+def read_index_option(index: Mapping[str, str], address: str) -> IndexRequests | None:
     """The request that a suite gives: its address, and by the name of a fact its path in the answer."""
     if not index:
         return None
     paths = {name: path for name, path in index.items() if name != "url"}
 
     def facts(answers: Mapping[str, Any]) -> dict[str, Any]:
-        found = {name: json_path(path)(answer) for answer in answers.values() for name, path in paths.items()}
+        found = {name: compile_path(path)(answer) for answer in answers.values() for name, path in paths.items()}
         if absent := [paths[name] for name, value in found.items() if value is None]:
             raise ValueError(f"nothing at {absent[0]}")
         return found
@@ -192,7 +193,7 @@ def configured(index: Mapping[str, str], address: str) -> IndexRequests | None:
     return IndexRequests(address, {"facts": Look(index["url"])}, facts)
 
 
-def checked_index(index: Mapping[str, str], address: str) -> None:
+def check_index_option(index: Mapping[str, str], address: str) -> None:
     """Refuse an ``index`` without address or paths, with unknown facts, or on another host, which gets no headers."""
     named = f"write index: {{url: ADDRESS, {': PATH, '.join(FACTS)}: PATH}}, with one PATH or more"
     unknown = [name for name in index if name not in ("url", *FACTS)]
@@ -200,6 +201,6 @@ def checked_index(index: Mapping[str, str], address: str) -> None:
         raise UnfitError(f"index has unknown {shown(unknown[0])}" if unknown else "index lacks url or a path", named)
     for name, path in index.items():
         if name != "url":
-            json_path(path)
+            compile_path(path)
     if index and urlsplit(index["url"])[:2] != urlsplit(address)[:2]:
         raise UnfitError("index asks another host than the source", "only the host of the source gets its headers")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, shown
 from pytest_ireval.secrets import keep
-from pytest_ireval.sources.exchange import OF_ANY_QUERY, find_mistakes, holes
+from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, find_placeholders
 from pytest_ireval.suites.options import AmountText, Count, DurationText, Number, PathText, SourceOptions, Text, Whole
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.scalars import UnfitError
@@ -60,15 +61,17 @@ class LiveOptions(SourceOptions):
 
     def columns_used(self) -> frozenset[str]:
         """The columns of the queries that a request names, without id and text."""
-        return frozenset(holes([self.request_parts(), self.headers])) - OF_ANY_QUERY
+        return frozenset(find_placeholders([self.request_parts(), self.headers])) - OF_ANY_QUERY
 
     def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:
         """Mistakes of the request that show without asking."""
-        used = set(holes([self.request_parts(), self.headers]))
+        used = set(find_placeholders([self.request_parts(), self.headers]))
         yield from find_mistakes(used, self.sizes_asked(), queries, self.documents_wanted(depth), "{%s}")
 
     @model_validator(mode="after")
-    def _without_secrets(self) -> LiveOptions:
+    def _can_be_sent(self) -> LiveOptions:
+        if find_spec("urllib3") is None:
+            raise UnfitError("urllib3 must be installed", "pip install 'pytest-ireval[live]'")
         for name, value in self.headers.items():
             if not _HEADER.fullmatch(name):
                 raise UnfitError(f"headers: {shown(name)} cannot be the name of a header", "write it as X-Name")

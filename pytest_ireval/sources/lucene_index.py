@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from pytest_ireval.baselines.trees import hash_of
-from pytest_ireval.sources.exchange import holes
 from pytest_ireval.sources.index import COPIES, IndexRequests, Look, without_keys
+from pytest_ireval.sources.live_request import find_placeholders
 from pytest_ireval.sources.searched_fields import unknown_fields
 
 
@@ -29,7 +29,7 @@ def lucene_index(address: str, asked: Any, pipeline: str, *, check_documents: bo
         named = {pipeline} - {""}
         for each in answers.get("settings", {}).values() if not named else ():
             named.add(_nested(each["settings"]["index"]).get("search", {}).get("default_pipeline", ""))
-        names = [name for name in sorted(named) if name not in ("", "_none") and not any(holes(name))]
+        names = [name for name in sorted(named) if name not in ("", "_none") and not any(find_placeholders(name))]
         return looks | {f"pipeline {name}": Look(f"{root}/_search/pipeline/{quote(name, safe='')}") for name in names}
 
     looks = {name: Look(f"{address}/_{name}") for name in ("settings", "mapping", "count")}
@@ -50,7 +50,7 @@ def _stored_in(asked: Any, below: str = "template") -> Iterator[str]:
             yield from _stored_in(each, below)
     elif isinstance(asked, Mapping):
         name = asked.get("id")
-        if below in ("template", "script") and isinstance(name, str) and not any(holes(name)):
+        if below in ("template", "script") and isinstance(name, str) and not any(find_placeholders(name)):
             yield name
         for key, each in asked.items():
             yield from _stored_in(each, key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import re
@@ -16,10 +15,10 @@ from pydantic import AfterValidator, Field
 
 from pytest_ireval.errors import Mistakes, Problem, SourceError, raised_at, shown, told, within
 from pytest_ireval.plugins.kinds import source
+from pytest_ireval.progress import SILENT
 from pytest_ireval.retrieval.doors import some
 from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.retrieval.tables import Unfit
-from pytest_ireval.sources.asking import CallOutcome
 from pytest_ireval.sources.callables import (
     QUERY_WORDS,
     Described,
@@ -33,6 +32,7 @@ from pytest_ireval.sources.callables import (
     search_method,
     wanted_by,
 )
+from pytest_ireval.sources.fetching import CallOutcome, fetch_all
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import DurationText, PathTexts, SourceOptions, Text, Whole
 from pytest_ireval.suites.scalars import UnfitError
@@ -64,7 +64,7 @@ class PythonOptions(SourceOptions):
     path: PathTexts = Field((), repr=False, description="More folders to search for modules.")
 
     @property
-    def takes_turns(self) -> bool:
+    def asks_each_query(self) -> bool:
         """True if it is called with one query at a time."""
         return self.mode == "query"
 
@@ -72,15 +72,24 @@ class PythonOptions(SourceOptions):
 @source(name="python", options=PythonOptions)
 def python(options: PythonOptions, request: Request) -> Answer:
     """Rankings of a Python function, called with one query at a time or with all of them."""
-    from pytest_ireval.sources.asking import in_loop, in_threads  # brings asyncio, which most suites can do without
-
     folders = [request.folder, *options.path, Path.cwd()]
     with importable_from(folders):
         search = _search(options, request, folders)
         count = 1 if options.mode == "all" else len(request.queries)
         request.progress.expect(count, "calls")
-        how = (count, options.concurrency, options.timeout, request.progress)
-        outcomes = in_loop(search.awaited, *how) if _is_async(search.function) else in_threads(search.plainly, *how)
+        how = (count, options.concurrency)
+        if _is_async(search.function):
+            from pytest_ireval.sources.event_loop import GRACE, await_in_loop, give_up_loop  # brings asyncio
+
+            def call(number: int) -> _Returned:
+                returned: _Returned = await_in_loop(search.awaited(number), options.timeout)
+                return returned
+
+            outcomes = fetch_all(call, *how, options.timeout + GRACE, request.progress)
+            if any(outcome.goes_on for outcome in outcomes):
+                give_up_loop()
+        else:
+            outcomes = fetch_all(search.plainly, *how, options.timeout, request.progress)
     if outcomes and outcomes[-1].failed:
         raise _failure(outcomes[-1], len(outcomes) - 1, options, request)
     returned: list[_Returned] = [outcome.value for outcome in outcomes]
@@ -119,12 +128,10 @@ def _timings(options: PythonOptions, request: Request, returned: Sequence[_Retur
 
 def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> _Search:
     """The function, imported in the thread from which it is called."""
-    from pytest_ireval.sources.asking import in_line
-
     absent = [within(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
     if absent:
         raise SourceError(*(Problem(f"there is no folder {each}", path=("path",)) for each in absent))
-    found = in_line(lambda: object_named(options.python, folders), request.progress)
+    (found,) = fetch_all(lambda _: object_named(options.python, folders), 1, 1, float("inf"), SILENT)
     if found.error is not None:
         raise found.error
     function = search_method(found.value, options.python)
@@ -214,7 +221,9 @@ class _Search:
         began = time.perf_counter()
         returned = self.function(*positional, **named)
         if inspect.isawaitable(returned) or inspect.isasyncgen(returned):
-            returned = asyncio.run(_awaited(returned))
+            from pytest_ireval.sources.event_loop import await_in_loop  # brings asyncio
+
+            returned = await_in_loop(_awaited(returned))
         return self._read(returned, number, began)
 
     async def awaited(self, number: int) -> Any:

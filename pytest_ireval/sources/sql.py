@@ -13,9 +13,9 @@ from pydantic import Field, model_validator
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import rankings_of_lists
-from pytest_ireval.sources.asking import in_threads
 from pytest_ireval.sources.callables import IDS, Described, out_of_order, ranking_of
-from pytest_ireval.sources.exchange import OF_ANY_QUERY, find_mistakes, refuse_unknown
+from pytest_ireval.sources.fetching import fetch_all
+from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, refuse_unknown
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.options import DurationText, SourceOptions, Text, Whole
 from pytest_ireval.suites.scalars import UnfitError
@@ -78,8 +78,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
 
     queries = request.queries
     used = set(PARAMETER.findall(options.sql))
-    known = {"id", "text", "depth", *queries.columns}
-    refuse_unknown(used, known, queries, ":%s")
+    refuse_unknown(used, {"id", "text", "depth", *queries.columns}, queries, ":%s")
     try:
         engine = sqlalchemy.create_engine(options.database, pool_size=options.concurrency, max_overflow=0)
     except (sqlalchemy.exc.ArgumentError, sqlalchemy.exc.NoSuchModuleError, ImportError) as error:
@@ -98,7 +97,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
     notes: dict[str, None] = {}
     try:
         index = [*asking.facts(notes)]
-        outcomes = in_threads(asking.rows, len(queries), options.concurrency, options.timeout, request.progress)
+        outcomes = fetch_all(asking.rows, len(queries), options.concurrency, options.timeout, request.progress)
         index += asking.facts(notes)
     finally:
         engine.dispose()

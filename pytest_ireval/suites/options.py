@@ -394,8 +394,8 @@ class SourceOptions(OptionsOfKinds):
     repeat: Whole = Field(1, description="How often the source is asked: a query's value is the mean of all answers.")
 
     @property
-    def takes_turns(self) -> bool:
-        """True if it is asked query by query, and so in turns with another source."""
+    def asks_each_query(self) -> bool:
+        """True if it is asked query by query."""
         return self.keeps_order
 
     def columns_used(self) -> frozenset[str]:

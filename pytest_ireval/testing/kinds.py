@@ -33,8 +33,8 @@ from pytest_ireval.retrieval.doors import QueriesLike, as_queries, as_rankings
 from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.side import Population
-from pytest_ireval.sources.asking import answers
 from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.suites.loading import load_suite
 from pytest_ireval.suites.suite import Place, SourceAsked, Suite
 from pytest_ireval.suites.suite_keys import DocumentsKeys, Source
@@ -303,7 +303,7 @@ class _SourceCase:
         columns = {name: tuple(values[row] for row in rows) for name, values in every.columns.items()}
         part = Queries(tuple(queries), tuple(every.text[row] for row in rows), columns, every.origin)
         request = replace(self.request, queries=part, depth=depth or self.request.depth)
-        found = answers(self.asked, request)[0].rankings
+        found = fetch_answers(self.asked, request)[0].rankings
         return {query: found.ranking(query) for query in found.queries}
 
 

@@ -16,7 +16,7 @@ from engines.test_sources_of_engines import asked
 
 from pytest_ireval import load_suite, run_gate
 
-pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
+pytest.importorskip("urllib3", reason="needs pytest-ireval[live]")
 
 PAGE = Path(__file__).parents[2] / "docs" / "live_engines.md"
 BLOCK = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)

@@ -107,7 +107,7 @@ def test_an_approximate_search_is_compared_with_the_exact_one(breadth, verdict, 
 
 def asked(loaded):
     from pytest_ireval import Request, load_registry, read_queries
-    from pytest_ireval.sources.asking import answers
+    from pytest_ireval.sources.source_answers import fetch_answers
 
     queries = read_queries(loaded.queries.file.path)
     request = Request(
@@ -118,7 +118,7 @@ def asked(loaded):
         load_registry().readers,
         by_id=loaded.policies.ties != "input",
     )
-    return answers(loaded.source, request)
+    return fetch_answers(loaded.source, request)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from shop_engine import QUERIES, ShopEngine, list_judgments, make_catalogue
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baselines.trees import name_changes
-from pytest_ireval.sources.exchange import RUN_KEYS
 from pytest_ireval.sources.searched_fields import unknown_fields
 
 RULES = "rules:\n  - no_regression: {metric: nDCG@10, tolerance: 2%}\n"
@@ -45,7 +44,7 @@ def kept_baselines(tmp_path_factory):
 @pytest.fixture
 def job(pytester, monkeypatch, engine):
     """A job of CI: ``accept()`` the baseline of a source, or give the result of a later ``run()`` on a new index."""
-    for name in (*RUN_KEYS, "IREVAL_OFFLINE", "CI"):
+    for name in ("IREVAL_OFFLINE", "CI"):
         monkeypatch.delenv(name, raising=False)
     folder = pytester.path
     rows = "".join(f"q{number:02}\t{text}\n" for number, text in enumerate(QUERIES))

@@ -124,6 +124,7 @@ def test_with_q_a_run_that_nobody_knows_about_still_says_so(accepted):
 
 def test_offline_asks_no_live_system(shop, monkeypatch):
     monkeypatch.delenv("IREVAL_OFFLINE", raising=False)
+    pytest.importorskip("urllib3", reason="needs pytest-ireval[live]")
     live = "{http: 'http://127.0.0.1:9/x?q={text}', hits: hits, attempts: 1}"
     shop.change(("source: {run: rankings.txt}", f"source: {live}"))
 

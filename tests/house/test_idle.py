@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.ci
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "suites"
-HEAVY = ("numpy", "scipy", "jinja2", "yaml", "pydantic", "click", "rich", "pandas", "zstandard")
+HEAVY = ("numpy", "scipy", "jinja2", "yaml", "pydantic", "click", "rich", "pandas", "zstandard", "urllib3")
 
 
 def imported_by(code, *arguments):
@@ -82,6 +82,18 @@ def imported_by_gate(folder, metric):
 @pytest.mark.parametrize(("metric", "modules"), [("P@3", set()), ("AverageOverlap@3", {"agreement"})])
 def test_a_gate_imports_a_metric_of_the_long_tail_where_a_suite_names_it(tmp_path, metric, modules):
     assert imported_by_gate(tmp_path, metric) - {"commands"} == modules  # the list of commands may have other hooks
+
+
+def test_a_gate_that_asks_no_live_system_imports_nothing_for_it(tmp_path):
+    suites = shutil.copytree(EXAMPLE, tmp_path / "suites")
+    code = (
+        "import pytest, sys\n"
+        f"pytest.main(['-q', '-p', 'no:cacheprovider', '--ireval', '--ireval-report', 'none', {str(suites)!r}])\n"
+        "assert 'pytest_ireval.gate.run' in sys.modules\n"
+        "assert not {'urllib3', 'ssl', 'asyncio'} & set(sys.modules)"
+    )
+
+    assert "urllib3" not in imported_by(code)
 
 
 SUITES = "numpy, yaml, pydantic"

@@ -14,7 +14,12 @@ NAMES = sorted(each.parent.name for each in SUITES.glob("*/suite.ireval.yaml"))
 MOMENT = "1767225600"  # 2026-01-01 00:00 UTC
 OPTIONS = ("--ireval", "--ireval-report=report", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist")
 MORE_METRICS = ("condensed_lists", "preferences", "subtopics", "unjudged_documents", "variants_and_titles")
-NEEDS = {"live_vespa": "jmespath", "sql": "sqlalchemy", **dict.fromkeys(MORE_METRICS, "pytest_ireval_more_metrics")}
+LIVE = [name for name in NAMES if name.startswith("live_")]
+NEEDS = {
+    "sql": "sqlalchemy",
+    **dict.fromkeys(LIVE, "urllib3"),
+    **dict.fromkeys(MORE_METRICS, "pytest_ireval_more_metrics"),
+}
 
 OUTCOME = ("id", "kind", "verdict", "metric", "slice", "warning", "acceptable", "compares", "missing_baseline")
 FIGURES = (

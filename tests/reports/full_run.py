@@ -94,7 +94,7 @@ def full_suite(name, seed, queries, metrics, documents):
         depth=DEPTH,
         source="run: runs/candidate.trec",
         about={"engine": "Lucene 9.11"},
-        recorded=RecordedAnswers(12, 60, "2026-11-18"),
+        recorded=RecordedAnswers(60, "2026-11-18"),
         judgments="data/qrels.txt",
         judgment_ages=JudgmentAges("2024-03-01", "2026-06-30", 210, 0.12, 4480, 20),
         plugins=("pytest-ireval 0.1.0", "acme-ireval 1.2"),

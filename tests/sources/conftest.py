@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from live_server import Server
 from suite_on_line_5 import Asking
 
 
@@ -16,3 +17,10 @@ def shop(tmp_path, monkeypatch):
     for name in set(sys.modules) - before:
         if str(tmp_path) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    yield made
+    made.close()

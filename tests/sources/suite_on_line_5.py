@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval import Queries, Request, SourceError, load_registry
-from pytest_ireval.sources.asking import answers
+from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.suites.scalars import File, Items, Keys, Scalar, put_value
 from pytest_ireval.suites.sources_and_rules import read_source
 
@@ -36,7 +36,7 @@ class Asking:
 
     def ask(self, value, registry=None, **given):
         """The rankings of the first asking."""
-        return answers(self.source(value, registry), self.request(**given))[0].rankings
+        return fetch_answers(self.source(value, registry), self.request(**given))[0].rankings
 
     def lists(self, value, **given):
         """The same as ids by query."""
@@ -45,7 +45,7 @@ class Asking:
 
     def answers(self, value, **given):
         """All askings with what was answered besides."""
-        return answers(self.source(value), self.request(**given))
+        return fetch_answers(self.source(value), self.request(**given))
 
     def refused(self, value, **given):
         """The text of the error."""

@@ -66,18 +66,6 @@ def test_what_the_queries_look_like(shop, name, text):
     assert (shop.folder / "seen").read_text() == text
 
 
-def test_a_line_for_the_shell_needs_no_list(shop):
-    value = {"command": "tail -n +2 {queries} | cut -f1 | sed 's/$/ Q0 d{depth} 1 1 t/' > {rankings}", "shell": "true"}
-
-    assert shop.lists(value) == {"q1": ["d10"], "q2": ["d10"]}
-
-
-def test_without_a_shell_nothing_is_expanded(shop):
-    shop.write("program.sh", '#!/bin/sh\necho q1 Q0 "$1" 1 1 t\n').chmod(0o755)
-
-    assert shop.lists({"command": ["./program.sh", "$HOME;{x}"]}) == {"q1": ["$HOME;{x}"]}
-
-
 def test_it_runs_in_the_suites_folder_or_in_another_with_more_in_its_environment(command, shop):
     code = "import os\nprint('q1 Q0', os.path.basename(os.getcwd()), 1, 1, os.environ.get('TOKEN', 'none'))\n"
     shop.write("tools/program.py", code.replace("1, 1,", "1, len(os.environ['PATH']),"))
@@ -109,14 +97,6 @@ sys.exit(3)
         "shop.ireval.yaml:5:11: source > command\n"
         f"  {line('{depth}')} ended with exit code 3\n"
         "  the end of its standard error:\n" + "".join(f"   line {i}\n" for i in range(21, 30)) + "  \ufffd"
-    )
-
-
-def test_a_program_that_is_ended_by_a_signal(command):
-    assert command("import os\nos.kill(os.getpid(), 9)\n", lists=False) == (
-        "shop.ireval.yaml:5:11: source > command\n"
-        f"  {line()} was stopped by signal SIGKILL\n"
-        "  it wrote nothing to standard error"
     )
 
 
@@ -155,12 +135,6 @@ def test_a_program_that_cannot_be_started(shop, value, complaint):
     shop.write("plain.txt", "x")
 
     assert shop.refused({"command": value}) == f"shop.ireval.yaml:5:11: source > command\n  {complaint}"
-
-
-def test_a_folder_that_is_not_there(shop):
-    assert shop.refused({"command": ["true"], "folder": "nowhere"}) == (
-        "shop.ireval.yaml:5:11: source > command\n  there is no folder nowhere, in which it should run"
-    )
 
 
 def test_a_program_that_takes_too_long_is_ended_with_all_that_it_started(shop):

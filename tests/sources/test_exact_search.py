@@ -5,9 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
-
 from live_server import Server
 
 from pytest_ireval import SuiteError, load_suite, run_gate
@@ -55,15 +52,6 @@ def test_the_share_of_exact_neighbours_that_approximate_search_finds_is_gated(ve
     (outcome,) = (each for each in result.outcomes if each.kind == "threshold")
     assert outcome.verdict == "fail"
     assert outcome.headline == "Overlap@10 is 0.8500 (must be >= 0.95)"
-
-
-def test_a_vector_that_is_no_json_is_an_error_with_its_query(vectors):
-    path, _ = vectors
-    queries = path.parent / "queries.tsv"
-    queries.write_text(queries.read_text().replace("[0.5, 0.5]", "0.5 0.5"))
-
-    said = "{json:vector} needs JSON in the column vector, which has '0.5 0.5', for query 'q2'"
-    assert said in run_gate(load_suite(path)).error
 
 
 def test_against_needs_a_metric_that_compares_two_lists(vectors):

@@ -9,8 +9,6 @@ from live_server import Server
 from pytest_ireval import SourceError, SuiteError, hookimpl, load_suite, run_gate, source
 from pytest_ireval.options import SourceOptions, Text
 from pytest_ireval.plugins.registry import Plugins
-from pytest_ireval.reports.page import page_text
-from pytest_ireval.results.suite_result import RunResult
 
 TREE = {
     "value": 2.5,
@@ -75,16 +73,6 @@ def test_a_few_documents_of_a_few_queries_are_explained(gate, server):
     request = next(each for each in asked_why(server) if each.path.endswith("d%2F0"))
     assert (request.path, request.params) == ("/products/_explain/d%2F0", {"routing": "eu"})
     assert request.body["query"]["match"]["title"].startswith("mug q")
-
-
-def test_they_are_folded_on_the_page(gate, server):
-    server.explained = lambda _: {"explanation": {"value": 2.5, "description": "<b>", "details": [TREE]}}
-    result = gate(opensearch(server))
-
-    page = page_text(RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (result,)))
-
-    assert "Why the engine scores them so" in page
-    assert "<pre>2.5  &lt;b&gt;\n  2.5  sum of:\n    1.25  weight(title:mug)" in page
 
 
 def test_green_rules_and_sources_without_the_option_ask_for_nothing(gate, server):

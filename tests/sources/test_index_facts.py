@@ -5,14 +5,10 @@ import sqlite3
 from types import SimpleNamespace
 
 import pytest
-
-pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
-
 from live_server import Server
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.sources.exchange import RUN_KEYS
 
 QUERIES = ["red mug", "blue mug", "red pan"]
 RULES = "rules:\n  - no_regression: {metric: RR@3, tolerance: 5%}\n"
@@ -77,8 +73,7 @@ def index():
 @pytest.fixture
 def shop(tmp_path, monkeypatch, pytester, index):
     """A suite of the server: ``accept()`` its baseline, and the verdict of ``run()``."""
-    monkeypatch.delenv("CI", raising=False)
-    for name in (*RUN_KEYS, "IREVAL_OFFLINE"):
+    for name in ("CI", "IREVAL_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     folder = pytester.path
     rows = "".join(f"q{number}\t{text}\n" for number, text in enumerate(QUERIES))
@@ -160,14 +155,6 @@ def test_a_large_loss_of_documents_is_named_with_the_judged_ones_that_are_gone(s
     assert causes["index_changed"].endswith("it lost 25% of its documents (4 -> 3)")
 
 
-def test_documents_are_not_looked_up_where_the_suite_says_so(shop, index):
-    del index.documents["red-pan"]
-
-    assert notes(shop.run(check_documents=False)) == []
-    assert notes(shop.run()) == ["1 relevant document of the judgments not in the index: 'red-pan'"]
-    assert all(request.params.get("preference", "ireval") == "ireval" for request in index.server.requests)
-
-
 def test_an_index_that_is_swapped_while_it_is_asked_is_an_error(shop, index):
     index.after = lambda asked: swapped(index) if asked == 2 else None
 
@@ -176,12 +163,6 @@ def test_an_index_that_is_swapped_while_it_is_asked_is_an_error(shop, index):
     assert result.verdict == "error"
     assert "the index changed while it was asked: index.analysis: not set -> " in result.error
     assert result.metrics == ()
-
-
-def test_a_count_that_moves_meanwhile_is_a_note(shop, index):
-    index.after = lambda asked: index.documents.pop("blue-pan", None)
-
-    assert notes(shop.run()) == ["the index has 3 documents; before it was asked it had 4"]
 
 
 @pytest.mark.parametrize("forbidden", [("_settings",), ("_settings", "_mapping", "_count")])
@@ -230,18 +211,6 @@ def test_references_that_differ_in_a_header_are_asked_and_recorded_apart(shop, i
     asked.append(shop.run(copies[1], rules=f"rules:\n{rules}"))
 
     assert [[each.verdict for each in result.outcomes[1:]] for result in asked] == [["fail", "pass"]] * 2
-
-
-def test_times_of_the_engine_are_not_compared_with_those_of_the_client(shop, index):
-    index.server.respond = lambda asked: {"took": 5, **index.respond(asked)}
-    rules = "rules:\n  - no_regression: {metric: Latency, tolerance: 5%}\n"
-    shop.accept(rules=rules)
-
-    found = shop.run(rules=rules, times="engine").outcomes[1]
-
-    assert found.verdict == "error"
-    assert "was accepted with times: client, and the suite has times: engine" in found.headline
-    assert shop.run(times="engine", rules=RULES.replace("RR@3", "P@1")).outcomes[1].verdict == "pass"
 
 
 def test_passages_are_not_looked_up_in_the_index_or_explained(shop, index):

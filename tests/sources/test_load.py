@@ -9,36 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytest.importorskip("jmespath", reason="needs pytest-ireval[live]")
-
-from live_server import Server
-
 from pytest_ireval.lab.load_command import LoadLevel, knee
 from pytest_ireval.progress import Stopwatch
-from pytest_ireval.sources.asking import in_loop, in_threads
+from pytest_ireval.sources.event_loop import await_in_loop
+from pytest_ireval.sources.fetching import fetch_all
 
 QUERIES = [f"q{number:02}" for number in range(30)]
 SUITE = "ireval: 1\nsuite: shop\nsource: {%s}\nqueries: queries.tsv\nrules:\n  - threshold: {Empty: '<= 0'}\n"
-
-
-CONFTEST = """
-from pytest_ireval import hookimpl, per_query_metric
-
-@per_query_metric(name="Own", range=(0, 1))
-def own(ranking, *, cutoff: int = 10) -> float:
-    return 1.0
-
-@hookimpl
-def ireval_metrics():
-    return [own]
-"""
-
-
-@pytest.fixture
-def server():
-    made = Server()
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -73,14 +50,6 @@ def test_each_level_asks_each_query_once_after_all_were_asked(load, server):
     assert all(row["p99"] == "" for row in rows)  # of 29 times none would be above it
 
 
-def test_a_metric_of_a_conftest_is_known(load, server, tmp_path):
-    (tmp_path / "conftest.py").write_text(CONFTEST)
-    (tmp_path / "judgments.txt").write_text("q01 0 d1 1\n")
-    done = load(over(server, "}\nmetrics: [Own]\njudgments: {file: judgments.txt"), "--concurrency", "1")
-
-    assert done.code == 0, done.err
-
-
 def test_no_more_requests_at_a_time_than_the_level_says(load, server):
     running, most, lock = [0], [0], threading.Lock()
     together = threading.Barrier(3, timeout=600)
@@ -108,25 +77,6 @@ def test_failed_requests_are_counted_and_not_repeated(load, server):
     assert len(server.requests) == 6 * len(QUERIES)
     assert (level["requests"], level["failed"]) == (5 * 27, 5 * 2)
     assert level["p99"] is not None
-
-
-def test_a_level_without_answers_is_an_error(load, server):
-    server.respond = lambda _: (503, {}, {})
-
-    assert (
-        "with 2 requests at a time fewer than two requests were answered"
-        in load(over(server), "--concurrency", "2").err
-    )
-
-
-def test_a_table_says_what_the_times_leave_out(load, server):
-    done = load(over(server), "--concurrency", "1,2")
-
-    assert done.out.startswith(
-        "shop\n\nconcurrency  rate  requests  failed  queries/s  mean ms  p50 ms  p95 ms  p99 ms\n"
-    )
-    assert "Closed loop: a client asks again when it has its answer" in done.out
-    assert "the knee" in done.out.lower() or "No knee up to" in done.out
 
 
 def test_a_drawing_of_times_over_throughput(load, server, tmp_path):
@@ -174,20 +124,6 @@ def test_a_load_that_cannot_be_measured_is_an_error(load, source, options, compl
     assert complaint in done.err
 
 
-def test_recordings_are_no_load(load, server, monkeypatch):
-    monkeypatch.setenv("IREVAL_OFFLINE", "1")
-
-    assert "IREVAL_OFFLINE is set, but load asks the system" in load(over(server)).err
-
-
-def test_a_source_that_answers_all_queries_at_once_has_no_load(load, tmp_path):
-    (tmp_path / "shop_all.py").write_text("def search(queries):\n    return {query: ['d'] for query in queries}\n")
-
-    assert (
-        "python answers all queries at once" in load("python: 'shop_all:search', mode: all", "--concurrency", "2").err
-    )
-
-
 class Time:
     """A clock that moves only when a call takes time."""
 
@@ -202,26 +138,18 @@ class Time:
         return self.call(number)
 
 
-@pytest.mark.parametrize("runs", [in_threads, in_loop])
+@pytest.mark.parametrize("kind", ["def", "async def"])
 @pytest.mark.parametrize(
     ("rate", "seconds"),
     [(None, [1.0, 0.125, 0.125]), (4, [1.0, 0.875, 0.75])],  # due at 0, 0.25 and 0.5; ended at 1, 1.125 and 1.25
 )
-def test_at_a_fixed_rate_a_time_includes_the_wait_behind_a_slow_answer(runs, rate, seconds):
+def test_at_a_fixed_rate_a_time_includes_the_wait_behind_a_slow_answer(kind, rate, seconds):
     time = Time()
     watch = Stopwatch(rate, clock=lambda: time.now)
-    runs(time.call if runs is in_threads else time.awaited, 3, 1, 600, watch)
+    call = time.call if kind == "def" else lambda number: await_in_loop(time.awaited(number))
+    fetch_all(call, 3, 1, 600, watch)
 
     assert [watch.seconds(number) for number in range(3)] == seconds
-
-
-def test_a_call_at_a_fixed_rate_waits_for_its_turn():
-    time = Time()
-    watch = Stopwatch(4, clock=lambda: time.now)
-
-    assert [watch.wait(number) for number in range(4)] == [0, 0.25, 0.5, 0.75]
-    time.now += 0.625
-    assert [watch.wait(number) for number in (2, 3, 4)] == [0, 0.125, 0.375]
 
 
 def level(throughput, mean, rate=None):

@@ -3,11 +3,6 @@
 import gzip
 import json
 
-import pytest
-
-from pytest_ireval import InputError
-from pytest_ireval.retrieval.formats.input_file import near
-
 ONE = "q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq1 Q0 c 3 1 t\n"
 TWO = "q2 Q0 x 1 3 t\n"
 
@@ -16,13 +11,6 @@ def test_a_file_is_found_beside_the_suite(shop):
     shop.write("runs/candidate.trec", ONE + TWO)
 
     assert shop.lists({"run": "runs/candidate.trec"}) == {"q1": ["a", "b", "c"], "q2": ["x"]}
-
-
-def test_only_the_first_documents_are_kept_unless_all_are_needed(shop):
-    shop.write("runs/candidate.trec", ONE + TWO)
-
-    assert shop.lists({"run": "runs/candidate.trec"}, depth=2)["q1"] == ["a", "b"]
-    assert shop.lists({"run": "runs/candidate.trec"}, depth=2, keep_all=True)["q1"] == ["a", "b", "c"]
 
 
 def test_shards_are_put_side_by_side_whatever_their_format_and_compression(shop):
@@ -43,12 +31,6 @@ def test_empty_rankings_of_shards_stand_last(shop):
 
     assert rankings.queries == ("q2", "q1")
     assert (rankings.ranking("q1"), rankings.ranking("q2")) == ([], ["x", "y"])
-
-
-def test_a_file_that_two_patterns_name_is_read_once(shop):
-    shop.write("a.trec", ONE)
-
-    assert shop.lists({"run": ["a.trec", "*.trec"]}) == {"q1": ["a", "b", "c"]}
 
 
 def test_brackets_in_the_name_of_a_file_or_of_the_suites_folder_are_no_pattern(shop, tmp_path):
@@ -99,15 +81,6 @@ def test_a_format_may_be_named(shop):
         "  did you mean 'table'?\n"
         "  formats of rankings: arrow, json, jsonl, msmarco, parquet, quepid-snapshot, responses, table, trec"
     )
-
-
-def test_what_is_wrong_in_a_file_is_said_with_the_files_line(shop):
-    path = shop.write("a.trec", ONE + "q2 Q0 x 1 many t\n")
-
-    with pytest.raises(InputError) as caught:
-        shop.ask({"run": "a.trec"})
-
-    assert str(caught.value).startswith(f"{near(path)}:4\n")
 
 
 def test_a_file_of_other_queries_is_the_wrong_file(shop):

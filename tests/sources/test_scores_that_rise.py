@@ -14,16 +14,12 @@ rules:
 """
 ANSWERS = {
     "pairs": '[("m1", 0.1), ("p1", 0.7)]',
-    "dictionaries": '[{"id": "m1", "score": 0.1}, {"id": "p1", "score": 0.7}]',
-    "a generator": '(each for each in [("m1", 0.1), ("p1", 0.7)])',
     "an answer": 'Answer([("m1", 0.1), ("p1", 0.7)])',
     "only at the end": '[("m1", 0.9), ("m2", 0.1), ("p1", 0.1001)]',
 }
 FINE = {
     "ids": '["m1", "p1"]',
     "equal scores": '[("m1", 1), ("p1", 1)]',
-    "falling scores": '[("m1", 2), ("p1", 1)]',
-    "distances with a minus sign": '[("m1", -0.1), ("p1", -0.7)]',
     "a dictionary, which has no order": '{"p1": 1, "m1": 2}',
     "no documents": "[]",
 }

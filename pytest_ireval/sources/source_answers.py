@@ -1,0 +1,242 @@
+"""Asks a source as often as its suite says: answers become rankings, and errors name the line of the suite."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pytest_ireval.baselines.index_facts import IndexFacts, index_facts, one_index
+from pytest_ireval.baselines.trees import prune_tree
+from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
+from pytest_ireval.progress import SILENT
+from pytest_ireval.results.suite_result import RecordedAnswers
+from pytest_ireval.retrieval.companions import flat_fields, plain_field
+from pytest_ireval.retrieval.doors import as_rankings, some
+from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.retrieval.views import first_documents, of_queries
+from pytest_ireval.secrets import hidden, hidden_in
+from pytest_ireval.sources.fetching import fetch_all
+from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.suites.suite import SourceAsked
+from pytest_ireval.text_table import counted
+
+UNPLACED = ("", "rankings")
+"""The places of problems that were found in what Python returned."""
+
+
+class _Answer(NamedTuple):
+    """The result of one asking."""
+
+    rankings: Rankings
+    """Rankings of the requested queries; at most ``depth`` documents of each, unless all are wanted."""
+    not_asked: tuple[str, ...]
+    """Other queries that it ranked; their rankings are left out."""
+    about: Mapping[str, str]
+    """Facts on the system."""
+    failed: Mapping[str, str]
+    """Queries without an answer, with the reason; their rankings are empty."""
+    notes: tuple[str, ...]
+    facts: tuple[IndexFacts, ...]
+    """Facts of the index, in the order of the time."""
+    gone: tuple[str, ...]
+    """Relevant documents that the index does not have."""
+    recorded: RecordedAnswers | None
+    """The answers that are recordings."""
+    unknown_fields: tuple[str, ...] = ()
+    """Fields that the request searches and the index does not have."""
+
+
+def fetch_answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
+    """The result of every asking, in order."""
+    first = _fetch_answer(source, request)
+    again = replace(request, relevant=tuple)
+    later = (_fetch_answer(source, replace(again, repetition=number)) for number in range(2, source.repeat + 1))
+    found = (first, *later)
+    with _name_source_in_errors(source, request):
+        index, notes = one_index([facts for answer in found for facts in answer.facts])
+    return (first._replace(facts=(index,), notes=(*first.notes, *notes)), *found[1:])
+
+
+def _fetch_answer(source: SourceAsked, request: Request) -> _Answer:
+    name = describe_source(source, request.folder)
+    with _name_source_in_errors(source, request):
+        fetched = _fetch(source, request)
+        answer = fetched if isinstance(fetched, Answer) else Answer(fetched)
+        found = _check_data(_read_rankings(answer.rankings, request), answer)
+        rankings, others = of_queries(replace(found, origin=name), request.queries.position.__contains__)
+        if not len(rankings):
+            raise SourceError(_describe_nothing_ranked(others, request))
+        rankings = rankings if request.keep_all else first_documents(rankings, request.depth)
+        failed = {query: _one_line(why) for query, why in _entries(answer.failed, "failed")}
+        index = tuple(map(index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
+        notes, gone = tuple(map(_one_line, answer.notes)), tuple(map(str, answer.gone))
+        fields = tuple(map(_one_line, answer.unknown_fields))
+        return _Answer(
+            rankings, others, _shorten_facts(answer.about), failed, notes, index, gone, answer.recorded, fields
+        )
+
+
+def _check_data(rankings: Rankings, answer: Answer) -> Rankings:
+    """The rankings with the timings and fields of the answer, checked and as plain values."""
+    timings, fields = answer.timings, answer.fields
+    for query, seconds in _entries(timings, "timings"):
+        number = plain_field(seconds)
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
+            raise SourceError(f"timings: query {query!r} took {seconds!r}, which is not a number of seconds")
+    for document, known in _entries(fields, "fields"):
+        if not isinstance(known, Mapping):
+            raise SourceError(f"fields: document {document!r} has {known!r}, not a mapping of names and values")
+    if timings is not None:
+        timings = {str(query): round(float(plain_field(each)), 6) for query, each in timings.items()}
+    if fields is not None:
+        named = {str(each): flat_fields(known) for each, known in fields.items()}
+        fields = hidden_in({each: {name: plain_field(value) for name, value in known} for each, known in named.items()})
+    timings = rankings.timings if timings is None else timings
+    return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
+
+
+def _entries(mapping: Any, what: str) -> list[tuple[Any, Any]]:
+    if mapping is not None and not isinstance(mapping, Mapping):
+        raise SourceError(f"{what} of the answer are {type(mapping).__name__}, not a mapping")
+    return [] if mapping is None else list(mapping.items())
+
+
+MOST_FACTS, LONGEST_FACT = 20, 200
+
+
+def _shorten_facts(about: Any) -> dict[str, str]:
+    """The facts as short lines; secrets are hidden."""
+    entries = _entries(about, "about")
+    if len(entries) > MOST_FACTS:
+        raise SourceError(Problem(f"about has {len(entries)} facts", allowed=f"at most {MOST_FACTS}"))
+    return {_one_line(name): _one_line(text) for name, text in entries}
+
+
+def _one_line(text: object) -> str:
+    return hidden(" ".join(str(text).split()))[:LONGEST_FACT]
+
+
+def _fetch(source: SourceAsked, request: Request) -> Any:
+    """The return value of the kind's function, which may be async."""
+    found = source.kind.fetch(source.options, request)
+    if not inspect.isawaitable(found):
+        return found
+    from pytest_ireval.sources.event_loop import await_in_loop  # brings asyncio, which most suites can do without
+
+    (outcome,) = fetch_all(lambda _: await_in_loop(found), 1, 1, float("inf"), SILENT)
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.value
+
+
+def _read_rankings(found: Any, request: Request) -> Rankings:
+    if found is None:
+        raise SourceError("it returned None: is a return statement missing?")
+    if isinstance(found, str):
+        found = request.folder / found
+    depth = None if request.keep_all else request.depth
+    how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
+    return as_rankings(found, request.readers, None, how)
+
+
+def _describe_nothing_ranked(others: tuple[str, ...], request: Request) -> Problem:
+    number = counted(len(request.queries), "query")
+    if not others:
+        return Problem(f"it returned no ranking for {number}")
+    return Problem(
+        f"it ranks none of the requested queries ({number} of {request.queries.origin})",
+        suggestion=f"ranked: {some(others)}; requested: {some(request.queries.ids)}",
+    )
+
+
+@contextmanager
+def _name_source_in_errors(source: SourceAsked, request: Request) -> Iterator[None]:
+    """Every exception becomes an error that names the source and its line, unless it names a better place."""
+    try:
+        yield
+    except IrevalError as error:
+        if error.problems and error.problems[0].place not in UNPLACED:
+            raise
+        problems = [_place_problem(problem, source) for problem in error.problems]
+        raise SourceError(*problems) from error.__cause__
+    except KeyboardInterrupt:
+        raise
+    # A foreign function may raise anything; sys.exit() and a test's skip are no Exceptions, and would end a run green.
+    except BaseException as error:
+        raise SourceError(_place_problem(raised("it", error, folder=request.folder), source)) from error
+
+
+def _place_problem(problem: Problem, source: SourceAsked) -> Problem:
+    """The problem on the suite's line; for a source of a plugin, with the name of the plugin."""
+    if problem.place not in UNPLACED or problem.complaint.startswith("…"):
+        return problem
+    kind = source.kind
+    brought = "" if kind.fetch.__module__.startswith(f"{__package__}.") else f"the source comes from {kind.source}"
+    allowed = "\n  ".join(filter(None, (problem.allowed, brought)))
+    place = str(source.place) if source.place.file else ""
+    return replace(problem, place=place, path=("source", kind.name, *problem.path), allowed=allowed)
+
+
+LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
+"""Name and password in the address of a service."""
+
+
+def describe_source(source: SourceAsked, folder: Path | None = None) -> str:
+    """The kind with its options that are not at their defaults: ``python: shop:search, mode: all``.
+
+    Paths are relative to ``folder``, that of the suite unless given. Options made with ``Field(…, repr=False)`` are
+    left out: secrets, and options that do not change the answer, such as a time limit. Variables that may hold secrets
+    are shown by name.
+    """
+    folder = folder or Path(source.place.file).absolute().parent
+    return hidden(", ".join(f"{name}: {_format_option(value, folder)}" for name, value in _list_options(source)))
+
+
+def _list_options(source: SourceAsked) -> Iterator[tuple[str, Any]]:
+    fields = type(source.options).model_fields
+    for name in (source.kind.name, *(name for name in fields if name != source.kind.name)):
+        value = getattr(source.options, name)
+        if name == source.kind.name or (
+            fields[name].repr and value != fields[name].get_default(call_default_factory=True)
+        ):
+            yield name, value
+
+
+def make_options_tree(source: SourceAsked, folder: Path) -> dict[str, Any]:
+    """The same options as a tree, whose changes can be named key by key; of an address, the host apart from the rest.
+
+    A host may be another one in each job, and says little about the request.
+    """
+    found = {name: _simplify_option(value, folder) for name, value in _list_options(source)}
+    own = found[source.kind.name]
+    if isinstance(own, str) and (parts := re.fullmatch(r"(https?://[^/?#]*)(.*)", own)):
+        found[source.kind.name] = {"host": parts[1], "path": parts[2]}
+    return prune_tree(found)
+
+
+def _simplify_option(value: Any, folder: Path) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _simplify_option(each, folder) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_simplify_option(each, folder) for each in value]
+    return value if isinstance(value, bool | int | float) or value is None else _format_option(value, folder)
+
+
+def _format_option(value: Any, folder: Path) -> str:
+    if isinstance(value, Path):
+        return within(value, folder)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_format_option(each, folder)}" for key, each in value.items()) + "}"
+    if isinstance(value, tuple | list):
+        texts = [_format_option(each, folder) for each in value]
+        return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    text = " ".join(f"{value:g}".split() if isinstance(value, float) else str(value).split())
+    return LOGIN.sub("", text.replace(f"{folder}/", ""))
