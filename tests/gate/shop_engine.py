@@ -84,7 +84,7 @@ class ShopEngine:
         if any(path.startswith(each) for each in self.forbidden):
             return 403, {"error": {"type": "security_exception"}}, {}
         if path in ("_settings", "_mapping", "_count"):
-            return self._facts(path)
+            return self._describe_index(path)
         kind, _, name = path.rpartition("/")
         if kind == "_scripts":
             known = name in self.scripts
@@ -94,15 +94,15 @@ class ShopEngine:
             known = name in self.pipelines
             return (200 if known else 404), ({name: self.pipelines[name]} if known else {}), {}
         if path == "_search":
-            return self._hits(asked.body["query"], asked.body["size"])
+            return self._search(asked.body["query"], asked.body["size"])
         if path == "_search/template":
             source = self.scripts[asked.body["id"]]
             for key, value in asked.body["params"].items():
                 source = source.replace("{{" + key + "}}", str(value))
-            return self._hits(json.loads(source)["query"], 20)
+            return self._search(json.loads(source)["query"], 20)
         return 404, {"error": f"no such path: {asked.path}"}, {}
 
-    def _facts(self, path):
+    def _describe_index(self, path):
         settings = {"uuid": self.uuid, "creation_date": f"17000000{self.builds:05}", "number_of_shards": "1"}
         settings |= {"provided_name": "products", "version": {"created": "136327827"}, **self.settings}
         return {
@@ -111,17 +111,19 @@ class ShopEngine:
             "_count": {"count": len(self.documents), "_shards": {"total": 1, "successful": 1, "failed": 0}},
         }[path]
 
-    def _hits(self, query, size):
+    def _search(self, query, size):
         if "ids" in query:
             found = [(1.0, key) for key in query["ids"]["values"] if key in self.documents]
         else:
             (match,) = query.values()
             weights = [(name, float(boost or 1)) for name, _, boost in (f.partition("^") for f in match["fields"])]
-            scores = ((self._score(match["query"], each, weights), key) for key, each in self.documents.items())
+            scores = (
+                (self._score_document(match["query"], each, weights), key) for key, each in self.documents.items()
+            )
             found = sorted((each for each in scores if each[0]), key=lambda each: (-each[0], each[1]))
         return {"took": 1, "hits": {"hits": [{"_id": key, "_score": score} for score, key in found[:size]]}}
 
-    def _score(self, text, document, weights):
+    def _score_document(self, text, document, weights):
         score, fields = 0.0, self.mapping["properties"]
         for name, weight in weights:
             if name in fields:

@@ -205,31 +205,6 @@ def test_a_suite_that_is_a_link_to_nowhere_is_not_passed_over(shop, run):
     assert "shop.ireval.yaml" in clean(result)
 
 
-def test_a_file_that_cannot_be_written_keeps_the_others_from_being_green(shop, monkeypatch):
-    shop.accept()
-    name = "summary.md"
-    from pytest_ireval.pytest_adapter import files
-
-    real, asked = files.put, []
-
-    def full(files):
-        (path,) = files
-        asked.append(path.name)
-        if path.name == name and asked.count(name) > 2:  # the first two say that the run did not end
-            raise OSError(errno.ENOSPC, "No space left on device")
-        real(files)
-
-    monkeypatch.setattr(files, "put", full)
-    result = shop.run()
-
-    folder = shop.path / "ireval-report"
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([f"problem: *{name}: cannot be written: No space left on device; *"])
-    assert shop.results()["verdict"] == "error"
-    assert "Safe to land" not in (folder / "summary.md").read_text()
-    assert "ireval_pass 0.0" in (folder / "metrics.txt").read_text()
-
-
 def test_without_asserts_and_docstrings_the_verdicts_are_the_same(shop, run):
     shop.accept()
     green = run(environment={"PYTHONOPTIMIZE": "2"})

@@ -98,6 +98,9 @@ def test_a_file_that_cannot_be_written_is_named_and_red(accepted, monkeypatch, n
     result.stdout.fnmatch_lines(others)
     assert "**Safe to land**" not in page.read_text()
     assert "**Could not be judged**" in page.read_text()
+    assert "\nireval_pass 0.0\n" in (path.parent / "metrics.txt").read_text()
+    if name != "results.json":
+        assert accepted.results()["verdict"] == "error"
 
 
 def test_each_run_is_added_to_the_page_of_the_step(red, monkeypatch):
