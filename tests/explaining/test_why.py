@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_ireval import InputError, MetricError, condensed, evaluate, listing, metric, per_query_metric, steps_of, why
+from pytest_ireval import InputError, MetricError, evaluate, listing, metric, per_query_metric, steps_of, why
+from pytest_ireval.errors import MetricNameError
 from pytest_ireval.results.explanation import Move
 
 JUDGMENTS = {"mug": {"a": 2, "b": 0, "c": 1}, "cup": {"x": 1, "y": 0}}
@@ -52,16 +53,6 @@ def test_differences_add_up_to_the_difference_of_the_values():
 
     change = explanation.other.value - explanation.first.value
     assert sum(move.difference for move in explanation.moves) == pytest.approx(change)
-
-
-def test_ranks_that_the_metric_counts_in_its_own_way_are_shown_in_that_way():
-    explanation = why("AP(judged_only=True)", JUDGMENTS, RANKINGS, "mug", BETTER)
-
-    assert [(move.document, move.rank, move.other_rank) for move in explanation.moves] == [
-        ("b", 1, None),
-        ("a", 2, 1),
-        ("c", 3, 2),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +105,11 @@ def test_a_query_that_is_not_judged_is_an_error():
     )
 
 
-def test_a_metric_of_the_whole_run_is_refused():
+def test_several_metrics_and_one_of_the_whole_run_are_refused():
+    assert read_error(MetricNameError, "P@[1, 2]", JUDGMENTS, RANKINGS, "mug") == (
+        "more than one metric: P@1, P@2; only one can be explained at a time"
+    )
+
     @metric(name="Whole", unit="run")
     def whole(judged):
         """One figure."""
@@ -224,40 +219,6 @@ def test_steps_that_do_not_come_to_the_value_are_an_error(steps, complaint):
     text = read_error(MetricError, with_steps(steps), JUDGMENTS, RANKINGS, "mug")
 
     assert text.startswith(f"Top@4\n  {complaint}")
-
-
-def test_an_error_that_the_metric_itself_raises_names_the_metric():
-    assert read_error(MetricError, "ERR(max_grade=1)", JUDGMENTS, RANKINGS, "mug") == (
-        "ERR(max_grade=1)\n  grade 2 is above max_grade=1"
-    )
-
-
-def test_steps_are_about_one_query():
-    seen = []
-
-    @metric(name="Watcher", steps=lambda judged: seen.append(judged) or top_steps(condensed(judged), cutoff=2))
-    def watcher(judged):
-        """Half."""
-        return np.full(judged.count, 0.5)
-
-    why(watcher, JUDGMENTS, RANKINGS, "mug")
-
-    assert [judged.queries for judged in seen] == [("mug",)]
-    with pytest.raises(MetricError, match="steps describe one query, whose documents must be kept"):
-        listing(_two_queries())
-
-
-def _two_queries():
-    seen = []
-
-    @metric(name="Watcher")
-    def watcher(judged):
-        """Sees all."""
-        seen.append(judged)
-        return np.zeros(judged.count)
-
-    evaluate(JUDGMENTS, RANKINGS, [watcher])
-    return seen[0]
 
 
 def test_companions_are_brought():

@@ -197,30 +197,6 @@ def test_only_an_error_that_accepting_mends_is_settled_by_it(changed, raises, ac
     assert read_acceptable(changed)["odd::one"] == (("pass", True, True) if accepted else ("error", False, False))
 
 
-def test_a_metric_that_raises_is_not_accepted(changed):
-    changed.path.joinpath("conftest.py").write_text(
-        """
-from pytest_ireval import hookimpl, metric
-
-@metric(name="Odd")
-def odd(judged):
-    '''Raises.'''
-    return 1 / 0
-
-@hookimpl
-def ireval_metrics():
-    return [odd]
-"""
-    )
-    changed.change(("P@3]", "P@3, Odd]"), ("observed, metric: nDCG@10, by_more", "observed, metric: Odd, by_more"))
-    before = changed.baseline_files()
-
-    result = changed.run("--ireval-update", "--ireval-reason", "x")
-
-    assert changed.baseline_files() == before
-    result.assert_outcomes(passed=6, errors=1)
-
-
 @pytest.mark.parametrize(
     ("rules", "finding"),
     [

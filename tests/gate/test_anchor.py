@@ -1,7 +1,5 @@
 """``against: anchor``: a pinned release beside the baseline, which no acceptance moves."""
 
-import json
-
 import pytest
 
 pytestmark = pytest.mark.ci
@@ -35,22 +33,6 @@ def anchor_files(shop):
     return {name: content for name, content in shop.baseline_files().items() if ".anchor." in name}
 
 
-def test_all_files_of_the_baseline_are_copied_and_the_reason_is_kept(anchored):
-    files = anchored.baseline_files()
-
-    assert sorted(files) == [
-        "shop.anchor.json",
-        "shop.anchor.judgments.tsv",
-        "shop.anchor.rankings.tsv",
-        "shop.json",
-        "shop.judgments.tsv",
-        "shop.rankings.tsv",
-    ]
-    assert files["shop.anchor.rankings.tsv"] == files["shop.rankings.tsv"]
-    said = json.loads(files["shop.anchor.json"])
-    assert [each["reason"] for each in said["acceptances"]] == ["", "release 4.2"]
-
-
 def test_a_slow_bleed_that_each_acceptance_lets_through_is_seen(anchored):
     for query in ("q10", "q09", "q08"):
         break_query(anchored, query)
@@ -80,15 +62,6 @@ def test_a_red_rule_against_it_stands_in_the_way_of_accepting_which_never_moves_
 
     assert anchored.baseline_files()["shop.rankings.tsv"] != before["shop.rankings.tsv"]
     assert anchor_files(anchored) == {name: content for name, content in before.items() if ".anchor." in name}
-
-
-def test_both_sides_are_scored_under_the_judgments_of_now(anchored):
-    for query in anchored.judgments:
-        anchored.judgments[query][f"{query}-d0"] = 0
-    anchored.write()
-
-    assert anchored.run().ret == 0
-    assert find_outcome(anchored)["headline"] == "nDCG@10 did not change (tolerance 20%)"
 
 
 def test_without_an_anchor_the_rule_fails_and_says_what_pins_one_while_the_first_baseline_is_accepted(shop):
@@ -148,29 +121,6 @@ def test_queries_that_are_newer_than_the_anchor_are_not_compared_and_are_listed(
     assert "1 query not yet in the anchor, and not compared: 'q11'" in notes
 
 
-def test_evidence_decides_against_it_with_room_for_the_looks_that_it_gets(anchored):
-    by_evidence = "decide_by: evidence, min_queries: 5, against: anchor"
-    anchored.change(
-        ("{decide_by: observed, metric: nDCG@10, tolerance: 20%, against", "{metric: nDCG@10, tolerance: 20%, against")
-    )
-    anchored.change(("against: anchor", by_evidence))
-    lists = {query: list(documents) for query, documents in anchored.rankings.items()}
-    for query in lists:
-        anchored.rankings[query] = [lists[query][1], lists[query][0], *lists[query][2:]]
-    for query in ("q01", "q02", "q03"):
-        anchored.rankings[query] = lists[query]
-    anchored.write()
-
-    anchored.run()
-    one = find_outcome(anchored)["figures"][0]
-    anchored.change((by_evidence, by_evidence.replace("against: anchor", "against: baseline")))
-    anchored.run()
-    plain = find_outcome(anchored)["figures"][0]
-
-    assert (one["p"], plain["p"]) == (plain["p"], plain["adjusted"])
-    assert one["adjusted"] > 5 * one["p"]
-
-
 def test_a_damaged_one_is_an_error_of_its_rules_alone(anchored):
     (anchored.path / "baselines" / "shop.anchor.rankings.tsv").write_text("x\n")
 
@@ -221,19 +171,6 @@ class TestTheCommand:
         (anchored.path / "shop.ireval.yaml").unlink()
 
         assert "deleted baselines/shop.anchor.json" in ireval("baseline", "prune", "--yes").out
-
-    def test_one_suite_of_a_matrix(self, shop, ireval, monkeypatch):
-        monkeypatch.chdir(shop.path)
-        shop.change(("suite: shop\n", "suite: shop\nmatrix: {part: [head, tail]}\n"))
-        shop.change(("at_most: 2}", "at_most: 2, where: {segment: '{part}'}}"))
-        shop.accept()
-
-        assert ireval("baseline", "anchor", ".", "--reason", "x", "--named", "shop.tail").code == 0
-        assert [name for name in shop.baseline_files() if name.endswith("anchor.json")] == ["shop.tail.anchor.json"]
-        wrong = ireval("baseline", "anchor", ".", "--reason", "x", "--named", "shop.tial")
-        assert wrong.err == (
-            "error: unknown suite 'shop.tial'\n  did you mean 'shop.tail'?\n  --named is one of shop.head, shop.tail\n"
-        )
 
 
 def test_no_suite_may_be_called_like_an_anchor(shop, ireval):

@@ -182,14 +182,15 @@ def test_a_judged_query_that_the_file_of_queries_lacks(accepted):
 
 def test_a_weight_that_is_no_number_from_0_on(accepted):
     path = accepted.path / "queries.tsv"
-    path.write_text(path.read_text().replace("\t2\n", "\t-1\n").replace("\t100\n", "\tnan\n"))
+    text = path.read_text().replace("\t100\n", "\tnan\n", 1).replace("\t100\n", "\tfew\n")
+    path.write_text(text.replace("\t2\n", "\t-1\n"))
 
     first, chosen, *others = read_first_error(accepted.run())
 
     assert first == "queries.tsv:2: searches is 'nan'; a weight is 0 or more"
     assert chosen == "  weight: searches in shop.ireval.yaml chooses this column"
     assert [line.partition(";")[0] for line in others[:5]] == [
-        *(f"queries.tsv:{n}: searches is 'nan'" for n in range(3, 7)),
+        *(f"queries.tsv:{n}: searches is 'few'" for n in range(3, 7)),
         "… and 5 more",
     ]
 

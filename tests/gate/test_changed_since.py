@@ -59,15 +59,6 @@ def test_an_affected_suite_that_is_deselected_is_no_pass(monorepo):
     assert monorepo.run("-k", "nothing_is_called_so").ret == 5
 
 
-def test_a_red_suite_is_red(monorepo):
-    monorepo.write("suites/data/run.trec", "q1 Q0 d9 1 9 x\nq2 Q0 d2 1 9 x\nq1 Q0 d8 2 8 x\n")
-    monorepo.suite("shop", "watches: ../search/**\n", owner="@search-team", text=SUITE.replace("0.5", "0.9"))
-    result = monorepo.run()
-
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["red: @search-team (shop)"])
-
-
 def test_no_suite_at_all_is_no_pass(monorepo):
     for path in (monorepo.path / "suites").glob("*.yaml"):
         path.unlink()
@@ -221,16 +212,6 @@ def test_a_submodule_that_moved_on_is_a_change_of_all_that_is_in_it(monorepo, tm
     (monorepo.path / "vendor/search/model.py").write_text("2\n")
     monorepo.run()
     assert monorepo.affected() == {"shop": "vendor/search changed (watches /vendor/search/*.py)"}
-
-
-def test_suites_behind_a_link(monorepo):
-    (monorepo.path / "linked").symlink_to("suites")
-    monorepo.commit("link")
-    monorepo.git("branch", "--force", "main")
-    monorepo.write("suites/data/run.trec", "q1 Q0 d1 1 8 x\nq2 Q0 d2 1 8 x\n")
-    monorepo.pytester.runpytest("--ireval", "linked", "--ireval-changed-since", "main")
-
-    assert monorepo.affected() == dict.fromkeys(("ads", "shop"), "suites/data/run.trec changed (its source)")
 
 
 def test_suites_of_a_matrix_of_which_a_change_concerns_some(monorepo):

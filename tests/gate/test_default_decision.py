@@ -5,7 +5,6 @@ A town has one relevant document a query; a query that fell from the first to th
 
 import pytest
 
-from pytest_ireval import load_suite, run_gate
 from pytest_ireval.errors import SuiteError
 
 DEFAULT = "no_regression: {metric: RR@10, tolerance: 2%}"
@@ -177,44 +176,24 @@ def test_a_figure_that_is_not_a_mean_is_decided_by_what_is_observed(town):
         some.only("no_regression: {metric: GMAP, tolerance: 2%, on_inconclusive: fail}")
 
 
-@pytest.mark.parametrize(
-    "kinds", [((SAME, 10),), ((SAME, 55), (LOSS, 3), (GAIN, 2)), ((LOSS, 20), (GAIN, 20)), ((SAME, 196), (LOSS, 4))]
-)
-def test_harmless_changes_stay_green(kinds, town):
-    found = town(*kinds).gate(DEFAULT, rule(DEFAULT, "per: segment"))
-
-    assert "fail" not in {outcome.verdict for outcome in found.values()}
-
-
 WORSENED = "worsened: {metric: RR@10, by_more_than: 0.3, at_most: 5%}"
 
 
-def test_losses_within_at_most_pass_without_a_word_on_evidence(town):
-    outcome = town((SAME, 116), (GONE, 4)).only(WORSENED)
+def test_losses_within_at_most_pass_those_beyond_fail_and_those_that_gains_make_up_for_warn(town):
+    within = town((SAME, 116), (GONE, 4)).only(WORSENED)
+    beyond = town((SAME, 90), (GONE, 10)).only(WORSENED)
+    undecided = town((SAME, 85), (GONE, 8), (FOUND, 7)).only(WORSENED)
 
-    assert (outcome.verdict, outcome.warning) == ("pass", False)
-    assert outcome.headline == "4 queries of 120 lose more than 0.3 of RR@10 (3.3%, at most 5%)"
-
-
-def test_losses_beyond_at_most_that_are_no_chance_fail(town):
-    outcome = town((SAME, 90), (GONE, 10)).only(WORSENED)
-
-    assert outcome.verdict == "fail"
-    assert outcome.headline == (
+    assert (within.verdict, within.warning) == ("pass", False)
+    assert within.headline == "4 queries of 120 lose more than 0.3 of RR@10 (3.3%, at most 5%)"
+    assert beyond.verdict == "fail"
+    assert beyond.headline == (
         "10 queries of 100 lose more than 0.3 of RR@10 (10.0%, at most 5%, 0 gain as much, statistically significant)"
     )
-
-
-def test_losses_beyond_at_most_that_gains_make_up_for_warn(town):
-    outcome = town((SAME, 85), (GONE, 8), (FOUND, 7)).only(WORSENED)
-
-    assert (outcome.verdict, outcome.warning) == ("inconclusive", True)
-    assert outcome.headline.startswith(
+    assert (undecided.verdict, undecided.warning) == ("inconclusive", True)
+    assert undecided.headline.startswith(
         "8 queries of 100 lose more than 0.3 of RR@10 (8.0%, at most 5%, 7 gain as much): 100 queries cannot tell this "
         "from chance; "
-    )
-    assert outcome.headline.endswith(
-        " would; worst queries: q0085 1.000 -> 0.000, q0086 1.000 -> 0.000, q0087 1.000 -> 0.000"
     )
 
 
@@ -269,17 +248,6 @@ def test_worsened_needs_five_queries_for_it_is_exact(town):
 )
 def test_a_figure_beside_its_limit_has_as_many_digits_as_tell_the_two_apart(text, kinds, headline, town):
     assert town(*kinds).only(text).headline == headline
-
-
-def test_a_threshold_shows_as_many_digits_too(town):
-    folder = town((SAME, 194), (LOSS, 4)).folder
-    for limit, said in (("0.50004", "0.50000"), ("0.51", "0.5000")):
-        (folder / "town.ireval.yaml").write_text(
-            "ireval: 1\nsuite: town\nsource: {run: now.txt}\njudgments: judgments.txt\n"
-            f"rules: [{{threshold: {{RR@10: '>= {limit}'}}}}]\n"
-        )
-        outcome = run_gate(load_suite(folder / "town.ireval.yaml")).outcomes[1]
-        assert outcome.headline == f"RR@10 is {said} (must be >= {limit})"
 
 
 def test_a_run_with_a_broken_tail_of_twelve_queries_exits_with_1_and_one_that_may_be_chance_warns(town, pytester):

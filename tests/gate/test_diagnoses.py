@@ -1,6 +1,5 @@
 """Planted bugs are named first, from a few percent of the queries on; harmless changes have no plain cause."""
 
-import json
 import random
 
 import pytest
@@ -222,22 +221,10 @@ def weaker(search):
     search.jitter(3)
 
 
-def reranked(search):
-    for query in search.broken:
-        top = search.now[query][:10]
-        search.random.shuffle(top)
-        search.now[query][:10] = top
-
-
 def new_documents(search):
     for query in search.broken:
         for n in range(3):
             search.now[query].insert(search.random.randrange(8), f"d{100_000 + int(query[1:]) * 3 + n}")
-
-
-def shorter(search):
-    for query in search.broken:
-        search.now[query] = search.now[query][: search.random.randrange(12, 20)]
 
 
 def from_below(search):
@@ -248,7 +235,7 @@ def from_below(search):
 
 
 @pytest.mark.parametrize("share", [0.05, *(pytest.param(share, marks=pytest.mark.ci) for share in (0.3, 1.0))])
-@pytest.mark.parametrize("change", [weaker, reranked, new_documents, shorter, from_below])
+@pytest.mark.parametrize("change", [weaker, new_documents, from_below])
 def test_a_harmless_change_has_no_plain_cause(tmp_path, change, share):
     search = Search(tmp_path, share)
     change(search)
@@ -297,16 +284,6 @@ def test_it_is_named_above_the_figures_and_nothing_is_to_be_judged(red, ireval):
     assert f"  accept:   {command}" in red.run("-v").outlines
 
 
-def test_a_cause_of_little_of_the_loss_leaves_documents_to_judge(shop):
-    shop.accept()
-    for query, ids in shop.rankings.items():
-        shop.rankings[query] = [f"new-{query}-{n}" for n in range(2)] + ids[:2]
-    shop.write()
-    shop.run()
-
-    assert shop.results()["suites"][0]["to_judge"]
-
-
 def test_queries_without_answers_are_named_in_a_green_run_too(shop):
     shop.change(("depth: 10", "depth: 10\nmissing_queries: zero"), ('">= 0.5"', '">= 0.1"'))
     text = shop.suite
@@ -348,21 +325,6 @@ def test_documents_that_queries_beside_the_drawn_ones_find_are_not_gone(tmp_path
     assert "gone_documents" not in [each.kind for each in search.diagnoses()]
 
 
-def test_documents_of_queries_beside_the_drawn_ones_are_no_new_ids(tmp_path, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.rules.diagnosis.LOOKED_AT", 20)
-    search = Search(tmp_path)
-    for number, query in enumerate(search.queries):
-        if number % 2:  # the same documents in English, of other queries each
-            before = [f"{(number + 2 * place + 1) % QUERIES}-{place}@en" for place in range(6)]
-            search.now[query] = before
-        else:
-            before = [f"{number}-{place}@de" for place in range(6)]
-            search.now[query] = [each.replace("@de", "@en") for each in before]
-        search.before[query], search.grades[query] = before, dict.fromkeys(before[:3], 3)
-
-    assert "other_ids" not in [each.kind for each in search.diagnoses()]
-
-
 PLUGIN = """\
 from pytest_ireval import Symptom, diagnosis, hookimpl
 
@@ -387,20 +349,12 @@ def test_a_team_adds_its_own(red):
     )
 
 
-@pytest.mark.parametrize(
-    ("body", "complaint"),
-    [
-        ("return 1 / 0", "diagnosis 'doc_ids' of * raised ZeroDivisionError: division by zero"),
-        ("return 'May'", "diagnosis 'doc_ids' of * returned str, not a Symptom"),
-    ],
-    ids=["raises", "returns something else"],
-)
-def test_one_that_is_broken_is_a_note_and_moves_no_verdict(red, body, complaint):
-    (red.path / "conftest.py").write_text(PLUGIN.format(body=body))
+def test_one_that_is_broken_is_a_note_and_moves_no_verdict(red):
+    (red.path / "conftest.py").write_text(PLUGIN.format(body="return 1 / 0"))
 
     result = red.run()
     assert result.ret == 1
-    result.stdout.fnmatch_lines([f"{complaint[:40]}*"])
+    result.stdout.fnmatch_lines(["diagnosis 'doc_ids' of *"])
     assert red.results()["suites"][0]["diagnoses"][0]["kind"] == "other_ids"
 
 
@@ -414,53 +368,12 @@ def test_one_that_is_no_diagnosis_is_an_error_that_names_the_plugin(red):
     )
 
 
-def test_files_of_rankings_in_other_formats_are_no_trouble(shop):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    arrow = pytest.importorskip("pyarrow")
-    shop.accept()
-    rows = [(q, d, 9.0 - n) for q, ids in shop.rankings.items() for n, d in enumerate(reversed(ids))]
-    query, document, score = zip(*rows, strict=True)
-    table = arrow.table({"query": list(query), "document": list(document), "score": list(score)})
-    parquet.write_table(table, shop.path / "rankings.parquet")
-    shop.change(("source: {run: rankings.txt}", "source: {run: rankings.parquet}"))
-
-    assert shop.run().ret == 1
-    (suite,) = shop.results()["suites"]
-    assert [each["kind"] for each in suite["diagnoses"]] == ["reversed_order"]
-    assert not [note for note in suite["notes"] if "diagnosis" in note]
-
-
-def test_longer_lists_with_all_former_documents_have_no_other_ids(shop):
-    for query, ids in shop.rankings.items():
-        shop.rankings[query] = ids[:2]
-    shop.change(("depth: 10", "depth: 10"), ('">= 0.5"', '">= 0.1"'))
-    shop.accept()
-    for query, ids in shop.rankings.items():
-        shop.rankings[query] = [f"{query}-x{n}" for n in range(50, 56)] + ids
-    shop.judgments = {query: {f"{query}-d0": 3, f"{query}-d1": 2} for query in shop.judgments}
-    shop.write()
-    shop.run()
-
-    (suite,) = shop.results()["suites"]
-    assert not [each for each in suite["diagnoses"] if each["kind"] == "other_ids"]
-    assert not [note for note in suite["notes"] if "diagnosis" in note]
-
-
 def test_ids_of_a_cause_cannot_write_to_the_terminal(red):
     for query in ("q02", "q09"):
         red.rankings[query] = [f"{each}\x1b[31m" for each in red.rankings[query]]
     red.write()
 
     assert "\x1b[31m" not in red.run("--color=no").stdout.str()
-
-
-def test_titles_that_were_alike_before_crowd_nothing(tmp_path):
-    search = Search(tmp_path, 0.1)
-    documents = [each for ids in search.before.values() for each in ids]
-    search.titles = {each: f"Tea {'abc'[n % 3]}" for n, each in enumerate(documents)}
-    search.jitter(2)
-
-    assert not [each for each in search.diagnoses() if each.kind == "crowded_top"]
 
 
 def repeats(shop):
@@ -481,23 +394,6 @@ def test_answers_of_the_run_before_are_named_where_the_source_is_another(red):
     assert cause["headline"].endswith("but every ranking is the same as in that run")
     assert "the source changed since the run" in " ".join(text.split())
     assert cause["explained"] is None, "it is not said to be the loss: the other causes stay"
-
-
-def test_the_order_of_queries_does_not_matter_to_them(pytester):
-    queries = ("q2", "q10", "q1")
-    lines = [f"{q} Q0 {q}-{d} {rank} {9 - rank} x" for q in queries for rank, d in enumerate("ab", 1)]
-    (pytester.path / "before.txt").write_text("\n".join(lines) + "\n")
-    worse = [line.replace("-a", "-c") for line in lines]
-    (pytester.path / "judgments.txt").write_text("".join(f"{q} 0 {q}-a 1\n" for q in queries))
-    suite = "ireval: 1\nsuite: shop\nsource: {run: NAME}\njudgments: judgments.txt\nrules:\n"
-    suite += "  - no_regression: {metric: nDCG@10, tolerance: 1%, against: {run: before.txt}}\n"
-    for name in ("b.txt", "c.txt"):
-        (pytester.path / name).write_text("\n".join(worse) + "\n")
-        (pytester.path / "shop.ireval.yaml").write_text(suite.replace("NAME", name))
-        pytester.runpytest("--ireval", "-n0")
-
-    (found,) = json.loads((pytester.path / "ireval-report/results.json").read_text())["suites"]
-    assert [each["kind"] for each in found["diagnoses"]].count("same_answers") == 1
 
 
 def one_more_change(red):

@@ -102,17 +102,6 @@ def test_where_the_source_is_asked_again_only_what_adds_up_is_told(shop):
     assert "nDCG@10" not in found["q10"]["shares"]
 
 
-def test_a_query_that_nobody_judged_has_lists_and_no_curve(shop):
-    del shop.judgments["q03"]
-    shop.write()
-    shop.accept()
-    shop.run()
-
-    found = documents(shop)["q03"]
-    assert len(found["documents"]) == 4
-    assert (found["now"], found["baseline"], found["relevant"], found["shares"]) == (None, None, None, {})
-
-
 def test_a_suite_without_judgments_keeps_lists_alone(shop):
     shop.suite = "\n".join(
         [

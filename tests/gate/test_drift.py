@@ -8,14 +8,13 @@ import pytest
 
 from pytest_ireval import load_suite
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.record import NO_STEPS, Acceptance, Step
+from pytest_ireval.baselines.record import NO_STEPS, Acceptance
 from pytest_ireval.baselines.writing import delete_baseline, write_anchor, write_baseline
 from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.run import gate, plan_of
 from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.plugins.registry import installed
 from pytest_ireval.rules import wording
-from pytest_ireval.rules.context import AcceptedChange, Walk
 
 pytestmark = pytest.mark.ci
 
@@ -189,25 +188,6 @@ def test_more_changes_than_alpha_lasts_for_are_said(tmp_path, monkeypatch):
     )
 
 
-def test_after_a_merge_the_acceptances_of_the_side_that_was_kept_count(series):
-    series.step(1, lose=9, gain=4)
-    series.accept("of both")
-    ours = series.stored
-    series.step(2, lose=9, gain=4)
-    series.accept("theirs")
-    series.pin()  # the other side was released
-    write = replace(ours, acceptances=ours.acceptances)
-    delete_baseline(series.folder / "baselines", "shop")
-    write_baseline(series.folder / "baselines", write)  # our side was kept
-    series.step(3, lose=9, gain=4)
-    series.accept("theirs, accepted once more")
-    series.step(4, lose=9, gain=4)
-
-    said = series.release()
-
-    assert any(fact.startswith("change 2 of 20 since the anchor: ") for fact in said.statistics)
-
-
 def neutral(series):
     for change in range(5):
         series.step(change, lose=7, gain=7)
@@ -264,14 +244,6 @@ def test_every_rule_that_evidence_decides_says_at_which_look_it_is(series):
     for name in ("worsened::RR_10", "equivalent::RR_10.all", RELEASE):
         found = next(each for each in outcomes.values() if each.id.startswith(name))
         assert any(fact.startswith("change 2 of 20 since the anchor: a p below ") for fact in found.statistics), found
-
-
-def test_a_step_that_cannot_be_measured_counts_as_one_of_usual_size():
-    known = Walk((AcceptedChange("", "", Step(0.0, 1.0, 1.0)),), moving=True, step=Step(0.0, 1.0, 2**0.5))
-    unknown = Walk((AcceptedChange("", "", Step(0.0, 1.0, 1.0)),), moving=True)
-
-    assert list(unknown.correlations()) == pytest.approx(list(known.correlations()))
-    assert unknown.looks == 2
 
 
 def test_a_release_has_no_hard_limit_unless_the_rule_writes_one(tmp_path):

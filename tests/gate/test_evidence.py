@@ -148,15 +148,6 @@ def test_one_query_with_nearly_all_weight_is_no_evidence(town):
     assert "141 queries, weighted equivalent to 1, are fewer than the 5 that evidence needs" in shown.headline
 
 
-def test_queries_without_weight_show_nothing_and_are_counted_where_more_are_needed(town):
-    kinds = (SAME, 170), (LOSS, 16), (GAIN, 14)
-    plain = town(*kinds).only(BY_EVIDENCE).figures[0]
-    half = town(*kinds, (SAME, 200), weights=[1] * 200 + [0] * 200).only(rule(BY_EVIDENCE, "weighted: true")).figures[0]
-
-    assert (half.resolution, half.false_alarm) == (pytest.approx(plain.resolution), pytest.approx(plain.false_alarm))
-    assert half.needed == 2 * plain.needed
-
-
 def test_what_other_verdicts_make_inconclusive_says_so(town):
     worsened = "worsened: {metric: RR@10, by_more_than: 0.3}"
     found = town((SAME, 45), (LOSS, 5)).gate(BY_EVIDENCE, worsened)

@@ -1,7 +1,6 @@
 """``worsened`` and ``equivalent`` by evidence."""
 
 import pytest
-from town import Town
 
 WORSENED = "worsened: {metric: RR@10, by_more_than: 0.3}"
 EQUIVALENT = "equivalent: {metric: RR@10, tolerance: 2%}"
@@ -20,16 +19,6 @@ def test_some_lost_queries_behind_a_better_mean_are_found(town):
     assert any(
         fact.startswith("p .004, corrected for 2 verdicts .008") for fact in tail.statistics
     )  # 1/2 to the power of 8
-
-
-def test_great_losses_that_gains_nearly_make_up_for_are_undecided(town):
-    found = town((SAME, 100), (LOSS, 12), (GAIN, 9)).only(WORSENED)
-
-    assert (found.verdict, found.warning) == ("inconclusive", True)
-    assert found.headline.startswith(
-        "12 queries of 121 lose more than 0.3 of RR@10 (9 gain as much): 121 queries cannot tell this from chance; "
-    )
-    assert "with 95% confidence, at most 15.6% of all such queries lose as much" in found.statistics
 
 
 def test_a_loss_of_exactly_the_limit_is_not_more(town):
@@ -81,9 +70,3 @@ def test_as_many_gains_as_losses_stay_green_without_a_warning(lost, town):
     shown = town((SAME, 46), ((1, 0), lost), ((0, 1), lost)).only(WORSENED)
 
     assert (shown.verdict, shown.warning) == ("pass", False)
-
-
-def test_what_changed_for_nobody_moved_nothing(tmp_path):
-    some = Town(tmp_path / "town", [LOSS] * 10 + [SAME] * 15, weights=[0] * 10 + [1] * 15)
-
-    assert some.only(EQUIVALENT.replace("}", ", weighted: true}")).verdict == "pass"

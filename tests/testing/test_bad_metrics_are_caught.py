@@ -4,7 +4,7 @@ import pytest
 from bad_metrics import METRICS, remembered
 
 from pytest_ireval import MetricError
-from pytest_ireval.testing import check_metric
+from pytest_ireval.testing import check_metric, promises
 
 EVIDENCE = {
     "CarriesOver": """\
@@ -97,3 +97,7 @@ def test_a_bad_metric_is_caught_by_the_promise_it_breaks_and_by_no_other(promise
     assert f" breaks the promise {promise}\n" in text
     assert len(caught.value.problems) == 1
     assert text == EVIDENCE.get(metric.name, text)
+
+
+def test_every_promise_has_a_metric_that_breaks_it():
+    assert set(METRICS) == {name for name, _ in promises()}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_ireval import MetricError, load_registry, metric, per_query_metric, ratio
+from pytest_ireval.errors import PluginError
 from pytest_ireval.testing import check_metric, metric_contract
 from pytest_ireval.testing.breaking import variants
 
@@ -18,6 +19,8 @@ THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
 
 INSTALLED = load_registry()
 FIELDS = {"stock": ["yes", "no", ""], "price": [1, "2.5", 7], "day": ["2026-11-01", "2026-11-03"]}
+COLUMNS = {"known": ["yes", "no", "no"]}
+"""One for all metrics: judged data are kept from one check to the next by the identity of the fields."""
 GUARDRAILS = (
     "Share(field='stock', value='no', better='lower')@3",
     "Exposure(field='stock', value='no')@10",
@@ -39,7 +42,7 @@ def choose_arguments(metric):
     "metric", [metric for metric in INSTALLED.metrics.values() if "fields" not in metric.needs], ids=str
 )
 def test_every_installed_metric_keeps_its_promises(metric):
-    assert check_metric(choose_arguments(metric), fields={"known": ["yes", "no", "no"]})
+    assert check_metric(choose_arguments(metric), fields=COLUMNS)
 
 
 @pytest.mark.parametrize("metric", INSTALLED.parse_metrics(GUARDRAILS), ids=str)
@@ -139,6 +142,14 @@ def same_as_before(judged):
     return found
 
 
+@per_query_metric(name="Agrees", needs=("preferences",))
+def agrees(ranking):
+    """Share of preferences that the ranking follows."""
+    place = {document: rank for rank, document in enumerate(ranking.documents)}
+    follows = [place.get(a, 10**6) < place.get(b, 10**6) for a, b in ranking.preferences]
+    return sum(follows) / max(1, len(follows))
+
+
 @per_query_metric(name="Parts", needs=("subtopics",))
 def parts(ranking, *, cutoff: int):
     """Share of three subtopics that are met."""
@@ -153,7 +164,7 @@ NO_ARGUMENTS = {"below_the_cutoff": "it has no cutoff", "arguments_apart": "it h
 
 @pytest.mark.parametrize(
     ("toy", "expected"),
-    [(slow, NO_ARGUMENTS), (same_as_before, COMPARES | NO_ARGUMENTS), (parts, BY_SUBTOPIC)],
+    [(slow, NO_ARGUMENTS), (same_as_before, COMPARES | NO_ARGUMENTS), (parts, BY_SUBTOPIC), (agrees, NO_ARGUMENTS)],
     ids=str,
 )
 def test_what_a_metric_needs_is_brought_and_what_does_not_apply_is_said(toy, expected):
@@ -279,6 +290,13 @@ def test_ids_that_decide_by_definition_may_still_be_long_and_of_any_script():
         return 0.0 * sum(len(document.encode("ascii")) for document in ranking.documents)
 
     assert "it raised UnicodeEncodeError: 'ascii' codec can't encode characters" in read_failure(by_id)
+
+
+def test_a_contract_of_nothing_is_an_error():
+    with pytest.raises(MetricError, match="no metric was given to check"):
+        metric_contract([])
+    with pytest.raises(PluginError, match="7 is neither a metric nor the name of one: decorate the function with"):
+        metric_contract([7])
 
 
 def test_a_range_that_cannot_be_said_is_the_metrics_own_error():
