@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import NamedTuple
@@ -55,9 +56,14 @@ def installed_plugins(*groups: str) -> list[Installed]:
 
 def _installed(entry: EntryPoint) -> Installed:
     target = entry.value.partition("[")[0].strip()  # extras that it needs may follow
-    found = entry.dist
-    name, version = (found.name or "", found.version or "") if found else ("", "")  # damaged installations have neither
+    name, version = ("", "") if entry.dist is None else _name_and_version(entry.dist)
     return Installed(entry.name, target, name, version, entry.group)
+
+
+@cache  # each time the whole description of the distribution is parsed
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    metadata = distribution.metadata
+    return metadata["Name"] or "", metadata["Version"] or ""  # a damaged installation has neither
 
 
 def find_entries() -> list[Installed]:

@@ -329,7 +329,7 @@ def _count_tied(judged: JudgedRankings, metrics: Sequence[Metric], policies: Pol
     elif not any(metric.settings.get("judged_only") for metric in metrics):  # they count judged documents alone
         deepest = deepest_rank(metrics, deepest)
     hits = judged.hits
-    return np.unique(hits.query[(hits.tied_from < hits.tied_to) & (hits.tied_from <= deepest)]).size
+    return int(np.count_nonzero(np.bincount(hits.query[(hits.tied_from < hits.tied_to) & (hits.tied_from <= deepest)])))
 
 
 def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:

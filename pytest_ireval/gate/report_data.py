@@ -95,7 +95,7 @@ def result_of(
 def _grades(suite: Suite, judgments: Judgments | None) -> str:
     """The scale as ``ireval judge --grades`` takes it: the labels of the suite, or whole grades up to the highest."""
     scale = suite.judgments.scale if suite.judgments else {}
-    used = [*scale, *(() if judgments is None else np.unique(judgments.grade).tolist())]
+    used = [*scale, *(() if judgments is None else set(judgments.grade.tolist()))]
     top = max(used, default=0)
     if not 1 <= top <= 9 or any(grade % 1 for grade in used):
         return ""

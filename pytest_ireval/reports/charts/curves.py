@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_ireval.reports.charts.chart import (
     QUERY,
@@ -24,9 +24,11 @@ from pytest_ireval.reports.charts.chart import (
     scale,
 )
 from pytest_ireval.reports.wording import figure
-from pytest_ireval.results.comparison import Discrimination
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision, SliceCurves, SuiteResult
 from pytest_ireval.text_table import counted
+
+if TYPE_CHECKING:
+    from pytest_ireval.results.comparison import Discrimination
 
 TOP = 62
 MARGIN, FOOT, HEAD = 42, 44, 40
