@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.statistics.joint_bounds import Asked, effects, heeds_labels, joint_bounds, places
+from pytest_ireval.statistics.joint_bounds import Asked, effects, heeds_labels, joint_bounds
 
 weights = st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), max_size=7)
 
@@ -79,10 +79,6 @@ def test_the_effect_is_that_of_one_document_alone():
     found = effects(asked_of([[0.5, -0.25], [], [0.0]], lambda chosen: 1 + sum(chosen)), np.ones(3))
 
     assert found.tolist() == [0.5, -0.25, 0.0]
-
-
-def test_places_are_those_of_the_highest_effects_query_by_query():
-    assert places(np.array([0, 3, 5]), np.array([0.1, 0.3, 0.2, -1.0, 1.0])).tolist() == [2, 0, 1, 1, 0]
 
 
 @pytest.mark.parametrize(

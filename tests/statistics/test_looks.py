@@ -21,10 +21,6 @@ def share_red(walks, levels):
     return (walks > bounds(levels)).any(axis=1).mean()
 
 
-def test_the_first_of_20_looks_has_a_small_part_of_alpha():
-    assert levels_of_looks((), 0.05) == pytest.approx((0.05 / 8000,))
-
-
 def test_most_of_alpha_is_left_for_late_looks():
     found = bounds(levels_of_looks(EVEN, 0.05))
 

@@ -47,13 +47,6 @@ def test_a_worked_example_of_benjamini_and_hochberg():
     assert benjamini_hochberg(np.array([0.01, 0.04, 0.03, 0.005])).tolist() == pytest.approx([0.02, 0.04, 0.04, 0.02])
 
 
-def test_benjamini_and_hochberg_leave_out_what_could_not_be_made():
-    adjusted = benjamini_hochberg(np.array([0.01, np.nan, 0.04]))
-
-    assert adjusted[[0, 2]].tolist() == pytest.approx([0.02, 0.04])
-    assert np.isnan(adjusted[1])
-
-
 @given(families)
 def test_benjamini_and_hochberg_are_between_the_raw_value_and_holm(p):
     assert (benjamini_hochberg(p) >= p).all()

@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.mean_evidence import paired_t
@@ -14,8 +12,6 @@ from pytest_ireval.statistics.mean_evidence import paired_t
 TEXT_A = [25, 43, 39, 75, 43, 15, 20, 52, 49, 50]
 TEXT_B = [35, 84, 15, 75, 68, 85, 80, 50, 58, 75]
 WORKED = differences(np.array(TEXT_B, float), np.array(TEXT_A, float))
-
-some_differences = st.lists(st.floats(-1, 1), min_size=2, max_size=30).map(np.array)
 
 
 def one(values, alpha=0.05):
@@ -45,13 +41,6 @@ def test_it_is_what_scipy_says(queries):
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
 
 
-def test_p_is_right_far_out_in_the_tail():
-    values = np.tile([1.0, 1.0, 1.0, 0.5], 100)
-
-    assert one(values)["p"] == pytest.approx(scipy.stats.ttest_1samp(values, 0).pvalue, rel=1e-9, abs=0)
-    assert 0 < one(values)["p"] < 1e-200
-
-
 def test_where_no_query_differs_nothing_is_claimed():
     found = one([0, 0, 0])
 
@@ -64,22 +53,6 @@ def test_differences_that_are_all_the_same_are_the_limit_of_the_formula(by):
 
     assert (found["t"], found["p"], found["sd"]) == (math.copysign(math.inf, by), 0, 0)
     assert (found["low"], found["high"]) == (pytest.approx(by), pytest.approx(by))
-
-
-@pytest.mark.parametrize("scale", [1e-300, 1e-9, 1e9, 1e300])
-def test_the_size_of_the_scores_does_not_matter(scale):
-    found = one(WORKED / 100 * scale)
-
-    assert found["p"] == pytest.approx(0.04498, abs=5e-6)
-    assert found["mean"] == pytest.approx(0.214 * scale)
-    assert found["low"] < found["mean"] < found["high"]
-
-
-@given(some_differences)
-def test_the_interval_excludes_0_exactly_when_p_is_below_alpha(values):
-    found = one(values)
-
-    assert (found["low"] > 0 or found["high"] < 0) == (found["p"] < 0.05)
 
 
 @pytest.mark.parametrize("values", [[0.3], []])

@@ -10,11 +10,6 @@ from statsmodels.stats.power import TTestPower
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 
 
-@pytest.mark.parametrize(("smallest", "queries"), [(0.05, 27), (0.02, 156), (0.01, 620), (0.005, 2475)])
-def test_so_many_queries_of_a_spread_of_a_tenth_show_so_much(smallest, queries):
-    assert resolution(0.10, queries) == pytest.approx(smallest, rel=0.02)
-
-
 @pytest.mark.parametrize(("n", "within"), [(3, 0.01), (5, 0.003), (10, 0.001), (30, 1e-4), (200, 1e-5), (7000, 1e-5)])
 def test_a_drop_of_the_resolution_is_found_in_80_percent_of_cases(n, within):
     found = 1 - nctdtr(n - 1, resolution(0.2, n) / (0.2 / math.sqrt(n)), stdtrit(n - 1, 0.95))

@@ -41,13 +41,6 @@ def test_five_variants_of_each_intent_keep_the_error_rate_as_clusters_alone(clus
     assert 0.14 <= share_red(rows) <= 0.20  # the variance of a mean is three times as large: Φ(-1.645/√3) = .171
 
 
-def test_a_fall_of_the_margin_is_within_it_no_more_often():
-    rows, codes = variants(np.random.default_rng(2), 40, 5, 0.5)
-    found = [equivalence(row - 0.03, 0.03, clusters=codes).p for row in rows]
-
-    assert np.mean(np.array(found) < 0.05) <= 0.05 + NOISE
-
-
 def test_few_great_clusters_keep_the_error_rate():
     draw = np.random.default_rng(9)
     sizes = np.concatenate((np.full(2, 60), np.full(6, 20), np.full(40, 2)))
