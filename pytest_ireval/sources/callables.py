@@ -55,15 +55,15 @@ def importable_from(folders: Sequence[Path]) -> Iterator[None]:
                 sys.path.remove(folder)
 
 
-def object_named(name: str, folders: Sequence[Path]) -> Any:
+def find_object(name: str, folders: Sequence[Path]) -> Any:
     """The function or object; an error names the searched folders, or the origin of the module."""
     module_name, _, attributes = name.partition(":")
-    module = _imported(module_name, folders)
+    module = _import_module(module_name, folders)
     _refuse_another(module_name, folders[0])
     found: Any = module
     for attribute in attributes.split("."):
         if not hasattr(found, attribute):
-            raise SourceError(_not_there(name, attribute, found, module, folders[0]))
+            raise SourceError(_describe_missing_attribute(name, attribute, found, module, folders[0]))
         found = getattr(found, attribute)
     return found
 
@@ -74,7 +74,7 @@ TEXTS = ("input", "query", "str_or_query_bundle", "text")
 """The name of their first parameter. Any other name is not a text: tokens, a vector, or inputs of a pipeline."""
 
 
-def search_method(found: Any, name: str) -> Callable[..., Any]:
+def find_search_method(found: Any, name: str) -> Callable[..., Any]:
     """The function itself, or the method of a retriever that takes the text of a query."""
     offered = ((each, getattr(found, each, None)) for each in RETRIEVERS)
     methods: dict[str, Callable[..., Any]] = {each: method for each, method in offered if callable(method)}
@@ -98,7 +98,7 @@ def search_method(found: Any, name: str) -> Callable[..., Any]:
     raise SourceError(Problem(complaint, suggestion=told, allowed=allowed))
 
 
-def _imported(name: str, folders: Sequence[Path]) -> ModuleType:
+def _import_module(name: str, folders: Sequence[Path]) -> ModuleType:
     try:
         return importlib.import_module(name)
     except KeyboardInterrupt:
@@ -106,18 +106,18 @@ def _imported(name: str, folders: Sequence[Path]) -> ModuleType:
     # A module may raise anything while it is imported, sys.exit() and a test's skip too.
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
-            raise SourceError(_no_module(error.name, folders)) from None
+            raise SourceError(_describe_missing_module(error.name, folders)) from None
         complaint = f"module {name!r} cannot be imported: {told(error)}"
         raise SourceError(Problem(complaint, suggestion=raised_at(error, folders[0]))) from error
 
 
-def _no_module(name: str, folders: Sequence[Path]) -> Problem:
+def _describe_missing_module(name: str, folders: Sequence[Path]) -> Problem:
     """The problem of a missing module, with the right value of ``path`` if there is one above the suite."""
     here = Path.cwd()
     places = dict.fromkeys(within(folder.resolve(), here.resolve()) for folder in folders)
     words = ["the working folder" if place == "." else place for place in places]
     searched = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
-    above = next((folder for folder in _above(folders[0]) if _holds(folder, name)), None)
+    above = next((folder for folder in _find_folders_above(folders[0]) if _has_module(folder, name)), None)
     return Problem(
         f"module {name!r} not found",
         suggestion=f"searched in {searched}, and in Python's module path",
@@ -127,13 +127,13 @@ def _no_module(name: str, folders: Sequence[Path]) -> Problem:
     )
 
 
-def _above(folder: Path) -> Iterator[Path]:
+def _find_folders_above(folder: Path) -> Iterator[Path]:
     """The folders in which a suite's project may have its modules, the nearest first."""
     for parent in folder.absolute().parents:
         yield from (parent, parent / "src")
 
 
-def _holds(folder: Path, name: str) -> bool:
+def _has_module(folder: Path, name: str) -> bool:
     """True if the folder has such a module; a folder without __init__.py may be anything."""
     spec = PathFinder.find_spec(name, [str(folder)])
     return spec is not None and spec.origin is not None
@@ -160,7 +160,7 @@ def _refuse_another(name: str, folder: Path) -> None:
         raise SourceError(Problem(complaint, suggestion=suggestion))
 
 
-def _not_there(name: str, attribute: str, found: Any, module: ModuleType, folder: Path) -> Problem:
+def _describe_missing_attribute(name: str, attribute: str, found: Any, module: ModuleType, folder: Path) -> Problem:
     file = getattr(module, "__file__", None)
     functions = [each for each, value in vars(found).items() if callable(value)] if hasattr(found, "__dict__") else []
     return Problem(
@@ -169,13 +169,13 @@ def _not_there(name: str, attribute: str, found: Any, module: ModuleType, folder
     )
 
 
-def wanted_by(function: Callable[..., Any], name: str, offered: Sequence[str]) -> WantedArguments:
+def find_wanted_arguments(function: Callable[..., Any], name: str, offered: Sequence[str]) -> WantedArguments:
     """The arguments that the function's signature wants of the ``offered`` ones; an error if it needs others."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # written in another language, and without a signature
         return WantedArguments(True, ())
-    first = _takes_the_query(parameters, offered)
+    first = _find_query_parameter(parameters, offered)
     others = [each for each in parameters if each is not first and each.kind not in VARIABLE]
     known = {*offered, *(QUERY_WORDS if first is None else ())}
     given = [each for each in others if each.name in known and each.kind != inspect.Parameter.POSITIONAL_ONLY]
@@ -189,7 +189,7 @@ def wanted_by(function: Callable[..., Any], name: str, offered: Sequence[str]) -
     return wanted
 
 
-def _takes_the_query(parameters: Sequence[inspect.Parameter], offered: Sequence[str]) -> inspect.Parameter | None:
+def _find_query_parameter(parameters: Sequence[inspect.Parameter], offered: Sequence[str]) -> inspect.Parameter | None:
     """The first parameter, if it can be passed by position and does not have the name of another argument."""
     first = next(iter(parameters), None)
     if first is None or first.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
@@ -211,7 +211,7 @@ FORMS = (
 )
 
 
-def _gathered(returned: Any) -> Any:
+def _gather(returned: Any) -> Any:
     """The whole value: a generator is run to its end, a data frame becomes rows."""
     if hasattr(returned, "columns") and hasattr(returned, "__getitem__"):
         names = list(returned.columns)
@@ -240,15 +240,15 @@ Described = dict[str, Mapping[str, Any]]
 """By document, the fields of an answer other than id and score."""
 
 
-def ranking_of(returned: Any, query: str, described: Described, id_at: str = "") -> Pairs | Unfit:
+def read_ranking(returned: Any, query: str, described: Described, id_at: str = "") -> Pairs | Unfit:
     """Documents with scores, which decide about the order; or the problem with them. ``id_at`` is the path of ids."""
     try:
-        return _pairs(_gathered(returned), query, described, id_at)
+        return _read_pairs(_gather(returned), query, described, id_at)
     except Unfit as unfit:
         return unfit
 
 
-def out_of_order(pairs: Pairs) -> str:
+def find_rising_scores(pairs: Pairs) -> str:
     """Two neighbours of which the lower one has the higher score; "" if there are none."""
     for (above, first), (below, second) in pairwise(pairs):
         if second > first:
@@ -256,52 +256,54 @@ def out_of_order(pairs: Pairs) -> str:
     return ""
 
 
-def rankings_of_all(returned: Any, described: Described, id_at: str) -> dict[str, Pairs | Unfit] | Unfit:
+def read_rankings_of_all(returned: Any, described: Described, id_at: str) -> dict[str, Pairs | Unfit] | Unfit:
     """The ranking of each query of a dictionary."""
     if not isinstance(returned, Mapping):
         wrong = f"{type(returned).__name__}, not a dictionary"
         what = "None: is a return statement missing?" if returned is None else wrong
         return Unfit(f"returned {what}", "mode: all returns {query id: ranking}")
     answers = dict(returned.items())
-    return {str(query): _keyed(query, each, answers, described, id_at) for query, each in answers.items()}
+    return {str(query): _read_keyed(query, each, answers, described, id_at) for query, each in answers.items()}
 
 
-def _keyed(query: Any, returned: Any, answers: Mapping[Any, Any], described: Described, id_at: str) -> Pairs | Unfit:
+def _read_keyed(
+    query: Any, returned: Any, answers: Mapping[Any, Any], described: Described, id_at: str
+) -> Pairs | Unfit:
     """The ranking of a query, whose id may be a number in Python."""
     if not isinstance(query, str) and str(query) in answers:
         return Unfit("occurs twice, as text and as a number")
     try:
-        return ranking_of(returned, id_of(query), described, id_at)
+        return read_ranking(returned, id_of(query), described, id_at)
     except Unfit as unfit:
         return unfit
 
 
-def _pairs(returned: Any, query: str, described: Described, id_at: str) -> Pairs:
+def _read_pairs(returned: Any, query: str, described: Described, id_at: str) -> Pairs:
     """Documents with scores; without scores the order of the list decides."""
     if isinstance(returned, dict) and not id_at:
-        return _scored(returned.items(), query)
+        return _read_scored(returned.items(), query)
     if not isinstance(returned, list):
-        raise Unfit(_not_a_list(returned), FORMS)
-    entries = [_entry(entry, described, id_at) for entry in returned]
+        raise Unfit(_describe_no_list(returned), FORMS)
+    entries = [_read_entry(entry, described, id_at) for entry in returned]
     scored = sum(score is not None for _, score in entries)
     if scored not in (0, len(entries)):
         raise Unfit(f"returned {counted(scored, 'document')} with a score and {len(entries) - scored} without one")
     if not scored:
-        return [(id_of(_plain(document)), -float(place)) for place, (document, _) in enumerate(entries)]
-    return _scored(entries, query)
+        return [(id_of(_unwrap(document)), -float(place)) for place, (document, _) in enumerate(entries)]
+    return _read_scored(entries, query)
 
 
-def _scored(entries: Iterable[tuple[Any, Any]], query: str) -> Pairs:
-    return [(id_of(_plain(document)), _score(score, document, query)) for document, score in entries]
+def _read_scored(entries: Iterable[tuple[Any, Any]], query: str) -> Pairs:
+    return [(id_of(_unwrap(document)), _read_score(score, document, query)) for document, score in entries]
 
 
-def _score(value: Any, document: Any, query: str) -> float:
+def _read_score(value: Any, document: Any, query: str) -> float:
     if type(value) is float and isfinite(value):  # nearly always, and there are many
         return value
-    return number_of(_plain(value), Named("score", document, query))
+    return number_of(_unwrap(value), Named("score", document, query))
 
 
-def _plain(value: Any) -> Any:
+def _unwrap(value: Any) -> Any:
     """A number or an id of a database or model as a plain Python value."""
     if isinstance(value, str | int | float):
         return value
@@ -315,7 +317,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _not_a_list(returned: Any) -> str:
+def _describe_no_list(returned: Any) -> str:
     if returned is None:
         return "returned None: is a return statement missing?"
     if isinstance(returned, str | bytes):
@@ -325,31 +327,31 @@ def _not_a_list(returned: Any) -> str:
     return f"returned {type(returned).__name__}, not a list of documents"
 
 
-def _entry(entry: Any, described: Described, id_at: str) -> tuple[Any, Any]:
+def _read_entry(entry: Any, described: Described, id_at: str) -> tuple[Any, Any]:
     """The id of one document and its score, or None."""
     if isinstance(entry, str) and not id_at:
         return entry, None
-    named = {} if type(entry) in (tuple, list) else _fields(entry)
+    named = {} if type(entry) in (tuple, list) else _read_fields(entry)
     if isinstance(entry, tuple | list) and not named:
         if len(entry) != 2:
-            raise Unfit(f"returned {_cut(entry)}, which is not a pair (id, score)", FORMS)
+            raise Unfit(f"returned {_shorten(entry)}, which is not a pair (id, score)", FORMS)
         if entry[1] is None:
-            raise Unfit(f"returned {_cut(entry)}, whose score is None", FORMS)
+            raise Unfit(f"returned {_shorten(entry)}, whose score is None", FORMS)
         document = entry[0]  # an id, or a document with fields
-        return document if isinstance(document, tuple | list) else _entry(document, described, id_at)[0], entry[1]
+        return document if isinstance(document, tuple | list) else _read_entry(document, described, id_at)[0], entry[1]
     if not named and not id_at:
         return entry, None
-    document = _at(entry, id_at) if id_at else next((named[n] for n in IDS if named.get(n) is not None), None)
+    document = _read_path(entry, id_at) if id_at else next((named[n] for n in IDS if named.get(n) is not None), None)
     if document is None:
         remedy = f"allowed: {', '.join(IDS)} for the id; or say where it is, as in id: metadata.sku"
-        raise Unfit(f"returned {_cut(entry)}, which has no id", remedy)
+        raise Unfit(f"returned {_shorten(entry)}, which has no id", remedy)
     more = {name: value for name, value in named.items() if name and name not in (*IDS, *SCORES)}
     if more:
-        described.setdefault(id_of(_plain(document)), more)
+        described.setdefault(id_of(_unwrap(document)), more)
     return document, next((named[name] for name in SCORES if named.get(name) is not None), None)
 
 
-def _at(entry: Any, path: str) -> Any:
+def _read_path(entry: Any, path: str) -> Any:
     """The value at a path of keys and attributes; an error lists the names where the path ends too early."""
     found = entry
     for name in path.split("."):
@@ -358,12 +360,12 @@ def _at(entry: Any, path: str) -> Any:
         value = getattr(found, name, None) if not callable(keys) else found[name] if name in names else None
         if value is None:
             public = ", ".join(each for each in names if not each.startswith("_")) or "nothing"
-            raise Unfit(f"returned {_cut(entry)}, which has no {path}", f"in place of {name} there is {public}")
+            raise Unfit(f"returned {_shorten(entry)}, which has no {path}", f"in place of {name} there is {public}")
         found = value
     return found
 
 
-def _fields(entry: Any) -> dict[str, Any]:
+def _read_fields(entry: Any) -> dict[str, Any]:
     """The fields of an object under the known names; empty for a value without names."""
     if isinstance(entry, Mapping):
         return dict(entry) or {"": None}
@@ -372,7 +374,7 @@ def _fields(entry: Any) -> dict[str, Any]:
     if isinstance(entry, str | int | float | UUID):
         return {}
     if (node := getattr(entry, "node", None)) is not None:  # LlamaIndex: the score is beside the document
-        return {**_fields(node), "score": getattr(entry, "score", None)}
+        return {**_read_fields(node), "score": getattr(entry, "score", None)}
     known = (*IDS, *SCORES, *TITLES, *URLS, "metadata", "meta")
     named = {name: getattr(entry, name) for name in known if hasattr(entry, name)}
     is_value = isinstance(entry, tuple | list) or type(entry).__module__ in ("builtins", "numpy")
@@ -381,6 +383,6 @@ def _fields(entry: Any) -> dict[str, Any]:
     return named if named or is_value else {"": None}
 
 
-def _cut(entry: Any) -> str:
+def _shorten(entry: Any) -> str:
     text = repr(entry)
     return text if len(text) <= 100 else f"{text[:100]}…"

@@ -95,7 +95,7 @@ class _Job:
 @source(name="command", options=CommandOptions)
 def command(options: CommandOptions, request: Request) -> Rankings:
     """Rankings that a program writes for the queries."""
-    with end_programs_on_signals(), _folder() as files:
+    with end_programs_on_signals(), _make_folder() as files:
         job = _Job(options, request, Path(files))
         _write_queries(job)
         _refuse_failure(job, _run(job))
@@ -103,7 +103,7 @@ def command(options: CommandOptions, request: Request) -> Rankings:
 
 
 @contextmanager
-def _folder() -> Iterator[str]:
+def _make_folder() -> Iterator[str]:
     """A folder for the files of the program; an error if the system has no place for it."""
     try:
         made = tempfile.TemporaryDirectory(prefix="ireval-")
@@ -131,10 +131,10 @@ def _run(job: _Job) -> _Ended:
     try:
         return _run_program(job, folder)
     except (OSError, ValueError) as error:
-        raise SourceError(_cannot_start(job, error)) from None
+        raise SourceError(_describe_start_failure(job, error)) from None
 
 
-def _cannot_start(job: _Job, error: OSError | ValueError) -> Problem:
+def _describe_start_failure(job: _Job, error: OSError | ValueError) -> Problem:
     program = job.options.command[0]
     if isinstance(error, FileNotFoundError):
         split = f"write command: [{', '.join(program.split())}], or set shell: true" if " " in program else ""
@@ -147,25 +147,25 @@ def _refuse_failure(job: _Job, ended: _Ended) -> None:
     """Raise an error with the last output of a program that failed."""
     if not ended.in_time:
         complaint = f"took longer than {job.options.timeout:g}s and was stopped, with all its child processes"
-        raise SourceError(_failed(job, complaint, ended, "to allow more time, set timeout:"))
+        raise SourceError(_describe_failure(job, complaint, ended, "to allow more time, set timeout:"))
     if ended.code:
-        raise SourceError(_failed(job, ended.how, ended))
+        raise SourceError(_describe_failure(job, ended.how, ended))
     if not job.rankings.is_file():
-        raise SourceError(_failed(job, "did not write the file {rankings}", ended))
+        raise SourceError(_describe_failure(job, "did not write the file {rankings}", ended))
     if not job.rankings.stat().st_size:
-        raise SourceError(_failed(job, f"wrote nothing to {job.written_to}", ended))
+        raise SourceError(_describe_failure(job, f"wrote nothing to {job.written_to}", ended))
 
 
-def _failed(job: _Job, complaint: str, ended: _Ended, suggestion: str = "") -> Problem:
+def _describe_failure(job: _Job, complaint: str, ended: _Ended, suggestion: str = "") -> Problem:
     lines = last_lines(ended.complaint.decode("utf-8", "replace"))
     return Problem(
-        f"{_line(job)} {complaint}",
+        f"{_format_command(job)} {complaint}",
         suggestion=suggestion,
         allowed=f"the end of its standard error:\n  {lines}" if lines else "it wrote nothing to standard error",
     )
 
 
-def _line(job: _Job) -> str:
+def _format_command(job: _Job) -> str:
     parts = job.options.command
     line = parts[0] if job.options.shell else " ".join(part if "{" in part else shlex.quote(part) for part in parts)
     return " ".join(tidy(line))
@@ -177,12 +177,12 @@ def _read(job: _Job) -> Rankings:
     try:
         return as_rankings(job.rankings, job.request.readers, job.options.format or None, how, "format: …")
     except IrevalError as error:
-        raise SourceError(*(_named(problem, job) for problem in error.problems)) from error.__cause__
+        raise SourceError(*(_rename_file(problem, job) for problem in error.problems)) from error.__cause__
 
 
-def _named(problem: Problem, job: _Job) -> Problem:
+def _rename_file(problem: Problem, job: _Job) -> Problem:
     """The problem without the name of the temporary file, which is gone."""
-    where = problem.place.replace(str(job.rankings), f"{job.written_to} of {_line(job)}")
+    where = problem.place.replace(str(job.rankings), f"{job.written_to} of {_format_command(job)}")
     text = f"{where}: {problem.complaint}" if where else problem.complaint
     return replace(problem, place="", complaint=text.replace(str(job.rankings), job.written_to))
 

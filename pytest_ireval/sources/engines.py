@@ -24,7 +24,7 @@ from pytest_ireval.sources.index import (
     check_index_option,
     fetch_with_index,
     read_index_option,
-    without_keys,
+    remove_keys,
 )
 from pytest_ireval.sources.live_fetching import Batch, fetch_once, fetch_over_http
 from pytest_ireval.sources.live_options import LiveOptions
@@ -36,7 +36,7 @@ from pytest_ireval.sources.live_request import (
     find_placeholders,
     find_sizes,
 )
-from pytest_ireval.sources.lucene_index import lucene_index
+from pytest_ireval.sources.lucene_index import make_lucene_requests
 from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.source_answers import LOGIN
@@ -201,7 +201,7 @@ def _fetch_from_lucene(address: str, options: _LuceneOptions, request: Request) 
         url = f"{address.rstrip('/')}/{path.replace('search', 'msearch')}"
         batch = Batch(options.batch, url, head, {**body, **inside})
     asked, pipeline = [options.query, options.body, options.template], options.params.get("search_pipeline", "")
-    index = lucene_index(address.rstrip("/"), asked, pipeline, check_documents=options.check_documents)
+    index = make_lucene_requests(address.rstrip("/"), asked, pipeline, check_documents=options.check_documents)
     return fetch_with_index(lambda: fetch_over_http(exchange, options, request, batch), index, options, request)
 
 
@@ -311,7 +311,7 @@ def _collect_schema_details(schema: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for kind, entries in schema.items():
         if isinstance(entries, list) and all(isinstance(each, Mapping) and "name" in each for each in entries):
-            named = {each["name"]: without_keys(each, "name") for each in entries}
+            named = {each["name"]: remove_keys(each, "name") for each in entries}
             found |= named if kind == "fields" else {kind: named}
         else:
             found[kind] = entries
@@ -400,13 +400,9 @@ def propose_source(address: str) -> dict[str, Any]:
     def answer(url: str) -> Any:
         try:
             with closing(HttpClient(url)) as client:
-                status, data, *_ = client.fetch("GET", url, None, {}, 30)
-            found, why = json.loads(data), f"status {status}"
-        except (AttemptError, ValueError) as error:
-            found, status, why = None, 0, str(error)
-        if status != 200:
-            raise SourceError(Problem(f"{url}: {why}", suggestion="write https://host:port/index"))
-        return found
+                return client.fetch_json("GET", url, None, {}, 30).answer
+        except AttemptError as error:
+            raise SourceError(Problem(f"{url}: {error}", suggestion="write https://host:port/index")) from None
 
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise SourceError(Problem(f"{shown(address)} is not an address", suggestion="write https://host:port/index"))

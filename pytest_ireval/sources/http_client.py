@@ -5,6 +5,7 @@ Nothing here makes a request again: whether another attempt may help also depend
 
 from __future__ import annotations
 
+import json
 import re
 import ssl
 import time
@@ -19,8 +20,9 @@ from urllib3 import exceptions
 from urllib3.response import BaseHTTPResponse
 
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
+from pytest_ireval.retrieval.formats.other_tools import incomplete
 from pytest_ireval.secrets import keep
-from pytest_ireval.sources.live_request import AttemptError
+from pytest_ireval.sources.live_request import LONGEST_WAIT, AttemptError, TimedAnswer
 
 LARGEST = 64 << 20
 """The number of bytes of one answer that are read."""
@@ -29,12 +31,13 @@ _MAY_PASS = (408, 429, 500, 502, 503, 504)
 _CONTROL = re.compile(r"[\x00-\x08\n-\x1f\x7f]")
 
 
-class Reply(NamedTuple):
+class _Reply(NamedTuple):
     """The whole answer to one request."""
 
     status: int
     data: bytes
-    headers: Mapping[str, str]
+    target: str | None
+    """The address that it redirects to."""
     wait: float
     """Seconds that the system asks to wait before the next request; 0 if it does not say."""
 
@@ -44,13 +47,13 @@ class Reply(NamedTuple):
         lines = tidy(self.data[:600].decode("utf-8", "replace"))
         return f"it begins: {' '.join(lines)[:300]}" if lines else "it is empty"
 
-    def refuse_failure(self, longest_wait: float) -> None:
+    def refuse_failure(self) -> None:
         """Raise AttemptError unless the answer is a success."""
         if 200 <= self.status < 300:
             return
-        if self.status < 400 and (target := self.headers.get("location")):
-            raise AttemptError(f"status {self.status}: it redirects to {shown(target)}", "name that address")
-        wait = f", and asks to wait {self.wait:g}s" if self.wait > longest_wait else ""
+        if self.status < 400 and self.target:
+            raise AttemptError(f"status {self.status}: it redirects to {shown(self.target)}", "name that address")
+        wait = f", and asks to wait {self.wait:g}s" if self.wait > LONGEST_WAIT else ""
         may_pass = self.status in _MAY_PASS and not wait
         raise AttemptError(f"status {self.status}{wait}", self.beginning, again=may_pass, after=self.wait)
 
@@ -72,8 +75,24 @@ class HttpClient:
         """Close all connections."""
         self._pool.clear()
 
-    def fetch(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], timeout: float) -> Reply:
-        """The answer, whatever its status; AttemptError without a whole one."""
+    def fetch_json(
+        self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], timeout: float
+    ) -> TimedAnswer:
+        """The JSON of a whole and successful answer; AttemptError without one."""
+        began = time.monotonic()
+        reply = self._fetch(method, url, data, headers, timeout)
+        seconds = time.monotonic() - began
+        reply.refuse_failure()
+        try:
+            answer = json.loads(reply.data)
+        except ValueError:
+            raise AttemptError("the answer is not JSON", reply.beginning) from None
+        if why := incomplete(answer):
+            raise AttemptError(f"the answer is incomplete: {why}", again=True)
+        return TimedAnswer(answer, seconds)
+
+    def _fetch(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], timeout: float) -> _Reply:
+        """The answer, whatever its status."""
         sent = {**self._headers, **{name.title(): text for name, text in headers.items()}}
         if data is not None:
             sent = {"Content-Type": "application/json", **sent}
@@ -81,7 +100,7 @@ class HttpClient:
             said = f"the request cannot be sent: the header {wrong} has a line end or another control character"
             raise AttemptError(said)
         try:
-            return self._fetch(method, url, data, sent, timeout)
+            return self._fetch_by_urllib3(method, url, data, sent, timeout)
         except exceptions.LocationValueError as error:
             raise AttemptError(f"the request cannot be sent: {error}") from error
         except (exceptions.HTTPError, OSError) as error:
@@ -96,7 +115,9 @@ class HttpClient:
             reason = getattr(cause, "strerror", None) or f"{type(cause).__name__}: {cause}"
             raise AttemptError(f"the connection failed: {reason}", again=True) from error
 
-    def _fetch(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], timeout: float) -> Reply:
+    def _fetch_by_urllib3(
+        self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], timeout: float
+    ) -> _Reply:
         until = time.monotonic() + timeout
         response = self._pool.urlopen(
             method,
@@ -111,7 +132,8 @@ class HttpClient:
         try:
             if response.status < 200:  # the answer itself comes later, and would be taken for that to the next request
                 response.close()
-            return Reply(response.status, _read_body(response, until), response.headers, _find_wait(response))
+            data = _read_body(response, until)
+            return _Reply(response.status, data, response.headers.get("location"), _find_wait(response))
         except BaseException:
             response.close()
             raise

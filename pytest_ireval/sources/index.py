@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pytest_ireval.baselines.index_facts import FACTS
 from pytest_ireval.errors import SourceError, one_line, shown
-from pytest_ireval.retrieval.formats.other_tools import incomplete
-from pytest_ireval.sources.live_request import AttemptError, compile_path
-from pytest_ireval.sources.recording import OFFLINE, Recording, TimedAnswer
+from pytest_ireval.sources.live_request import AttemptError, TimedAnswer, compile_path
+from pytest_ireval.sources.recording import OFFLINE, Recording
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suites.scalars import UnfitError
 
@@ -62,54 +60,53 @@ def fetch_with_index(
     """
     if index is None:
         return fetch()
-    from pytest_ireval.sources.http_client import HttpClient
+    from pytest_ireval.sources.http_client import HttpClient  # brings urllib3, which only live systems need
 
     with ExitStack() as stack:
-        client = stack.enter_context(closing(HttpClient(index.address)))
-        fetcher = _IndexFetcher(client, index, options, request, stack)
-        facts = [fetcher.fetch_facts("before")]
+        fetcher = _IndexFetcher(stack.enter_context(closing(HttpClient(index.address))), index, options)
+        if options.record is not None:
+            recording = Recording(options.record, request, ("index", index.address, index.looks))
+            try:
+                fetcher.recording = stack.enter_context(recording)
+            except SourceError as error:
+                fetcher.note("index facts", one_line(error))
+        before = fetcher.fetch_facts("before")
         found = fetch()
-        facts.append(fetcher.fetch_facts("after"))
-        gone = tuple(fetcher.find_gone_documents()) if index.found is not None else ()
-    notes, fields = (*found.notes, *fetcher.notes.values()), tuple(fetcher.unknown_fields)
-    return replace(found, index=facts, gone=gone, unknown_fields=fields, notes=notes)
+        facts = [before, fetcher.fetch_facts("after")]
+        gone = tuple(fetcher.find_gone_documents(request.relevant())) if index.found is not None else ()
+    notes = (*found.notes, *fetcher.notes.values())
+    return replace(found, index=facts, gone=gone, unknown_fields=tuple(fetcher.unknown_fields), notes=notes)
 
 
-def without_keys(tree: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def remove_keys(tree: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """The entries of other names."""
     return {name: value for name, value in tree.items() if name not in names}
 
 
-@dataclass
 class _IndexFetcher:
     """Asks once for each fact; the first failure of a kind becomes a note."""
 
-    client: HttpClient
-    index: IndexRequests
-    options: LiveOptions
-    request: Request
-    stack: ExitStack
-
-    def __post_init__(self) -> None:
-        self.notes: dict[str, str] = {}
-        self.asked = 0
-        self.unknown_fields: list[str] = []
+    def __init__(self, client: HttpClient, index: IndexRequests, options: LiveOptions) -> None:
+        self.client, self.index, self.timeout = client, index, options.timeout
+        self.headers = {name: text for name, text in options.headers.items() if "{" not in text}
         self.recording: Recording | None = None
-        if self.options.record is not None:
-            source = ("index", self.index.address, self.index.looks)
-            try:
-                self.recording = self.stack.enter_context(Recording(self.options.record, self.request, source))
-            except SourceError as error:
-                self._note("index facts", one_line(error))
+        self.notes: dict[str, str] = {}
+        self.unknown_fields: list[str] = []
+        self._asked = 0
+
+    def note(self, what: str, why: str) -> None:
+        """Say why something could not be read, unless another reason was said."""
+        self.notes.setdefault(what, f"{what} could not be read: {why}")
 
     def fetch_facts(self, when: str) -> Mapping[str, Any]:
+        """The facts that the index gives."""
         answers = self._fetch_answers(self.index.looks, when)
         try:
             answers |= self._fetch_answers(self.index.more(answers), when)
             self.unknown_fields = self.index.unknown_fields(answers)
             return self.index.facts(answers)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            self._note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
+            self.note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
             return {}
 
     def _fetch_answers(self, looks: Mapping[str, Look], when: str) -> dict[str, Any]:
@@ -117,65 +114,42 @@ class _IndexFetcher:
         for name, look in looks.items():
             try:
                 answers[name] = self._fetch_recorded(look, when)
-            except _LookError as error:
-                self._note("index facts", str(error))
+            except (AttemptError, LookupError) as error:
+                self.note("index facts", str(error))
         return answers
 
-    def find_gone_documents(self) -> Iterator[str]:
-        wanted = list(self.request.relevant())
-        step = -(-len(wanted) // MOST) or 1
-        wanted = wanted[::step]
-        if step > 1:
-            self._note(
-                "looked up", f"{len(wanted):,} of all relevant documents were looked up in the index", whole=True
-            )
+    def find_gone_documents(self, relevant: Sequence[str]) -> Iterator[str]:
+        """The relevant documents that the index does not have, or of many those of a part."""
+        wanted = relevant[:: -(-len(relevant) // MOST) or 1]
+        if len(wanted) < len(relevant):
+            self.notes["looked up"] = f"{len(wanted):,} of all relevant documents were looked up in the index"
         assert self.index.found is not None  # noqa: S101 - the caller looks
         for begin in range(0, len(wanted), BATCH):
             batch = wanted[begin : begin + BATCH]
             look, read = self.index.found(batch)
             try:
                 there = set(read(self._fetch_recorded(look, "documents")))
-            except (_LookError, KeyError, TypeError, AttributeError) as error:
-                self._note("relevant documents in the index", str(error))
+            except (AttemptError, LookupError, TypeError, AttributeError) as error:
+                self.note("relevant documents in the index", str(error))
                 return
             yield from (document for document in batch if document not in there)
 
     def _fetch_recorded(self, look: Look, when: str) -> Any:
-        """The answer, recorded or from the system; _LookError without one."""
+        """The answer, recorded or from the system."""
         sent = {"method": "GET" if look.body is None else "POST", "url": look.url, "json": look.body}
-        self.asked += 1
-        if self.recording is None:
-            if os.environ.get(OFFLINE):
-                raise _LookError(f"{OFFLINE} is set")
-            return self._fetch(sent).answer
-        try:
-            return self.recording.answer((self.asked, 0), {**sent, "when": when}, lambda: self._fetch(sent)).answer
-        except LookupError as error:
-            raise _LookError(str(error)) from None
+        self._asked += 1
+        if self.recording is not None:
+            return self.recording.answer((self._asked, 0), {**sent, "when": when}, lambda: self._fetch(look)).answer
+        if os.environ.get(OFFLINE):
+            raise LookupError(f"{OFFLINE} is set")
+        return self._fetch(look).answer
 
-    def _fetch(self, sent: Mapping[str, Any]) -> TimedAnswer:
-        what = f"{sent['method']} {urlsplit(sent['url']).path}"
-        headers = {name: text for name, text in self.options.headers.items() if "{" not in text}
-        body, began = None if sent["json"] is None else json.dumps(sent["json"]).encode(), time.monotonic()
+    def _fetch(self, look: Look) -> TimedAnswer:
+        method, body = ("GET", None) if look.body is None else ("POST", json.dumps(look.body).encode())
         try:
-            reply = self.client.fetch(sent["method"], sent["url"], body, headers, self.options.timeout)
-            value = json.loads(reply.data) if reply.status == 200 else None
+            return self.client.fetch_json(method, look.url, body, self.headers, self.timeout)
         except AttemptError as error:
-            raise _LookError(f"{what}: {error.complaint}") from None
-        except ValueError:
-            raise _LookError(f"{what}: the answer is not JSON") from None
-        if reply.status != 200:
-            raise _LookError(f"{what}: status {reply.status}")
-        if why := incomplete(value):
-            raise _LookError(f"{what}: the answer is incomplete: {why}")
-        return TimedAnswer(value, time.monotonic() - began)
-
-    def _note(self, what: str, why: str, *, whole: bool = False) -> None:
-        self.notes.setdefault(what, why if whole else f"{what} could not be read: {why}")
-
-
-class _LookError(Exception):
-    """A request for facts has no answer."""
+            raise AttemptError(f"{method} {urlsplit(look.url).path}: {error.complaint}") from error.__cause__
 
 
 def read_index_option(index: Mapping[str, str], address: str) -> IndexRequests | None:

@@ -18,29 +18,28 @@ from urllib.parse import quote, urlencode, urlsplit
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.retrieval.formats.other_tools import incomplete
 from pytest_ireval.retrieval.rankings import rankings_of_lists
-from pytest_ireval.sources.callables import out_of_order
+from pytest_ireval.sources.callables import find_rising_scores
 from pytest_ireval.sources.fetching import fetch_all
 from pytest_ireval.sources.live_options import LiveOptions
 from pytest_ireval.sources.live_request import (
+    LONGEST_WAIT,
     OF_ANY_QUERY,
     AttemptError,
     Exchange,
+    TimedAnswer,
     compile_path,
     fill,
     find_placeholders,
     find_query_without_text,
     refuse_unknown,
 )
-from pytest_ireval.sources.recording import OFFLINE, Recording, TimedAnswer
+from pytest_ireval.sources.recording import OFFLINE, Recording
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.source_answers import LOGIN
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
     from pytest_ireval.sources.http_client import HttpClient
-
-LONGEST_WAIT = 60.0
-"""Seconds between two attempts; a system that asks for more is not asked again."""
 
 
 class Batch(NamedTuple):
@@ -275,7 +274,7 @@ class _Fetcher:
                 seconds, took = needed, compile_path(self.exchange.took)(answer) if self.exchange.took else None
             if self._read_page(answer, number, documents) < size:
                 break
-        if self.read_score and (wrong := out_of_order(documents)):
+        if self.read_score and (wrong := find_rising_scores(documents)):
             raise AttemptError(f"scores do not order the hits: {wrong}", "leave out score:, so that their order counts")
         return _Ranked(documents, seconds, took)
 
@@ -317,20 +316,10 @@ class _Fetcher:
 
     def _attempt_once(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> TimedAnswer:
         self.rate.wait()
-        began = time.monotonic()
-        reply = self.client.fetch(method, url, body, headers, self.options.timeout)
-        seconds = time.monotonic() - began
-        reply.refuse_failure(LONGEST_WAIT)
-        try:
-            answer = json.loads(reply.data)
-        except ValueError:
-            raise AttemptError("the answer is not JSON", reply.beginning) from None
-        if why := incomplete(answer):
-            raise AttemptError(f"the answer is incomplete: {why}", again=True)
-        if self.exchange.complete and compile_path(self.exchange.complete)(answer) is not True:
-            why = f"{self.exchange.complete} is not true"
-            raise AttemptError(f"the answer is incomplete: {why}", reply.beginning, again=True)
-        return TimedAnswer(answer, seconds)
+        found = self.client.fetch_json(method, url, body, headers, self.options.timeout)
+        if self.exchange.complete and compile_path(self.exchange.complete)(found.answer) is not True:
+            raise AttemptError(f"the answer is incomplete: {self.exchange.complete} is not true", again=True)
+        return found
 
     def _read_page(self, answer: Any, number: int, documents: list[tuple[str, float]]) -> int:
         """Add the documents of one page; return the number of hits."""

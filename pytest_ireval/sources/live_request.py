@@ -49,6 +49,18 @@ class Exchange(NamedTuple):
     page_size: int | None = None
 
 
+class TimedAnswer(NamedTuple):
+    """An answer, and the seconds that it took."""
+
+    answer: Any
+    seconds: float | None
+    """None for one of several answers to one request."""
+
+
+LONGEST_WAIT = 60.0
+"""Seconds between two attempts; a system that asks for more is not asked again."""
+
+
 class AttemptError(Exception):
     """An attempt without a result; ``again`` is true if another one may succeed, ``after`` that many seconds."""
 

@@ -8,12 +8,12 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from pytest_ireval.baselines.trees import hash_of
-from pytest_ireval.sources.index import COPIES, IndexRequests, Look, without_keys
+from pytest_ireval.sources.index import COPIES, IndexRequests, Look, remove_keys
 from pytest_ireval.sources.live_request import find_placeholders
-from pytest_ireval.sources.searched_fields import unknown_fields
+from pytest_ireval.sources.searched_fields import find_unknown_fields
 
 
-def lucene_index(address: str, asked: Any, pipeline: str, *, check_documents: bool) -> IndexRequests:
+def make_lucene_requests(address: str, asked: Any, pipeline: str, *, check_documents: bool) -> IndexRequests:
     """The requests for an index; ``asked`` is the request to it, and ``pipeline`` the search pipeline that it names."""
 
     def documents(ids: Sequence[str]) -> tuple[Look, Any]:
@@ -25,10 +25,10 @@ def lucene_index(address: str, asked: Any, pipeline: str, *, check_documents: bo
 
     def more(answers: Mapping[str, Any]) -> dict[str, Look]:
         """Stored templates and scripts, and the pipeline of the request, or else those of the indexes."""
-        looks = {f"script {name}": Look(f"{root}/_scripts/{quote(name, safe='')}") for name in _stored_in(asked)}
+        looks = {f"script {name}": Look(f"{root}/_scripts/{quote(name, safe='')}") for name in _find_stored(asked)}
         named = {pipeline} - {""}
         for each in answers.get("settings", {}).values() if not named else ():
-            named.add(_nested(each["settings"]["index"]).get("search", {}).get("default_pipeline", ""))
+            named.add(_nest_settings(each["settings"]["index"]).get("search", {}).get("default_pipeline", ""))
         names = [name for name in sorted(named) if name not in ("", "_none") and not any(find_placeholders(name))]
         return looks | {f"pipeline {name}": Look(f"{root}/_search/pipeline/{quote(name, safe='')}") for name in names}
 
@@ -36,33 +36,33 @@ def lucene_index(address: str, asked: Any, pipeline: str, *, check_documents: bo
     return IndexRequests(
         address,
         looks,
-        _lucene_facts,
+        _read_lucene_facts,
         documents if check_documents else None,
         more,
-        lambda answers: unknown_fields(asked, answers),
+        lambda answers: find_unknown_fields(asked, answers),
     )
 
 
-def _stored_in(asked: Any, below: str = "template") -> Iterator[str]:
+def _find_stored(asked: Any, below: str = "template") -> Iterator[str]:
     """The ids of stored templates and scripts in a request; one that depends on the query is left out."""
     if isinstance(asked, list):
         for each in asked:
-            yield from _stored_in(each, below)
+            yield from _find_stored(each, below)
     elif isinstance(asked, Mapping):
         name = asked.get("id")
         if below in ("template", "script") and isinstance(name, str) and not any(find_placeholders(name)):
             yield name
         for key, each in asked.items():
-            yield from _stored_in(each, key)
+            yield from _find_stored(each, key)
 
 
 _SETTINGS = ("number_of_shards", "sort", "search", "query", "default_pipeline", "final_pipeline")
 """Settings that can move rankings, apart from analysis and similarity."""
 
 
-def _lucene_facts(answers: Mapping[str, Any]) -> dict[str, Any]:
+def _read_lucene_facts(answers: Mapping[str, Any]) -> dict[str, Any]:
     """Name and uuid of the index behind the name, its analysis as a part of the mapping, the count, what is stored."""
-    found: dict[str, Any] = {"stored": dict(_stored_facts(answers))}
+    found: dict[str, Any] = {"stored": dict(_read_stored_facts(answers))}
     if "count" in answers:
         found["documents"] = answers["count"]["count"]
     if "settings" not in answers:
@@ -71,30 +71,32 @@ def _lucene_facts(answers: Mapping[str, Any]) -> dict[str, Any]:
     found |= {"name": ", ".join(settings), "build": ", ".join(each["uuid"] for each in settings.values())}
     if "mapping" in answers:
         # In _meta is what people write there, such as the time of the build: no search looks at it.
-        fields = [without_keys(answers["mapping"][name]["mappings"], "_meta") for name in settings]
+        fields = [remove_keys(answers["mapping"][name]["mappings"], "_meta") for name in settings]
         analysis = [[each.get("analysis"), each.get("similarity")] for each in settings.values()]
         found["mapping"] = hash_of([fields, analysis])
-        found["details"] = _details(fields, list(settings.values()))
+        found["details"] = _collect_details(fields, list(settings.values()))
     return found
 
 
-def _details(mappings: Sequence[Mapping[str, Any]], settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _collect_details(mappings: Sequence[Mapping[str, Any]], settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Fields by their names, and the settings under ``index``, as the engine calls them; of several indexes merged."""
     found: dict[str, Any] = {}
     for mapping, each in zip(mappings, settings, strict=True):
-        nested = _nested(each)
+        nested = _nest_settings(each)
         kept = {name: nested[name] for name in ("analysis", "similarity", *_SETTINGS) if name in nested}
-        found |= {**_fields_of(mapping), "mappings": without_keys(mapping, "properties"), "index": kept}
+        found |= {**_flatten_fields(mapping), "mappings": remove_keys(mapping, "properties"), "index": kept}
     return found
 
 
-def _fields_of(mapping: Mapping[str, Any]) -> dict[str, Any]:
+def _flatten_fields(mapping: Mapping[str, Any]) -> dict[str, Any]:
     """The tree of fields without the words ``properties`` and ``fields`` between them."""
     below = {**mapping.get("fields", {}), **mapping.get("properties", {})}
-    return {name: {**without_keys(each, "fields", "properties"), **_fields_of(each)} for name, each in below.items()}
+    return {
+        name: {**remove_keys(each, "fields", "properties"), **_flatten_fields(each)} for name, each in below.items()
+    }
 
 
-def _nested(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _nest_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as a tree: some engines answer with ``search.default_pipeline`` as one key."""
     found: dict[str, Any] = {}
     for name, value in settings.items():
@@ -102,22 +104,22 @@ def _nested(settings: Mapping[str, Any]) -> dict[str, Any]:
         place = found
         for each in parents:
             place = place.setdefault(each, {})
-        place[last] = {**place.get(last, {}), **_nested(value)} if isinstance(value, Mapping) else value
+        place[last] = {**place.get(last, {}), **_nest_settings(value)} if isinstance(value, Mapping) else value
     return found
 
 
-def _stored_facts(answers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _read_stored_facts(answers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The source of each template and script, as a tree if it is one; pipelines as they are."""
     for name, answer in answers.items():
         kind, _, own = name.partition(" ")
         if kind == "script":
             script = answer["script"]
-            yield ("template" if script.get("lang") == "mustache" else "script") + f" {own}", _source_of(script)
+            yield ("template" if script.get("lang") == "mustache" else "script") + f" {own}", _read_source(script)
         elif kind == "pipeline":
             yield name, answer[own]
 
 
-def _source_of(script: Mapping[str, Any]) -> Any:
+def _read_source(script: Mapping[str, Any]) -> Any:
     source = script.get("source")
     try:
         return json.loads(source) if isinstance(source, str) else source

@@ -24,13 +24,13 @@ from pytest_ireval.sources.callables import (
     Described,
     Pairs,
     WantedArguments,
+    find_object,
+    find_rising_scores,
+    find_search_method,
+    find_wanted_arguments,
     importable_from,
-    object_named,
-    out_of_order,
-    ranking_of,
-    rankings_of_all,
-    search_method,
-    wanted_by,
+    read_ranking,
+    read_rankings_of_all,
 )
 from pytest_ireval.sources.fetching import CallOutcome, fetch_all
 from pytest_ireval.sources.request import Answer, Request
@@ -42,7 +42,7 @@ OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns"
 """The names of parameters that a function may have."""
 
 
-def _checked(text: str) -> str:
+def _check_name(text: str) -> str:
     if not FUNCTION.fullmatch(text):
         raise UnfitError(f"{text!r} does not name a function", "write module:function, for example shop.search:search")
     return text
@@ -51,7 +51,7 @@ def _checked(text: str) -> str:
 class PythonOptions(SourceOptions):
     """The options of a Python function."""
 
-    python: Annotated[Text, AfterValidator(_checked)] = Field(
+    python: Annotated[Text, AfterValidator(_check_name)] = Field(
         description="The search function, as module:function; or a retriever of LangChain, LlamaIndex, Haystack or "
         "PyTerrier."
     )
@@ -74,7 +74,7 @@ def python(options: PythonOptions, request: Request) -> Answer:
     """Rankings of a Python function, called with one query at a time or with all of them."""
     folders = [request.folder, *options.path, Path.cwd()]
     with importable_from(folders):
-        search = _search(options, request, folders)
+        search = _find_search(options, request, folders)
         count = 1 if options.mode == "all" else len(request.queries)
         request.progress.expect(count, "calls")
         how = (count, options.concurrency)
@@ -82,22 +82,22 @@ def python(options: PythonOptions, request: Request) -> Answer:
             from pytest_ireval.sources.event_loop import GRACE, await_in_loop, give_up_loop  # brings asyncio
 
             def call(number: int) -> _Returned:
-                returned: _Returned = await_in_loop(search.awaited(number), options.timeout)
+                returned: _Returned = await_in_loop(search.call_async(number), options.timeout)
                 return returned
 
             outcomes = fetch_all(call, *how, options.timeout + GRACE, request.progress)
             if any(outcome.goes_on for outcome in outcomes):
                 give_up_loop()
         else:
-            outcomes = fetch_all(search.plainly, *how, options.timeout, request.progress)
+            outcomes = fetch_all(search.call, *how, options.timeout, request.progress)
     if outcomes and outcomes[-1].failed:
-        raise _failure(outcomes[-1], len(outcomes) - 1, options, request)
+        raise _make_error(outcomes[-1], len(outcomes) - 1, options, request)
     returned: list[_Returned] = [outcome.value for outcome in outcomes]
     lists = [each.lists for each in returned]
     answers = lists[0] if options.mode == "all" else dict(zip(request.queries.ids, lists, strict=True))
     depth = None if request.keep_all else request.depth
-    rankings = rankings_of_lists(_lists(answers, options.python), "rankings", depth, by_id=request.by_id)
-    timings = _timings(options, request, returned)
+    rankings = rankings_of_lists(_refuse_unfit(answers, options.python), "rankings", depth, by_id=request.by_id)
+    timings = _collect_timings(options, request, returned)
     fields: dict[str, Mapping[str, Any]] = {}
     about: dict[str, Any] = {}
     failed: dict[str, str] = {}
@@ -112,7 +112,7 @@ def python(options: PythonOptions, request: Request) -> Answer:
     return Answer(rankings, timings, fields, about, failed, tuple(notes), index)
 
 
-def _timings(options: PythonOptions, request: Request, returned: Sequence[_Returned]) -> Any:
+def _collect_timings(options: PythonOptions, request: Request, returned: Sequence[_Returned]) -> Any:
     """The seconds by query: those that the function returns, or else those of its calls."""
     if options.mode == "all":
         return returned[0].answer.timings
@@ -126,20 +126,20 @@ def _timings(options: PythonOptions, request: Request, returned: Sequence[_Retur
     return dict(zip(names, given, strict=True))
 
 
-def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> _Search:
+def _find_search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> _Search:
     """The function, imported in the thread from which it is called."""
     absent = [within(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
     if absent:
         raise SourceError(*(Problem(f"there is no folder {each}", path=("path",)) for each in absent))
-    (found,) = fetch_all(lambda _: object_named(options.python, folders), 1, 1, float("inf"), SILENT)
+    (found,) = fetch_all(lambda _: find_object(options.python, folders), 1, 1, float("inf"), SILENT)
     if found.error is not None:
         raise found.error
-    function = search_method(found.value, options.python)
+    function = find_search_method(found.value, options.python)
     is_retriever = function is not found.value
     if is_retriever and options.mode == "all":
         complaint = f"mode: all needs a function, but {options.python} is {type(found.value).__name__}"
         raise SourceError(Problem(complaint, suggestion="remove mode: a retriever gets one query at a time"))
-    wanted = wanted_by(function, options.python, OFFERED[options.mode])
+    wanted = find_wanted_arguments(function, options.python, OFFERED[options.mode])
     if options.mode == "query" and "query_id" not in wanted.by_name and not any(request.queries.text):
         complaint = f"queries have no text: {request.queries.origin} has only ids, but {options.python} needs texts"
         suggestion = "set queries: to a file with columns id and text, or give the function a parameter query_id"
@@ -147,7 +147,7 @@ def _search(options: PythonOptions, request: Request, folders: Sequence[Path]) -
     return _Search(function, wanted, options, request, is_retriever)
 
 
-def _failure(outcome: CallOutcome, number: int, options: PythonOptions, request: Request) -> BaseException:
+def _make_error(outcome: CallOutcome, number: int, options: PythonOptions, request: Request) -> BaseException:
     """The error of the first call that failed."""
     if isinstance(outcome.error, KeyboardInterrupt):
         return outcome.error
@@ -163,7 +163,7 @@ def _failure(outcome: CallOutcome, number: int, options: PythonOptions, request:
     return SourceError(Problem(complaint, suggestion=f"{goes_on}to allow more time, set timeout:"))
 
 
-def _lists(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pairs]:
+def _refuse_unfit(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[str, Pairs]:
     """Documents with scores by query; all wrong answers are refused together."""
     if isinstance(answers, Unfit):
         raise SourceError(Problem(f"{name} {answers}", suggestion=answers.suggestion))
@@ -200,57 +200,57 @@ class _Search:
     request: Request
     is_retriever: bool
 
-    def arguments(self, number: int) -> tuple[list[Any], dict[str, Any]]:
+    def make_arguments(self, number: int) -> tuple[list[Any], dict[str, Any]]:
         """The arguments by position and by name, for one query or for all of them."""
         queries = self.request.queries
         if self.options.mode == "all":
             asked: Any = dict(zip(queries.ids, queries.text, strict=True))
-            columns: Any = {query: self._columns(row) for row, query in enumerate(queries.ids)}
+            columns: Any = {query: self._find_columns(row) for row, query in enumerate(queries.ids)}
         else:
-            asked, columns = queries.text[number], self._columns(number)
+            asked, columns = queries.text[number], self._find_columns(number)
         told = {"query_id": queries.ids[number], "depth": self.request.depth, "columns": columns}
         told |= dict.fromkeys(QUERY_WORDS, asked)
         return [asked] if self.wanted.by_position else [], {name: told[name] for name in self.wanted.by_name}
 
-    def _columns(self, row: int) -> dict[str, str]:
+    def _find_columns(self, row: int) -> dict[str, str]:
         return {name: values[row] for name, values in self.request.queries.columns.items()}
 
-    def plainly(self, number: int) -> Any:
+    def call(self, number: int) -> Any:
         """The return value as rankings; an awaitable one is awaited here."""
-        positional, named = self.arguments(number)
+        positional, named = self.make_arguments(number)
         began = time.perf_counter()
         returned = self.function(*positional, **named)
         if inspect.isawaitable(returned) or inspect.isasyncgen(returned):
             from pytest_ireval.sources.event_loop import await_in_loop  # brings asyncio
 
-            returned = await_in_loop(_awaited(returned))
+            returned = await_in_loop(_await_all(returned))
         return self._read(returned, number, began)
 
-    async def awaited(self, number: int) -> Any:
+    async def call_async(self, number: int) -> Any:
         """The return value of an async function as rankings."""
-        positional, named = self.arguments(number)
+        positional, named = self.make_arguments(number)
         began = time.perf_counter()
-        return self._read(await _awaited(self.function(*positional, **named)), number, began)
+        return self._read(await _await_all(self.function(*positional, **named)), number, began)
 
     def _read(self, returned: Any, number: int, began: float) -> _Returned:
         """Read the value in the thread that returned it, because its parts may be fetched while it is read."""
         answer = returned if isinstance(returned, Answer) else Answer(returned)
         described: Described = dict(answer.fields or {})
         if self.options.mode == "all":
-            lists = rankings_of_all(answer.rankings, described, self.options.id)
+            lists = read_rankings_of_all(answer.rankings, described, self.options.id)
             if not isinstance(lists, Unfit):
                 lists = {
                     str(query): self._refuse_rising(each, lists[str(query)]) for query, each in answer.rankings.items()
                 }
             return _Returned(lists, described, answer)
-        ranked = ranking_of(answer.rankings, self.request.queries.ids[number], described, self.options.id)
+        ranked = read_ranking(answer.rankings, self.request.queries.ids[number], described, self.options.id)
         ranked = self._refuse_rising(answer.rankings, ranked)
         return _Returned(ranked, described, answer, time.perf_counter() - began)
 
     def _refuse_rising(self, returned: Any, ranked: Pairs | Unfit) -> Pairs | Unfit:
         """Refuse scores that contradict the order of a list: one of the two is wrong, and nobody knows which."""
         has_no_order = isinstance(returned, Mapping) and not isinstance(returned.get("documents"), list)
-        if isinstance(ranked, Unfit) or has_no_order or not (wrong := out_of_order(ranked)):
+        if isinstance(ranked, Unfit) or has_no_order or not (wrong := find_rising_scores(ranked)):
             return ranked
         way_out = (
             "name a function: it returns the ids in the order that counts, or distances with a minus sign"
@@ -261,7 +261,7 @@ class _Search:
         return Unfit(f"returned documents that are not in the order of their scores: {wrong}", way_out)
 
 
-async def _awaited(returned: Any) -> Any:
+async def _await_all(returned: Any) -> Any:
     if inspect.isasyncgen(returned):
         return [each async for each in returned]
     found = await returned

@@ -12,25 +12,18 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_ireval.errors import InputError, Problem, SourceError, within
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.retrieval.formats.input_file import input_file
 from pytest_ireval.secrets import hidden_in
+from pytest_ireval.sources.live_request import TimedAnswer
 from pytest_ireval.sources.request import Request
 
 OFFLINE = "IREVAL_OFFLINE"
 """The variable with which no system is asked: answers come from recordings alone."""
 FORMAT = 1
-
-
-class TimedAnswer(NamedTuple):
-    """An answer, and the seconds that it took."""
-
-    answer: Any
-    seconds: float | None
-    """None for one of several answers to one request."""
 
 
 class Recording:

@@ -36,7 +36,7 @@ class RunOptions(SourceOptions):
 @source(name="run", options=RunOptions)
 def run(options: RunOptions, request: Request) -> Rankings:
     """Rankings from files, in any installed format."""
-    files = list(dict.fromkeys(file for path in options.run for file in _files(path, request.folder)))
+    files = list(dict.fromkeys(file for path in options.run for file in _find_files(path, request.folder)))
     depth = None if request.keep_all else request.depth
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
     parts = [as_rankings(near(file), request.readers, options.format or None, how, "format: …") for file in files]
@@ -52,7 +52,7 @@ def missing_files(options: SourceOptions, folder: Path) -> list[str] | None:
     missing = []
     for path in options.run:
         try:
-            list(_files(path, folder))
+            list(_find_files(path, folder))
         except SourceError:
             missing.append(within(path, folder))
     return missing
@@ -68,7 +68,9 @@ def files_of(options: SourceOptions, folder: Path) -> list[Path]:
     """The files of a source of files; none for another source, and where one is missing, an error when it is read."""
     try:
         return (
-            [file for path in options.run for file in _files(path, folder)] if isinstance(options, RunOptions) else []
+            [file for path in options.run for file in _find_files(path, folder)]
+            if isinstance(options, RunOptions)
+            else []
         )
     except SourceError:
         return []
@@ -79,27 +81,29 @@ def orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]
     found: dict[str, list[tuple[int, float, str]]] = {}
     paths = options.run if isinstance(options, RunOptions) else ()
     try:
-        for file in (file for path in paths for file in _files(path, folder) if file.is_file()):
-            for query, rank, score, document in _trec_rows(file):
+        for file in (file for path in paths for file in _find_files(path, folder) if file.is_file()):
+            for query, rank, score, document in _read_trec_rows(file):
                 found.setdefault(query, []).append((rank, score, document))
     except (InputError, IndexError, ValueError):  # another format, which has been read as what it is
         return {}
     ranked = {query: sorted(rows) for query, rows in found.items()}
-    return {query: [row[2] for row in rows] for query, rows in ranked.items() if _ascend([row[1] for row in rows])}
+    return {
+        query: [row[2] for row in rows] for query, rows in ranked.items() if _is_ascending([row[1] for row in rows])
+    }
 
 
-def _trec_rows(path: Path) -> Iterator[tuple[str, int, float, str]]:
+def _read_trec_rows(path: Path) -> Iterator[tuple[str, int, float, str]]:
     with input_file(path) as file:
         for line in file.lines():
             columns = line.split()
             yield columns[0], int(columns[3]), float(columns[4]), columns[2]
 
 
-def _ascend(scores: Sequence[float]) -> bool:
+def _is_ascending(scores: Sequence[float]) -> bool:
     return len(scores) > 2 and scores[0] < scores[-1] and all(a <= b for a, b in itertools.pairwise(scores))
 
 
-def _files(path: Path, folder: Path) -> Iterator[Path]:
+def _find_files(path: Path, folder: Path) -> Iterator[Path]:
     """The files of a path or pattern, in order of their names."""
     shown_path = within(path, folder)
     if os.path.exists(path):
@@ -109,13 +113,15 @@ def _files(path: Path, folder: Path) -> Iterator[Path]:
         found = sorted(glob.glob(shown_path, root_dir=folder, recursive=True))
         files = [file for name in found if (file := Path(os.path.normpath(folder / name))).is_file()]
         if not files:
-            raise SourceError(Problem(f"no file matches {shown(shown_path)}", suggestion=_beside(path, folder)))
+            raise SourceError(
+                Problem(f"no file matches {shown(shown_path)}", suggestion=_describe_folder(path, folder))
+            )
         yield from files
     else:
-        raise SourceError(Problem(f"there is no file {shown(shown_path)}", suggestion=_beside(path, folder)))
+        raise SourceError(Problem(f"there is no file {shown(shown_path)}", suggestion=_describe_folder(path, folder)))
 
 
-def _beside(path: Path, folder: Path) -> str:
+def _describe_folder(path: Path, folder: Path) -> str:
     """A hint at the files in the folder of a missing file."""
     if not os.path.isdir(path.parent):
         return "" if glob.has_magic(str(path.parent)) else f"there is no folder {within(path.parent, folder)} either"
@@ -135,10 +141,12 @@ def _refuse_split(parts: Sequence[Rankings], files: Sequence[Path], folder: Path
             if other != file:
                 split.setdefault((other, file), []).append(query)
     if split:
-        raise SourceError(*(_split(within(a, folder), within(b, folder), queries) for (a, b), queries in split.items()))
+        raise SourceError(
+            *(_describe_split(within(a, folder), within(b, folder), queries) for (a, b), queries in split.items())
+        )
 
 
-def _split(one: str, other: str, queries: Sequence[str]) -> Problem:
+def _describe_split(one: str, other: str, queries: Sequence[str]) -> Problem:
     more = f" and {len(queries) - 1} more" if len(queries) > 1 else ""
     return Problem(
         f"query {shown(queries[0])}{more}: ranked in {one} and in {other}",

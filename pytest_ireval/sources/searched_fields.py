@@ -22,7 +22,7 @@ _OPEN = ("flattened", "flat_object")
 """Types of fields that may have more below them than the mapping says."""
 
 
-def unknown_fields(asked: Any, answers: Mapping[str, Any]) -> list[str]:
+def find_unknown_fields(asked: Any, answers: Mapping[str, Any]) -> list[str]:
     """The fields of a request that no mapping has, with a similar name if there is one.
 
     ``answers`` has the mapping, and stored templates that are part of the request.
@@ -34,13 +34,13 @@ def unknown_fields(asked: Any, answers: Mapping[str, Any]) -> list[str]:
     mappings = [each["mappings"] for each in answers["mapping"].values()]
     known: dict[str, str] = {}
     for mapping in mappings:
-        known |= _known_fields(mapping)
-    known |= dict.fromkeys((name for tree in trees for name in _made_by_request(tree)), "")
-    searched = dict.fromkeys(name for tree in trees for name in _searched_fields(tree))
-    return [_with_hint(name, known) for name in searched if not _is_known(name, known)]
+        known |= _collect_known_fields(mapping)
+    known |= dict.fromkeys((name for tree in trees for name in _find_made_by_request(tree)), "")
+    searched = dict.fromkeys(name for tree in trees for name in _find_searched_fields(tree))
+    return [_add_hint(name, known) for name in searched if not _is_known(name, known)]
 
 
-def _with_hint(name: str, known: Mapping[str, str]) -> str:
+def _add_hint(name: str, known: Mapping[str, str]) -> str:
     meant = closest(name, known)
     return f"{name} (did you mean {meant}?)" if meant else name
 
@@ -60,43 +60,43 @@ def _is_known(name: str, known: Mapping[str, str]) -> bool:
     return name in known or any(known.get(each) in _OPEN for each in parents)
 
 
-def _known_fields(mapping: Mapping[str, Any], path: str = "") -> dict[str, str]:
+def _collect_known_fields(mapping: Mapping[str, Any], path: str = "") -> dict[str, str]:
     """By the full name of a field, its type."""
     found: dict[str, str] = {}
     for kind in ("properties", "fields", "runtime", "derived"):
         for name, each in mapping.get(kind, {}).items():
             full = f"{path}{name}"
             found[full] = each.get("type", "object")
-            found |= _known_fields(each, f"{full}.")
+            found |= _collect_known_fields(each, f"{full}.")
     return found
 
 
-def _made_by_request(tree: Any) -> Iterator[str]:
+def _find_made_by_request(tree: Any) -> Iterator[str]:
     """Fields that exist for this request only."""
     if isinstance(tree, Mapping):
         for key, each in tree.items():
             if key in ("runtime_mappings", "derived") and isinstance(each, Mapping):
                 yield from each
-            yield from _made_by_request(each)
+            yield from _find_made_by_request(each)
     elif isinstance(tree, list):
         for each in tree:
-            yield from _made_by_request(each)
+            yield from _find_made_by_request(each)
 
 
-def _searched_fields(tree: Any) -> Iterator[str]:
+def _find_searched_fields(tree: Any) -> Iterator[str]:
     if isinstance(tree, list):
         for each in tree:
-            yield from _searched_fields(each)
+            yield from _find_searched_fields(each)
         return
     for key, each in tree.items() if isinstance(tree, Mapping) else ():
         if key in _BY_FIELD and isinstance(each, Mapping):
             yield from (name for name in each if name not in _OPTIONS)
         elif key in _OF_FIELDS and isinstance(each, Mapping):
             named = (each.get(name) for name in _LISTS)
-            yield from (text.partition("^")[0] for value in named for text in _texts(value))
+            yield from (text.partition("^")[0] for value in named for text in _list_texts(value))
         elif key not in _NO_QUERIES:
-            yield from _searched_fields(each)
+            yield from _find_searched_fields(each)
 
 
-def _texts(value: Any) -> Sequence[str]:
+def _list_texts(value: Any) -> Sequence[str]:
     return [value] if isinstance(value, str) else [each for each in value or () if isinstance(each, str)]

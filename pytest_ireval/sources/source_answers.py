@@ -73,10 +73,10 @@ def _fetch_answer(source: SourceAsked, request: Request) -> _Answer:
         if not len(rankings):
             raise SourceError(_describe_nothing_ranked(others, request))
         rankings = rankings if request.keep_all else first_documents(rankings, request.depth)
-        failed = {query: _one_line(why) for query, why in _entries(answer.failed, "failed")}
+        failed = {query: _make_one_line(why) for query, why in _list_entries(answer.failed, "failed")}
         index = tuple(map(index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
-        notes, gone = tuple(map(_one_line, answer.notes)), tuple(map(str, answer.gone))
-        fields = tuple(map(_one_line, answer.unknown_fields))
+        notes, gone = tuple(map(_make_one_line, answer.notes)), tuple(map(str, answer.gone))
+        fields = tuple(map(_make_one_line, answer.unknown_fields))
         return _Answer(
             rankings, others, _shorten_facts(answer.about), failed, notes, index, gone, answer.recorded, fields
         )
@@ -85,11 +85,11 @@ def _fetch_answer(source: SourceAsked, request: Request) -> _Answer:
 def _check_data(rankings: Rankings, answer: Answer) -> Rankings:
     """The rankings with the timings and fields of the answer, checked and as plain values."""
     timings, fields = answer.timings, answer.fields
-    for query, seconds in _entries(timings, "timings"):
+    for query, seconds in _list_entries(timings, "timings"):
         number = plain_field(seconds)
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
             raise SourceError(f"timings: query {query!r} took {seconds!r}, which is not a number of seconds")
-    for document, known in _entries(fields, "fields"):
+    for document, known in _list_entries(fields, "fields"):
         if not isinstance(known, Mapping):
             raise SourceError(f"fields: document {document!r} has {known!r}, not a mapping of names and values")
     if timings is not None:
@@ -101,7 +101,7 @@ def _check_data(rankings: Rankings, answer: Answer) -> Rankings:
     return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
 
 
-def _entries(mapping: Any, what: str) -> list[tuple[Any, Any]]:
+def _list_entries(mapping: Any, what: str) -> list[tuple[Any, Any]]:
     if mapping is not None and not isinstance(mapping, Mapping):
         raise SourceError(f"{what} of the answer are {type(mapping).__name__}, not a mapping")
     return [] if mapping is None else list(mapping.items())
@@ -112,13 +112,13 @@ MOST_FACTS, LONGEST_FACT = 20, 200
 
 def _shorten_facts(about: Any) -> dict[str, str]:
     """The facts as short lines; secrets are hidden."""
-    entries = _entries(about, "about")
+    entries = _list_entries(about, "about")
     if len(entries) > MOST_FACTS:
         raise SourceError(Problem(f"about has {len(entries)} facts", allowed=f"at most {MOST_FACTS}"))
-    return {_one_line(name): _one_line(text) for name, text in entries}
+    return {_make_one_line(name): _make_one_line(text) for name, text in entries}
 
 
-def _one_line(text: object) -> str:
+def _make_one_line(text: object) -> str:
     return hidden(" ".join(str(text).split()))[:LONGEST_FACT]
 
 

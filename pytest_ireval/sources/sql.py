@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.kinds import source
 from pytest_ireval.retrieval.rankings import rankings_of_lists
-from pytest_ireval.sources.callables import IDS, Described, out_of_order, ranking_of
+from pytest_ireval.sources.callables import IDS, Described, find_rising_scores, read_ranking
 from pytest_ireval.sources.fetching import fetch_all
 from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, refuse_unknown
 from pytest_ireval.sources.request import Answer, Request
@@ -54,7 +54,7 @@ class SqlOptions(SourceOptions):
         return frozenset(PARAMETER.findall(self.sql)) - OF_ANY_QUERY
 
     def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:
-        """Mistakes of the SQL that show without asking."""
+        """Mistakes of the SQL that show without fetcher."""
         sizes = [("limit", number) for found in LIMIT.finditer(self.sql) for number in found.groups() if number]
         yield from find_mistakes(PARAMETER.findall(self.sql), sizes, queries, depth, ":%s")
 
@@ -83,7 +83,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
         engine = sqlalchemy.create_engine(options.database, pool_size=options.concurrency, max_overflow=0)
     except (sqlalchemy.exc.ArgumentError, sqlalchemy.exc.NoSuchModuleError, ImportError) as error:
         raise SourceError(
-            Problem(f"database: {_said(error)}", suggestion="write dialect+driver://user@host/name")
+            Problem(f"database: {_format_error(error)}", suggestion="write dialect+driver://user@host/name")
         ) from None
     if options.setup:
 
@@ -93,12 +93,12 @@ def sql(options: SqlOptions, request: Request) -> Answer:
             connection.commit()  # what is set in a transaction that does not end well is not set
 
     request.progress.expect(len(queries), "queries")
-    asking = _Asking(engine, options, request, sqlalchemy.text(options.sql), used)
+    fetcher = _SqlFetcher(engine, options, request, sqlalchemy.text(options.sql), used)
     notes: dict[str, None] = {}
     try:
-        index = [*asking.facts(notes)]
-        outcomes = fetch_all(asking.rows, len(queries), options.concurrency, options.timeout, request.progress)
-        index += asking.facts(notes)
+        index = [*fetcher.fetch_facts(notes)]
+        outcomes = fetch_all(fetcher.fetch_rows, len(queries), options.concurrency, options.timeout, request.progress)
+        index += fetcher.fetch_facts(notes)
     finally:
         engine.dispose()
     if outcomes and outcomes[-1].failed:
@@ -111,13 +111,13 @@ def sql(options: SqlOptions, request: Request) -> Answer:
             )
         if not isinstance(failure, sqlalchemy.exc.SQLAlchemyError):
             raise failure
-        raise SourceError(f"{_said(failure)}, {where}")
+        raise SourceError(f"{_format_error(failure)}, {where}")
     found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
     rankings = rankings_of_lists(found, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
-    return Answer(rankings, asking.seconds, asking.fields or None, index=index, notes=tuple(notes))
+    return Answer(rankings, fetcher.seconds, fetcher.fields or None, index=index, notes=tuple(notes))
 
 
-class _Asking:
+class _SqlFetcher:
     """Asks for one query at a time, each thread with a connection of its own."""
 
     def __init__(self, engine: Engine, options: SqlOptions, request: Request, text: TextClause, used: set[str]) -> None:
@@ -125,7 +125,7 @@ class _Asking:
         self.fields: Described = {}
         self.seconds: dict[str, float] = {}
 
-    def facts(self, notes: dict[str, None]) -> Iterator[dict[str, Any]]:
+    def fetch_facts(self, notes: dict[str, None]) -> Iterator[dict[str, Any]]:
         """The facts of the index, if the suite has SQL for them; a note where the database does not give them."""
         import sqlalchemy
 
@@ -135,11 +135,11 @@ class _Asking:
             with self.engine.connect() as connection:
                 found = connection.execute(sqlalchemy.text(self.options.index)).mappings().one()
         except sqlalchemy.exc.SQLAlchemyError as error:
-            notes[f"index facts could not be read: {_said(error)}"] = None
+            notes[f"index facts could not be read: {_format_error(error)}"] = None
             return
         yield dict(found)
 
-    def rows(self, number: int) -> list[tuple[str, float]]:
+    def fetch_rows(self, number: int) -> list[tuple[str, float]]:
         """The documents of a query."""
         queries = self.request.queries
         values: dict[str, Any] = {name: column[number] for name, column in queries.columns.items()}
@@ -153,15 +153,15 @@ class _Asking:
                 raise SourceError(Problem(said, suggestion=f"name the column of the id: {' or '.join(IDS)}"))
             rows = [dict(row) for row in found.mappings()]
             self.seconds[queries.ids[number]] = time.monotonic() - began
-        ranked = ranking_of(rows, queries.ids[number], self.fields)
+        ranked = read_ranking(rows, queries.ids[number], self.fields)
         if not isinstance(ranked, list):
             raise SourceError(Problem(f"query {shown(queries.ids[number])}: {ranked}", suggestion=ranked.suggestion))
-        if wrong := out_of_order(ranked):
+        if wrong := find_rising_scores(ranked):
             said = f"query {shown(queries.ids[number])}: the score does not order the rows: {wrong}"
             raise SourceError(Problem(said, suggestion="leave out the column score, or give it a minus sign"))
         return ranked
 
 
-def _said(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     """The message of the database, without the SQL that SQLAlchemy adds."""
     return " ".join(tidy(str(getattr(error, "orig", None) or error))[:3])

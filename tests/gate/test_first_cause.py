@@ -12,7 +12,7 @@ from shop_engine import QUERIES, ShopEngine, list_judgments, make_catalogue
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baselines.trees import name_changes
-from pytest_ireval.sources.searched_fields import unknown_fields
+from pytest_ireval.sources.searched_fields import find_unknown_fields
 
 RULES = "rules:\n  - no_regression: {metric: nDCG@10, tolerance: 2%}\n"
 REBUILT = "the index was rebuilt, with the same mapping, settings and number of documents (300)"
@@ -393,7 +393,7 @@ KNOWN = {
     ],
 )
 def test_the_fields_that_a_mapping_lacks(request_body, unknown):
-    found = unknown_fields([request_body], {"mapping": {"old": {"mappings": {}}, "new": {"mappings": KNOWN}}})
+    found = find_unknown_fields([request_body], {"mapping": {"old": {"mappings": {}}, "new": {"mappings": KNOWN}}})
 
     assert [field.partition(" ")[0] for field in found] == unknown
-    assert unknown_fields([request_body], {}) == []
+    assert find_unknown_fields([request_body], {}) == []
