@@ -6,7 +6,7 @@ import types
 import pytest
 from live_server import Server
 
-from pytest_ireval import SourceError, SuiteError, hookimpl, load_suite, run_gate, source
+from pytest_ireval import SourceError, hookimpl, load_suite, run_gate, source
 from pytest_ireval.options import SourceOptions, Text
 from pytest_ireval.plugins.registry import Plugins
 
@@ -114,11 +114,6 @@ def test_an_explanation_without_end_is_cut(gate, server):
     assert len(lines) == 40
     assert max(len(line) - len(line.lstrip()) for line in lines) == 10
     assert max(map(len, lines)) == 200
-
-
-def test_explain_needs_a_query(gate, server):
-    with pytest.raises(SuiteError, match="explain: true needs a query"):
-        gate({**opensearch(server, template={"id": "shop"}), "query": None})
 
 
 class AcmeOptions(SourceOptions):

@@ -276,14 +276,6 @@ def test_options_that_cannot_be_right(shop, server, options, said):
     assert said in str(caught.value)
 
 
-def test_a_placeholder_that_is_no_column(shop, server):
-    said = shop.refused(source(server, params={"q": "{txt}"}))
-
-    assert "{txt} is not a column of the queries (queries.tsv)" in said
-    assert "did you mean 'text'?" in said
-    assert server.requests == []
-
-
 def test_no_more_requests_a_second_than_the_rate(shop, server, waits):
     shop.lists(source(server, rate="0.5", concurrency="2"))
 
@@ -374,15 +366,6 @@ def tree_of(code):
 def test_options_of_an_engine_that_cannot_be_right(shop, options, said):
     with pytest.raises(ValueError, match=said):
         shop.source({"opensearch": "http://localhost:9200/products", **options})
-
-
-def test_a_stored_template(shop, server):
-    server.respond = lambda _: WIRE["opensearch"][1](["m1"])
-
-    shop.lists({"opensearch": f"{server.url}/products", "template": {"id": "shop", "params": {"words": "{text}"}}})
-
-    request = next(request for request in server.requests if request.body)
-    assert (request.path, request.body["id"]) == ("/products/_search/template", "shop")
 
 
 def test_a_suite_keeps_the_order_of_a_live_system(tmp_path, server):

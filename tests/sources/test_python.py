@@ -1,8 +1,6 @@
 """The source ``python``: what a function is given, what it may return, and what is said when it does not."""
 
-import asyncio
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from types import SimpleNamespace
 
@@ -155,6 +153,21 @@ def test_a_value_that_cannot_be_names_the_query(search, returned, complaint):
     assert search(f"def search(text):\n    return {returned} if 'red' in text else []\n", lists=False) == (
         f"shop.ireval.yaml:5:11: source > python\n  search:search, query 'q1': {complaint}"
     )
+
+
+@pytest.mark.parametrize("mode", ["query", "all"])
+def test_scores_that_rise_down_the_list_are_refused_as_those_of_live_systems(search, mode):
+    def ask(returned, **options):
+        found = returned if mode == "query" else f"{{query: {returned} for query in text}}"
+        return search(f"def search(text):\n    return {found}\n", mode=mode, **options)
+
+    for rising in ("[('a', 0.9), ('b', 0.1), ('c', 0.1001)]", "[{'id': 'b', 'score': 0.1}, {'id': 'c', 'score': 0.2}]"):
+        said = " ".join(ask(rising, lists=False).split())
+        assert "query 'q1': returned documents that are not in the order of their scores: 'c' (0." in said
+        assert "return ids without scores if their order counts, distances with a minus sign" in said
+        assert "or a dictionary {id: score}, which has no order" in said
+    for fine in ("['a', 'b']", "[('a', 1), ('b', 1)]", "[('a', -0.1), ('b', -0.7)]", "{'b': 1, 'a': 2}", "[]"):
+        assert ask(fine).keys() == {"q1", "q2"}
 
 
 def test_a_document_twice_is_an_error(search):
@@ -330,25 +343,6 @@ def test_queries_without_text_are_not_searched_for(shop, search):
         "  set queries: to a file with columns id and text, or give the function a parameter query_id"
     )
     assert search("def search(text, query_id):\n    return [query_id]\n") == {"q1": ["q1"], "q2": ["q2"]}
-
-
-def test_async_functions_are_asked_where_a_loop_is_running_already(search):
-    code = """
-import asyncio
-
-async def search(text):
-    await asyncio.sleep(0)
-    return [text]
-"""
-
-    async def in_a_notebook():
-        return search(code)
-
-    assert search(code) == {"q1": ["red mug"], "q2": ["blue mug"]}
-    assert ThreadPoolExecutor(1).submit(asyncio.run, in_a_notebook()).result() == {
-        "q1": ["red mug"],
-        "q2": ["blue mug"],
-    }
 
 
 def test_async_generators_and_plain_functions_that_return_something_to_wait_for(search):

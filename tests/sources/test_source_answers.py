@@ -190,15 +190,12 @@ def test_the_description_has_what_differs_from_the_defaults_and_no_secrets(shop)
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ({"run": "runs/a.trec"}, "run: runs/a.trec"),
         ({"run": ["runs/*.gz", "b.json"], "format": "trec"}, "run: [runs/*.gz, b.json], format: trec"),
         ({"python": "shop:search", "concurrency": 8, "timeout": "2m", "path": "src"}, "python: shop:search"),
-        ({"python": "shop:search", "mode": "all"}, "python: shop:search, mode: all"),
         (
             {"command": ["search", "--depth", "{depth}"], "environment": {"TOKEN": "s3cret"}, "folder": "tools"},
             "command: [search, --depth, {depth}], folder: tools",
         ),
-        ({"command": "search | sort", "shell": "true"}, "command: search | sort, shell: true"),
     ],
 )
 def test_a_built_in_source_in_one_line(shop, value, text):
