@@ -221,17 +221,6 @@ def test_steps_that_do_not_come_to_the_value_are_an_error(steps, complaint):
     assert text.startswith(f"Top@4\n  {complaint}")
 
 
-def test_companions_are_brought():
-    @per_query_metric(name="Dear", needs=("fields",))
-    def dear(ranking):
-        """Highest price."""
-        return max(known.get("price", 0) for known in ranking.fields)
-
-    explained = why(dear, JUDGMENTS, RANKINGS, "mug", fields={"a": {"price": 0.7}}).first
-
-    assert explained.value == 0.7
-
-
 def test_the_json_form_has_everything():
     data = json.loads(json.dumps(why("AP", JUDGMENTS, RANKINGS, "mug", BETTER).to_dict()))
 

@@ -149,25 +149,3 @@ def test_a_baseline_that_held_too_little_is_an_error_that_says_what_differs(bran
     assert found["headline"] == (
         f"the baseline at {base}, the merge base with main holds 3 documents of each query, and nDCG@10 looks at 10"
     )
-
-
-def test_baselines_of_other_passages_are_not_compared(branch):
-    branch.git("checkout", "--quiet", "main")
-    shop = branch.shop
-    shop.judgments = {q: {f"{d}#0-90": grade for d, grade in grades.items()} for q, grades in shop.judgments.items()}
-    shop.rankings = {query: [f"{d}#0-90" for d in ids] for query, ids in shop.rankings.items()}
-    shop.change(("judgments: judgments.txt", "judgments: judgments.txt\ndocuments: {spans: 40%}"))
-    branch.accept("--ireval-force")
-    base = branch.git("rev-parse", "--short=7", "HEAD")
-    branch.git("checkout", "--quiet", "-B", "change")
-    shop.rankings["q10"].reverse()
-    shop.change(("spans: 40%", "spans: 30%"))
-    branch.accept("--ireval-force")
-
-    found = branch.outcome()
-
-    assert found["verdict"] == "error"
-    assert found["headline"] == (
-        f"the baseline at {base}, the merge base with main was accepted with spans: 40%, "
-        "and that of this branch otherwise"
-    )

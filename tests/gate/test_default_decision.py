@@ -140,15 +140,6 @@ def test_beyond_the_hard_limit_it_fails_whatever_is_unjudged(town):
     )
 
 
-def test_where_the_best_grades_leave_a_fall_it_is_said(town):
-    outcome = town((SAME, 40), (LOSS, 40), (BELOW_NEW, 20)).only(DEFAULT)
-
-    assert (
-        "20 unjudged documents fill lost places and count as irrelevant: judge them (to_judge.tsv); even with the "
-        "best grades the figure falls by 0.200"
-    ) in outcome.facts
-
-
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
@@ -284,15 +275,3 @@ def test_weights_that_leave_few_queries_are_said(town, ireval):
     printed = ireval("check", str(some.folder / "town.ireval.yaml"))
     assert printed.code == 0
     assert "is weighted, and few queries decide it: 100 queries count like 14 of equal weight\n" in printed.out
-
-
-@pytest.mark.parametrize(
-    ("text", "weights"),
-    [(WEIGHTED, [2, 1] * 50), (DEFAULT, [50] * 10 + [1] * 90)],
-    ids=["like 90 queries", "a rule that is not weighted"],
-)
-def test_weights_that_leave_enough_are_not_spoken_of(text, weights, town):
-    some = town((SAME, 100), weights=weights)
-    some.gate(text)
-
-    assert not [note for note in some.result.notes if "is weighted" in note]

@@ -23,7 +23,7 @@ def shop(pytester, monkeypatch):
 
     def run(name, *options):
         monkeypatch.setenv("SHOP_RANKINGS", f"runs/{name}.trec")
-        return pytester.runpytest_subprocess("--ireval", *options)
+        return pytester.runpytest("--ireval", *options)
 
     assert run("accepted", "--ireval-update-new").ret == 0
     return run
