@@ -21,7 +21,7 @@ from pytest_ireval.retrieval.judged import Documents, Hits, Sessions, Unretrieve
 from pytest_ireval.retrieval.judgments import Ideal, Subtopics
 from pytest_ireval.rules.context import Unjudged, Values
 from pytest_ireval.rules.side import Population, Side
-from pytest_ireval.suites import options as types
+from pytest_ireval.suites import option_types as types
 from pytest_ireval_judgments import ClickedSearch
 
 PAGE = Path(__file__).with_name("plugins.md")

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from pytest_ireval.suites.options import (
+from pytest_ireval.suites.option_types import (
     Against,
-    AlwaysEvidenceOptions,
     AmountText,
     BoundText,
-    ComparingOptions,
     DayText,
     DurationText,
-    EvidenceOptions,
     Filter,
     Flag,
-    Looser,
     MetricText,
     MetricTexts,
     Number,
     PathText,
     PathTexts,
-    RuleFacts,
-    RuleOptions,
     SecretText,
-    SourceOptions,
     Text,
     Texts,
     TolerancesText,
     ToleranceText,
     Whole,
+)
+from pytest_ireval.suites.options import (
+    AlwaysEvidenceOptions,
+    ComparingOptions,
+    EvidenceOptions,
+    Looser,
+    RuleFacts,
+    RuleOptions,
+    SourceOptions,
 )
 from pytest_ireval.suites.scalars import UnfitError
 

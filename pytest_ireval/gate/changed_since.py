@@ -19,8 +19,8 @@ from pytest_ireval.repositories.branches import Changes, Files, changes_since, i
 from pytest_ireval.repositories.git import places_of, root_of
 from pytest_ireval.sources.command import CommandOptions
 from pytest_ireval.sources.python import PythonOptions
-from pytest_ireval.suites.finding import ANY, fitting, pattern_of, watched
 from pytest_ireval.suites.suite import Pattern, SourceAsked, Suite, Watch
+from pytest_ireval.suites.watches import ANY, find_fitting, find_watched, pattern_of
 from pytest_ireval.text_table import printable
 
 IN_ANY_CASE = "takes part whatever changed: "
@@ -51,7 +51,7 @@ class Repositories:
         """The first file that fits and that git ignores, so that its changes are unknown; empty if there is none."""
         if root not in self.ignored:
             self.ignored[root] = ignored_files(root)
-        return next(fitting(pattern, self.ignored[root], root), "")
+        return next(find_fitting(pattern, self.ignored[root], root), "")
 
     def fits_something(self, watch: Watch, exceptions: Sequence[Watch], root: Path) -> bool:
         """Tell whether git knows a file that is watched because of one glob."""
@@ -60,7 +60,7 @@ class Repositories:
         together = (watch, *exceptions)
         key = root, tuple(each.pattern for each in together)
         if key not in self.alive:
-            self.alive[key] = watched(together, self.known[root], root) is not None
+            self.alive[key] = find_watched(together, self.known[root], root) is not None
         return self.alive[key]
 
 
@@ -72,11 +72,11 @@ def reason_of(suite: Suite, ref: str, repositories: Repositories, plugins: Itera
     named_files = [*_named_files(suite), *(_Named("a plugin of the run", _exactly(place)) for place in plugins)]
     for files in (changes.files, changes.links):
         for named in named_files:
-            for file in fitting(named.pattern, files, changes.root):
+            for file in find_fitting(named.pattern, files, changes.root):
                 return f"{_shown(file, changes)} changed ({named.what})"
         for file in _of_baseline(suite, files, changes.root):
             return f"{_shown(file, changes)} changed (its baseline)"
-        found = watched(suite.watches, files, changes.root)
+        found = find_watched(suite.watches, files, changes.root)
         if found is not None:
             return f"{_shown(found[0], changes)} changed (watches {found[1].text})"
     dead = next(_dead_watches(suite, changes.root, repositories), None)

@@ -27,7 +27,8 @@ from pytest_ireval.rules.wording import (
 )
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.suites.options import AlwaysEvidenceOptions, MetricText, ToleranceText, WeightedOptions
+from pytest_ireval.suites.option_types import MetricText, ToleranceText
+from pytest_ireval.suites.options import AlwaysEvidenceOptions, WeightedOptions
 from pytest_ireval.suites.quantities import refuse_tolerance
 from pytest_ireval.text_table import counted
 

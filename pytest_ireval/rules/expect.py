@@ -13,7 +13,8 @@ from pytest_ireval.errors import did_you_mean, shown
 from pytest_ireval.plugins.kinds import Part, rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.context import Ruling, Seen
-from pytest_ireval.suites.options import IN_PARTS, Options, RuleOptions, Text, Texts, Whole
+from pytest_ireval.suites.option_types import Text, Texts, Whole
+from pytest_ireval.suites.options import IN_PARTS, Options, RuleOptions
 
 
 class Expectation(Options):

@@ -17,7 +17,8 @@ from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.scan.tokens import Words
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.wording import on, queries_of
-from pytest_ireval.suites.options import LESS, MORE, AmountText, ComparingOptions, Texts, Whole
+from pytest_ireval.suites.option_types import AmountText, Texts, Whole
+from pytest_ireval.suites.options import LESS, MORE, ComparingOptions
 from pytest_ireval.text_table import counted
 
 TOP = 3

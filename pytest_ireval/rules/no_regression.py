@@ -26,7 +26,8 @@ from pytest_ireval.rules.wording import (
     who_got_worse,
     worst_changes,
 )
-from pytest_ireval.suites.options import EvidenceOptions, MetricText, TolerancesText, ToleranceText, WeightedOptions
+from pytest_ireval.suites.option_types import MetricText, TolerancesText, ToleranceText
+from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suites.quantities import Tolerance, refuse_tolerance
 
 HARD_LIMIT_TOLERANCES = 5

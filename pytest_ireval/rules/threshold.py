@@ -19,17 +19,8 @@ from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suites.editor_types import FILLED_IN
-from pytest_ireval.suites.options import (
-    IN_PARTS,
-    Against,
-    BoundText,
-    FigureText,
-    MetricText,
-    RuleFacts,
-    RuleOptions,
-    Text,
-    Texts,
-)
+from pytest_ireval.suites.option_types import Against, BoundText, FigureText, MetricText, Text, Texts
+from pytest_ireval.suites.options import IN_PARTS, RuleFacts, RuleOptions
 from pytest_ireval.suites.quantities import Bound, refuse_unit
 from pytest_ireval.suites.suite import STORED
 from pytest_ireval.text_table import decimals_beside

@@ -31,7 +31,8 @@ from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import NetSevere, net_severe
-from pytest_ireval.suites.options import MORE, AmountText, EvidenceOptions, Looser, MetricText, Number
+from pytest_ireval.suites.option_types import AmountText, MetricText, Number
+from pytest_ireval.suites.options import MORE, EvidenceOptions, Looser
 from pytest_ireval.text_table import counted, roughly
 
 ROUNDING = 2e-12

@@ -23,7 +23,8 @@ from pytest_ireval.retrieval.formats.writers import encoded_queries
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suites.options import DurationText, Flag, PathText, SourceOptions, Text, Texts
+from pytest_ireval.suites.option_types import DurationText, Flag, PathText, Text, Texts
+from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 
 

@@ -40,7 +40,7 @@ from pytest_ireval.sources.lucene_index import make_lucene_requests
 from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.source_answers import LOGIN
-from pytest_ireval.suites.options import Flag, Text, Texts, Whole
+from pytest_ireval.suites.option_types import Flag, Text, Texts, Whole
 from pytest_ireval.suites.scalars import UnfitError
 
 

@@ -15,7 +15,7 @@ from pytest_ireval.sources.live_fetching import fetch_over_http
 from pytest_ireval.sources.live_options import LiveOptions
 from pytest_ireval.sources.live_request import Exchange, JsonTree, compile_path, find_placeholders, find_sizes
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.options import Text, Whole
+from pytest_ireval.suites.option_types import Text, Whole
 from pytest_ireval.suites.scalars import UnfitError
 
 SIZES = (

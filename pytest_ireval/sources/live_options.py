@@ -12,7 +12,8 @@ from pydantic import Field, model_validator
 from pytest_ireval.errors import Problem, shown
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, find_placeholders
-from pytest_ireval.suites.options import AmountText, Count, DurationText, Number, PathText, SourceOptions, Text, Whole
+from pytest_ireval.suites.option_types import AmountText, Count, DurationText, Number, PathText, Text, Whole
+from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.quantities import Amount
 from pytest_ireval.suites.scalars import UnfitError
 

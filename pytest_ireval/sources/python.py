@@ -34,7 +34,8 @@ from pytest_ireval.sources.callables import (
 )
 from pytest_ireval.sources.fetching import CallOutcome, fetch_all
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.options import DurationText, PathTexts, SourceOptions, Text, Whole
+from pytest_ireval.suites.option_types import DurationText, PathTexts, Text, Whole
+from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")

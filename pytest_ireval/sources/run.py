@@ -20,7 +20,8 @@ from pytest_ireval.retrieval.formats.reader import Reading
 from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.retrieval.views import side_by_side
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suites.options import PathText, PathTexts, SourceOptions, Text
+from pytest_ireval.suites.option_types import PathText, PathTexts, Text
+from pytest_ireval.suites.options import SourceOptions
 
 
 class RunOptions(SourceOptions):

@@ -17,7 +17,8 @@ from pytest_ireval.sources.callables import IDS, Described, find_rising_scores, 
 from pytest_ireval.sources.fetching import fetch_all
 from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, refuse_unknown
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.options import DurationText, SourceOptions, Text, Whole
+from pytest_ireval.suites.option_types import DurationText, Text, Whole
+from pytest_ireval.suites.options import SourceOptions
 from pytest_ireval.suites.scalars import UnfitError
 
 if TYPE_CHECKING:

@@ -101,7 +101,12 @@ def suite_schema(registry: Registry) -> Schema:
             "anyOf": [
                 {"enum": ["baseline", "anchor"]},
                 {"$ref": "#/$defs/source"},
-                {"type": "object", "properties": {"source": {"$ref": "#/$defs/source"}}, "required": ["source"]},
+                {
+                    "type": "object",
+                    "properties": {"source": {"$ref": "#/$defs/source"}},
+                    "required": ["source"],
+                    "additionalProperties": False,
+                },
             ],
         },
     }

@@ -1,165 +1,21 @@
-"""Options of every kind of rule and source: their types and their defaults."""
+"""Options of every kind of rule and source, with their defaults, and marks of options that let more pass."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetPydanticSchema,
-    PlainValidator,
-    TypeAdapter,
-    ValidationError,
-    WithJsonSchema,
-    create_model,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
-from pytest_ireval.errors import closest, did_you_mean, shown
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.retrieval.queries import composed
-from pytest_ireval.suites import editor_types, finding, quantities, reading
-from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
-from pytest_ireval.suites.scalars import UnfitError, unfit
-from pytest_ireval.suites.sources_and_rules import read_reference
-from pytest_ireval.suites.suite import STORED, Reference, Watch
+from pytest_ireval.suites.option_types import Against, Filter, Flag, Tags, Text, Whole
+from pytest_ireval.suites.quantities import Amount, Tolerance, Tolerances
+from pytest_ireval.suites.suite import STORED, Reference
 
 if TYPE_CHECKING:
     from pytest_ireval.errors import Problem
     from pytest_ireval.retrieval.queries import Queries
-
-
-def read_with(read: Callable[..., Any], schema: editor_types.Schema) -> GetPydanticSchema:
-    """Let a function make the values of a type of ours, into which pydantic does not look; ``schema`` is for editors.
-
-    Constraints such as ``ge`` cannot be added to such a type.
-    """
-    return GetPydanticSchema(
-        lambda _source, handler: handler.generate_schema(Annotated[Any, PlainValidator(read)]),
-        lambda _schema, _handler: dict(schema),
-    )
-
-
-Text = str
-"""Any text."""
-SecretText = Annotated[str, AfterValidator(reading.read_secret)]
-"""Text that no output shows: a password, a token. At least 8 characters, or empty."""
-Cell = Annotated[str, AfterValidator(composed)]
-"""A value of a column of queries."""
-Texts = Annotated[tuple[Text, ...], BeforeValidator(reading.read_list, json_schema_input_type=Text | tuple[Text, ...])]
-"""One text or a list of them."""
-TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
-MARKS_OF_PYTEST = "skip skipif xfail parametrize usefixtures filterwarnings tryfirst trylast ireval".split()  # noqa: SIM905
-RESERVED = {
-    **dict.fromkeys(("and", "or", "not"), "it is an operator of pytest -m"),
-    **dict.fromkeys(MARKS_OF_PYTEST, "pytest acts on a mark of that name"),
-}
-
-
-def _check_tag(tag: str) -> str:
-    complaint = "" if TAG.fullmatch(tag) else f"{shown(tag)} is not a tag"
-    if tag in RESERVED:
-        complaint = f"{tag!r} is not a tag: {RESERVED[tag]}"
-    if complaint:
-        raise UnfitError(complaint, allowed="a tag is a word of letters, digits, _ . and -, and begins with a letter")
-    return tag
-
-
-Tags = Annotated[
-    tuple[Annotated[str, AfterValidator(_check_tag)], ...],
-    BeforeValidator(reading.read_list, json_schema_input_type=Text | tuple[Text, ...]),
-]
-"""Marks of tests."""
-Flag = Annotated[bool, BeforeValidator(reading.read_flag)]
-"""``true`` or ``false``."""
-Whole = Annotated[int, Field(ge=1), BeforeValidator(reading.read_whole)]
-"""A whole number from 1."""
-Count = Annotated[int, Field(ge=0), BeforeValidator(reading.read_whole)]
-"""A whole number from 0."""
-Number = Annotated[float, BeforeValidator(reading.read_number)]
-"""A finite number."""
-Cells = Annotated[tuple[Cell, ...], BeforeValidator(reading.read_list, json_schema_input_type=Cell | tuple[Cell, ...])]
-"""One of them or a list of them."""
-Filter = Annotated[
-    dict[Text, Cells], BeforeValidator(reading.read_filter), Field(title="mapping of columns and values")
-]
-"""Columns, each with the values that count."""
-PathText = Annotated[Path, BeforeValidator(reading.read_path)]
-"""An absolute path; a suite writes it relative to its file."""
-PathTexts = Annotated[
-    tuple[PathText, ...], BeforeValidator(reading.read_some, json_schema_input_type=PathText | tuple[PathText, ...])
-]
-"""One path or a list of them."""
-
-
-def _refuse_exceptions_alone(watches: tuple[Watch, ...]) -> tuple[Watch, ...]:
-    """With exceptions alone a suite would never take part."""
-    if watches and all(watch.excludes for watch in watches):
-        raise UnfitError("only excludes files", "also name the files to watch: /** is everything")
-    return watches
-
-
-Watches = Annotated[
-    tuple[Annotated[Watch, read_with(finding.read_watch, editor_types.GLOB)], ...],
-    BeforeValidator(reading.read_some),
-    AfterValidator(_refuse_exceptions_alone),
-    WithJsonSchema(editor_types.GLOBS),
-]
-"""Globs of files that a suite depends on; ``!`` before one takes files out again."""
-MetricText = Annotated[Metric, read_with(reading.read_metric, editor_types.METRIC)]
-"""One metric; the validation's context has the registry that knows it."""
-MetricTexts = Annotated[
-    tuple[Annotated[Metric, read_with(reading.read_metrics, editor_types.METRIC)], ...],
-    BeforeValidator(reading.read_some),
-    AfterValidator(reading.join_metrics),
-    WithJsonSchema(editor_types.METRICS),
-]
-"""Metrics, each once; ``P@[5, 10]`` is two."""
-BoundText = Annotated[Bound, read_with(quantities.read_bound, editor_types.BOUND)]
-"""``>= 0.85``."""
-FigureText = Annotated[float, read_with(quantities.read_figure, editor_types.FIGURE)]
-"""A value of a metric: ``0.85``; of one in milliseconds also ``150ms`` or ``0.15s``."""
-ToleranceText = Annotated[Tolerance, read_with(quantities.read_tolerance, editor_types.TOLERANCE)]
-"""``1%`` of the baseline, or ``{absolute: 0.01}``."""
-_BY_VALUE = TypeAdapter(dict[Cell, ToleranceText], config=ConfigDict(defer_build=True))
-
-
-def _read_tolerances(value: Any) -> Tolerances:
-    """Read a tolerance for all, or a mapping with one for each value."""
-    if isinstance(value, Tolerances):
-        return value
-    if not isinstance(value, dict) or list(value) == ["absolute"]:
-        return Tolerances(_BY_VALUE.validate_python({"default": value})["default"])
-    if not value:
-        raise unfit("", quantities.A_TOLERANCE)
-    for key, each in value.items():  # a bare number is no tolerance of a value
-        if isinstance(each, str) and "%" not in each and closest(str(key), ["absolute"]):
-            raise UnfitError(f"unknown key {shown(str(key))}", did_you_mean(str(key), ["absolute"]))
-    found = _BY_VALUE.validate_python(value)
-    return Tolerances(found.pop("default", None), found)
-
-
-TolerancesText = Annotated[Tolerances, read_with(_read_tolerances, editor_types.TOLERANCES)]
-"""A tolerance, or one for each value of ``per``: ``{head: 1%, default: 3%}``."""
-AmountText = Annotated[Amount, read_with(quantities.read_amount, editor_types.AMOUNT)]
-"""``2``, or ``5%`` of all."""
-ShareText = Annotated[float, read_with(quantities.read_share, editor_types.SHARE)]
-"""``60%``, above 0."""
-DurationText = Annotated[float, BeforeValidator(reading.read_duration), WithJsonSchema(editor_types.DURATION)]
-"""Seconds: ``30s``, ``500ms``, ``2m``."""
-DayText = Annotated[date, BeforeValidator(reading.read_day), WithJsonSchema(editor_types.DAY)]
-"""``2027-04-01``."""
-Against = Annotated[Reference, read_with(read_reference, editor_types.AGAINST)]
-"""A reference to compare with."""
 
 
 class Looser(NamedTuple):

@@ -19,12 +19,17 @@ from pydantic import (
 
 from pytest_ireval.errors import IrevalError, did_you_mean, name_in_full, raised
 from pytest_ireval.plugins.kinds import Part, RuleKind
-from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.suites.reading import registry_of
+from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.suites.scalars import KEY, Keys, Scalar, UnfitError, find_place, place_of
 from pytest_ireval.suites.suite import ANCHOR, STORED, Reference, RuleAsked, SourceAsked
 
 Made = TypeVar("Made")
+
+
+def registry_of(info: ValidationInfo) -> Registry:
+    """The registry that names are looked up in; unless given, that of the installed packages."""
+    given: Registry | None = (info.context or {}).get("registry")
+    return given if given is not None else installed()
 
 
 def validate_source(value: Any, info: ValidationInfo) -> SourceAsked:

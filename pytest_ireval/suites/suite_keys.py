@@ -13,12 +13,11 @@ from pytest_ireval.errors import did_you_mean, name_in_full, shown
 from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.retrieval.formats.reader import Content
 from pytest_ireval.suites import editor_types
-from pytest_ireval.suites.options import (
+from pytest_ireval.suites.option_types import (
     DayText,
     Flag,
     MetricTexts,
     Number,
-    Options,
     PathText,
     ShareText,
     Tags,
@@ -26,11 +25,12 @@ from pytest_ireval.suites.options import (
     Texts,
     Watches,
     Whole,
+    read_path,
     read_with,
 )
-from pytest_ireval.suites.reading import read_path, registry_of
+from pytest_ireval.suites.options import Options
 from pytest_ireval.suites.scalars import UnfitError, place_of
-from pytest_ireval.suites.sources_and_rules import read_rule, validate_source
+from pytest_ireval.suites.sources_and_rules import read_rule, registry_of, validate_source
 from pytest_ireval.suites.suite import FileAsked, RuleAsked, SourceAsked
 from pytest_ireval.text_table import counted
 

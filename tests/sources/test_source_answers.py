@@ -15,7 +15,7 @@ from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import Plugins
 from pytest_ireval.retrieval.from_objects import rankings_from
 from pytest_ireval.sources.source_answers import describe_source, fetch_answers
-from pytest_ireval.suites.options import PathText, Text
+from pytest_ireval.suites.option_types import PathText, Text
 
 
 class AcmeOptions(SourceOptions):

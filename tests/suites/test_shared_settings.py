@@ -43,28 +43,14 @@ def test_the_last_file_wins_and_the_suite_itself_over_all(suites, shop):
     assert (suite.owner, suite.depth, suite.judgments.lock) == ("two", 7, False)
 
 
-def test_rules_are_added_to_inherited_ones(suites, shop):
-    shop("common/all.yaml", COMMON)
-    (suite,) = suites(BEGINNING + "extends: common/all.yaml\nrules: [{threshold: {P@5: '>= 0.3'}}]\n")
-
-    assert [str(metric) for metric in suite.metrics] == ["AP", "P@5"]
-
-
-def test_rules_of_a_file_that_is_extended_twice_count_once(suites, shop):
+def test_rules_are_added_to_inherited_ones_and_those_of_a_file_extended_twice_count_once(suites, shop):
     shop("common/all.yaml", COMMON)
     shop("one.yaml", "extends: common/all.yaml\nrules: [{new_document: {at_most: 1}}]\n")
     shop("two.yaml", "extends: common/all.yaml\nrules: [{new_document: {at_most: 2}}]\n")
-    (suite,) = suites(BEGINNING + "extends: [one.yaml, two.yaml]\n")
+    (suite,) = suites(BEGINNING + "extends: [one.yaml, two.yaml]\nrules: [{threshold: {P@5: '>= 0.3'}}]\n")
 
-    assert [rule.place.file for rule in suite.rules] == ["common/all.yaml", "one.yaml", "two.yaml"]
-
-
-def test_files_may_extend_files(suites, shop):
-    shop("one.yaml", "owner: one\nrules: [{new_document: {at_most: 1}}]\n")
-    shop("two.yaml", "extends: one.yaml\nrules: [{new_document: {at_most: 2}}]\n")
-    (suite,) = suites(BEGINNING + "extends: two.yaml\nrules: [{new_document: {at_most: 3}}]\n")
-
-    assert [str(rule.options.at_most) for rule in suite.rules] == ["1", "2", "3"]
+    assert [rule.place.file for rule in suite.rules] == ["common/all.yaml", "one.yaml", "two.yaml", "shop.yaml"]
+    assert [str(metric) for metric in suite.metrics] == ["AP", "P@5"]
 
 
 def test_mistakes_point_into_the_file_that_has_them_each_once(mistakes, shop):
@@ -121,15 +107,10 @@ def test_a_matrix_makes_a_suite_for_each_value(suites, shop, tmp_path):
 
 def test_a_matrix_of_two_names_makes_all_combinations(suites):
     text = BEGINNING + "owner: '{locale} {device}'\nmatrix: {locale: [de, fr], device: [phone, desk]}\n"
-    found = suites(text)
 
-    assert [suite.name for suite in found] == ["shop.de.phone", "shop.de.desk", "shop.fr.phone", "shop.fr.desk"]
-
-
-def test_a_value_that_the_name_has_already_is_not_added_to_it(suites):
-    found = suites(BEGINNING.replace("shop", "'{locale}-shop'") + "tags: '{locale}'\nmatrix: {locale: [de, fr]}\n")
-
-    assert [suite.name for suite in found] == ["de-shop", "fr-shop"]
+    assert [suite.name for suite in suites(text)] == ["shop.de.phone", "shop.de.desk", "shop.fr.phone", "shop.fr.desk"]
+    named = suites(text.replace("suite: shop", "suite: '{locale}-shop'"))  # what the name has is not added to it
+    assert [suite.name for suite in named] == ["de-shop.phone", "de-shop.desk", "fr-shop.phone", "fr-shop.desk"]
 
 
 def test_braces_are_text_without_a_matrix_and_where_they_are_doubled(suites):

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from pytest_ireval.suites import options
-from pytest_ireval.suites.options import Number, RuleOptions, Text, Whole
+from pytest_ireval.suites import option_types
+from pytest_ireval.suites.option_types import Number, Text, Whole
+from pytest_ireval.suites.options import RuleOptions
 from pytest_ireval.suites.quantities import Amount, Bound, Tolerance, Tolerances
 from pytest_ireval.suites.scalars import File, Scalar, put_value
 from pytest_ireval.suites.suite import STORED
 
 
 def read(kind, value, registry=None):
-    return TypeAdapter(getattr(options, kind)).validate_python(value, context={"registry": registry})
+    return TypeAdapter(getattr(option_types, kind)).validate_python(value, context={"registry": registry})
 
 
 def complaint(kind, value, registry=None):
@@ -140,7 +141,7 @@ def test_values_that_have_their_type_already_stay():
 
 
 def test_the_registry_is_that_of_the_installed_plugins_if_nobody_says_otherwise():
-    assert str(TypeAdapter(options.MetricText).validate_python("map")) == "AP"
+    assert str(TypeAdapter(option_types.MetricText).validate_python("map")) == "AP"
 
 
 class Limits(RuleOptions):

@@ -8,8 +8,8 @@ from toy_kinds import BEGINNING
 
 from pytest_ireval.repositories.branches import Files
 from pytest_ireval.repositories.git import places_of, root_of
-from pytest_ireval.suites.finding import fitting, pattern_of, watched
 from pytest_ireval.suites.suite import Pattern, Place, Watch
+from pytest_ireval.suites.watches import find_fitting, find_watched, pattern_of
 
 RULES = "rules: [{new_document: {at_most: 1}}]\n"
 
@@ -24,48 +24,42 @@ def repository(shop, tmp_path):
 def fits(glob, *files, folders=(), top=Path("/repository"), home="suites"):
     """Which files of a repository a glob fits that is written in its folder ``suites``."""
     pattern = pattern_of(glob, top if glob.startswith("/") else top / home)
-    return list(fitting(pattern, Files(tuple(sorted(files)), frozenset(folders)), top))
+    return list(find_fitting(pattern, Files(tuple(sorted(files)), frozenset(folders)), top))
 
 
-@pytest.mark.parametrize(
-    ("glob", "file"),
-    [
-        ("../search/**", "search/analyzer.py"),
-        ("../search/**", "search/rank/deep/weights.json"),
-        ("/search/**", "search/analyzer.py"),
-        ("../search", "search/analyzer.py"),
-        ("../search/analyzer.py", "search/analyzer.py"),
-        ("../search/*.py", "search/analyzer.py"),
-        ("../search/**/*.py", "search/analyzer.py"),
-        ("../search/**/*.py", "search/rank/deep/model.py"),
-        ("/**/synonyms", "libs/text/synonyms/de.txt"),
-        ("/**/synonyms", "synonyms"),
-        ("/**", "anything.txt"),
-        ("data/**", "suites/data/qrels.txt"),
-        ("data/[[]a].txt", "suites/data/[a].txt"),
-        ("..", "search/analyzer.py"),
-        (".", "suites/shop.ireval.yaml"),
-        ("../search/**", 'search/with blank/naïve "quoted"\nname.py'),
-        ("../search/**", "search/.hidden"),
+FITS = {
+    "../search/**": [
+        "search/analyzer.py",
+        "search/rank/deep/x.json",
+        'search/with blank/naïve "q"\n.py',
+        "search/.hid",
     ],
-)
-def test_a_glob_fits(glob, file):
-    assert fits(glob, file) == [file]
+    "/search/**": ["search/analyzer.py"],
+    "../search": ["search/analyzer.py"],
+    "../search/analyzer.py": ["search/analyzer.py"],
+    "../search/*.py": ["search/analyzer.py"],
+    "../search/**/*.py": ["search/analyzer.py", "search/rank/deep/model.py"],
+    "/**/synonyms": ["libs/text/synonyms/de.txt", "synonyms"],
+    "/**": ["anything.txt"],
+    "data/**": ["suites/data/qrels.txt"],
+    "data/[[]a].txt": ["suites/data/[a].txt"],
+    "..": ["search/analyzer.py"],
+    ".": ["suites/shop.ireval.yaml"],
+}
+FITS_NOT = {
+    "../search/*": ["search/rank/model.py"],
+    "../search/*.py": ["search/analyzer.pyc"],
+    "../search/**": ["searching/analyzer.py", "search.py"],
+    "/libs/*/text/**": ["libs/text/x.py"],
+    "../search/**/*.py": ["search/rank/model.json"],
+}
 
 
-@pytest.mark.parametrize(
-    ("glob", "file"),
-    [
-        ("../search/*", "search/rank/model.py"),
-        ("../search/*.py", "search/analyzer.pyc"),
-        ("../search/**", "searching/analyzer.py"),
-        ("../search/**", "search.py"),
-        ("/libs/*/text/**", "libs/text/x.py"),
-        ("../search/**/*.py", "search/rank/model.json"),
-    ],
-)
-def test_a_glob_does_not_fit(glob, file):
-    assert fits(glob, file) == []
+def test_which_files_a_glob_fits():
+    assert {glob: sorted(fits(glob, *files)) for glob, files in FITS.items()} == {
+        glob: sorted(files) for glob, files in FITS.items()
+    }
+    assert [glob for glob, files in FITS_NOT.items() if fits(glob, *files)] == []
 
 
 def test_a_submodule_stands_for_everything_in_it():
@@ -83,7 +77,7 @@ def test_exceptions_take_files_out_wherever_they_stand():
     ]
 
     def first(*files):
-        found = watched(watches, Files(tuple(sorted(files))), top)
+        found = find_watched(watches, Files(tuple(sorted(files))), top)
         return found and (found[0], found[1].text)
 
     assert first("search/README.md", "search/generated/deep/x.py", "elsewhere.py") is None
@@ -111,12 +105,6 @@ def test_a_suite_of_a_matrix_watches_its_own(suites, repository):
         repository / "search" / "de",
         repository / "search" / "fr",
     ]
-
-
-def test_a_suite_without_watches_has_none(suites):
-    (suite,) = suites(BEGINNING + RULES)
-
-    assert suite.watches == ()
 
 
 WRONG = [
