@@ -14,6 +14,7 @@ RAISES = {
 ODD = """
 import sys
 import pytest
+from pydantic import model_validator
 from pytest_ireval import Ruling, hookimpl, metric, rule
 from pytest_ireval.options import RuleOptions
 
@@ -35,6 +36,19 @@ def odd(options, seen):
     '''Raises.'''
     return act(options.name)
 
+class Skipping(RuleOptions):
+    @model_validator(mode="after")
+    def skip(self):
+        act("skip")
+
+@rule(name="skips_its_parts", options=RuleOptions, parts=lambda options: act("skip"))
+def skips_its_parts(options, seen):
+    '''Never asked.'''
+
+@rule(name="skips_its_options", options=Skipping)
+def skips_its_options(options, seen):
+    '''Never asked.'''
+
 @metric(name="Odd")
 def odd_metric(judged, *, way: str):
     '''Raises.'''
@@ -42,18 +56,12 @@ def odd_metric(judged, *, way: str):
 
 @hookimpl
 def ireval_rules():
-    return [odd]
+    return [odd, skips_its_parts, skips_its_options]
 
 @hookimpl
 def ireval_metrics():
     return [odd_metric]
 """
-
-
-@pytest.fixture
-def accepted(shop):
-    shop.accept()
-    return shop
 
 
 def test_a_tag_that_pytest_acts_on_is_a_mistake_of_the_suite(accepted):
@@ -135,39 +143,10 @@ def test_a_rule_or_metric_that_raises_anything_or_has_a_verdict_of_its_own_is_an
     )
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        pytest.param("@rule(name='odd', options=RuleOptions, parts=broken)", id="parts"),
-        pytest.param("@rule(name='odd', options=Broken)", id="options"),
-    ],
-)
-def test_a_skip_while_a_suite_is_read_is_an_error(accepted, place):
-    accepted.path.joinpath("conftest.py").write_text(
-        f"""
-import pytest
-from pydantic import model_validator
-from pytest_ireval import hookimpl, rule
-from pytest_ireval.options import RuleOptions
-
-def broken(options):
-    pytest.skip("not today")
-
-class Broken(RuleOptions):
-    @model_validator(mode="after")
-    def looked_at(self):
-        pytest.skip("not today")
-
-{place}
-def odd(options, seen):
-    '''Never asked.'''
-
-@hookimpl
-def ireval_rules():
-    return [odd]
-"""
-    )
-    accepted.change(("rules:\n", "rules:\n  - odd: {name: one}\n"))
+@pytest.mark.parametrize("rule", ["skips_its_parts", "skips_its_options"])
+def test_a_skip_while_a_suite_is_read_is_an_error(accepted, rule):
+    accepted.path.joinpath("conftest.py").write_text(ODD)
+    accepted.change(("rules:\n", f"rules:\n  - {rule}: {{name: one}}\n"))
 
     result = accepted.run()
 

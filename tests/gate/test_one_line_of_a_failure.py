@@ -6,12 +6,11 @@ import pytest
 
 
 @pytest.fixture
-def red(shop):
-    """A shop that is red with a long text, in an environment that pytest takes for CI."""
-    shop.accept()
-    shop.rankings["q10"] = ["q10-n1", "q10-n2", "q10-n3"]
-    shop.write()
-    return shop
+def red(accepted):
+    """A shop that is red with a long text."""
+    accepted.rankings["q10"] = ["q10-n1", "q10-n2", "q10-n3"]
+    accepted.write()
+    return accepted
 
 
 HEADLINE = "nDCG@10 fell 10.0% (tolerance 5%)"

@@ -13,11 +13,10 @@ HOSTILE = "::set-output name=x::y"
 
 
 @pytest.fixture
-def accepted(shop, monkeypatch):
+def accepted(accepted, monkeypatch):
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "GITHUB_REPOSITORY", "CI_PROJECT_URL"):
         monkeypatch.delenv(name, raising=False)
-    shop.accept()
-    return shop
+    return accepted
 
 
 @pytest.fixture
