@@ -14,11 +14,13 @@ METRICS = sorted(
 )
 """Those of sessions have no steps: they are about several lists."""
 CASES = [
-    pytest.param(variant, id=str(variant), marks=pytest.mark.slow if number > 1 else ())
+    pytest.param(some, id=f"{metric.name} {len(some)}", marks=mark)
     for metric in METRICS
     if not metric.needs & {"fields", "timings"}  # tests/gate/test_guardrails.py explains them
-    for number, variant in enumerate(variants(metric))
+    for some, mark in ((variants(metric)[:2], ()), (variants(metric)[2:], pytest.mark.slow))
+    if some
 ]
+"""Each metric under two choices of arguments, and under all others in the long search."""
 WITHOUT_SHARES = {
     "Empty": "what is missing is no document",
     "NumQ": "a query is no document",
@@ -36,15 +38,13 @@ WITHOUT_SHARES = {
     "max": "documents below both lists count",
 }
 
-each_variant = pytest.mark.parametrize("metric", CASES)
-
 
 def test_every_built_in_metric_describes_its_steps():
     assert [metric.name for metric in METRICS if metric.steps is None] == []
 
 
-def explanations(metric):
-    """One metric on queries of all kinds; ``why`` itself refuses steps that do not come to the value."""
+def explain(metric):
+    """Explain a metric on queries of all kinds; ``why`` itself refuses steps that do not come to the value."""
     for data in (random_data(8, tied=True), corner_cases()):
         grades = {query.name: dict(query.grades) for query in data.queries}
         judgments = as_needed(metric, grades)
@@ -55,9 +55,9 @@ def explanations(metric):
             yield why(metric, judgments, rankings, query.name, scale=3, collection=1000, **needed)
 
 
-@each_variant
-def test_steps_come_to_the_value_and_so_do_the_shares_of_documents_and_the_last_line(metric):
-    for explanation in explanations(metric):
+@pytest.mark.parametrize("some", CASES)
+def test_steps_come_to_the_value_and_so_do_the_shares_of_documents_and_the_last_line(some):
+    for metric, explanation in ((each, explanation) for each in some for explanation in explain(each)):
         explained = explanation.first
         if "counts as" not in explained.steps.arithmetic:
             assert worked_out(explained.steps.arithmetic) == pytest.approx(explained.steps.value, abs=3e-3, rel=2e-3)

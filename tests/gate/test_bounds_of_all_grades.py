@@ -68,11 +68,12 @@ NAMES = [
 def on_every_scale(names):
     """Each name on one of the scales in turn, and on the others in the long search."""
     return pytest.mark.parametrize(
-        ("name", "scale"),
+        ("name", "scales"),
         [
-            pytest.param(name, scale, marks=() if number % len(SCALES) == place else pytest.mark.slow)
+            pytest.param(name, scales, id=f"{name}-{len(scales)}", marks=marks)
             for number, name in enumerate(names)
-            for place, scale in enumerate(SCALES)
+            for one in [number % len(SCALES)]
+            for scales, marks in (([[*SCALES][one]], ()), ([*SCALES][:one] + [*SCALES][one + 1 :], pytest.mark.slow))
         ],
     )
 
@@ -98,8 +99,12 @@ def differences(name, judged, now, before, labellings, top):
     return TwoSides(queries, *sides, [name], policies={"scale": top}).difference(str(REGISTRY.parse_metrics([name])[0]))
 
 
-def looked_at(name, scale, seed):
-    """Bounds of some queries beside the lowest and the highest difference of all labellings."""
+def look_at(name, scales, seed):
+    """Find bounds of some queries beside the lowest and the highest difference of all labellings."""
+    return (each for scale in scales for each in look_at_scale(name, scale, seed))
+
+
+def look_at_scale(name, scale, seed):
     chance = np.random.default_rng([seed, len(name), len(scale)])
     metric = REGISTRY.parse_metrics([name])[0]
     cutoff = None if metric.settings.get("judged_only") else metric.settings.get("cutoff")
@@ -115,8 +120,8 @@ def looked_at(name, scale, seed):
 
 
 @on_every_scale(NAMES)
-def test_bounds_are_the_lowest_and_the_highest_difference_of_all_grades(name, scale):
-    for found, metric, low, high in looked_at(name, scale, 1):
+def test_bounds_are_the_lowest_and_the_highest_difference_of_all_grades(name, scales):
+    for found, metric, low, high in look_at(name, scales, 1):
         if found is None:
             assert high - low == pytest.approx(0, abs=1e-12)
             continue
@@ -126,9 +131,9 @@ def test_bounds_are_the_lowest_and_the_highest_difference_of_all_grades(name, sc
 
 
 @on_every_scale(NAMES)
-def test_bounds_of_more_grades_than_can_be_tried_are_changes_under_some_of_them(name, scale, monkeypatch):
+def test_bounds_of_more_grades_than_can_be_tried_are_changes_under_some_of_them(name, scales, monkeypatch):
     monkeypatch.setattr("pytest_ireval.statistics.joint_bounds.ENUMERATED", 1)
-    for found, metric, low, high in looked_at(name, scale, 2):
+    for found, metric, low, high in look_at(name, scales, 2):
         if found is None:
             continue
         ends = (found.worst[0], found.best[0])[:: -1 if metric.direction == "lower" else 1]
@@ -138,19 +143,22 @@ def test_bounds_of_more_grades_than_can_be_tried_are_changes_under_some_of_them(
 
 
 @on_every_scale(name for name in NAMES if REGISTRY.parse_metrics([name])[0].binary)
-def test_a_metric_that_asks_only_what_is_relevant_tells_no_other_grades_apart(name, scale):
+def test_a_metric_that_asks_only_what_is_relevant_tells_no_other_grades_apart(name, scales):
     metric = REGISTRY.parse_metrics([name])[0]
     rel = metric.settings["rel"]
-    chance = np.random.default_rng(5)
-    kinds = [
-        [g for g in GRADES[scale] if (g >= rel, g >= 0) == kind]
-        for kind in ((True, True), (False, True), (False, False))
-    ]
-    for _ in range(10):
-        judged, now, before = drawn(chance, SCALES[scale], 1)
-        same = {document: next(kind[0] for kind in kinds if grade in kind) for document, grade in judged.items()}
-        first, second = (
-            TwoSides({"q": each}, {"q": now}, {"q": before}, [name], policies={"scale": 5.0}).difference(str(metric))
-            for each in (judged, same)
-        )
-        assert first == pytest.approx(second, abs=1e-12)
+    for scale in scales:
+        chance = np.random.default_rng(5)
+        kinds = [
+            [g for g in GRADES[scale] if (g >= rel, g >= 0) == kind]
+            for kind in ((True, True), (False, True), (False, False))
+        ]
+        for _ in range(10):
+            judged, now, before = drawn(chance, SCALES[scale], 1)
+            same = {document: next(kind[0] for kind in kinds if grade in kind) for document, grade in judged.items()}
+            first, second = (
+                TwoSides({"q": each}, {"q": now}, {"q": before}, [name], policies={"scale": 5.0}).difference(
+                    str(metric)
+                )
+                for each in (judged, same)
+            )
+            assert first == pytest.approx(second, abs=1e-12)
