@@ -9,13 +9,6 @@ RANKINGS = {"q1": ["b", "x", "a"], "q2": ["c"]}
 
 
 @pytest.mark.more_metrics
-def test_fall_out_divides_by_the_documents_that_are_not_relevant():
-    result = evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=11)["FallOut@2"]
-
-    assert result.values == {"q1": 2 / 10, "q2": 0}
-
-
-@pytest.mark.more_metrics
 def test_a_metric_that_needs_the_size_says_where_to_give_it():
     with pytest.raises(MetricError) as caught:
         evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"])
@@ -74,14 +67,3 @@ def test_what_is_no_number_of_documents_is_refused(size):
         evaluate(JUDGMENTS, RANKINGS, ["AP"], collection=size)
 
     assert str(caught.value) == f"collection={size!r} is not a whole number of documents"
-
-
-@pytest.mark.more_metrics
-def test_the_command_takes_it(ireval, trec_files):
-    judgments, rankings = trec_files("q 0 a 1\nq 0 b 0\n", "q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
-
-    outcome = ireval("evaluate", judgments, rankings, "-m", "FallOut@1", "--collection", "1001")
-
-    assert outcome.code == 0
-    assert "FallOut@1  0.0010" in outcome.out
-    assert "; collection: 1,001 documents\n" in outcome.out

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_ireval import Evaluation, InputError, IrevalError, evaluate, read_judgments, read_rankings
+from pytest_ireval import Evaluation, InputError, IrevalError, evaluate
 
 JUDGMENTS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
 
@@ -157,25 +157,6 @@ def test_depth_cuts_before_anything_is_counted():
     assert evaluation["NumRet"].value == 2
     assert evaluation["AP"].value == pytest.approx(1 / 4)
     assert evaluation["Judged@10"].value == pytest.approx(1 / 2)
-
-
-@pytest.mark.more_metrics
-def test_files_mappings_and_values_that_were_read_once_give_the_same(trec_files):
-    judgments, rankings = trec_files("q1 0 a 2\nq1 0 b 0\nq1 0 n -1\n", "q1 Q0 b 1 3 t\nq1 Q0 n 2 2 t\nq1 Q0 a 3 1 t\n")
-    metrics = ["nDCG@2", "AP", "Bpref", "infAP", "ERR"]
-    as_mappings = {"q1": {"a": 2, "b": 0, "n": -1}}, {"q1": {"b": 3, "n": 2, "a": 1}}
-
-    values = [
-        {m.name: m.values for m in evaluate(j, r, metrics).metrics}
-        for j, r in (
-            (judgments, rankings),
-            as_mappings,
-            (read_judgments(judgments), read_rankings(rankings)),
-            (str(judgments), as_mappings[1]),
-        )
-    ]
-
-    assert values[0] == values[1] == values[2] == values[3]
 
 
 def test_an_evaluation_survives_json():

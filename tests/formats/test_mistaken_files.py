@@ -62,14 +62,6 @@ def test_two_lines_of_rankings_in_one_are_refused_with_the_number(tmp_path, betw
     assert str(error.value) == f"{path}:2\n  looks like two lines; a line break may be missing"
 
 
-@pytest.mark.parametrize("tag", ["Q1 Q2 Q3 Q4 Q5 Q6 Q7", "x Q00 y z a b c"])
-def test_a_tag_of_many_words_is_read(tmp_path, tag):
-    path = tmp_path / "run"
-    path.write_text(f"q1 Q0 d1 1 2.5 {tag}\nq1 Q0 d2 2 2.4 {tag}\n")
-
-    assert len(read_rankings(path).documents) == 2
-
-
 @pytest.mark.parametrize(
     ("value", "name"),
     [
@@ -111,15 +103,6 @@ def test_the_text_of_the_first_pair_may_be_the_name_of_a_column(tmp_path, text):
     path.write_text(f"q1\t{text}\nq2\tred mug\n")
 
     assert read_queries(path).text == (text, "red mug")
-
-
-@pytest.mark.parametrize("letter", ["字"])
-def test_a_first_line_longer_than_a_glance_is_recognised(tmp_path, letter):
-    path = tmp_path / "queries.jsonl"
-    lines = [{"id": "q1", "text": letter * 100_000}, {"id": "q2", "text": "cup"}]
-    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-
-    assert read_queries(path).text == (letter * 100_000, "cup")
 
 
 def test_a_text_that_is_read_as_a_whole_has_a_limit(tmp_path, monkeypatch):

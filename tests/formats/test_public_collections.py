@@ -63,17 +63,6 @@ class TestTextsWithTabs:
 
 
 class TestJson:
-    def test_images_are_queries_without_text(self, file):
-        found = read_queries(
-            file(
-                '{"qid": "4:1", "query_txt": null, "query_img_path": "a.jpg"}\n'
-                '{"qid": "4:2", "query_txt": "a red one", "query_img_path": null}\n'
-            )
-        )
-
-        assert (found.ids, found.text) == (("4:1", "4:2"), ("", "a red one"))
-        assert found.columns == {"query_img_path": ("a.jpg", "")}
-
     @pytest.mark.parametrize(
         ("line", "says"),
         [
@@ -89,14 +78,6 @@ class TestJson:
 
 
 class TestTopics:
-    def test_a_topic_of_news_is_a_document(self, file):
-        found = read_queries(
-            file("<top>\n<num> Number: 9 </num>\n<docid>ab12</docid>\n<url>https://x/y</url>\n</top>\n")
-        )
-
-        assert (found.ids, found.text) == (("9",), ("ab12",))
-        assert found.columns == {"docid": ("ab12",), "url": ("https://x/y",)}
-
     def test_two_numbers_in_one_topic_are_never_one_id(self, file, refused):
         path = file("<top>\n<num> 1\n<title> a\n<num> 2\n<title> b\n</top>\n")
 

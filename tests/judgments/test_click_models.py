@@ -16,7 +16,6 @@ from pytest_ireval_judgments.click_models import (
     click_chances,
     expected,
     fit_of,
-    held_out,
     judgments_by_clicks,
 )
 from pytest_ireval_judgments.clicks import Searches
@@ -143,23 +142,6 @@ def test_no_searches_at_all_are_no_trouble(name):
 
     assert model.relevance.size == 0
     assert fit_of(model, searches).perplexity == 1.0
-
-
-def test_the_model_that_made_the_clicks_predicts_them_best():
-    of_dbn = simulated(
-        lambda order, clicked: chance_of(
-            [ATTRACTION[d] for d in order], [SATISFACTION[d] for d in order], 0.8, clicked
-        ),
-        ["abc", "bca", "cab"],
-        20_000,
-    )
-    seen, unseen = held_out(of_dbn, 0.2, 7)
-    fits = {name: fit_of(fit(seen, 1.0, SILENT), unseen).log_likelihood for name, fit in MODELS.items()}
-
-    assert max(fits, key=fits.get) == "dbn"
-    assert fits["cascade"] == min(fits.values())
-    assert seen.count.sum() + unseen.count.sum() == of_dbn.count.sum()
-    assert unseen.count.sum() / of_dbn.count.sum() == pytest.approx(0.2, abs=0.01)
 
 
 def test_grades_are_the_number_of_thresholds_that_an_estimate_reaches():

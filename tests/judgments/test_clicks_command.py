@@ -198,22 +198,6 @@ def test_other_files_are_overwritten_only_with_force(ireval, few, write):
     assert [each["better"] for each in rows("old.tsv")] == ["b"]
 
 
-@pytest.mark.parametrize(
-    ("clicks", "said"),
-    [
-        (
-            "a",
-            "there are no preferences to write: skip-above reads none from 1 search with clicks\n"
-            "  Each clicked document is better than those above it that were not clicked.\n",
-        )
-    ],
-)
-def test_a_log_without_preferences_is_told_why(ireval, write, clicks, said):
-    log = write("log.tsv", HEAD + f"s\tmug\ta b\t{clicks}\t\n")
-
-    assert ireval("clicks", log, "--policy", "skip-above", "--to", "x.tsv").err.endswith(said)
-
-
 @pytest.mark.parametrize("prior", ["0"])
 def test_models_take_their_means_for_documents_that_only_held_out_searches_have(ireval, write, prior):
     lines = "".join(f"s{i}\tmug\ta x{i}\t{'a' if i % 3 else f'x{i}'}\t\n" for i in range(60))

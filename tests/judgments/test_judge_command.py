@@ -258,21 +258,6 @@ def test_grades_of_an_earlier_version_are_continued(begun, folder):
     assert told == f"{old} is not read: to_judge.judgments.tsv exists, too (ireval import merges judgments)\n"
 
 
-def test_answers_of_a_program_do_not_go_there_either(ireval, program, folder):
-    pool = table_of_gate(folder, "0-1")
-    assert (
-        "wrote to_judge.judgments.tsv: 1 judgment"
-        in ireval(
-            "judge", pool, "--with", program("print(json.dumps({'grade': 1}), flush=True)"), "--without-calibration"
-        ).out
-    )
-    assert sorted(path.name for path in folder.glob("to_judge.*")) == [
-        "to_judge.answers.jsonl",
-        "to_judge.judgments.tsv",
-    ]
-    assert [path.name for path in (folder / "ireval-report").iterdir()] == ["to_judge.tsv"]
-
-
 @pytest.mark.parametrize(
     ("scales", "grades"),
     [

@@ -1,10 +1,6 @@
 """``ireval sample``: queries from a log that stand for its searches, drawn with known chances, kept and held out."""
 
-import csv
 import gzip
-import runpy
-from collections import Counter
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -107,13 +103,6 @@ def test_weights_come_to_the_share_of_each_stratum(asked, holdout):
     assert sum(each.queries for each in found.strata) == len(COUNTS)
 
 
-def test_the_order_of_the_log_does_not_matter(asked, write):
-    lines = log_of(COUNTS).splitlines(keepends=True)
-    mixed = write("mixed.tsv", lines[0] + "".join(Random(1).sample(lines[1:], len(lines) - 1)))
-
-    assert sampled(read_log([mixed]), (5, 5, 5), SHARES) == sampled(asked, (5, 5, 5), SHARES)
-
-
 def test_a_later_log_gives_mostly_the_same_queries_and_never_moves_one_out_of_the_holdout(asked, write):
     later = {name: max(1, round(count * Random(name).uniform(0.7, 1.4))) for name, count in COUNTS.items()}
     first = sampled(asked, (20, 20, 20), SHARES, holdout=0.25)
@@ -125,16 +114,6 @@ def test_a_later_log_gives_mostly_the_same_queries_and_never_moves_one_out_of_th
     assert len(both) > 0.85 * len(parts[0])
     assert {parts[0][name] == parts[1][name] for name in both} == {True}
     assert {each.name for each in other.drawn} != {each.name for each in first.drawn}
-
-
-def test_the_log_of_the_examples_is_what_its_script_makes(tmp_path, monkeypatch):
-    data = Path(__file__).parents[2] / "examples" / "data"
-    runpy.run_path(str(data / "make_searches.py"))["main"](tmp_path / "searches.tsv")
-
-    assert (tmp_path / "searches.tsv").read_bytes() == (data / "searches.tsv").read_bytes()
-    with open(data / "searches.tsv", encoding="utf-8", newline="") as file:
-        found = Counter(row["query"].lower() for row in csv.DictReader(file, delimiter="\t"))
-    assert found.most_common(1) == [("mug", 204)]
 
 
 def test_queries_that_are_only_kept_change_no_weight(asked):

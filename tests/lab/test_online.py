@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.lab.interleaving import credit, same_rank, team_draft
-from pytest_ireval.lab.online import KINDS, Design, Outcomes, attraction, decisions, methods, simulated_outcomes
+from pytest_ireval.lab.online import KINDS, Design, Outcomes, decisions, methods, simulated_outcomes
 
 
 @pytest.mark.parametrize(("change", "share"), [(0.0, 0.05), (0.03, 0.80)])
@@ -20,11 +20,6 @@ def test_drawn_tests_of_this_sample_have_the_level_and_the_power(change, share):
     z = (new - old) / np.sqrt(2 * middle * (1 - middle) / count)
 
     assert (np.abs(z) > 1.959964).mean() == pytest.approx(share, abs=0.012)
-
-
-@pytest.mark.parametrize(("grade", "pull"), [(2, 3 / 7), (-1, 0.0), (9, 1.0)])
-def test_the_pull_of_a_grade_is_the_gain_of_err_up_to_1(grade, pull):
-    assert attraction(np.array([float(grade)]), 3.0)[0] == pytest.approx(pull)
 
 
 def enumerated(documents, chances, users):
@@ -97,14 +92,6 @@ def test_outcomes_are_those_of_all_clicks_and_coins(a, b, kind, by_position, pat
     assert found == pytest.approx(tuple(expected), abs=1e-9)
 
 
-@given(rankings, st.sampled_from(sorted(KINDS)))
-def test_identical_rankings_are_preferred_equally_often(ranking, kind):
-    found = simulated_outcomes({"q": ranking}, {"q": ranking}, {"q": {"a": 1.0, "b": 1.0}}, KINDS[kind])
-
-    assert found.prefer_a == pytest.approx(found.prefer_b)
-    assert [each.needed for each in methods(found)] == [None, None, None]
-
-
 UNEQUAL = Outcomes(0.2, 0.3, 0.4, 0.45, 0.3, 0.3)
 
 
@@ -123,7 +110,3 @@ def test_equal_rates_are_false_alarms_as_often_as_alpha_allows():
     assert all(each.a + each.b >= 0.04 for each in found if each.searches > 40 and each.measured != "satisfied")
     assert all(each.neither == 1.0 for each in found if each.measured == "satisfied")
     assert all(each.a + each.b + each.neither == pytest.approx(1.0) for each in found)
-
-
-def test_simulations_follow_the_seed():
-    assert [*decisions(UNEQUAL, [500])] == [*decisions(UNEQUAL, [500])] != [*decisions(UNEQUAL, [500], seed=8)]

@@ -81,15 +81,6 @@ def test_values_change_places_for_all_metrics_of_a_query_together(shop):
     assert found.now_beside(found.baseline).documents("q001") == material.now.documents("q001")
 
 
-def test_where_nothing_differs_nothing_can_be_told(shop):
-    shop.accept()
-    found = report(shop)
-
-    assert found.alarms == ()
-    assert found.nothing_to_swap == "both sides have the same values for every query"
-    assert found.holds
-
-
 def test_another_file_gives_the_coin_something_to_toss(shop):
     shop.accept()
     other = {query: [*ids[1:], ids[0]] for query, ids in shop.lists.items()}
@@ -138,17 +129,6 @@ def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):
     assert loose.noticed_from > 0.05
     assert [level.share for level in loose.levels] == [s for s in (0.05, 0.1, 0.2, 0.5, 1.0) if s <= loose.noticed_from]
     assert all(level.red < 16 for level in loose.levels[:-1])
-
-
-def test_an_empty_tail_goes_unnoticed_where_only_the_mean_is_looked_at(shop):
-    shop.accept()
-    shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: 20%}\n"
-    unnoticed = by_name(report(shop))["nothing found: segment=tail"]
-    shop.rules += "  - no_regression: {metric: nDCG@5, per: segment, tolerance: 20%}\n"
-    noticed = by_name(report(shop))["nothing found: segment=tail"]
-
-    assert (unnoticed.noticed_from, unnoticed.queries) == (None, 10)
-    assert (noticed.noticed_from, noticed.rules) == (1.0, ("no_regression::nDCG_5.segment-tail",))
 
 
 def test_changed_lists_are_noticed_by_churn_without_judgments_of_them(shop):

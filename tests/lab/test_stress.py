@@ -162,19 +162,6 @@ def test_figures_are_those_of_two_comparisons():
     assert found.judgments == int(draw.kept(40).sum())
 
 
-def test_condensed_metrics_lose_less_than_plain_ones_when_most_judgments_are_gone():
-    """As Sakai (2007) finds for documents of TREC; here for 12 systems that are generated."""
-    plan = replace(PLAN, levels=(100, 30))
-    found = robustness(*collection(systems=12, queries=40), ["AP", "nDCG", "Q"], plan)
-
-    for name in ("AP", "nDCG", "Q"):
-        plain, condensed = found[name, 30], found[f"{name}(judged_only=True)", 30]
-        lost = [found[metric, 100].power - found[metric, 30].power for metric in (plain.metric, condensed.metric)]
-        assert lost[1] < lost[0]
-        assert condensed.flips < plain.flips
-        assert condensed.tau >= plain.tau - 0.02
-
-
 def test_equal_systems_have_no_order_and_no_significant_pair():
     judgments, rankings = collection(systems=1)
     rankings |= {"twin": rankings["s0"]}

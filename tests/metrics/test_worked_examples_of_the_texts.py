@@ -7,7 +7,7 @@ offline evaluation (003), a survey of graded relevance metrics (004).
 import math
 
 import pytest
-from pencil import result, value
+from pencil import value
 
 from pytest_ireval import evaluate
 
@@ -40,70 +40,6 @@ class TestBatchMeasures:
     def test_dcg_and_ndcg_in_the_form_of_jarvelin_and_kekalainen(self):
         assert value("DCG(discount='jarvelin')@5", [2, 0, 0, 3, 0]) == pytest.approx(3.5)
         assert value("nDCG(discount='jarvelin', ideal='retrieved')@5", [2, 0, 0, 3, 0]) == pytest.approx(0.7)
-
-
-class TestEvaluationLectures:
-    """Text 002."""
-
-    FIRST, SECOND = [1, 0, 1, 1, 1, 1, 0, 0, 0, 1], [0, 1, 0, 0, 1, 1, 1, 0, 1, 1]
-
-    @pytest.mark.parametrize(
-        ("metric", "expected"), [("R@3", 0.33), ("P@3", 0.67), ("R@6", 0.83), ("P@6", 0.83), ("F@6", 0.83)]
-    )
-    def test_precision_and_recall_along_the_first_ranking(self, metric, expected):
-        assert value(metric, self.FIRST) == pytest.approx(expected, abs=5e-3)
-
-    def test_f_of_the_first_three_is_44_not_the_printed_22(self):
-        assert value("F@3", self.FIRST) == pytest.approx(0.44, abs=5e-3)
-
-    def test_average_precision_of_both_rankings(self):
-        assert value("AP", self.FIRST) == pytest.approx(0.78, abs=5.1e-3)
-        assert value("AP", self.SECOND) == pytest.approx(0.52, abs=5e-3)
-
-    def test_average_precision_when_relevant_documents_are_missed(self):
-        assert value("AP", self.FIRST[:7], [1]) == pytest.approx(0.675, abs=1e-3)
-        assert value("AP", self.SECOND[:7], [1, 1]) == pytest.approx(0.3286, abs=5e-5)  # printed .328
-
-    TWO_QUERIES = {"1": ([1, 0, 1, 0, 0, 1, 0, 0, 1, 1], ()), "2": ([0, 1, 0, 0, 1, 0, 1, 0, 0, 0], ())}
-
-    def test_mean_average_precision(self):
-        found = result("AP", self.TWO_QUERIES)
-
-        assert found.values["1"] == pytest.approx(0.62, abs=5e-3)
-        assert found.values["2"] == pytest.approx(0.44, abs=5e-3)
-        assert found.mean == pytest.approx(0.53, abs=5e-3)
-
-    def test_averaged_interpolated_precision_is_55_at_recall_4_not_the_printed_47(self):
-        curves = [result(f"IPrec(rounding='up')@{level / 10}", self.TWO_QUERIES) for level in range(11)]
-
-        assert [c.values["1"] for c in curves] == pytest.approx([1, 1, 1, 0.67, 0.67] + [0.5] * 6, abs=5e-3)
-        assert [c.values["2"] for c in curves] == pytest.approx([0.5] * 4 + [0.43] * 7, abs=5e-3)
-        assert [c.mean for c in curves] == pytest.approx([0.75] * 3 + [0.585, 0.55] + [0.465] * 6, abs=5e-3)
-
-    def test_trec_eval_rounds_recall_4_of_three_documents_down_to_one(self):
-        assert value("IPrec@0.4", self.TWO_QUERIES["2"][0]) == pytest.approx(0.5)
-        assert value("IPrec(rounding='up')@0.4", self.TWO_QUERIES["2"][0]) == pytest.approx(3 / 7)
-
-    def test_mean_reciprocal_rank(self):
-        assert result("RR", self.TWO_QUERIES).mean == pytest.approx(0.75)
-
-    def test_dcg_at_every_rank(self):
-        grades = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
-        expected = [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
-
-        found = [value(f"DCG(discount='jarvelin')@{k}", grades) for k in range(1, 11)]
-
-        assert found == pytest.approx(expected, abs=5e-3)
-
-    def test_fewer_than_150_milliseconds_are_instantaneous_and_throughput_is_queries_in_a_second(self):
-        judgments, rankings = {"1": {"a": 1}, "2": {"a": 1}}, {"1": ["a"], "2": ["a"]}
-
-        found = evaluate(judgments, rankings, ["Instant", "Throughput"], timings={"1": 0.1, "2": 0.4})
-
-        assert [metric.value for metric in found.metrics] == [0.5, pytest.approx(4)]
-
-    def test_dcg_with_exponential_gain(self):
-        assert value("DCG(gain='exp')@3", [3, 2, 3]) == pytest.approx(7 + 3 / 1.584963 + 7 / 2, abs=1e-5)
 
 
 class TestSurveyOfGradedMetrics:

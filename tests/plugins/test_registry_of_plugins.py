@@ -7,18 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_ireval import (
-    InputError,
-    SuiteError,
-    entry_points,
-    hookimpl,
-    load_registry,
-    load_suites,
-    metric,
-    read_judgments,
-    rule,
-    source,
-)
+from pytest_ireval import InputError, entry_points, hookimpl, load_registry, metric, read_judgments, rule, source
 from pytest_ireval.entry_points import ENTRY_POINT_GROUP, OF_SUITES
 from pytest_ireval.errors import MetricNameError, PluginError
 from pytest_ireval.options import RuleOptions, SourceOptions, Text
@@ -450,18 +439,6 @@ def test_a_plugin_of_suites_is_imported_when_a_rule_or_a_source_is_looked_for(in
     assert (list(found.sources), late.loads) == ([], 1)
 
 
-def test_all_registries_of_a_run_share_it(installed):
-    late = Late("acme", "acme-metrics", module("rules", ireval_rules=kinds_of(fresh)))
-    installed(late)
-    plugins = Plugins()
-    plugins.load_installed()
-    one, conftest = plugins.registry(), module("conftest", ireval_metrics=hook(toy("Here")))
-    plugins.adopt(conftest)
-
-    assert [list(each.rules) for each in (one, plugins.registry(), plugins.registry([conftest]))] == [["fresh"]] * 3
-    assert late.loads == 1
-
-
 def test_a_change_of_its_files_concerns_suites_as_any_plugin_does(installed, monkeypatch, tmp_path):
     rules = module("acme_rules", ireval_rules=kinds_of(fresh))
     monkeypatch.setitem(sys.modules, "acme_rules", rules)
@@ -496,26 +473,3 @@ def test_a_broken_plugin_of_suites_stops_what_reads_suites_every_time(installed)
     looking = load_registry(looks=True)
     assert list(looking.rules) == []
     assert [each.partition(":")[0] for each in looking.broken] == ["plugin 'acme' (acme-metrics"]
-
-
-def test_a_plugin_of_suites_is_left_out_with_the_rest_of_its_distribution(installed):
-    late = Late("acme", "acme-metrics", ImportError("gone"))
-    installed(FakeEntryPoint("acme", "acme-metrics", module("a", ireval_metrics=hook(toy("A")))), late, SOUND)
-    plugins = Plugins()
-    plugins.load_installed(["acme"])
-    found = plugins.registry()
-
-    assert (list(found.metrics), list(found.rules), late.loads) == (["Clicks"], [], 0)
-    assert [str(each) for each in found.without] == ["acme-metrics 1.0"]
-
-
-def test_a_rule_of_two_distributions_is_an_error_of_the_suite_that_names_it(installed, tmp_path):
-    installed(
-        Late("one", "first", module("a", ireval_rules=kinds_of(fresh))),
-        Late("two", "second", module("b", ireval_rules=kinds_of(fresh))),
-    )
-    (tmp_path / "shop.ireval.yaml").write_text("ireval: 1\nsuite: shop\nrules:\n  - fresh: {}\n")
-
-    with pytest.raises(SuiteError) as caught:
-        load_suites(tmp_path / "shop.ireval.yaml", load_registry())
-    assert "several plugins have a rule 'fresh'\n  write one of first:fresh, second:fresh\n" in str(caught.value)

@@ -58,33 +58,5 @@ ireval: error: 1 suite could not be judged (other), 1 suite failed
     )
 
 
-def test_missing_queries_and_waivers_are_listed():
-    suite = replace(
-        SHOP,
-        counts=Counts(60, 55, tuple(f"q{n}" for n in range(7)), ("q50",), ("q60",), 3, 20, ("q17",)),
-        waived=("q17 until 2027-04-01: SEARCH-9: supplier feed broken",),
-    )
-
-    assert (
-        text_of(replace(RUN, suites=(suite,)))
-        == """\
-suite           metric      now  baseline   change  90% interval      verdict
-product-search  nDCG@10  0.8714    0.9020  -0.0306  -0.052 .. -0.009  fail
-                R@20     0.7500    0.7500  +0.0000  +0.000 .. +0.000  pass
-
-product-search: 60 queries, 55 judged; missing: 7; empty: 1; no judgments: 1; no
-  relevant: 3; waived: 1; unjudged in the lists: 20
-
-missing: q0, q1, q2, q3, q4 and 2 more
-empty: q50
-without judgments: q60
-waived: q17 until 2027-04-01: SEARCH-9: supplier feed broken
-
-ireval: fail: 1 suite failed (product-search); 2 verdicts: 1 fail, 1 pass; 1 of
-  60 queries is waived
-"""
-    )
-
-
 def test_no_suites():
     assert text_of(RunResult("0.1.0", "", "error", ())) == "ireval: error, no suites\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_pages import Page
 from runs import ALL, FAILED, GREEN, PASSED, RUN, SHOP, TAIL, UNFINISHED, WARNED, lost, red_rules, suites
 
-from pytest_ireval.reports.markdown_text import SourceLinks, inert
+from pytest_ireval.reports.markdown_text import SourceLinks
 from pytest_ireval.reports.summary_markdown import LIMIT, marker, size, summary_text
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import RunResult, SuiteResult, ToJudge
@@ -430,24 +430,6 @@ def test_nothing_that_data_say_acts(a, b, c, d):
     page = harmless(text)
     assert size(text) <= LIMIT
     assert len([t for t in page.tokens if t.type == "heading_open"]) == len(re.findall(r"^#{3,4} ", text, re.M))
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("nDCG@10 fell", "nDCG@10 fell"),
-        ("a@b.c", "a@\u200bb.c"),
-        ("0.9 -> 0.6", "0.9 -> 0.6"),
-        ("snake_case _it_", "snake_case &#95;it&#95;"),
-        ("a|b", "a&#124;b"),
-        ("<b>", "&lt;b>"),
-        ("- x", "&#45; x"),
-        ("-0.3", "-0.3"),
-        ("12. x", "&#49;2. x"),
-    ],
-)
-def test_a_text_is_changed_no_more_than_is_needed(text, shown):
-    assert inert(text) == shown
 
 
 @pytest.mark.parametrize(
