@@ -57,3 +57,11 @@ def test_a_steady_system_is_asked_twice_only_before_its_first_baseline(shop, sou
 
     assert shop.run().ret == 0
     assert (shop.path / "calls").read_text().count("\n") == 30
+
+
+def test_without_a_network_a_note_says_that_this_was_not_checked(shop, source):
+    source("% 2 == 0", "unsteady_c")
+
+    shop.run("--ireval-offline")
+
+    assert "the source was not asked a second time: IREVAL_OFFLINE is set" in str(shop.results())
