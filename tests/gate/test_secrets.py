@@ -301,10 +301,9 @@ def test_another_value_of_a_secret_is_no_other_source(shop, monkeypatch):
     assert SECRET not in Path("ireval-report/results.json").read_text()
 
 
-@pytest.mark.parametrize("source", ["{run: '${TOKEN}'}", "{command: ['${TOKEN}', x]}"])
-def test_names_of_files_and_programs_are_no_secrets(shop, monkeypatch, source):
+def test_names_of_files_are_no_secrets(shop, monkeypatch):
     monkeypatch.setenv("TOKEN", "rankings-of-today.txt")
-    asks(shop, source)
+    asks(shop, "{run: '${TOKEN}'}")
 
     result = shop.run()
 
