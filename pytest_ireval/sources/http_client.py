@@ -6,6 +6,7 @@ Nothing here makes a request again: whether another attempt may help also depend
 from __future__ import annotations
 
 import json
+import logging
 import re
 import ssl
 import time
@@ -21,7 +22,7 @@ from urllib3.response import BaseHTTPResponse
 
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.retrieval.formats.other_tools import incomplete
-from pytest_ireval.secrets import keep
+from pytest_ireval.secrets import hidden, keep
 from pytest_ireval.sources.live_request import LONGEST_WAIT, AttemptError, TimedAnswer
 
 LARGEST = 64 << 20
@@ -206,3 +207,12 @@ def _find_cause(error: BaseException) -> BaseException:
         if inside is None:
             return error
         error = inside
+
+
+def _hide_secrets(record: logging.LogRecord) -> bool:
+    """Hide secrets in what urllib3 logs, such as the parameters of an address: pytest may show it."""
+    record.msg, record.args = hidden(record.getMessage()), ()
+    return True
+
+
+logging.getLogger("urllib3.connectionpool").addFilter(_hide_secrets)

@@ -224,8 +224,8 @@ def test_a_login_in_the_address_is_in_no_recording_and_no_message(shop, wire):
     assert sent not in said
 
 
-def test_secrets_are_in_no_text_of_an_exception_below(shop, wire):
-    """Those of urllib3 have the address in their texts."""
+def test_secrets_are_in_no_exception_of_urllib3_and_in_no_log(shop, wire, caplog):
+    caplog.set_level("DEBUG")
     secret = "t0ken-of-the-shop"
     params = {"q": "{text}", "token": secret}
     port = wire(b"", last=True).port
@@ -239,6 +239,9 @@ def test_secrets_are_in_no_text_of_an_exception_below(shop, wire):
         error = error.__cause__
     assert len(texts) > 2
     assert secret not in str(texts)
+    shop.lists(source(wire(WHOLE).port, params=params, headers={"X-Token": secret}))
+    assert "GET /search?q=red+mug&token=${X-Token} HTTP/1.1" in caplog.text
+    assert secret not in caplog.text
 
 
 def test_a_login_in_the_address_and_headers_of_the_suite(shop, wire):
