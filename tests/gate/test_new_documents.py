@@ -84,34 +84,10 @@ def test_it_is_named_from_a_few_percent_of_the_queries(lists, queries, share, ju
     assert inputs.headline == (f"promo is new in the top 3 of {len(chosen)} of {queries} queries (rank 2{unjudged})")
 
 
-def shuffle(some):
-    for ids in some.now.values():
-        some.random.shuffle(ids)
-
-
-def replace_a_tenth(some):
-    """Every query has a new document of its own on top; ids of other queries do not matter."""
-    for query in some.some(0.1):
-        some.put(f"{query}-new", [query])
-
-
-def promote_on_two_percent(some):
-    some.put("promo", some.some(0.02))
-
-
-def promote_below_the_top(some):
-    some.put("promo", some.queries, at=4)
-
-
 def move_up_what_was_there(some):
     for ids in some.before.values():
         ids[9] = "popular"
     some.now = {query: ["popular", *ids[:9]] for query, ids in some.before.items()}
-
-
-def promote_many_in_a_few_queries_each(some):
-    for number in range(100):
-        some.put(f"new{number}", some.random.sample(some.queries, 4))
 
 
 def promote_in_four_queries_of_a_small_suite(some):
@@ -133,19 +109,19 @@ def find_one_for_all_variants_of_an_intent(some):
         some.grades[query] |= dict.fromkeys(ids, 0)
 
 
-HARMLESS = [
-    shuffle,
-    replace_a_tenth,
-    promote_on_two_percent,
-    promote_below_the_top,
-    move_up_what_was_there,
-    promote_many_in_a_few_queries_each,
-    promote_in_four_queries_of_a_small_suite,
-    find_one_for_all_variants_of_an_intent,
-]
+HARMLESS = {
+    "other orders": lambda some: [some.random.shuffle(ids) for ids in some.now.values()],
+    "a new document of its own on top of each tenth": lambda some: [some.put(f"{q}-n", [q]) for q in some.some(0.1)],
+    "one document on two percent": lambda some: some.put("promo", some.some(0.02)),
+    "one document below the top": lambda some: some.put("promo", some.queries, at=4),
+    "many documents on four queries each": lambda some: [some.put(f"n{n}", some.some(0.01)) for n in range(100)],
+    "one that was there": move_up_what_was_there,
+    "one document on four queries of a small suite": promote_in_four_queries_of_a_small_suite,
+    "one find for all variants of an intent": find_one_for_all_variants_of_an_intent,
+}
 
 
-@pytest.mark.parametrize("change", HARMLESS)
+@pytest.mark.parametrize("change", HARMLESS.values(), ids=HARMLESS)
 def test_a_harmless_change_stays_quiet_with_and_without_judgments(lists, change):
     some = lists()
     change(some)
