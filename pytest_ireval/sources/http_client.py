@@ -102,7 +102,7 @@ class HttpClient:
             raise AttemptError(said)
         try:
             return self._fetch_by_urllib3(method, url, data, sent, timeout)
-        except exceptions.LocationValueError as error:
+        except (exceptions.LocationValueError, UnicodeError) as error:
             raise AttemptError(f"the request cannot be sent: {error}") from error
         except (exceptions.HTTPError, OSError) as error:
             cause = _find_cause(error)

@@ -274,6 +274,10 @@ def test_letters_of_any_language_in_an_address(shop, wire):
     assert server.heads[0].startswith("GET /%D0%BF%D1%80o%20ducts?a=%C3%BC%20b&q=red+mug HTTP/1.1\r\n")
 
 
+def test_a_host_that_cannot_be_is_an_error(shop):
+    assert "the request cannot be sent: " in shop.refused(source(80, host="search..example"))
+
+
 def test_the_proxy_of_the_environment_unless_the_host_is_excluded(shop, wire, monkeypatch):
     server, proxy = wire(WHOLE), wire(WHOLE)
     monkeypatch.setenv("HTTP_PROXY", f"http://me:secret@127.0.0.1:{proxy.port}")
