@@ -14,6 +14,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suites.editor_schema import PlainSchema
 from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
 from pytest_ireval.suites.suite_keys import (
+    BaselineKeys,
     CollapseKeys,
     DocumentsKeys,
     JudgmentsKeys,
@@ -70,6 +71,7 @@ def tables(registry: Registry) -> Mapping[str, list[str]]:
         "judgments": list(_table(JudgmentsKeys)),
         "documents": list(_table(DocumentsKeys)),
         "collapse": list(_table(CollapseKeys)),
+        "baseline": list(_table(BaselineKeys)),
         "waive": list(_table(WaiverKeys)),
         "every rule": list(_table(RuleOptions)),
         "every comparing rule": list(_table(ComparingOptions, RuleOptions)),

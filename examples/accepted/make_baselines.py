@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from pytest_ireval import evaluate, read_judgments, read_rankings
-from pytest_ireval.baselines.files import fingerprints_of_judgments
-from pytest_ireval.baselines.record import Acceptance, Baseline, Fingerprints, StoredMetric
+from pytest_ireval.baselines.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baselines.record import Acceptance, Baseline, Fingerprints, FrozenMapping, StoredMetric
 from pytest_ireval.baselines.writing import write_baseline
 
 HERE = Path(__file__).parent
@@ -19,13 +19,16 @@ def main(folder: Path = HERE) -> None:
     """Two suites: ``shop`` as it was first, and ``reranked`` as it is now."""
     judgments = read_judgments(DATA / "judgments.txt")
     prints = fingerprints_of_judgments(judgments)
-    for suite, file, acceptances in (("shop", "rankings.txt", (FIRST,)), ("reranked", "reranked.txt", (FIRST, SECOND))):
+    acceptances: tuple[Acceptance, ...] = ()
+    for suite, file, acceptance in (("shop", "rankings.txt", FIRST), ("reranked", "reranked.txt", SECOND)):
         rankings = read_rankings(DATA / file)
         evaluation = evaluate(judgments, rankings, ["nDCG@10", "RR@10"], depth=10, missing_queries="zero")
         metrics = {
             metric.name: StoredMetric(metric.version, "pytest-ireval", metric.value, metric.values)
             for metric in evaluation.metrics
         }
+        figures = FrozenMapping.of((name, metric.value) for name, metric in metrics.items() if metric.value is not None)
+        acceptances = (*acceptances, acceptance._replace(figures=figures))
         write_baseline(
             folder,
             Baseline(
@@ -33,8 +36,7 @@ def main(folder: Path = HERE) -> None:
                 depth=10,
                 rankings=(rankings,),
                 metrics=metrics,
-                grades=prints.grades,
-                grades_of=prints.grades_of,
+                judgments=prints,
                 fingerprints=Fingerprints(judgments=prints.whole),
                 plugins=("pytest-ireval 0.1.0",),
                 acceptances=acceptances,

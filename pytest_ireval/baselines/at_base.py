@@ -6,13 +6,21 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeVar
 
-from pytest_ireval.baselines.files import ANCHOR, ENDING, RECORD, checked_name, near, path_of
-from pytest_ireval.baselines.reading import baseline_from, plain_line_ends, record_from
+from pytest_ireval.baselines.files import (
+    BASELINE,
+    SUFFIXES,
+    anchor_name,
+    check_name,
+    find_baseline,
+    is_anchor,
+    name_in,
+    near,
+)
+from pytest_ireval.baselines.reading import decode_baseline_of
 from pytest_ireval.baselines.record import Baseline
-from pytest_ireval.baselines.writing import anchor_name, is_anchor
 from pytest_ireval.errors import BaselineError, Problem
 from pytest_ireval.repositories.branches import MergeBase, Tree, merge_base, top_of
 from pytest_ireval.repositories.git import standing
@@ -56,12 +64,12 @@ class AtBase:
     """None: there was none."""
     same: bool = False
     """The branch has the same baseline, byte by byte."""
-    files: tuple[str, ...] = ()
-    """Of the baseline, from the top of the repository, the .json file first."""
+    file: str = ""
+    """Its path from the top of the repository."""
     renamed: bool = False
     """It had another name, or was in another folder."""
     gone: tuple[str, ...] = ()
-    """Other baselines that the branch has no more, listed if this one was not found under its name: .json files."""
+    """The paths of other baselines that the branch has no more, listed if this one was not found under its name."""
 
 
 def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, suite: NamedBaseline) -> AtBase:
@@ -69,46 +77,41 @@ def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | Non
     _refuse_links(folder, base.of(folder.parent).base.top)
     tree = base.of(folder)
     home = _from_top(folder, tree.base)
-    record = _record_in(home, checked_name(name))
-    then, gone = (record, ()) if record in tree.files_in(home) else _name_at_base(tree, home, stored, suite)
+    now = _find_in(tree, home, check_name(name))
+    then, gone = (now, ()) if now else _find_other_name(tree, home, stored, suite)
     if not then:
         return AtBase(tree.base, gone=gone)
-    renamed = then != record
-    found = _read_at_base(tree, then, None if renamed else stored, path_of(folder, name, RECORD))
-    return replace(found, renamed=renamed, gone=gone)
+    found = _read_at_base(tree, then, stored if now else None, folder, name)
+    return replace(found, renamed=not now, gone=gone)
 
 
 def anchor_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, beginning: AtBase | None) -> AtBase:
     """Return the anchor that a suite had; ``stored`` is the current one, ``beginning`` the suite's baseline there."""
     tree = base.of(folder)
-    now = _record_in(_from_top(folder, tree.base), anchor_name(name))
-    then = f"{beginning.files[0].removesuffix(RECORD)[:-1]}{ANCHOR}.{RECORD}" if beginning and beginning.files else now
-    if then not in tree.files_in(_folder(then)):
+    home = _from_top(folder, tree.base)
+    then = beginning.file if beginning else ""
+    suite = name_in(PurePosixPath(then)) if then else name
+    then_home = _folder(then) if then else home
+    found = _find_in(tree, then_home, anchor_name(suite))
+    if not found:
         return AtBase(tree.base)
-    found = _read_at_base(tree, then, stored if then == now else None, path_of(folder, anchor_name(name), RECORD))
-    return replace(found, renamed=then != now)
+    renamed = (then_home, suite) != (home, name)
+    at = _read_at_base(tree, found, None if renamed else stored, folder, anchor_name(name))
+    return replace(at, renamed=renamed)
 
 
-def _read_at_base(tree: Tree, then: str, stored: Baseline | None, path: Path) -> AtBase:
-    """The baseline whose .json file is ``then``; the ``stored`` one at ``path`` if that is the same file."""
-    prefix = then.removesuffix(RECORD)
-    files = {  # without those of its anchor, or of a suite whose name begins so
-        path: content
-        for path, content in tree.files_in(_folder(then)).items()
-        if path.startswith(prefix) and ENDING.fullmatch(path[len(prefix) :])
-    }
-    content = tree.contents({then: files.pop(then)})
-    paths = (then, *files)
-    if stored is not None and _is_same(content[then], path):
-        return AtBase(tree.base, stored, same=True, files=paths)
-    content |= tree.contents(files)
-    at = tree.base.short
-    found = baseline_from(lambda ending: content.get(prefix + ending), lambda ending: f"{at}:{prefix}{ending}", at=at)
-    return AtBase(tree.base, found, False, paths)
+def _find_in(tree: Tree, home: str, name: str) -> str:
+    """The path of a baseline at the base; empty if it has none."""
+    paths = (f"{home}/{name}{suffix}".removeprefix("./") for suffix in SUFFIXES)
+    return next((path for path in paths if path in tree.files_in(home)), "")
 
 
-def _record_in(home: str, name: str) -> str:
-    return f"{home}/{name}.{RECORD}".removeprefix("./")
+def _read_at_base(tree: Tree, then: str, stored: Baseline | None, folder: Path, name: str) -> AtBase:
+    """The baseline in the file ``then``; the ``stored`` one called ``name`` if that is the same file."""
+    (content,) = tree.contents({then: tree.files_in(_folder(then))[then]}).values()
+    if stored is not None and _is_same(content, find_baseline(folder, name)):
+        return AtBase(tree.base, stored, same=True, file=then)
+    return AtBase(tree.base, decode_baseline_of(content, f"{tree.base.short}:{then}"), file=then)
 
 
 def _refuse_links(folder: Path, top: Path) -> None:
@@ -136,15 +139,14 @@ def _from_top(folder: Path, base: MergeBase) -> str:
         raise BaselineError(Problem(complaint, place=str(folder))) from None
 
 
-def _is_same(record: bytes, path: Path) -> bool:
-    """Compare the .json file with that on the disk; it holds fingerprints of all others."""
+def _is_same(content: bytes, path: Path | None) -> bool:
+    """Compare with the file on the disk, whatever line ends git gave it."""
     try:
-        return plain_line_ends(record) == plain_line_ends(path.read_bytes())
+        return path is not None and content.replace(b"\r\n", b"\n") == path.read_bytes().replace(b"\r\n", b"\n")
     except OSError:
         return False
 
 
-BASELINE = re.compile(rf"(?:.*/)?baselines/[^/]+\.{RECORD}")
 YAML = (".yaml", ".yml")
 SUITE = re.compile(rb"^(?:\{\s*)?[\"']?suite[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\r\n,}]+)", re.MULTILINE)
 MATRIX = re.compile(rb"^(?:\{\s*)?[\"']?matrix[\"']?[ \t]*:", re.MULTILINE)
@@ -159,34 +161,42 @@ class NamedBaseline(NamedTuple):
     """Appended by a matrix: ``.de``."""
 
 
-def _name_at_base(tree: Tree, home: str, stored: Baseline | None, suite: NamedBaseline) -> tuple[str, tuple[str, ...]]:
+def _find_other_name(
+    tree: Tree, home: str, stored: Baseline | None, suite: NamedBaseline
+) -> tuple[str, tuple[str, ...]]:
     """Find it by the suite's own file; by acceptances, which a renamed baseline continues; or by its queries.
 
-    Returns its .json file, empty if there is none, and other baselines of the base that the branch has no more.
+    Returns its path, empty if there is none, and other baselines of the base that the branch has no more.
     """
-    gone = [each for each in dict.fromkeys(_gone(tree)) if not _pinned(each)]
+    gone = [each for each in dict.fromkeys(_find_gone(tree)) if not _is_anchor(each)]
     then = b"".join(contents_then(tree, [path_from_top(tree, suite.files[0])]).values())
-    before = _said_in(then)
-    record = _record_in(home, before + suite.ending)
-    if not before or record not in tree.files_in(home):
-        gone += [each for each in _left_behind(tree, home, then, suite) if each not in gone and not _pinned(each)]
-        record = _alike(tree, gone, stored) if stored is not None else ""
-    return record, tuple(each for each in gone if each != record)
+    before = _find_name(then)
+    found = _find_in(tree, home, before + suite.ending) if before else ""
+    if not found:
+        gone += [each for each in _left_behind(tree, home, then, suite) if each not in gone and not _is_anchor(each)]
+        found = _find_alike(tree, gone, stored) if stored is not None else ""
+    return found, tuple(each for each in gone if each != found)
 
 
-def _gone(tree: Tree) -> Iterator[str]:
+def _find_gone(tree: Tree) -> Iterator[str]:
     """Baselines that are missing on the disk, and those whose suite files are missing."""
     deleted = [path for path, status in tree.changes.items() if status == "D" and not _is_there(tree.base.top / path)]
     yield from (path for path in deleted if BASELINE.fullmatch(path))
     for path, name in called_in(tree, [path for path in deleted if path.endswith(YAML)]).items():
         home = f"{_folder(path)}/baselines".removeprefix("./")
-        own = re.compile(rf"{re.escape(f'{home}/{name}')}(\..+)?\.{RECORD}")
-        yield from (each for each in tree.files_in(home) if own.fullmatch(each))
+        yield from (each for each in tree.files_in(home) if _ending_of(each, home, name) is not None)
 
 
-def _pinned(record: str) -> bool:
+def _ending_of(path: str, home: str, name: str) -> str | None:
+    """What a matrix adds to the name of a suite, ``.de``, if this is the path of its baseline; None otherwise."""
+    named = name_in(PurePosixPath(path)) if _folder(path) == home else ""
+    ending = named.removeprefix(name)
+    return ending if named.startswith(name) and (not ending or ending.startswith(".")) else None
+
+
+def _is_anchor(path: str) -> bool:
     """Tell whether it is an anchor, which no branch moves by accepting."""
-    return is_anchor(record.removesuffix(f".{RECORD}"))
+    return is_anchor(name_in(PurePosixPath(path)))
 
 
 def _is_there(path: Path) -> bool:
@@ -196,24 +206,23 @@ def _is_there(path: Path) -> bool:
 
 def _left_behind(tree: Tree, home: str, then: bytes, suite: NamedBaseline) -> Iterator[str]:
     """Baselines that were named by the suite's own file as it was ``then``, and that it no longer names."""
-    before = _said_in(then)
+    before = _find_name(then)
     if not before:
         return
-    own = re.compile(rf"{re.escape(f'{home}/{before}'.removeprefix('./'))}((?:\..+)?)\.{RECORD}")
     now, had_matrix = suite.files[0].read_bytes(), MATRIX.search(then) is not None
     others = [file for file in suite.files[0].parent.iterdir() if file.suffix in YAML and file != suite.files[0]]
-    taken = {_said_in(file.read_bytes()) for file in others if file.is_file()}
+    taken = {_find_name(file.read_bytes()) for file in others if file.is_file()}
     for path in tree.files_in(home):
-        found = own.fullmatch(path)
-        if found is None or f"{before}{found[1]}" in taken or bool(found[1]) != had_matrix:
+        ending = _ending_of(path, home, before)
+        if ending is None or f"{before}{ending}" in taken or bool(ending) != had_matrix:
             continue
-        values = [value.encode() for value in found[1].split(".")]
+        values = [value.encode() for value in ending.split(".")]
         made = all(value in then for value in values)
         if made and (had_matrix != bool(suite.ending) or any(value not in now for value in values)):
             yield path
 
 
-def _said_in(content: bytes) -> str:
+def _find_name(content: bytes) -> str:
     """The name in the file of a suite; empty if there is none."""
     found = SUITE.search(content)
     return found[1].decode("utf-8", "replace").strip() if found else ""
@@ -221,7 +230,7 @@ def _said_in(content: bytes) -> str:
 
 def called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
     """The names in the files of suites at the base, by path; a missing file, or one without a name, is left out."""
-    return {path: name for path, content in contents_then(tree, paths).items() if (name := _said_in(content))}
+    return {path: name for path, content in contents_then(tree, paths).items() if (name := _find_name(content))}
 
 
 def contents_then(tree: Tree, paths: Sequence[str]) -> dict[str, bytes]:
@@ -239,20 +248,18 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0] or "."
 
 
-def _alike(tree: Tree, gone: Sequence[str], stored: Baseline) -> str:
+def _find_alike(tree: Tree, gone: Sequence[str], stored: Baseline) -> str:
     """The one whose acceptances are continued, or that has half of the judged queries; empty if there is none."""
     found = []
     wanted = {path: tree.files_in(_folder(path))[path] for path in gone}
     for path, content in tree.contents(wanted).items():
         try:
-            record = record_from({RECORD: content}.get, str)
+            then = decode_baseline_of(content, path)
         except BaselineError:  # it is named as gone all the same
             continue
-        if record is None:
-            continue
-        earlier = record.baseline.acceptances
+        earlier = then.acceptances
         continued = len(earlier) if stored.acceptances[: len(earlier)] == earlier else 0
-        shared = _shared(record.baseline.grades_of, stored.grades_of)
+        shared = _shared(then.judgments.grades_of, stored.judgments.grades_of)
         if continued or shared >= 0.5:
             found.append((continued, shared, path))
     return max(found, default=(0, 0.0, ""))[2]

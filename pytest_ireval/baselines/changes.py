@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baselines.files import Grades, JudgmentPrints, fingerprints_of_judgments
-from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts, index_change, rebuild_note
-from pytest_ireval.baselines.record import Baseline, Fingerprints
+from pytest_ireval.baselines.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baselines.index_facts import index_change, rebuild_note
+from pytest_ireval.baselines.record import NO_SEARCH, Baseline, Fingerprints, Grades, JudgmentPrints, Search
 from pytest_ireval.baselines.trees import name_changes
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.retrieval.join import begin_alike
@@ -23,22 +22,6 @@ from pytest_ireval.text_table import counted
 
 NAMED = 100
 """Edited judgments named in a cause; all are counted."""
-
-
-@dataclass(frozen=True)
-class Search:
-    """How the rankings were made, as far as a baseline keeps it."""
-
-    source: str = ""
-    """The name of the source."""
-    request: Mapping[str, Any] = field(default_factory=dict)
-    """Its options; that of its name is the first."""
-    files: Mapping[str, str] = field(default_factory=dict)
-    """Fingerprints of its own files."""
-    index: IndexFacts = NO_INDEX
-
-
-NO_SEARCH = Search()
 
 
 def cause_of(
@@ -60,11 +43,12 @@ def cause_of(
     askings = [rankings] if isinstance(rankings, Rankings) else list(rankings)
     changed = changed_queries(baseline.rankings, askings, baseline.depth)
     added, removed = _added_and_removed(baseline, askings, prints, queries)
-    before, after = baseline.grades_of, prints.grades_of if prints else {}
+    before, after = baseline.judgments.grades_of, prints.grades_of if prints else {}
     stayed = (before.keys() | after.keys()) - {*added, *removed}
     judged = sorted(query for query in stayed if before.get(query) != after.get(query))
-    edits, edited = _edits(baseline.grades, prints, judged)
-    request, system = _changes_of_request(baseline, search)
+    sources = baseline.search.source, search.source
+    edits, edited = _edits(baseline.judgments.grades, prints, judged)
+    request, system = _changes_of_request(baseline.search, search)
     return Cause(
         rankings=len(changed),
         compared=len(_ranked(baseline.rankings) & _ranked(askings)),
@@ -81,33 +65,29 @@ def cause_of(
         fields=_other_fields(baseline.rankings[0].fields or {}, askings),
         request=request,
         system=system,
-        files=tuple(_changed_files(baseline.source_files, search.files)),
-        index=index_change(baseline.index, search.index),
-        rebuilt=rebuild_note(baseline.index, search.index),
-        judges=_judges_change(baseline.judges, prints.judges if prints else {}),
-        sources=(baseline.source, search.source) if _is_other_name(baseline.source, search.source) else (),
+        files=tuple(_changed_files(baseline.search.files, search.files)),
+        index=index_change(baseline.search.index, search.index),
+        rebuilt=rebuild_note(baseline.search.index, search.index),
+        judges=_judges_change(baseline.judgments.judges, prints.judges if prints else {}),
+        sources=sources if all(sources) and sources[0] != sources[1] else (),
     )
-
-
-def _is_other_name(before: str, now: str) -> bool:
-    return bool(before and now and before != now)
 
 
 OWN_REQUESTS = ("http", "command", "sql")
 """Sources whose first option is the request itself; that of others names a system, a function or a file."""
 
 
-def _changes_of_request(baseline: Baseline, search: Search) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _changes_of_request(then: Search, search: Search) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The options that changed, with what the engine keeps of the request; and apart from them, the system."""
-    before, now = baseline.request, search.request
-    if not before or not now:  # a baseline of a version that did not keep them
+    before, now = then.request, search.request
+    if not before or not now:  # a source may have no options
         return (), ()
     own, other = next(iter(before)), next(iter(now))
     if own != other:
         return (), (f"source: {own} -> {other}",)
     (system, asked), (system_now, asked_now) = _parted(before, own), _parted(now, own)
-    both = [name for name in search.index.stored if name in baseline.index.stored]
-    stored, stored_now = ({name: each.index.stored[name] for name in both} for each in (baseline, search))
+    both = [name for name in search.index.stored if name in then.index.stored]
+    stored, stored_now = ({name: each.index.stored[name] for name in both} for each in (then, search))
     request = [*name_changes(asked, asked_now), *name_changes(stored, stored_now)]
     return tuple(request), tuple(name_changes(system, system_now, own))
 
@@ -159,11 +139,11 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
     return cause_of(
         before,
         rankings=after.rankings,
-        judgments=JudgmentPrints(after.fingerprints.judgments, after.grades_of, after.grades, after.judges),
+        judgments=after.judgments,
         queries=None,
         metrics={name: (metric.version, metric.origin) for name, metric in after.metrics.items()},
         fingerprints=after.fingerprints,
-        search=Search(after.source, after.request, after.source_files, after.index),
+        search=after.search,
     )
 
 
@@ -203,13 +183,13 @@ def _added_and_removed(
 
     The queries file lists the asked queries; without one they are the judged, without judgments the ranked queries.
     """
-    ranked = _ranked(baseline.rankings)
+    ranked, judged = _ranked(baseline.rankings), baseline.judgments.grades_of
     scored = {query for metric in baseline.metrics.values() for query in metric.values}
     if queries is not None:
         now: Sequence[str] = queries.ids
-        known, before = ranked | scored, ranked | (scored & baseline.grades_of.keys())
+        known, before = ranked | scored, ranked | (scored & judged.keys())
     elif prints is not None and prints.grades_of:
-        now, known = list(prints.grades_of), set(baseline.grades_of) or ranked
+        now, known = list(prints.grades_of), set(judged) or ranked
         before = known
     else:
         now, known = sorted(_ranked(askings)), ranked

@@ -1,229 +1,80 @@
-"""A baseline is written whole or not at all, and the same content is the same bytes; an anchor is a pinned one."""
+"""Writes a baseline as a new file that takes the place of the old one; an anchor is a pinned baseline."""
 
 from __future__ import annotations
 
+import gzip
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_ireval.baselines.files import (
-    ANCHOR,
-    COMPRESSED,
-    FIELDS,
-    JUDGMENTS,
-    RECORD,
-    TIMINGS,
-    baseline_files,
-    checked_name,
-    fingerprint,
-    near,
-    path_of,
-    rankings_ending,
-)
-from pytest_ireval.baselines.journal import (
-    WAIT,
-    commit,
-    drop_unfinished,
-    journal_of,
-    locked,
-    put_into_place,
-    write_through,
-)
-from pytest_ireval.baselines.reading import read_baseline, read_record
-from pytest_ireval.baselines.record import Acceptance, Baseline, encoded_record
-from pytest_ireval.baselines.stored import MOST_PAIRS, encoded_grades, encoded_lists, encoded_rankings
+from pytest_ireval.baselines.files import SUFFIXES, anchor_name, check_name, find_baseline, near, path_of
+from pytest_ireval.baselines.reading import read_acceptances, read_baseline
+from pytest_ireval.baselines.record import Acceptance, Baseline
+from pytest_ireval.baselines.text import encode_baseline
 from pytest_ireval.errors import BaselineError, Problem
 
-LARGEST = 32 << 20
-"""Rankings of more bytes are compressed."""
-BESIDE = {
-    ".gitattributes": """\
-# Baselines of pytest-ireval. Line ends stay as they are; reviews fold rankings and judgments.
-* -text
-*.tsv linguist-generated
-*.zst binary linguist-generated
-""",
-    ".gitignore": """\
-# Of the lock and of updates that did not finish.
-.lock
-.*.new/
-.*.commit/
-""",
-}
 
+def write_baseline(folder: Path, baseline: Baseline, *, compress: bool = False) -> Path:
+    """Write the file and return its path.
 
-def write_baseline(folder: Path, baseline: Baseline, *, wait: float = WAIT) -> tuple[Path, ...]:
-    """Write the files and return their paths; wait up to ``wait`` seconds for another process that is writing.
-
-    Acceptances are only ever appended: an error if another run has accepted since the baseline was read.
+    Acceptances are only ever appended: an error if another run has accepted since the baseline was read. Those in a
+    file that cannot be read as this baseline, because it is damaged or was renamed, are kept as far as they can be.
     """
-    name = checked_name(baseline.suite)
-    files = encoded_baseline(baseline)
-    with _writing(folder, name, wait):
-        continued = _continued(folder, baseline, files)
-        if continued is not baseline:
-            files = encoded_baseline(continued)
-        return _put(folder, name, files)
+    known = read_acceptances(folder, baseline.suite)
+    if baseline.acceptances[: len(known)] != known:
+        try:
+            read_baseline(folder, baseline.suite)
+        except BaselineError:
+            new = tuple(acceptance for acceptance in baseline.acceptances if acceptance not in known)
+            baseline = replace(baseline, acceptances=(*known, *new))
+        else:
+            raise BaselineError(_accepted_meanwhile(folder, baseline.suite, known[-1]))
+    return _write(folder, baseline, compress=compress)
 
 
-def encoded_baseline(baseline: Baseline) -> dict[str, bytes]:
-    """The content of each file by the ending of its name, the .json file last."""
-    if not baseline.acceptances or not baseline.rankings:
-        raise ValueError("a baseline needs rankings and an acceptance")
-    files: dict[str, bytes] = {}
-    prints: dict[str, str] = {}
-    for asking, rankings in enumerate(baseline.rankings, 1):
-        text = encoded_rankings(rankings, baseline.depth, scored=baseline.scored)
-        large = len(text) > LARGEST
-        ending = rankings_ending(asking) + (COMPRESSED if large else "")
-        files[ending] = _compressed(text) if large else text
-        prints[ending] = fingerprint(text)
-    if baseline.grades is not None and sum(map(len, baseline.grades.values())) <= MOST_PAIRS:
-        files[JUDGMENTS] = encoded_grades(baseline.grades)
-        prints[JUDGMENTS] = fingerprint(files[JUDGMENTS])
-    for ending, entries in ((FIELDS, baseline.fields), (TIMINGS, baseline.timings)):
-        if entries:
-            files[ending] = encoded_lists(entries)
-            prints[ending] = fingerprint(files[ending])
-    files[RECORD] = encoded_record(baseline, dict(sorted(prints.items())))
-    return files
+def write_anchor(folder: Path, baseline: Baseline, anchoring: Acceptance, *, compress: bool = False) -> Path:
+    """Make the baseline the anchor of its suite, with its acceptances and the anchoring; replaces an earlier anchor."""
+    anchoring = anchoring._replace(figures=baseline.accepted.figures)
+    name, acceptances = anchor_name(baseline.suite), (*baseline.acceptances, anchoring)
+    return _write(folder, replace(baseline, suite=name, acceptances=acceptances), compress=compress)
 
 
-def write_files(folder: Path, name: str, files: Mapping[str, bytes], *, wait: float = WAIT) -> tuple[Path, ...]:
-    """Write contents, whatever was there."""
-    with _writing(folder, name, wait):
-        return _put(folder, name, files)
-
-
-@contextmanager
-def _writing(folder: Path, name: str, wait: float) -> Iterator[None]:
-    """Keep other writers out; an update that was interrupted is finished first."""
-    with _told(folder, name):
-        os.makedirs(folder, exist_ok=True)
-        with locked(folder, wait):
-            put_into_place(folder, name)
-            yield
-
-
-def _put(folder: Path, name: str, files: Mapping[str, bytes]) -> tuple[Path, ...]:
-    _write_beside(folder)
-    if not _is_there(folder, name, files):
-        commit(folder, name, files)
-        put_into_place(folder, name)
-    return tuple(path_of(folder, name, ending) for ending in files)
-
-
-def _continued(folder: Path, baseline: Baseline, files: Mapping[str, bytes]) -> Baseline:
-    """The baseline with all acceptances that are on the disk; they are kept even where the rest is damaged."""
-    try:
-        record = read_record(folder, baseline.suite)
-    except BaselineError:
-        return baseline
-    known = record.baseline.acceptances if record is not None else ()
-    appends = len(known) < len(baseline.acceptances)
-    if baseline.acceptances[: len(known)] == known and (appends or _is_there(folder, baseline.suite, files)):
-        return baseline
-    try:
-        read_baseline(folder, baseline.suite)
-    except BaselineError:
-        new = (acceptance for acceptance in baseline.acceptances if acceptance not in known)
-        return replace(baseline, acceptances=(*known, *new))
-    last = known[-1]
-    complaint = f"was accepted by another run meanwhile, at {last.date}{': ' + last.reason if last.reason else ''}"
-    suggestion = "nothing was written; run again, to compare with what is accepted now"
-    raise BaselineError(Problem(complaint, str(near(path_of(folder, baseline.suite, RECORD))), suggestion=suggestion))
-
-
-def finish_interrupted(folder: Path, name: str, *, wait: float = WAIT) -> bool:
-    """Put an update into place that was interrupted; True if there was one."""
-    if journal_of(folder, name) is None:
-        return False
-    with _told(folder, name), locked(folder, wait):
-        journal = journal_of(folder, name)
-        if journal is not None:
-            journal.checked(path_of(folder, name, RECORD))
-        return journal is not None and put_into_place(folder, name)
-
-
-def delete_baseline(folder: Path, name: str, *, wait: float = WAIT) -> tuple[Path, ...]:
-    """Delete all files of a baseline, the .json file first: without it the others belong to no baseline."""
-    with _told(folder, name), locked(folder, wait):
-        put_into_place(folder, name)
-        paths = baseline_files(folder, name)
-        for path in (*paths[:1], *reversed(paths[1:])):
-            os.unlink(path)
+def delete_baseline(folder: Path, name: str) -> tuple[Path, ...]:
+    """Delete the file of a baseline, or both if there are two; returns their paths."""
+    paths = tuple(path for suffix in SUFFIXES if (path := folder / f"{check_name(name)}{suffix}").is_file())
+    for path in paths:
+        path.unlink()
     return paths
 
 
-def _compressed(text: bytes) -> bytes:
-    import zstandard
-
-    return zstandard.ZstdCompressor(level=9, write_content_size=True).compress(text)
-
-
-def _is_there(folder: Path, name: str, files: Mapping[str, bytes]) -> bool:
-    wanted = {path_of(folder, name, ending): content for ending, content in files.items()}
-    there = baseline_files(folder, name)
-    return set(there) == set(wanted) and all(path.read_bytes() == wanted[path] for path in there)
-
-
-def _write_beside(folder: Path) -> None:
-    """Write git's settings for the folder once; from then on they are the user's."""
-    for name, text in BESIDE.items():
-        if not (folder / name).exists():
-            write_through(folder / f".{name[1:]}.new", text.encode())
-            os.replace(folder / f".{name[1:]}.new", folder / name)
-
-
-@contextmanager
-def _told(folder: Path, name: str) -> Iterator[None]:
-    """Turn an error of the system into one that reports the state of the baseline."""
+def _write(folder: Path, baseline: Baseline, *, compress: bool) -> Path:
+    path = path_of(folder, check_name(baseline.suite), compress=compress)
+    text = encode_baseline(baseline)
     try:
-        yield
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(path, gzip.compress(text, mtime=0) if compress else text)
     except OSError as error:
-        if journal_of(folder, name) is None:
-            drop_unfinished(folder, name)
-            state = "nothing was changed"
-        else:
-            state = "the update is incomplete; run it again to finish it"
-        complaint = f"cannot be written: {error.strerror or error}; {state}"
-        raise BaselineError(Problem(complaint, place=str(near(path_of(folder, name, RECORD))))) from error
+        complaint = f"cannot be written: {error.strerror or error}; nothing was changed"
+        raise BaselineError(Problem(complaint, place=str(near(path)))) from error
+    path_of(folder, baseline.suite, compress=not compress).unlink(missing_ok=True)
+    return path
 
 
-def anchor_name(suite: str) -> str:
-    """The name of the files of a suite's anchor."""
-    return f"{suite}{ANCHOR}"
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a new file in the place of another in one step, so that whoever stops it leaves the old or the new one."""
+    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with open(new, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # a full disk may only be noticed here
+        os.replace(new, path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
 
 
-def is_anchor(name: str) -> bool:
-    """Tell whether files of that name are those of an anchor; a suite cannot have such a name."""
-    return name.endswith(ANCHOR)
-
-
-def suite_of(name: str) -> str:
-    """The suite of an anchor or baseline."""
-    return name.removesuffix(ANCHOR)
-
-
-def write_anchor(folder: Path, baseline: Baseline, anchoring: Acceptance) -> tuple[Path, ...]:
-    """Make the baseline the anchor of its suite, with its acceptances and the anchoring; replaces an earlier anchor."""
-    name = anchor_name(baseline.suite)
-    anchor = replace(baseline, suite=name, acceptances=(*baseline.acceptances, anchoring))
-    return write_files(folder, name, encoded_baseline(anchor))
-
-
-def accepted_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptance, ...]:
-    """The acceptances of the baseline that the anchor lacks, the oldest first.
-
-    After a merge the baseline may lack acceptances that the anchor has: one side was kept, and the other was accepted
-    once more. The acceptances of the kept side led away from the anchor.
-    """
-    pinned = set(anchor.acceptances)
-    return tuple(each for each in stored.acceptances if each not in pinned)
-
-
-def anchor_words(anchoring: Acceptance) -> str:
-    """``the anchor of 2026-03-01 (release 4.2)``."""
-    return f"the anchor of {anchoring.date[:10]}{f' ({anchoring.reason})' if anchoring.reason else ''}"
+def _accepted_meanwhile(folder: Path, name: str, last: Acceptance) -> Problem:
+    complaint = f"was accepted by another run meanwhile, at {last.date}{': ' + last.reason if last.reason else ''}"
+    suggestion = "nothing was written; run again, to compare with what is accepted now"
+    return Problem(complaint, str(near(find_baseline(folder, name) or folder)), suggestion=suggestion)

@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pytest_ireval.baselines.files import FOLDER, RECORD, baseline_files, names_in, near, path_of
-from pytest_ireval.baselines.reading import (
-    Figures,
-    figures_of_acceptances,
-    read_baseline,
-    read_baseline_at,
-    read_record,
+from pytest_ireval.baselines.files import (
+    FOLDER,
+    SUFFIXES,
+    anchor_name,
+    find_baseline,
+    name_in,
+    names_in,
+    near,
+    path_of,
+    suite_of,
 )
-from pytest_ireval.baselines.record import Acceptance, Baseline, is_record
-from pytest_ireval.baselines.writing import anchor_name, anchor_words, delete_baseline, suite_of, write_anchor
+from pytest_ireval.baselines.reading import read_baseline, read_baseline_at
+from pytest_ireval.baselines.record import Acceptance, Baseline, anchor_words
+from pytest_ireval.baselines.writing import delete_baseline, write_anchor
 from pytest_ireval.cli.baseline_text import (
     accepted_text,
     baseline_figure,
@@ -48,14 +52,14 @@ def command() -> None:
 def _show(baseline: str, query: str | None) -> None:
     """Show what BASELINE says: figures, who accepted it when and why, and what it rests on.
 
-    BASELINE is the .json file of a baseline, a suite file, or REF:path for the baseline as it was at a git ref.
+    BASELINE is the file of a baseline, a suite file, or REF:path for the baseline as it was at a git ref.
     """
     place = _baseline_place(baseline)
     found = _baseline_at(place)
     click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)
     anchor = place._replace(name=anchor_name(place.name))
-    if query is None and (record := read_record(anchor.folder, anchor.name, anchor.ref)) is not None:
-        click.echo(printable(f"also pinned: {anchor_words(record.baseline.accepted)}, {anchor}"))
+    if query is None and (pinned := _read(anchor)) is not None:
+        click.echo(printable(f"also pinned: {anchor_words(pinned.accepted)}, {anchor}"))
 
 
 @command.command(name="diff", context_settings={"show_default": True})
@@ -65,7 +69,7 @@ def _show(baseline: str, query: str | None) -> None:
 def _diff(a: str, b: str, lines: int) -> None:
     """Compare baseline A with baseline B: figures, what else is different, and the queries that differ most.
 
-    A and B are .json files of baselines, suite files, or REF:path for a baseline as it was at a git ref; one of them
+    A and B are files of baselines, suite files, or REF:path for a baseline as it was at a git ref; one of them
     may be a REF alone, which stands for the path of the other.
     """
     first, second = _pair_of(a, b)
@@ -78,28 +82,21 @@ def _diff(a: str, b: str, lines: int) -> None:
 def _log(baseline: str, last: int) -> None:
     """List the acceptances of BASELINE, the newest first: when, at which commit, why, and with which figures.
 
-    BASELINE is the .json file of a baseline, a suite file, or REF:path. The figures of earlier acceptances come from
-    git, as far as its history is here.
+    BASELINE is the file of a baseline, a suite file, or REF:path.
     """
-    place = _baseline_place(baseline)
-    record = read_record(place.folder, place.name, place.ref)
-    if record is None:
-        raise BaselineError(_missing(place))
-    figures = figures_of_acceptances(place.folder, place.name, record, most=200)
-    shown = record.baseline.acceptances[::-1][:last]
-    left = len(record.baseline.acceptances) - len(shown)
-    entries = [_entry(acceptance, figures.get(acceptance)) for acceptance in shown]
+    acceptances = _baseline_at(_baseline_place(baseline)).acceptances
+    shown = acceptances[::-1][:last]
+    left = len(acceptances) - len(shown)
+    entries = [_describe(acceptance) for acceptance in shown]
     more = [f"{counted(left, 'earlier acceptance')}; --last shows more"] if left else []
     click.echo("\n\n".join([*("\n".join(map(printable, entry)) for entry in entries), *more]))
 
 
-def _entry(acceptance: Acceptance, figures: Figures | None) -> Iterator[str]:
+def _describe(acceptance: Acceptance) -> Iterator[str]:
     yield accepted_text(acceptance)
     yield f"  {acceptance.reason or '(no reason given)'}"
-    if figures is None:
-        yield "  figures are not in the local git history"
-    elif figures:
-        named = sorted(figures.items(), key=by_name)
+    if acceptance.figures:
+        named = sorted(acceptance.figures.items(), key=by_name)
         yield f"  {', '.join(f'{name} {baseline_figure(value)}' for name, value in named)}"
 
 
@@ -125,9 +122,9 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     date = written(moment_of())
     for suite, baseline in pinned:
         state = commit_state(suite.path.parent, files_of_suite(suite))
-        write_anchor(suite.baselines, baseline, Acceptance(date, *state, reason))
-        record = near(path_of(suite.baselines, anchor_name(suite.name), RECORD))
-        click.echo(printable(f"{suite.name}: pinned the baseline accepted {baseline.accepted.date}: {record}"))
+        anchoring = Acceptance(date, *state, reason)
+        path = write_anchor(suite.baselines, baseline, anchoring, compress=suite.compress_baseline)
+        click.echo(printable(f"{suite.name}: pinned the baseline accepted {baseline.accepted.date}: {near(path)}"))
 
 
 def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
@@ -161,9 +158,9 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
     """
     orphans = [(folder, name) for folder in _baseline_folders(folders or (".",)) for name in _orphans(folder)]
     for folder, name in orphans:
-        files = delete_baseline(folder, name) if yes else baseline_files(folder, name)
-        verb = "deleted" if yes else "no suite has"
-        click.echo(f"{verb} {path_of(folder, name, RECORD)} ({counted(len(files), 'file')})")
+        click.echo(f"{'deleted' if yes else 'no suite has'} {BaselinePlace(folder, name)}")
+        if yes:
+            delete_baseline(folder, name)
     if not orphans:
         click.echo("every baseline belongs to a suite")
     elif not yes:
@@ -179,8 +176,7 @@ def _orphans(folder: Path) -> list[str]:
     except IrevalError as error:
         complaint = "nothing is pruned: a suite file cannot be read, so its baselines are unknown"
         raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
-    unknown = (name for name in names_in(folder) if suite_of(name) not in known)
-    return [name for name in unknown if is_record(path_of(folder, name, RECORD))]
+    return [name for name in names_in(folder) if suite_of(name) not in known]
 
 
 SUITES = (".yaml", ".yml")
@@ -194,16 +190,17 @@ class BaselinePlace(NamedTuple):
     ref: str = ""
 
     def __str__(self) -> str:
-        return f"{self.ref}:{path_of(self.folder, self.name, RECORD)}".removeprefix(":")
+        path = None if self.ref else find_baseline(self.folder, self.name)
+        return f"{self.ref}:{path or path_of(self.folder, self.name)}".removeprefix(":")
 
 
 def _baseline_place(text: str) -> BaselinePlace:
     path = Path(text)
-    if path.suffix in (f".{RECORD}", *SUITES) and (path.exists() or ":" not in text):
+    if _has_path(text) and (path.exists() or ":" not in text):
         return _of_path(path)
     ref, colon, name = text.partition(":")
-    if not colon or Path(name).suffix not in (f".{RECORD}", *SUITES):
-        allowed = "a baseline is its .json file, its suite's .yaml file, or REF:path for the one at a git ref"
+    if not colon or not _has_path(name):
+        allowed = "a baseline is its .baseline file, its suite's .yaml file, or REF:path for the one at a git ref"
         raise BaselineError(Problem("is not a baseline", place=text, allowed=allowed))
     return _of_path(Path(name))._replace(ref=ref)
 
@@ -217,9 +214,13 @@ def _pair_of(one: str, other: str) -> tuple[BaselinePlace, BaselinePlace]:
     return first, _baseline_place(other) if _has_path(other) else first._replace(ref=other)
 
 
-def _baseline_at(place: BaselinePlace) -> Baseline:
+def _read(place: BaselinePlace) -> Baseline | None:
     folder, name, ref = place
-    found = read_baseline_at(ref, folder, name) if ref else read_baseline(folder, name)
+    return read_baseline_at(ref, folder, name) if ref else read_baseline(folder, name)
+
+
+def _baseline_at(place: BaselinePlace) -> Baseline:
+    found = _read(place)
     if found is None:
         raise BaselineError(_missing(place))
     return found
@@ -231,12 +232,12 @@ def _missing(place: BaselinePlace) -> Problem:
 
 
 def _has_path(text: str) -> bool:
-    return text.endswith((f".{RECORD}", *SUITES))
+    return text.endswith((*SUFFIXES, *SUITES))
 
 
 def _of_path(path: Path) -> BaselinePlace:
     if path.suffix not in SUITES:
-        return BaselinePlace(path.parent, path.stem)
+        return BaselinePlace(path.parent, name_in(path))
     found = [each._replace(folder=near(each.folder)) for each in _baselines_of_suites(path)]
     if len(found) == 1:
         return found[0]

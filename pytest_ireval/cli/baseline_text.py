@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from pytest_ireval.baselines.changes import cause_between, changed_queries
+from pytest_ireval.baselines.files import is_anchor, suite_of
+from pytest_ireval.baselines.fingerprints import MOST_PAIRS
 from pytest_ireval.baselines.record import Acceptance, Baseline
-from pytest_ireval.baselines.stored import MOST_PAIRS
-from pytest_ireval.baselines.writing import is_anchor, suite_of
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.retrieval.rankings import Rankings
@@ -63,24 +63,24 @@ def _foundation(baseline: Baseline) -> Iterator[str]:
     yield f"judgments: {_judgments(baseline)}"
     prints = [f"{name} {value}" for name, value in baseline.fingerprints._asdict().items() if value]
     yield f"fingerprints: {', '.join(prints) or 'none'}"
-    if baseline.index.known:
-        yield f"index: {baseline.index}"
-    if baseline.judges:
-        yield f"judges: {', '.join(f'{name} ({number:,})' for name, number in baseline.judges.items())}"
+    if baseline.search.index.known:
+        yield f"index: {baseline.search.index}"
+    if baseline.judgments.judges:
+        yield f"judges: {', '.join(f'{name} ({number:,})' for name, number in baseline.judgments.judges.items())}"
     yield f"plugins: {', '.join(baseline.plugins) or 'none'}"
 
 
 def _judgments(baseline: Baseline) -> str:
-    judged = counted(len(baseline.grades_of), "query")
-    if baseline.grades is not None:
-        return f"{sum(map(len, baseline.grades.values()))} for {judged}"
-    return f"for {judged}, not kept (more than {MOST_PAIRS:,})" if baseline.grades_of else "none"
+    judged = counted(len(baseline.judgments.grades_of), "query")
+    if baseline.judgments.grades is not None:
+        return f"{sum(map(len, baseline.judgments.grades.values()))} for {judged}"
+    return f"for {judged}, not kept (more than {MOST_PAIRS:,})" if baseline.judgments.grades_of else "none"
 
 
 def query_text(baseline: Baseline, query: str, path: str) -> str:
     """The ranking of one query, and its figures."""
     with_ranking = [rankings for rankings in baseline.rankings if query in rankings.queries]
-    known = {*(query for rankings in baseline.rankings for query in rankings.queries), *baseline.grades_of}
+    known = {*(query for rankings in baseline.rankings for query in rankings.queries), *baseline.judgments.grades_of}
     if query not in known:
         raise BaselineError(Problem(f"has no query {shown(query)}", place=path, suggestion=did_you_mean(query, known)))
     figures = [
@@ -89,7 +89,7 @@ def query_text(baseline: Baseline, query: str, path: str) -> str:
         if query in metric.values
     ]
     parts = [printable(f"query {query} of {baseline.suite}: {', '.join(figures) or 'no figures'}")]
-    grades = baseline.grades.get(query, {}) if baseline.grades is not None else {}
+    grades = baseline.judgments.grades.get(query, {}) if baseline.judgments.grades is not None else {}
     for asking, rankings in enumerate(with_ranking, 1):
         title = f"asking {asking} of {len(baseline.rankings)}\n\n" if len(baseline.rankings) > 1 else ""
         parts.append(title + _ranking_table(rankings, query, dict(grades), scored=baseline.scored))

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pytest_ireval.baselines.files import fingerprint_of_rankings
+from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
 from pytest_ireval.baselines.index_facts import index_change
-from pytest_ireval.baselines.reading import read_record
-from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric
+from pytest_ireval.baselines.reading import read_acceptances
+from pytest_ireval.baselines.record import NO_JUDGMENTS, Acceptance, Baseline, FrozenMapping, Search, StoredMetric
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.answers import field_user
 from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by
@@ -43,19 +43,19 @@ class Proposal:
     """The reason why the measured values make no baseline."""
     moved: Moved = NOTHING_MOVED
     """The spread of the changes of queries, by metric and slice."""
-    finished: bool = False
-    """True if an interrupted update had to be finished first."""
 
     def accepted(self, acceptance: Acceptance) -> Baseline | None:
         """The baseline to be written; None if there is nothing to accept."""
         if self.baseline is None:
             return None
-        accepted = acceptance._replace(**self.moved._asdict())
+        values = ((name, metric.value) for name, metric in self.baseline.metrics.items())
+        figures = FrozenMapping.of((name, value) for name, value in values if value is not None)
+        accepted = acceptance._replace(figures=figures, **self.moved._asdict())
         return replace(self.baseline, acceptances=(*self.baseline.acceptances, accepted))
 
 
-def proposal_of(material: Material, *, finished: bool = False) -> Proposal:
-    """Make the proposal to accept this material; ``finished``: an interrupted update is in place now."""
+def proposal_of(material: Material) -> Proposal:
+    """Make the proposal to accept this material."""
     error, baseline = "", None
     try:
         baseline = _measured(material)
@@ -68,14 +68,13 @@ def proposal_of(material: Material, *, finished: bool = False) -> Proposal:
         history_lost=_history_lost(material),
         error=error,
         moved=moved_by(material) if baseline is not None else NOTHING_MOVED,
-        finished=finished,
     )
 
 
 def _only_by_force(material: Material) -> tuple[str, str]:
     if material.stored is None and material.baseline_error is not None:
         return "its baseline cannot be read", str(material.baseline_error)
-    if material.deleted:
+    if material.deleted is not None:
         return "the last commit has a baseline of this suite, but this folder does not", bring_back(material.deleted)
     if material.failed:
         return "empty rankings would be stored for queries that were not answered", material.failed[0]
@@ -84,11 +83,8 @@ def _only_by_force(material: Material) -> tuple[str, str]:
 
 def _history_lost(material: Material) -> bool:
     if material.stored is not None or material.baseline_error is None:
-        return bool(material.deleted)
-    try:
-        return read_record(material.suite.baselines, material.suite.name) is None
-    except BaselineError:
-        return True
+        return material.deleted is not None
+    return not read_acceptances(material.suite.baselines, material.suite.name)
 
 
 def blockers(result: SuiteResult) -> Iterator[str]:
@@ -120,23 +116,16 @@ def _measured(material: Material) -> Baseline | None:
     """The measured baseline; None if it equals the stored one."""
     suite, stored = material.suite, material.stored
     prints = material.judged_by
-    rankings = _rankings(material)
+    rankings = _with_used_data(suite, _rankings(material))
     made = Baseline(
         suite=suite.name,
         depth=suite.depth,
         rankings=rankings,
         scored=needs_scores(suite),
         metrics=_metrics(material),
-        grades=None if prints is None else prints.grades,
-        grades_of={} if prints is None else prints.grades_of,
-        fields=_fields(suite, rankings),
-        timings=_timings(suite, rankings),
+        judgments=NO_JUDGMENTS if prints is None else prints,
         fingerprints=material.fingerprints,
-        source=material.source,
-        request=material.request,
-        source_files=material.source_files,
-        index=material.index,
-        judges={} if prints is None else prints.judges,
+        search=Search(material.source, material.request, material.source_files, material.index),
         waived=tuple(sorted(material.population.waived)),
         plugins=material.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
@@ -153,12 +142,10 @@ def _fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dict[str, A
     return {document: fields for document, fields in used.items() if fields}
 
 
-def _timings(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, tuple[float | None, ...]]:
-    """The seconds of each query in each answer, if a metric uses them."""
-    if not any("timings" in metric.needs for metric in suite.metrics):
-        return {}
-    every = [each.timings or {} for each in rankings]
-    return {query: tuple(times.get(query) for times in every) for times in every for query in times}
+def _with_used_data(suite: Suite, rankings: Sequence[Rankings]) -> tuple[Rankings, ...]:
+    """The rankings with the timings and fields that metrics use, and no others."""
+    fields, timed = _fields(suite, rankings), any("timings" in metric.needs for metric in suite.metrics)
+    return tuple(replace(each, fields=fields, timings=each.timings if timed else None) for each in rankings)
 
 
 def _metrics(material: Material) -> dict[str, StoredMetric]:
@@ -211,13 +198,17 @@ def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
 
 def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     """Tell whether only the acceptance is new."""
-    names = ("depth", "scored", "fingerprints", "metrics", "fields", "timings", "request", "source_files")
+    names = ("depth", "scored", "fingerprints", "metrics", "fields", "timings")
     if any(getattr(made, name) != getattr(stored, name) for name in names):
         return False
-    new = any(getattr(made.index, name) and not getattr(stored.index, name) for name in ("known", "details"))
-    other_index = new or index_change(stored.index, made.index) or made.index.stored != stored.index.stored
-    other_judges = made.judges and dict(made.judges) != dict(stored.judges)
-    if other_index or other_judges or dict(made.grades_of) != dict(stored.grades_of):
+    now, then = made.search, stored.search
+    if now.request != then.request or now.files != then.files or now.index.stored != then.index.stored:
+        return False
+    new = any(getattr(now.index, name) and not getattr(then.index, name) for name in ("known", "details"))
+    if new or index_change(then.index, now.index):
+        return False
+    judges, judges_then = made.judgments.judges, stored.judgments.judges
+    if (judges and judges != judges_then) or made.judgments.grades_of != stored.judgments.grades_of:
         return False
     ours, theirs = ([fingerprint_of_rankings(each, made.depth) for each in side.rankings] for side in (made, stored))
     return ours == theirs

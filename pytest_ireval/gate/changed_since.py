@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baselines.files import fingerprint, is_file_of
-from pytest_ireval.baselines.writing import anchor_name
+from pytest_ireval.baselines.files import anchor_name, is_file_of
+from pytest_ireval.baselines.fingerprints import fingerprint
 from pytest_ireval.errors import IrevalError, Problem, within
 from pytest_ireval.repositories.branches import Changes, Files, changes_since, ignored_files, known_files
 from pytest_ireval.repositories.git import places_of, root_of

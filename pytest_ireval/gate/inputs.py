@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_ireval.baselines.files import (
-    JudgmentPrints,
+from pytest_ireval.baselines.fingerprints import (
     fingerprint,
     fingerprint_of_policies,
     fingerprint_of_queries,
     fingerprint_of_text,
     fingerprints_of_judgments,
 )
-from pytest_ireval.baselines.record import Fingerprints
+from pytest_ireval.baselines.record import Fingerprints, JudgmentPrints
 from pytest_ireval.errors import InputError, Problem, SuiteError
 from pytest_ireval.evaluating.evaluation import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric

@@ -49,7 +49,7 @@ def with_known_changes(
     if cause.system:
         said = f"the source is not that of the baseline: {list_changes(cause.system)}"
         system.append(make_diagnosis("source_changed", said))
-    elif cause.source and material.stored is not None and not material.stored.request:
+    elif cause.source and material.stored is not None and not material.stored.search.request:
         said = "the source is described in other words than in the baseline, which does not keep its options"
         system.append(make_diagnosis("source_changed", said))
     if unknown and not (request or index):
@@ -75,7 +75,7 @@ def _changes_of_judges(material: Material, change: RankingChange) -> Iterator[Di
     cause = material.cause
     if cause is not None and cause.judges and cause.judgments:
         prints = material.judged_by.grades_of if material.judged_by else {}
-        then = material.stored.grades_of if material.stored else {}
+        then = material.stored.judgments.grades_of if material.stored else {}
         judged = [query for query in change.queries if prints.get(query) != then.get(query)]
         yield Diagnosis(
             kind="judges_changed",

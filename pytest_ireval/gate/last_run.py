@@ -7,18 +7,16 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.files import fingerprint, fingerprint_of_rankings, fingerprint_of_text
+from pytest_ireval.baselines.fingerprints import fingerprint, fingerprint_of_rankings, fingerprint_of_text
 from pytest_ireval.baselines.record import Baseline, Fingerprints
-from pytest_ireval.baselines.stored import Damage, decoded_rankings, packed_rankings
+from pytest_ireval.baselines.text import Damage, answers_of, rankings_of_answers, unpack
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import needs_scores
@@ -30,13 +28,9 @@ FILE = "rankings.zip"
 BEFORE = "rankings_before.zip"
 """The file of the run before, while a run goes on and after it."""
 INDEX = "run.json"
-FORMAT = 2
+FORMAT = 1
 LARGEST = 4 << 30
 """The most bytes of a file in it; a larger one was made to fill the memory."""
-
-
-LARGE = 1 << 22
-"""Documents; packing more of them takes as long as judging them, so a thread does it meanwhile."""
 
 
 class KeptRankings(NamedTuple):
@@ -44,19 +38,8 @@ class KeptRankings(NamedTuple):
 
     name: str
     packed: bytes
-    """The text of their lines, by gzip."""
+    """A JSON object of each query's documents and scores, by gzip."""
     record: Mapping[str, Any]
-
-
-def packing_of(suite: Suite, rankings: Rankings) -> Callable[[], bytes]:
-    """Begin to pack the rankings; the function waits for it. Large ones are packed by a thread."""
-    depth, scored = suite.depth, needs_scores(suite)
-    if len(rankings.documents) < LARGE:
-        return partial(packed_rankings, rankings, depth, scored=scored)
-    aside = ThreadPoolExecutor(1)
-    packing = aside.submit(packed_rankings, rankings, depth, scored=scored)
-    aside.shutdown(wait=False)  # the thread ends with this work
-    return packing.result
 
 
 @dataclass(frozen=True)
@@ -74,7 +57,7 @@ class LastRun:
         return f"the run of {self.date}{at}{' with uncommitted changes' if self.commit and self.dirty else ''}"
 
 
-def kept_rankings(material: Material, packed: bytes) -> KeptRankings:
+def kept_rankings(material: Material) -> KeptRankings:
     """The rankings of a suite that were scored, of the first asking."""
     suite, rankings = material.suite, material.now.rankings[0]
     more = np.flatnonzero(rankings.retrieved > np.diff(rankings.first)).tolist()
@@ -82,27 +65,28 @@ def kept_rankings(material: Material, packed: bytes) -> KeptRankings:
     record = {
         "source": material.source,
         "depth": suite.depth,
-        "scored": needs_scores(suite),
         "retrieved": {rankings.queries[i]: int(rankings.retrieved[i]) for i in more},
         "suite": _print_of_files(suite),
         "judgments": prints.judgments,
         "policies": prints.policies,
         "baseline": baseline_print(material.stored),
     }
-    return KeptRankings(suite.name, packed, record)
+    answers = answers_of(rankings, suite.depth, scored=needs_scores(suite))
+    text = json.dumps(answers, ensure_ascii=False).encode()
+    return KeptRankings(suite.name, gzip.compress(text, compresslevel=1, mtime=0), record)
 
 
 def rankings_of_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
     """The file of a run; nothing where no suite has rankings. The same bytes for the same content."""
     if not kept:
         return b""
-    suites = [{"name": each.name, "file": f"{number}.tsv.gz", **each.record} for number, each in enumerate(kept)]
+    suites = [{"name": each.name, "file": f"{number}.json.gz", **each.record} for number, each in enumerate(kept)]
     index = {"format": FORMAT, "date": run.date, "commit": run.commit, "dirty": run.dirty, "suites": suites}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", compresslevel=1) as file:
         file.writestr(zipfile.ZipInfo(INDEX), json.dumps(index, sort_keys=True), zipfile.ZIP_DEFLATED)
         for number, each in enumerate(kept):
-            file.writestr(zipfile.ZipInfo(f"{number}.tsv.gz"), each.packed)
+            file.writestr(zipfile.ZipInfo(f"{number}.json.gz"), each.packed)
     return content.getvalue()
 
 
@@ -130,8 +114,8 @@ def _read(path: Path, file: zipfile.ZipFile, suite: Suite) -> LastRun | None:
         raise InputError(Problem(complaint, str(path), (), "ask the source: --ask"))
     for record in index["suites"]:
         if record["name"] == suite.name:
-            data = _unpacked(_content(file, record["file"]))
-            rankings = decoded_rankings(data, record["depth"], record["source"], scored=record["scored"])
+            answers = json.loads(unpack(_content(file, record["file"])))
+            rankings = rankings_of_answers(answers, record["source"])
             counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
             retrieved = [record["retrieved"].get(query, count) for query, count in counts]
             rankings = replace(rankings, retrieved=np.array(retrieved, np.int64))
@@ -143,17 +127,6 @@ def _content(file: zipfile.ZipFile, name: str) -> bytes:
     if file.getinfo(name).file_size > LARGEST:
         raise ValueError(name)
     return file.read(name)
-
-
-def _unpacked(data: bytes) -> bytes:
-    try:
-        with gzip.open(io.BytesIO(data)) as file:
-            text = file.read(LARGEST + 1)
-    except gzip.BadGzipFile as error:
-        raise ValueError(data[:2]) from error
-    if len(text) > LARGEST:
-        raise ValueError("too large")
-    return text
 
 
 def changed_since(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str]:

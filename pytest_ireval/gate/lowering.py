@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 
 from pytest_ireval.baselines.at_base import AtBase
 from pytest_ireval.baselines.changes import changed_queries
-from pytest_ireval.baselines.files import near
+from pytest_ireval.baselines.reading import take_from
 from pytest_ireval.baselines.record import Acceptance, Baseline
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.gate.material import Material
@@ -142,8 +141,7 @@ def _new(at: AtBase, stored: Baseline | None) -> Ruling:
 
 
 def _deleted(at: AtBase, *, fails: bool) -> Ruling:
-    files = " ".join(shlex.quote(near(at.base.top / path).as_posix()) for path in at.files)
-    facts = (f"git checkout {at.base.short} -- {files} restores it", *at.base.notes)
+    facts = (f"{take_from(at.base.short, at.base.top / at.file)} restores it", *at.base.notes)
     headline = f"the branch deleted the baseline that it had at {at.base}"
     return Ruling("fail" if fails else "pass", headline, facts=facts, warning=not fails)
 
@@ -251,7 +249,7 @@ def _since(at: AtBase, stored: Baseline) -> Iterator[str]:
         last = f"the last one on {unknown[-1].date[:10]}"
         yield f"{counted(len(unknown), 'acceptance')} of the base {verb} not part of this baseline, {last}"
     if at.renamed:
-        yield f"the baseline was called {at.files[0]} then"
+        yield f"the baseline was called {at.file} then"
 
 
 def _plugins_gone(at: AtBase, plugins: Sequence[str]) -> Iterator[str]:

@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.files import JudgmentPrints
 from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts
 from pytest_ireval.baselines.record import (
     NO_SPREADS,
     NO_STEPS,
     Baseline,
     Fingerprints,
+    JudgmentPrints,
     Spreads,
     Step,
     StepsOfMetrics,
+    accepted_since,
     spread_key,
     spreads_of,
     steps_of_metrics,
 )
-from pytest_ireval.baselines.writing import accepted_since
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Setting
 from pytest_ireval.gate.inputs import Gathered
@@ -77,8 +77,8 @@ class Material:
     """Metrics whose definition is not that of the stored baseline, although their version is."""
     anchor: Baseline | None = None
     """The pinned release; None where no rule asks for it."""
-    deleted: tuple[Path, ...] = ()
-    """Files of a baseline that the last commit has, where there is none here."""
+    deleted: Path | None = None
+    """The file of a baseline that the last commit has, where there is none here."""
     cause: Cause | None = None
     others: Mapping[int, Side | IrevalError] = field(default_factory=dict)
     """The other references of single rules, by the rule's place in the suite."""
@@ -105,8 +105,6 @@ class Material:
     notes: tuple[str, ...] = ()
     strange: IrevalError | None = None
     """The error of rankings without any judged document."""
-    packing: Callable[[], bytes] | None = None
-    """The rankings, packed for ``ireval why``; None where they are not kept."""
     held: HeldAgainst | None = None
     """The stored baseline beside that of the merge base; None where no base was given."""
     unjudged: Callable[[Side, Metric], Unjudged | None] = lambda _reference, _metric: None

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baselines.files import JudgmentPrints
-from pytest_ireval.baselines.record import Baseline, Fingerprints, StoredMetric
+from pytest_ireval.baselines.record import Baseline, Fingerprints, JudgmentPrints, StoredMetric
 from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
@@ -96,7 +95,7 @@ class ScoredAgain:
             return ~nothing if judged_alike and not waived and ranked.issuperset(population.queries.ids) else nothing
         if not judged_alike and not self._has_the_same_top_grade:
             return nothing
-        then, now = self.stored.grades_of, {} if self.judged_by is None else self.judged_by.grades_of
+        then, now = self.stored.judgments.grades_of, {} if self.judged_by is None else self.judged_by.grades_of
         same = (judged_alike or then.get(query) == now.get(query) for query in scored.names)
         counts = (query in ranked and query not in waived for query in scored.names)
         return np.array([*map(all, zip(same, counts, strict=True))], bool)
@@ -104,7 +103,7 @@ class ScoredAgain:
     @cached_property
     def _has_the_same_top_grade(self) -> bool:
         """True if the highest grade of all is what it was: a metric may measure each query by it."""
-        setting, grades, written = self.gathered.setting, self.stored.grades, self.gathered.written
+        setting, grades, written = self.gathered.setting, self.stored.judgments.grades, self.gathered.written
         if setting is None or setting.policies.scale is not None:
             return True
         if grades is None or written is None:

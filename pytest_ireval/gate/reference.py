@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.at_base import AtBase, Base, NamedBaseline, baseline_at_base
-from pytest_ireval.baselines.changes import Search, cause_of
-from pytest_ireval.baselines.files import JudgmentPrints
+from pytest_ireval.baselines.changes import cause_of
+from pytest_ireval.baselines.files import anchor_name, find_in_last_commit
 from pytest_ireval.baselines.index_facts import count_note
-from pytest_ireval.baselines.reading import checkout_command, files_of_last_commit, read_baseline
-from pytest_ireval.baselines.record import Baseline, Fingerprints
-from pytest_ireval.baselines.writing import anchor_name, anchor_words
+from pytest_ireval.baselines.reading import read_baseline, take_from
+from pytest_ireval.baselines.record import Baseline, Fingerprints, JudgmentPrints, Search, anchor_words
 from pytest_ireval.errors import (
     BaselineError,
     BaselineMisfitError,
@@ -247,7 +246,7 @@ def compared(
     error = _misfit(suite, gathered, stored, now, cause, prints, kept)
     notes = [*_notes_of(cause, len(gathered.population.queries), kept)]
     if not cause.index:
-        notes += count_note(stored.index, search.index, f"when the {kept.noun} was accepted")
+        notes += count_note(stored.search.index, search.index, f"when the {kept.noun} was accepted")
     return Compared(side, cause, error, redefined, tuple(notes))
 
 
@@ -363,17 +362,17 @@ def anchored_by(
 
 def _missing(suite: Suite) -> MissingAnchorError:
     """The error with the command that restores the anchor, or pins it for the first time."""
-    deleted = files_of_last_commit(suite.baselines, anchor_name(suite.name))
-    if deleted:
+    deleted = find_in_last_commit(suite.baselines, anchor_name(suite.name))
+    if deleted is not None:
         remedy = f"it was deleted: {bring_back(deleted)}"
     else:
         remedy = f"pin what is accepted now: {_anchor_command(suite)}"
     return MissingAnchorError(Problem("no anchor to compare with", suggestion=remedy))
 
 
-def bring_back(deleted: Sequence[Path]) -> str:
-    """The command that restores deleted files."""
-    return f"{checkout_command(deleted)} restores it"
+def bring_back(deleted: Path) -> str:
+    """The command that restores a deleted file."""
+    return f"{take_from('HEAD', deleted)} restores it"
 
 
 def without_anchor(plain: Outcome, error: MissingAnchorError) -> Outcome:

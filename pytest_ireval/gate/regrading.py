@@ -200,11 +200,17 @@ def _format_grade(grade: Grade | None) -> str:
 def find_regraded_since_baseline(material: Material) -> Regraded | None:
     """What grades that changed since the stored baseline was accepted moved in favour of this run."""
     stored, cause = material.stored, material.cause
-    if stored is None or stored.grades is None or material.comparable is None or cause is None or not cause.judgments:
+    if (
+        stored is None
+        or stored.judgments.grades is None
+        or material.comparable is None
+        or cause is None
+        or not cause.judgments
+    ):
         return None
     if material.inputs.written is None or material.inputs.written.subtopics is not None:
         return None  # a baseline keeps one grade a document
-    return find_regraded(material, stored.grades, material.comparable.rankings, _judged_figures(material))
+    return find_regraded(material, stored.judgments.grades, material.comparable.rankings, _judged_figures(material))
 
 
 def find_regraded_since_base(material: Material, tree: Tree) -> Regraded | None:
@@ -237,9 +243,14 @@ def _grades_at_base(material: Material, tree: Tree, stored: Baseline | None) -> 
     if path in tree.changes or file != suite.judgments.file.path:
         judgments = judgments_at_base(then, material.registry, tree)
         return {} if judgments is None else grades_of(judgments)
-    if stored is None or stored.grades is None or judged_by is None or stored.grades_of == judged_by.grades_of:
+    if (
+        stored is None
+        or stored.judgments.grades is None
+        or judged_by is None
+        or stored.judgments.grades_of == judged_by.grades_of
+    ):
         return {}
-    return {} if path in tree.files_in(path.rpartition("/")[0] or ".") else stored.grades
+    return {} if path in tree.files_in(path.rpartition("/")[0] or ".") else stored.judgments.grades
 
 
 def _judged_figures(material: Material) -> list[Held]:

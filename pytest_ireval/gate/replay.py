@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baselines.files import fingerprint_of_rankings
+from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.material import Material

@@ -308,7 +308,7 @@ def _baseline_info(material: Material) -> BaselineInfo | None:
     stored, suite = material.stored, material.suite
     if stored is None:
         return None
-    path = f"{suite.shown.rpartition('/')[0]}/baselines/{suite.name}.json".lstrip("/")
+    path = f"{suite.shown.rpartition('/')[0]}/baselines/{suite.name}.baseline".lstrip("/")
     return BaselineInfo(path, *stored.accepted[:6], stored.plugins)
 
 

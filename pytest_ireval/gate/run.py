@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.baselines.changes import Search
+from pytest_ireval.baselines.files import find_in_last_commit
 from pytest_ireval.baselines.index_facts import any_change
-from pytest_ireval.baselines.reading import files_of_last_commit, read_baseline
-from pytest_ireval.baselines.record import Baseline
+from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baselines.record import Baseline, Search
 from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import Answered, Others, asked_together, refuse_missing_queries, unsteady
 from pytest_ireval.gate.changed_since import fingerprints_of_files
@@ -32,7 +32,7 @@ from pytest_ireval.gate.inputs import (
     refuse_missing_needs,
     refuse_wrong_requests,
 )
-from pytest_ireval.gate.last_run import KeptRankings, kept_rankings, packing_of
+from pytest_ireval.gate.last_run import KeptRankings, kept_rankings
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
 from pytest_ireval.gate.report_data import broken_result, result_of
@@ -127,7 +127,7 @@ def gate(
     chosen = [check for check in plan.checks if selected is None or check.id in selected]
     try:
         base = circumstances.base if any(check.id == LOWERING for check in chosen) else None
-        material = material_of(suite, registry, circumstances.today, progress, plan.queries, base, keep=keep)
+        material = material_of(suite, registry, circumstances.today, progress, plan.queries, base)
     except IrevalError as error:
         outcomes = tuple(broken_outcome(check, error) for check in chosen)
         return Gated(shown_result(broken_result(suite, registry, plan.checks, outcomes, error)), None)
@@ -135,7 +135,7 @@ def gate(
     result = result_of(material, plan.checks, outcomes, circumstances.last_run)
     queries = material.population.queries
     idle = *never_failing(plan.checks, queries), *few_by_weight(plan.checks, queries, material.population.weights)
-    rankings = None if material.packing is None else kept_rankings(material, material.packing())
+    rankings = kept_rankings(material) if keep else None
     return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material, rankings)
 
 
@@ -146,13 +146,8 @@ def material_of(
     progress: Progress,
     queries: Queries | None = None,
     branch: Base | None = None,
-    *,
-    keep: bool = False,
 ) -> Material:
-    """Read, ask for and score the data of the rules; ``queries`` were read already, ``branch`` gives the merge base.
-
-    With ``keep``, packing the rankings begins.
-    """
+    """Read, ask for and score the data of the rules; ``queries`` were read already, ``branch`` gives the merge base."""
     if suite.source is None:
         raise IrevalError(f"{suite.place}: names no source of rankings")
     with ThreadPoolExecutor(1) as aside:  # while the source is asked, there is time
@@ -168,7 +163,6 @@ def material_of(
     missing = refuse_missing_queries(suite, suite.source, base, rankings)
     source = describe_source(suite.source, suite.path.parent)
     found = side_of(suite, base, rankings, source, curves=True)
-    packing = packing_of(suite, found.side.rankings[0]) if keep else None
     strange = _strangers(base, found)
     if strange is not None and stored is None and not any(rule.options.facts.reference.source for rule in suite.rules):
         raise strange
@@ -219,7 +213,7 @@ def material_of(
         baseline=against.side,
         baseline_error=against.error,
         redefined=against.redefined,
-        deleted=() if stored is not None or error is not None else files_of_last_commit(suite.baselines, suite.name),
+        deleted=None if stored is not None or error is not None else find_in_last_commit(suite.baselines, suite.name),
         cause=against.cause,
         anchor=anchored.anchor,
         others=others,
@@ -237,7 +231,6 @@ def material_of(
         failed=failed,
         differing=differing if differing[0] else ("", ""),
         unjudged=unjudged_of(suite, base, found.side),
-        packing=packing,
         held=None if beginning is None else held_against(suite, base, beginning.result(), stored),
     )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.reading import read_record
+from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric, spread_key
 from pytest_ireval.errors import Problem
 from pytest_ireval.gate.inputs import queries_of_suite, weights_of_suite
@@ -34,11 +34,10 @@ def known_of(suite: Suite, registry: Registry, today: date) -> Known:
     """Collect it; raises SuiteError for rules that make no sense, and BaselineError for an unreadable baseline."""
     queries = queries_of_suite(suite, registry)
     checks = planned(suite, queries)
-    record = read_record(suite.baselines, suite.name)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = None if queries is None else weights_of_suite(suite, queries)
     clusters = None if queries is None else clusters_of(suite, queries)
-    stored = None if record is None else record.baseline
+    stored = read_baseline(suite.baselines, suite.name)
     return Known(suite, checks, queries, weights, waived, stored, clusters=clusters)
 
 

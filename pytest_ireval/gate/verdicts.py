@@ -180,7 +180,7 @@ def _with(plain: Outcome, ruling: Ruling) -> Outcome:
 def _without_baseline(plain: Outcome, material: Material) -> Outcome:
     """Fail; a deleted baseline must be restored, not accepted again."""
     plain = replace(plain, verdict="fail", headline="no baseline to compare with")
-    if material.deleted:
+    if material.deleted is not None:
         headline = f"{plain.headline}, but the last commit has one\n  {bring_back(material.deleted)}"
         sentence = "The baseline of this suite was deleted."
         return replace(plain, headline=headline, sentence=sentence, compares=False)  # nor can it simply be accepted

@@ -187,8 +187,8 @@ def ireval_hookspecs() -> Iterable[object]:  # type: ignore[empty-body]  # as ab
 
 
 @hookspec
-def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, files: tuple[Path, ...]) -> None:
-    """Observe that the rankings of a suite were accepted: ``files`` hold the new baseline.
+def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, file: Path) -> None:
+    """Observe that the rankings of a suite were accepted: ``file`` holds the new baseline.
 
     Called at the end of a run with ``--ireval-update`` or ``--ireval-update-new``, once for each baseline written.
     Returns nothing. An exception is an error of the run, also in the next hook; the baseline stays.

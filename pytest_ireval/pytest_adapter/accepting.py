@@ -39,8 +39,8 @@ class Accepting:
     force: bool = False
     told: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    written: dict[str, tuple[Acceptance, tuple[Path, ...]]] = field(default_factory=dict)
-    """By suite, the acceptance and the files of the new baseline."""
+    written: dict[str, tuple[Acceptance, Path]] = field(default_factory=dict)
+    """By suite, the acceptance and the file of the new baseline."""
 
     @property
     def asked(self) -> bool:
@@ -69,8 +69,6 @@ class Accepting:
     ) -> list[str]:
         """Accept one suite; returns the obstacles."""
         proposal = None if evaluated is None else evaluated.proposal
-        if proposal is not None and proposal.finished:
-            self.told.append(f"{suite.name}: finished an interrupted update")
         if proposal is not None and proposal.exists and not self.update:
             if proposal.baseline is not None:  # something changed
                 other = "--ireval-update replaces it, --ireval-update-new only writes first ones"
@@ -113,7 +111,10 @@ class Accepting:
             self.told.append(f"{suite.name}: nothing to accept, unchanged since the baseline")
             return ""
         try:
-            self.written[suite.name] = baseline.accepted, write_baseline(suite.baselines, baseline)
+            self.written[suite.name] = (
+                baseline.accepted,
+                write_baseline(suite.baselines, baseline, compress=suite.compress_baseline),
+            )
         except (IrevalError, OSError) as error:
             return str(error)
         if proposal.history_lost:

@@ -210,9 +210,9 @@ class RunEnd:
                 yield one_line(error)
             if suite.name not in self.accepting.written:
                 continue
-            acceptance, files = self.accepting.written[suite.name]
+            acceptance, file = self.accepting.written[suite.name]
             for origin, observe in self.plugins.observers(ACCEPTED, suite.path):
-                call = partial(observe, suite=result, acceptance=acceptance, files=files)
+                call = partial(observe, suite=result, acceptance=acceptance, file=file)
                 yield from self.plugins.troubles(ACCEPTED, origin, call)
 
     def _end_observed(self, run: RunResult, ended: Iterable[PlannedSuite]) -> Iterator[str]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 import pytest_ireval
-from pytest_ireval.baselines.writing import finish_interrupted
-from pytest_ireval.errors import BaselineError, IrevalError, Problem, SuiteError
+from pytest_ireval.errors import IrevalError, Problem, SuiteError
 from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.report_data import broken_result
 from pytest_ireval.gate.run import Plan, gate
@@ -101,7 +100,6 @@ class SuiteRun:
     def _gated(self) -> Evaluated:
         with without_assertion_rewriting(self.session.config):
             proposes, config = self.session.accepting.asked, self.session.config
-            finished = proposes and self._finished()
             circumstances, selected = self.session.circumstances, set(self.planned.selected)
             keep = files_of(config, config.option).folder is not None
             progress = AskingLines(config)
@@ -109,15 +107,8 @@ class SuiteRun:
             material = gated.material
             if material is None:
                 return Evaluated(gated.result)
-            proposal = proposal_of(material, finished=finished) if proposes else None
+            proposal = proposal_of(material) if proposes else None
             return Evaluated(gated.result, proposal, gated.rankings)
-
-    def _finished(self) -> bool:
-        """Tell whether an interrupted update was finished; if it cannot be, reading the baseline reports the reason."""
-        try:
-            return finish_interrupted(self.suite.baselines, self.suite.name)
-        except BaselineError:
-            return False
 
     def _in_any_case(self, evaluate: Callable[[], Evaluated]) -> Evaluated:
         try:

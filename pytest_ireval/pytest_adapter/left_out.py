@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_ireval.baselines.files import RECORD, near
-from pytest_ireval.baselines.record import is_record
-from pytest_ireval.baselines.writing import suite_of
+from pytest_ireval.baselines.files import FOLDER, name_in, near, suite_of
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.pytest_adapter.planned_suite import PlannedSuite
 from pytest_ireval.pytest_adapter.selection import claim
@@ -71,10 +69,10 @@ def look_at(places: NamedPlaces, collected: Collection[Path], claimed: Collectio
     """Find the suites that are not among the ``collected`` files, and baselines that are not ``claimed``."""
     seen, claims, unreadable = PlacesSeen(), set(claimed), set[Path]()
     real = {os.path.realpath(path) for path in collected}
-    records: list[Path] = []
+    baselines: list[Path] = []
     for path in _files_at(places):
-        if path.parent.name == "baselines" and path.suffix == f".{RECORD}":
-            records.append(path)
+        if path.parent.name == FOLDER and name_in(path):
+            baselines.append(path)
         elif os.path.realpath(path) not in real and _is_suite(path):
             chosen = not _is_within(path, places.folders)
             try:
@@ -85,10 +83,9 @@ def look_at(places: NamedPlaces, collected: Collection[Path], claimed: Collectio
             else:
                 claims |= {claim(path.parent / "baselines", name) for name in names}
                 seen.hidden.append(HiddenSuite(path, tuple(names), chosen))
-    for path in records:
-        name = suite_of(path.name[: -len(RECORD) - 1])
-        if path.parent not in unreadable and claim(path.parent, name) not in claims and _is_record(path):
-            seen.unclaimed.append(_unclaimed(path.parent, name))
+    for path in baselines:
+        if path.parent not in unreadable and claim(path.parent, suite_of(name_in(path))) not in claims:
+            seen.unclaimed.append(_describe_unclaimed(path))
     seen.unclaimed = list(dict.fromkeys(seen.unclaimed))
     return seen
 
@@ -108,18 +105,10 @@ def _is_suite(path: Path) -> bool:
         return False
 
 
-def _is_record(path: Path) -> bool:
-    """Tell whether it is the record of a baseline and not other JSON; an unreadable file counts as one."""
-    try:
-        return not path.name.startswith(".") and is_record(path)
-    except OSError:
-        return path.is_file()
-
-
-def _unclaimed(folder: Path, name: str) -> str:
+def _describe_unclaimed(path: Path) -> str:
     return (
-        f"{near(folder / name)}.json: no suite uses this baseline; was its suite renamed, moved or deleted? Bring the "
-        f"suite back; or `ireval baseline prune {near(folder)} --yes` deletes the baseline"
+        f"{near(path)}: no suite uses this baseline; was its suite renamed, moved or deleted? Bring the "
+        f"suite back; or `ireval baseline prune {near(path.parent)} --yes` deletes the baseline"
     )
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.baselines.journal import PAUSE, locked_if_free
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.acceptance import Proposal
 from pytest_ireval.gate.changed_since import files_of_suite
 from pytest_ireval.gate.last_run import KeptRankings
+from pytest_ireval.pytest_adapter.worker_lock import hold_if_free
 from pytest_ireval.repositories.branches import Changes
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
@@ -36,6 +36,7 @@ class PlannedSuite:
     """Of the matrix."""
     baselines: Path
     """The folder of its baseline."""
+    compress_baseline: bool
     planned: tuple[str, ...]
     """The ids of everything it has a verdict on."""
     files: tuple[Path, ...] = ()
@@ -86,7 +87,9 @@ def planned_suite(suite: Suite, checks: tuple[Check, ...], affected_by: str | No
     named = (suite.name, suite.path, suite.shown, suite.owner)
     planned = tuple(check.id for check in checks)
     files = () if affected_by is None else files_of_suite(suite)
-    return PlannedSuite(*named, dict(suite.values), suite.baselines, planned, files, affected_by)
+    return PlannedSuite(
+        *named, dict(suite.values), suite.baselines, suite.compress_baseline, planned, files, affected_by
+    )
 
 
 CHANGES = "changes"
@@ -94,6 +97,9 @@ COLLECTED = "collected"
 RESULT = "result"
 PROPOSAL = "proposal"
 RANKINGS = "rankings"
+LOCK = "lock"
+PAUSE = 0.02
+"""Seconds between two looks at what another worker does."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ class SharedRun:
             if (home / RESULT).exists():
                 return False
             home.mkdir(exist_ok=True)
-            with locked_if_free(home) as free:
+            with hold_if_free(home / LOCK) as free:
                 if not free or (home / RESULT).exists():
                     return False
                 evaluated = evaluate()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.retrieval.scan.tokens import (
+    NEWLINE,
     ROOM,
     WIDE,
     Bytes,
@@ -19,6 +20,7 @@ from pytest_ireval.retrieval.scan.tokens import (
     Offsets,
     Span,
     Words,
+    begins_of,
     joined,
     keys_of,
     keys_of_equal_lengths,
@@ -58,6 +60,10 @@ class Ids:
     @classmethod
     def of(cls, texts: Sequence[str]) -> Ids:
         """The column that holds ``texts``."""
+        text = "".join(texts)
+        if text.isascii():  # then an id has as many bytes as characters
+            edge = begins_of(np.fromiter(map(len, texts), np.int64, len(texts)))
+            return cls(Chunk.of(text.encode()), Span(edge[:-1], edge[1:]))
         chunk, start, end = joined([text.encode() for text in texts])
         return cls(chunk, Span(start, end))
 
@@ -89,6 +95,10 @@ class Ids:
 
     def texts(self, rows: Offsets | None = None) -> list[str]:
         """Some ids, or all, as text."""
+        if rows is None:
+            lines = self.followed_by(np.full(len(self), NEWLINE, np.uint8))
+            if lines.count(b"\n") == len(self):
+                return lines.decode().split("\n")[:-1]
         return [token.decode() for token in self.chunk.tokens(*(self.span if rows is None else self._edges(rows)))]
 
     def keys(self, seed: int = 0) -> Words:

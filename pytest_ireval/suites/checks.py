@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baselines.files import ANCHOR
-from pytest_ireval.baselines.writing import is_anchor, suite_of
+from pytest_ireval.baselines.files import ANCHOR, is_anchor, suite_of
 from pytest_ireval.errors import Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import text_of

@@ -173,6 +173,7 @@ def _make_suite(read: SuiteKeys, tree: Keys, name: str, values: Mapping[str, str
         watches=read.watches,
         weight_place=find_place(tree, ("weight",)).place if read.weight else None,
         cluster_place=find_place(tree, ("cluster",)).place if read.cluster else None,
+        compress_baseline=read.baseline.compress,
     )
 
 

@@ -155,6 +155,8 @@ class Suite:
     """The place of ``weight``, if it was given."""
     cluster_place: Place | None = None
     """The place of ``cluster``, if it was given."""
+    compress_baseline: bool = False
+    """True if its baseline is packed by gzip."""
 
     def with_judgments(self, file: Path) -> Suite:
         """The same under the judgments of a file that ``write_judgments`` wrote as JSON lines, fractions included."""

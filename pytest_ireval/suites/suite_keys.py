@@ -214,6 +214,17 @@ class DocumentsKeys(Options):
         return "" if self.spans is None else f"spans: {100 * self.spans:.10g}%"
 
 
+class BaselineKeys(Options):
+    """How the baseline is kept."""
+
+    compress: Flag = Field(
+        False,
+        description="If true, the baseline is packed by gzip: smaller files, but git shows no differences and keeps a "
+        "whole file for each acceptance.",
+        examples=["true"],
+    )
+
+
 class WaiverKeys(Options):
     """A query that comparisons leave out until a day."""
 
@@ -268,6 +279,11 @@ class SuiteKeys(Options):
         default_factory=lambda: DocumentsKeys.model_validate({}),
         description="Facts about documents: renamed ids, variants, and how many documents exist.",
         examples=["{aliases: data/ids.tsv}"],
+    )
+    baseline: BaselineKeys = Field(
+        default_factory=lambda: BaselineKeys.model_validate({}),
+        description="How the baseline is kept: as text, or packed by gzip.",
+        examples=["{compress: true}"],
     )
     metrics: MetricTexts = Field(
         (),

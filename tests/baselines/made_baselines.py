@@ -1,6 +1,6 @@
 """Baselines made for tests, and whether two say the same."""
 
-from pytest_ireval.baselines.files import fingerprints_of_judgments
+from pytest_ireval.baselines.fingerprints import fingerprints_of_judgments
 from pytest_ireval.baselines.record import Acceptance, Baseline, Fingerprints, StoredMetric
 from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 
@@ -19,8 +19,7 @@ def baseline_of(lists=None, grades=None, *, suite="shop", acceptances=(FIRST,), 
         "depth": 10,
         "rankings": (rankings_from(lists or LISTS),),
         "metrics": {"nDCG@10": StoredMetric(1, "pytest-ireval", mean, values)},
-        "grades": prints.grades,
-        "grades_of": prints.grades_of,
+        "judgments": prints,
         "fingerprints": Fingerprints("queries", prints.whole, "run: candidate.trec", "policies"),
         "plugins": ("pytest-ireval 0.1.0",),
         "acceptances": acceptances,
@@ -35,10 +34,13 @@ def content(baseline):
         "depth": baseline.depth,
         "scored": baseline.scored,
         "rankings": [plain(rankings, scored=baseline.scored) for rankings in baseline.rankings],
-        "metrics": {name: metric._replace(values=dict(metric.values)) for name, metric in baseline.metrics.items()},
-        "grades": baseline.grades and {query: dict(grades) for query, grades in baseline.grades.items()},
-        "grades_of": dict(baseline.grades_of),
+        "timings": dict(baseline.timings),
+        "fields": dict(baseline.fields),
+        "metrics": baseline.metrics,
+        "judgments": baseline.judgments,
         "fingerprints": baseline.fingerprints,
+        "search": baseline.search,
+        "waived": baseline.waived,
         "plugins": baseline.plugins,
         "acceptances": baseline.acceptances,
     }
@@ -57,7 +59,3 @@ def plain(rankings, *, scored=False):
 
 OLD = baseline_of(rankings=baseline_of().rankings * 3)
 NEW = baseline_of({"q1": ["z"], "q2": ["y", "x"]}, {"q1": {"z": 2}}, acceptances=(FIRST, SECOND))
-LEFT_OVER = (
-    "holds an interrupted update, so the current baseline is unknown\n"
-    "  finish it: run the same update again; discard it: remove this folder, then "
-)

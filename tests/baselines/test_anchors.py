@@ -3,10 +3,10 @@
 import pytest
 from made_baselines import FIRST, SECOND, baseline_of, content
 
-from pytest_ireval.baselines.files import baseline_files, is_file_of
+from pytest_ireval.baselines.files import anchor_name, is_anchor, is_file_of, suite_of
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.record import Acceptance
-from pytest_ireval.baselines.writing import anchor_name, anchor_words, is_anchor, suite_of, write_anchor, write_baseline
+from pytest_ireval.baselines.record import Acceptance, FrozenMapping, accepted_since, anchor_words
+from pytest_ireval.baselines.writing import write_anchor, write_baseline
 from pytest_ireval.errors import BaselineError
 
 PINNED = Acceptance("2026-12-01T09:00:00Z", "e" * 40, "main", reason="release 4.2")
@@ -23,27 +23,29 @@ def test_words_say_day_and_reason():
 
 
 def test_it_holds_what_the_baseline_holds_and_who_pinned_it(tmp_path):
-    baseline = baseline_of(acceptances=(FIRST, SECOND))
+    figures = FrozenMapping.of([("nDCG@10", 0.875)])
+    baseline = baseline_of(acceptances=(FIRST, SECOND._replace(figures=figures)))
     write_baseline(tmp_path, baseline)
 
-    write_anchor(tmp_path, baseline, PINNED)
+    assert write_anchor(tmp_path, baseline, PINNED).name == "shop.anchor.baseline"
 
     anchor = content(read_baseline(tmp_path, "shop.anchor"))
-    assert anchor["acceptances"] == (FIRST, SECOND, PINNED)
-    assert {**anchor, "suite": "shop", "acceptances": (FIRST, SECOND)} == content(baseline)
+    assert anchor["acceptances"] == (*baseline.acceptances, PINNED._replace(figures=figures))
+    assert {**anchor, "suite": "shop", "acceptances": baseline.acceptances} == content(baseline)
     assert content(read_baseline(tmp_path, "shop")) == content(baseline)
-    rankings, judgments = "rankings.tsv", "judgments.tsv"
-    for ending in (rankings, judgments):
-        assert (tmp_path / f"shop.anchor.{ending}").read_bytes() == (tmp_path / f"shop.{ending}").read_bytes()
 
 
-def test_its_files_are_not_those_of_the_baseline(tmp_path):
-    write_baseline(tmp_path, baseline_of())
-    write_anchor(tmp_path, baseline_of(), PINNED)
+def test_its_file_is_not_that_of_the_baseline():
+    names = ("shop.baseline", "shop.baseline.gz", "shop.anchor.baseline", "shop.de.baseline", "shop.json")
+    assert [name for name in names if is_file_of(name, "shop")] == ["shop.baseline", "shop.baseline.gz"]
+    assert [name for name in names if is_file_of(name, "shop.anchor")] == ["shop.anchor.baseline"]
 
-    assert not any("anchor" in path.name for path in baseline_files(tmp_path, "shop"))
-    assert not is_file_of("shop.anchor.json", "shop")
-    assert len(baseline_files(tmp_path, "shop.anchor")) == 3
+
+def test_what_the_baseline_accepted_since_is_what_the_anchor_lacks():
+    anchor = baseline_of(acceptances=(FIRST, SECOND, PINNED))
+    third = SECOND._replace(date="2027-01-01T00:00:00Z")
+
+    assert accepted_since(anchor, baseline_of(acceptances=(FIRST, third))) == (third,)
 
 
 def test_pinning_anew_replaces_the_one_before_whole(tmp_path):
@@ -59,9 +61,9 @@ def test_a_damaged_one_is_pinned_anew_as_accepting_would_not_mend_it(tmp_path):
     write_baseline(tmp_path, baseline_of())
     write_anchor(tmp_path, baseline_of(), PINNED)
     for name in ("shop", "shop.anchor"):
-        (tmp_path / f"{name}.rankings.tsv").write_text("x")
+        (tmp_path / f"{name}.baseline").write_text("x")
 
-    with pytest.raises(BaselineError, match=r"or pin again: ireval baseline anchor SUITE --reason"):
+    with pytest.raises(BaselineError, match=r"\n  pin again: ireval baseline anchor SUITE --reason"):
         read_baseline(tmp_path, "shop.anchor")
-    with pytest.raises(BaselineError, match=r"or accept again: pytest --ireval SUITE"):
+    with pytest.raises(BaselineError, match=r"\n  accept again: pytest --ireval SUITE --ireval-update --ireval-force"):
         read_baseline(tmp_path, "shop")

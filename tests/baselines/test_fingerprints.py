@@ -6,8 +6,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.baselines import files
-from pytest_ireval.baselines.files import (
+from pytest_ireval.baselines import fingerprints
+from pytest_ireval.baselines.fingerprints import (
     fingerprint_of_policies,
     fingerprint_of_queries,
     fingerprint_of_rankings,
@@ -99,7 +99,7 @@ def test_grades_of_subtopics_count():
 
 
 def test_too_many_judgments_are_not_kept(monkeypatch):
-    monkeypatch.setattr(files, "MOST_PAIRS", 1)
+    monkeypatch.setattr(fingerprints, "MOST_PAIRS", 1)
 
     assert of_judgments({"q": {"a": 1}}).grades is not None
     assert of_judgments({"q": {"a": 1, "b": 1}}).grades is None

@@ -82,13 +82,6 @@ def test_a_branch_that_only_origin_has_is_taken_from_there_and_this_is_said(clon
     assert found.notes == ("there is no main here, so origin/main is used",)
 
 
-def test_head_itself(forked):
-    found = merge_base("HEAD", forked.top)
-
-    assert found.commit == forked("rev-parse", "HEAD")
-    assert found.notes == ("HEAD is already part of HEAD: only uncommitted changes can differ",)
-
-
 def test_of_several_merge_bases_one_is_taken_and_this_is_said(forked):
     one, two = forked("rev-parse", "change"), forked("rev-parse", "main")
     forked("merge", "--quiet", "--no-edit", "main")
@@ -132,17 +125,6 @@ def test_a_shallow_clone_of_one_branch_says_what_brings_the_other(cloned, forked
     )
     in_folder(folder)(*fetch.split()[1:])
     assert merge_base("main", folder).commit == forked.fork
-
-
-def test_a_shallow_clone_of_all_branches_has_nothing_in_common(cloned, forked):
-    folder = cloned("--depth=1", "--no-single-branch", "--branch", "change")
-    main = forked("rev-parse", "main")
-
-    assert complaint("main", folder) == (
-        f"HEAD and origin/main ({main[:7]}) have no common commit in this clone, which is shallow\n"
-        "  fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or git fetch --unshallow origin "
-        "+refs/heads/main:refs/remotes/origin/main fetches the history"
-    )
 
 
 def test_a_shallow_clone_that_is_deep_enough_is_enough(cloned, forked):

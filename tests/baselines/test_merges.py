@@ -16,9 +16,8 @@ FOLDER = Path("suites/baselines")
 OURS = Acceptance("2026-11-10T00:00:00Z", "c" * 40, "main", reason="new analyzer")
 THEIRS = Acceptance("2026-11-12T00:00:00Z", "d" * 40, "synonyms", reason="synonyms", forced=True)
 QUERIES = {f"q{i}": [f"d{i}", "a", "b"] for i in range(20)}
-COMMAND = "git checkout HEAD -- " + " ".join(
-    f"suites/baselines/shop.{ending}" for ending in ("json", "judgments.tsv", "rankings.tsv")
-)
+OURS_AGAIN = "git checkout --ours -- suites/baselines/shop.baseline"
+THEIRS_AGAIN = "git checkout --theirs -- suites/baselines/shop.baseline"
 
 
 def accept(git, lists, *acceptances):
@@ -52,45 +51,56 @@ def read_complaint(name="shop"):
 
 def settle(git, command):
     subprocess.run(shlex.split(command), check=True)
-    assert git("ls-files", "--unmerged") == ""
+    git("add", ".")
     return content(read_baseline(FOLDER, "shop"))
 
 
-def test_a_merge_is_a_conflict_and_the_command_takes_all_files_of_one_side(branches):
+@pytest.mark.parametrize(("command", "side"), [(OURS_AGAIN, MAIN), (THEIRS_AGAIN, SYNONYMS)])
+def test_a_merge_is_a_conflict_and_each_command_takes_one_side(branches, command, side):
     branches("merge", "synonyms", check=False)
-    merged = (FOLDER / "shop.rankings.tsv").read_text()
+
+    assert read_complaint() == [
+        "suites/baselines/shop.baseline:1",
+        "  has the marks of a merge conflict",
+        f"  take either side: {OURS_AGAIN} or {THEIRS_AGAIN}; then accept again: pytest --ireval SUITE "
+        '--ireval-update --ireval-reason "…"',
+    ]
+    assert settle(branches, command) == side
+
+
+def test_a_merge_without_a_conflict_is_no_baseline_either(branches):
+    branches("merge", "--quiet", "-X", "ours", "synonyms")
+    merged = (FOLDER / "shop.baseline").read_text()
     assert "changed by main" in merged
     assert "changed by synonyms" in merged, "git merged what nobody measured"
 
+    commit = branches("rev-parse", "--short", "HEAD")
+    take = f"git checkout {commit}^ -- suites/baselines/shop.baseline"
     assert read_complaint()[1:] == [
-        "  has the marks of a merge conflict",
-        f"  {COMMAND} keeps the side of HEAD; then repeat what the other side accepted",
+        "  is not what was accepted: it was merged by git or edited by hand",
+        f"  it was committed like this: take what was before: {take}; then accept again: pytest --ireval SUITE "
+        '--ireval-update --ireval-reason "…"',
     ]
-    assert settle(branches, COMMAND) == MAIN
+    assert settle(branches, take) == MAIN
 
 
-def test_the_other_side_can_be_read_and_kept(branches, ireval):
+def test_marks_that_somebody_removed_leave_no_baseline(branches):
+    branches("merge", "synonyms", check=False)
+    path = FOLDER / "shop.baseline"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith(("<<<<<<<", "=======", ">>>>>>>"))))
+
+    assert read_complaint()[1] == "  is not what was accepted: it was merged by git or edited by hand"
+    assert OURS_AGAIN in read_complaint()[2]
+
+
+def test_the_other_side_can_be_looked_at(branches, ireval):
     branches("merge", "synonyms", check=False)
 
-    assert "\n  synonyms\n" in ireval("baseline", "log", "MERGE_HEAD:suites/baselines/shop.json").out
-    assert settle(branches, COMMAND.replace("HEAD", "MERGE_HEAD")) == SYNONYMS
+    assert "\n  synonyms\n" in ireval("baseline", "log", "MERGE_HEAD:suites/baselines/shop.baseline").out
 
 
-def test_files_of_two_sides_are_no_baseline(branches):
-    branches("merge", "synonyms", check=False)
-    branches("checkout", "--theirs", "suites/baselines/shop.json")
-
-    assert read_complaint()[1] == "  is not what was accepted: it was edited by hand, by a tool or by a merge"
-
-
-def test_a_rebase_keeps_what_is_rebased_onto(branches):
-    branches("checkout", "--quiet", "synonyms")
-    branches("rebase", "main", check=False)
-
-    assert settle(branches, COMMAND) == MAIN
-
-
-def test_an_anchor_has_files_of_its_own(branches):
+def test_an_anchor_has_a_file_of_its_own(branches):
     pinned = FIRST._replace(reason="release 6")
     for branch in ("main", "synonyms"):
         branches("checkout", "--quiet", branch)
@@ -98,6 +108,8 @@ def test_an_anchor_has_files_of_its_own(branches):
         branches("commit", "--quiet", "--all", "-m", "pinned")
     branches("merge", "main", check=False)
 
-    assert COMMAND.replace("shop.", "shop.anchor.") in read_complaint("shop.anchor")[2]
-    subprocess.run(shlex.split(COMMAND.replace("shop.", "shop.anchor.")), check=True)
+    command = OURS_AGAIN.replace("shop.", "shop.anchor.")
+    assert f"  take either side: {command} or " in read_complaint("shop.anchor")[2]
+    assert "then pin again: ireval baseline anchor SUITE" in read_complaint("shop.anchor")[2]
+    subprocess.run(shlex.split(command), check=True)
     assert content(read_baseline(FOLDER, "shop.anchor"))["rankings"] == [{"q1": ["synonyms"]}]

@@ -144,6 +144,21 @@ def test_without_a_preference_there_is_no_verdict(ireval, write):
     assert "no preference: no search gives one side more credit than the other" in outcome.out
 
 
+def test_mistakes_of_a_log_have_their_lines(ireval, write):
+    write(
+        **RUNS, log_tsv="query\tdocuments\tteams\tclicks\nq0\tx y\tAB\tz\nq1\tx y\tAB\tx\nq2\ty x\tAB\ty\nq9\tx\tA\t\n"
+    )
+    outcome = ireval("interleave", "a.txt", "b.txt", "--clicks", "log.tsv")
+
+    assert outcome.code == 2
+    assert outcome.err == (
+        "error: log.tsv:2\n  clicked document 'z' was not shown for query 'q0'\n"
+        "log.tsv:4\n  is not an interleaving: rank 1 is 'y' of team A; with these rankings it is 'x' of team A\n"
+        "  give the rankings that the lists were made of, in the same order: A, then B\n"
+        "log.tsv:5\n  query 'q9' is in neither ranking\n"
+    )
+
+
 def test_simulated_users_need_fewer_searches_for_an_interleaving(ireval):
     outcome = ireval("interleave", OLD, NEW, "--simulate", JUDGMENTS, "--format", "json")
     found = json.loads(outcome.out)
@@ -195,8 +210,6 @@ def test_a_significant_metric_agrees_or_disagrees_with_each_online_test(ireval, 
         (("--clicks", "log.jsonl", "-m", "AP"), "--metric has no effect with --clicks"),
         (("--simulate", "j.txt", "--to", "lists.tsv"), "--to has no effect with --simulate"),
         (("--users", "noisy"), "--users has no effect without --clicks or --simulate"),
-        (("--simulate", "x", "--clicks", "y"), "give --clicks or --simulate, not both"),
-        (("--simulate", "x", "--patience", "nan"), "all numbers must be finite"),
     ],
 )
 def test_options_without_effect_are_refused(ireval, write, options, complaint):
@@ -205,6 +218,15 @@ def test_options_without_effect_are_refused(ireval, write, options, complaint):
 
     assert (outcome.code, complaint in outcome.err) == (2, True)
     assert not Path("interleaved.jsonl").exists()
+
+
+def test_an_experiment_is_either_real_or_simulated(ireval, write):
+    write(**RUNS)
+    outcome = ireval("interleave", "a.txt", "b.txt", "--simulate", "x", "--clicks", "y")
+
+    assert (outcome.code, "give --clicks or --simulate, not both" in outcome.err) == (2, True)
+    outcome = ireval("interleave", "a.txt", "b.txt", "--simulate", "x", "--patience", "nan")
+    assert (outcome.code, "all numbers must be finite" in outcome.err) == (2, True)
 
 
 def test_a_picture_shows_which_test_needs_fewer_searches(ireval, tmp_path):

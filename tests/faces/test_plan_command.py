@@ -166,7 +166,7 @@ def test_check_refuses_a_share_of_nearly_nothing(shop, ireval):
     assert "the baseline of nDCG@10 is 0.0250: a share of such a small value is noise" in printed.out
     assert "write an amount: tolerance: {absolute: 0.036}" in printed.out
 
-    (shop / "baselines" / "shop.json").write_text("{")
+    (shop / "baselines" / "shop.baseline").write_text("{")
     printed = ireval("check", ".")
     assert printed.code == 1
-    assert "baselines/shop.json" in printed.out
+    assert "baselines/shop.baseline" in printed.out

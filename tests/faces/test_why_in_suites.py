@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "shop.yaml").write_text(SUITE)
     (tmp_path / "judgments.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
     (tmp_path / "rankings.txt").write_text("q1 Q0 a 1 1 x\nq2 Q0 a 1 1 x\n")
-    (tmp_path / "baselines/shop.json").write_text("<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> main\n")
+    (tmp_path / "baselines/shop.baseline").write_text("<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> main\n")
     return tmp_path
 
 
@@ -27,9 +27,9 @@ def test_a_baseline_in_conflict_is_told_instead_of_asking_for_a_query(ireval, fo
     assert ireval("why", "AP", "--suite", "shop.yaml") == (
         2,
         "",
-        "error: baselines/shop.json:1\n"
+        "error: baselines/shop.baseline:1\n"
         "  has the marks of a merge conflict\n"
-        "  git checkout HEAD -- baselines/shop.json keeps the side of HEAD; then repeat what the other side accepted\n"
+        '  accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"\n'
         "there is no baseline to choose a query by: name a query with --query\n",
     )
 

@@ -1,15 +1,13 @@
 """What reads bytes that somebody else wrote; nothing but an IrevalError may come out of any of it."""
 
-import re
-import shutil
+import gzip
 import tempfile
 from functools import cache
 from pathlib import Path
 
 from pytest_ireval import load_registry, load_suites
-from pytest_ireval.baselines.files import fingerprint
-from pytest_ireval.baselines.reading import baseline_from, read_baseline
-from pytest_ireval.baselines.writing import delete_baseline, finish_interrupted
+from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baselines.text import Damage, decode_baseline, find_acceptances
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.last_run import last_run
 from pytest_ireval.reports.data_files import refuse_contradictions, run_of
@@ -20,7 +18,6 @@ from pytest_ireval.suites.finding import is_suite
 
 HERE = Path(__file__).parent
 LARGEST = 1 << 20
-STORED = {"baseline_json": "json", "baseline_rankings": "rankings.tsv", "baseline_judgments": "judgments.tsv"}
 
 
 @cache
@@ -90,27 +87,6 @@ def results(data):
     refuse_contradictions(run_of(data.decode("utf-8", "replace")), "results.json")  # it is given text
 
 
-def journal(data):
-    """Of an update that did not finish, beside a sound baseline: read, finished, and taken over."""
-    for use in (
-        lambda home: read_baseline(home, "shop"),
-        lambda home: finish_interrupted(home, "shop"),
-        lambda home: delete_baseline(home, "shop"),
-    ):
-        with tempfile.TemporaryDirectory(prefix="ireval-fuzz-") as folder:
-            home = Path(folder, "baselines")
-            shutil.copytree(HERE / "baseline", home)
-            shutil.copytree(HERE / "baseline", home / ".shop.commit")
-            for path in (home / ".shop.commit").iterdir():
-                path.rename(path.with_name(path.name.removeprefix("shop.")))
-            (home / ".shop.commit/journal").write_bytes(data)
-            try:
-                use(home)
-            except IrevalError as error:
-                told(error)
-            assert {path.name for path in Path(folder).iterdir()} == {"baselines"}
-
-
 def last_rankings(data):
     last_run(file_of(data, "rankings.zip"), load_suites(sound_suite(), registry(), environment={})[0])
 
@@ -121,25 +97,16 @@ def sound_suite():
     return file_of(f"{text}rules: [{{threshold: {{P@1: '> 0'}}}}]\n".encode(), "sound.ireval.yaml")
 
 
-def stored(ending):
-    """A baseline of which one file was mutated, and whose fingerprints are right all the same."""
-
-    def read(data):
-        files = {each: (HERE / "baseline" / f"shop.{each}").read_bytes() for each in STORED.values()}
-        files[ending] = data
-        if ending != "json":
-            own = fingerprint(data.replace(b"\r\n", b"\n"))
-            pattern = rf'"{re.escape(ending)}": "[0-9a-f]+"'.encode()
-            files["json"] = re.sub(pattern, f'"{ending}": "{own}"'.encode(), files["json"])
-        files["json"] = with_own_print(files["json"])
-        baseline_from(files.get, lambda each: f"baselines/shop.{each}")
-
-    return read
-
-
-def with_own_print(data):
-    blank = re.sub(rb'"json": "[0-9a-f]{16}"', b'"json": "0000000000000000"', data, count=1)
-    return blank.replace(b'"json": "0000000000000000"', f'"json": "{fingerprint(blank)}"'.encode(), 1)
+def baseline(data):
+    """As it is; and with a right digest, so that what follows is looked at."""
+    body = data.partition(b"\n")[2]
+    sealed = f'{{"format": 1, "digest": "{fingerprint(body)}"}}\n'.encode() + body
+    for each in (data, sealed, gzip.compress(sealed)):
+        find_acceptances(each)
+        try:
+            decode_baseline(each, "shop.baseline")
+        except Damage as damage:
+            assert damage.complaint
 
 
 TARGETS = {
@@ -150,9 +117,8 @@ TARGETS = {
     "aliases": aliases,
     "companions": companions,
     "results": results,
-    "journal": journal,
     "last_rankings": last_rankings,
-    **{kind: stored(ending) for kind, ending in STORED.items()},
+    "baseline": baseline,
 }
 
 

@@ -50,7 +50,7 @@ SOUND = {
     "judgments": ("qrels", "tsv", "csv", "jsonl", "json", "quepid", "gzip"),
     "rankings": ("trec", "tsv", "csv", "json", "gzip"),
     "queries": ("tsv", "csv", "jsonl", "pairs"),
-    **dict.fromkeys(("results", "baseline_json", "baseline_rankings", "baseline_judgments"), ("sound",)),
+    **dict.fromkeys(("results", "baseline", "last_rankings"), ("sound",)),
 }
 
 

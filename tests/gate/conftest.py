@@ -9,6 +9,8 @@ from branches import Branch
 from monorepo import Monorepo, isolate_git
 from town import Town
 
+from pytest_ireval.baselines.reading import read_baseline
+
 SUITE = """\
 ireval: 1
 suite: shop
@@ -104,6 +106,9 @@ class Shop:
         """By id, of the only suite."""
         (suite,) = self.results()["suites"]
         return {outcome["id"]: outcome["verdict"] for outcome in suite["outcomes"]}
+
+    def baseline(self, name="shop"):
+        return read_baseline(self.path / "baselines", name)
 
     def baseline_files(self):
         return {path.name: path.read_bytes() for path in (self.path / "baselines").glob("shop.*")}

@@ -5,8 +5,6 @@ import subprocess
 
 import pytest
 
-from pytest_ireval.baselines import writing
-
 RED = "1 verdict red: make it pass, change its rule, or add --ireval-force: "
 ALL, TAIL = "no_regression::nDCG_10.all", "no_regression::nDCG_10.segment-tail"
 NEEDS_REASON = 'not accepted: shop: a regression was found: give a reason with --ireval-reason "…"'
@@ -51,7 +49,7 @@ def test_a_red_comparison_is_accepted_with_a_reason_and_only_then_called_accepte
     assert changed.run("--ireval-update", "--ireval-reason", "synonyms v2").ret == 0
 
     assert changed.baseline_files() != before
-    assert b"synonyms v2" in changed.baseline_files()["shop.json"]
+    assert b"synonyms v2" in changed.baseline_files()["shop.baseline"]
     assert read_acceptable(changed) == {ALL: ("pass", True, True), TAIL: ("pass", True, True)}
     found = changed.results()
     assert (found["accepted"], found["verdict"], found["suites"][0]["metrics"][0]["verdict"]) == (
@@ -77,7 +75,7 @@ def test_a_red_threshold_stands_in_the_way_unless_forced(changed):
     ]
     assert changed.baseline_files() == before
     changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
-    assert b'"forced": true' in changed.baseline_files()["shop.json"]
+    assert b'"forced": true' in changed.baseline_files()["shop.baseline"]
 
 
 def test_a_suite_with_a_baseline_is_not_new_and_its_verdicts_stay_red(changed):
@@ -138,14 +136,14 @@ def test_what_is_as_it_was_is_not_accepted_again(shop):
 
 def test_a_failed_write_is_red_and_said(changed):
     before = changed.baseline_files()
-    (changed.path / "baselines" / "shop.json").unlink()
-    (changed.path / "baselines" / "shop.json").mkdir()
+    (changed.path / "baselines" / "shop.baseline").unlink()
+    (changed.path / "baselines" / "shop.baseline").mkdir()
 
     result = changed.run("--ireval-update", "--ireval-reason", "x", "--ireval-force")
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "not accepted: shop:" in result.stdout.str()
-    assert {name: data for name, data in before.items() if name != "shop.json"} == {
+    assert {name: data for name, data in before.items() if name != "shop.baseline"} == {
         path.name: path.read_bytes() for path in (changed.path / "baselines").glob("shop.*") if path.is_file()
     }
 
@@ -239,10 +237,11 @@ def test_force_needs_a_reason(shop):
 LOST = "shop: its history is lost: the new baseline does not know the acceptances before this one"
 
 
-def test_a_damaged_baseline_is_an_error_of_comparisons_and_overwritten_by_force_with_a_reason(shop):
+@pytest.mark.parametrize(("kept", "known"), [(1000, 2), (20, 1)], ids=["acceptances are readable", "nothing is"])
+def test_a_damaged_baseline_is_an_error_of_comparisons_and_overwritten_by_force_with_a_reason(shop, kept, known):
     shop.accept()
-    path = shop.path / "baselines/shop.json"
-    path.write_bytes(path.read_bytes()[:-20])
+    path = shop.path / "baselines/shop.baseline"
+    path.write_bytes(path.read_bytes()[:kept])
     before = shop.baseline_files()
 
     unforced = shop.run("--ireval-update", "--ireval-reason", "x")
@@ -253,14 +252,15 @@ def test_a_damaged_baseline_is_an_error_of_comparisons_and_overwritten_by_force_
     assert (verdicts["threshold::nDCG_10"], verdicts[ALL]) == ("pass", "error")
     (problem,) = find_problems(unforced)
     assert problem.startswith("not accepted: shop: its baseline cannot be read, and --ireval-force was not given: ")
-    assert "shop.json" in problem
+    assert "shop.baseline" in problem
     assert find_problems(silent) == [
         "not accepted: shop: its baseline cannot be read, to be accepted by force: "
         'give a reason with --ireval-reason "…"'
     ]
     forced = shop.run("--ireval-update", "--ireval-force", "--ireval-reason", "disk broke")
-    assert b'"forced": true' in shop.baseline_files()["shop.json"]
-    assert LOST in forced.outlines
+    assert b'"forced": true' in shop.baseline_files()["shop.baseline"]
+    assert (LOST in forced.outlines) is (known == 1)
+    assert len(shop.baseline().acceptances) == known
     assert shop.run().ret == 0
 
 
@@ -276,7 +276,7 @@ def committed(shop, monkeypatch):
     return shop
 
 
-FILES = "baselines/shop.json baselines/shop.judgments.tsv baselines/shop.rankings.tsv"
+FILES = "baselines/shop.baseline"
 
 
 def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed):
@@ -311,7 +311,7 @@ def test_deleting_a_baseline_bypasses_neither_reason_nor_history(committed):
         path.unlink()
     forced = committed.run("--ireval-update", "--ireval-force", "--ireval-reason", "anew")
     assert LOST in forced.outlines
-    assert b'"forced": true' in committed.baseline_files()["shop.json"]
+    assert b'"forced": true' in committed.baseline_files()["shop.baseline"]
 
 
 def test_a_suite_that_git_never_had_a_baseline_of_is_new(committed):
@@ -334,7 +334,7 @@ def test_a_suite_of_which_nothing_was_selected_is_named_and_no_problem(two):
     result.stdout.fnmatch_lines(["shop.de: not part of this run, left as it is"])
     assert find_problems(result) == []
     assert two.results()["accepted"] == ["shop.fr"]
-    assert [path.name for path in sorted((two.path / "baselines").glob("*.json"))] == ["shop.fr.json"]
+    assert [path.name for path in sorted((two.path / "baselines").glob("*.baseline"))] == ["shop.fr.baseline"]
 
 
 def test_commands_of_a_matrix_name_the_suite(two):
@@ -347,29 +347,3 @@ def test_commands_of_a_matrix_name_the_suite(two):
     assert "  accept:   pytest --ireval shop.ireval.yaml::fr --ireval-update-new\n" in new
     assert "  why:      ireval why nDCG@10 --suite shop.ireval.yaml --named shop.fr --query q10\n" in red
     assert '  accept:   pytest --ireval shop.ireval.yaml::fr --ireval-update --ireval-reason "..."\n' in red
-
-
-def test_an_update_that_was_interrupted_is_an_error_until_the_same_update_finishes_it(changed, monkeypatch):
-    before = changed.baseline_files()
-    with monkeypatch.context() as patch:  # it dies when its files are about to be put into place
-        patch.setattr(writing, "put_into_place", lambda *_: False)
-        assert changed.run("--ireval-update", "--ireval-reason", "synonyms v2").ret == 0
-
-    result = changed.run()
-
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert changed.results()["verdict"] == "error"
-    said = " ".join(result.stdout.str().split())
-    assert "baselines/.shop.commit: holds an interrupted update, so the current baseline is unknown" in said
-    assert "finish it: run the same update again" in said
-    assert {name: changed.baseline_files()[name] for name in before} == before
-
-    again = changed.run("--ireval-update", "--ireval-reason", "synonyms v2")
-
-    assert again.ret == 0
-    again.stdout.fnmatch_lines(
-        ["shop: finished an interrupted update", "shop: nothing to accept, unchanged since the baseline"]
-    )
-    assert changed.baseline_files().keys() == before.keys()
-    assert changed.baseline_files()["shop.json"].count(b"synonyms v2") == 1
-    assert changed.run().ret == 0

@@ -60,14 +60,14 @@ def test_a_red_rule_against_it_stands_in_the_way_of_accepting_which_never_moves_
 
     anchored.run("--ireval-update", "--ireval-reason", "gave them up", "--ireval-force")
 
-    assert anchored.baseline_files()["shop.rankings.tsv"] != before["shop.rankings.tsv"]
+    assert anchored.baseline_files()["shop.baseline"] != before["shop.baseline"]
     assert anchor_files(anchored) == {name: content for name, content in before.items() if ".anchor." in name}
 
 
 def test_without_an_anchor_the_rule_fails_and_says_what_pins_one_while_the_first_baseline_is_accepted(shop):
     shop.change((AGAINST, f"{AGAINST}\n{ANCHORED}"))
     assert shop.run("--ireval-update-new").ret == 1  # the rule is red all the same
-    assert "shop.json" in shop.baseline_files()
+    assert "shop.baseline" in shop.baseline_files()
 
     result = shop.run()
 
@@ -88,7 +88,7 @@ def test_one_that_was_deleted_is_brought_back(branch, ireval, monkeypatch):
     for name in anchor_files(branch.shop):
         (branch.path / "baselines" / name).unlink()
 
-    branch.shop.run().stdout.fnmatch_lines(["*git checkout HEAD -- baselines/shop.anchor.json * restores it"])
+    branch.shop.run().stdout.fnmatch_lines(["*git checkout HEAD -- baselines/shop.anchor.baseline restores it"])
 
 
 def test_one_that_holds_too_few_documents_is_an_error_that_says_how_it_is_pinned_anew(anchored):
@@ -122,7 +122,7 @@ def test_queries_that_are_newer_than_the_anchor_are_not_compared_and_are_listed(
 
 
 def test_a_damaged_one_is_an_error_of_its_rules_alone(anchored):
-    (anchored.path / "baselines" / "shop.anchor.rankings.tsv").write_text("x\n")
+    (anchored.path / "baselines" / "shop.anchor.baseline").write_text("x\n")
 
     anchored.run()
 
@@ -140,7 +140,9 @@ class TestTheCommand:
 
         printed = ireval("baseline", "anchor", ".", "--reason", "release 4.3")
 
-        assert printed.out == "shop: pinned the baseline accepted 2026-11-18T11:06:40Z: baselines/shop.anchor.json\n"
+        assert (
+            printed.out == "shop: pinned the baseline accepted 2026-11-18T11:06:40Z: baselines/shop.anchor.baseline\n"
+        )
 
     def test_a_suite_without_a_baseline_has_nothing_to_pin(self, shop, ireval, monkeypatch):
         monkeypatch.chdir(shop.path)
@@ -155,22 +157,22 @@ class TestTheCommand:
         )
 
     def test_show_log_and_diff_know_it(self, anchored, ireval):
-        shown = ireval("baseline", "show", "baselines/shop.anchor.json").out
+        shown = ireval("baseline", "show", "baselines/shop.anchor.baseline").out
         beside = ireval("baseline", "show", "shop.ireval.yaml").out
-        logged = ireval("baseline", "log", "baselines/shop.anchor.json").out
-        compared = ireval("baseline", "diff", "baselines/shop.anchor.json", "shop.ireval.yaml").out
+        logged = ireval("baseline", "log", "baselines/shop.anchor.baseline").out
+        compared = ireval("baseline", "diff", "baselines/shop.anchor.baseline", "shop.ireval.yaml").out
 
-        assert shown.startswith("anchor of shop: baselines/shop.anchor.json\npinned 2026-11-18T11:06:40Z")
-        assert beside.endswith("also pinned: the anchor of 2026-11-18 (release 4.2), baselines/shop.anchor.json\n")
+        assert shown.startswith("anchor of shop: baselines/shop.anchor.baseline\npinned 2026-11-18T11:06:40Z")
+        assert beside.endswith("also pinned: the anchor of 2026-11-18 (release 4.2), baselines/shop.anchor.baseline\n")
         assert "release 4.2" in logged
-        assert "baselines/shop.anchor.json" in compared
+        assert "baselines/shop.anchor.baseline" in compared
 
     def test_prune_keeps_it_as_long_as_its_suite_is_there(self, anchored, ireval):
         assert ireval("baseline", "prune").out == "every baseline belongs to a suite\n"
 
         (anchored.path / "shop.ireval.yaml").unlink()
 
-        assert "deleted baselines/shop.anchor.json" in ireval("baseline", "prune", "--yes").out
+        assert "deleted baselines/shop.anchor.baseline" in ireval("baseline", "prune", "--yes").out
 
 
 def test_no_suite_may_be_called_like_an_anchor(shop, ireval):

@@ -91,7 +91,7 @@ def copy_baseline(shop, old, new):
         shutil.copy(path, path.with_name(path.name.replace(f"{old}.", f"{new}.", 1)))
 
 
-SAID = "*baselines/shop.json: is the baseline of suite 'blog'"
+SAID = "*baselines/shop.baseline: is the baseline of suite 'blog'"
 
 
 def test_the_baseline_of_another_suite_is_an_error_until_its_own_is_restored_or_accepted_again(two):
@@ -103,7 +103,7 @@ def test_the_baseline_of_another_suite_is_an_error_until_its_own_is_restored_or_
 
     assert result.ret == 1
     assert set(two.verdicts().values()) == {"pass", "error"}
-    result.stdout.fnmatch_lines([SAID, "*git checkout -- baselines/shop.json restores what was committed; *"])
+    result.stdout.fnmatch_lines([SAID, "*git checkout HEAD -- baselines/shop.baseline restores what was committed; *"])
 
     for name, content in own.items():
         (two.path / "baselines" / name).write_bytes(content)
@@ -144,7 +144,7 @@ def test_so_is_an_anchor_of_another_suite(two, ireval):
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "*baselines/shop.anchor.json: is the baseline of suite 'blog.anchor'",
+            "*baselines/shop.anchor.baseline: is the baseline of suite 'blog.anchor'",
             '*pin again: ireval baseline anchor SUITE --reason "…"',
         ]
     )

@@ -59,7 +59,7 @@ def test_a_partial_clone_brings_what_it_lacks_or_says_that_it_cannot(branch, pyt
 
     offline.assert_outcomes(passed=7, errors=1)
     said = offline.stdout.str()
-    assert f"shop.ireval.yaml:1: {branch.base}:baselines/shop.json: git cannot read it: " in said
+    assert f"shop.ireval.yaml:1: {branch.base}:baselines/shop.baseline: git cannot read it: " in said
     assert "a partial clone fetches file contents from its remote; check that the remote can be reached" in said
     online.assert_outcomes(passed=7, failed=1)
 
@@ -67,19 +67,16 @@ def test_a_partial_clone_brings_what_it_lacks_or_says_that_it_cannot(branch, pyt
 @pytest.mark.parametrize(
     ("file", "damage", "said"),
     [
-        ("shop.json", lambda data: data.replace(b'"format": 1', b'"format": 2'), ": has format 2; this version of"),
-        ("shop.rankings.tsv", lambda data: data.replace(b"d3", b"d9"), ": is not what was accepted"),
-        ("shop.rankings.tsv", None, ": is missing"),
+        ("shop.baseline", lambda data: data.replace(b'"format": 1', b'"format": 2'), ": has format 2; this version of"),
+        ("shop.baseline", lambda data: data.replace(b"d3", b"d9"), ": is not what was accepted"),
     ],
-    ids=["another format", "edited", "missing"],
+    ids=["another format", "edited"],
 )
 def test_a_damaged_baseline_of_the_base_is_an_error(branch, file, damage, said):
     path = branch.path / "baselines" / file
     good = path.read_bytes()
     branch.git("checkout", "--quiet", "main")
-    path.unlink()
-    if damage:
-        path.write_bytes(damage(good))
+    path.write_bytes(damage(good))
     base = branch.commit("damage")[:7]
     branch.git("checkout", "--quiet", "-B", "change")
     path.write_bytes(good)
@@ -97,25 +94,22 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n"
 
 def test_a_pointer_of_git_lfs_is_no_content_unless_git_lfs_brings_it(branch, monkeypatch):
     branch.git("checkout", "--quiet", "main")
-    good = (branch.path / "baselines/shop.rankings.tsv").read_bytes()
-    (branch.path / "baselines/shop.rankings.tsv").write_text(POINTER)
+    good = (branch.path / "baselines/shop.baseline").read_bytes()
+    (branch.path / "baselines/shop.baseline").write_text(POINTER)
     base = branch.commit("lfs")[:7]
     branch.git("checkout", "--quiet", "-B", "change")
     here = branch.run()
-    (branch.path / "baselines/shop.rankings.tsv").write_bytes(good)
+    (branch.path / "baselines/shop.baseline").write_bytes(good)
     branch.accept(**WORSE)
 
     found = branch.outcome()
 
     here.stdout.fnmatch_lines(
-        [
-            "*baselines/shop.rankings.tsv: is a pointer of Git LFS, and not the content*",
-            "*run git lfs pull to download it",
-        ]
+        ["*baselines/shop.baseline: is a pointer of Git LFS, and not the content*", "*run git lfs pull to download it"]
     )
     assert found["verdict"] == "error"
     assert found["headline"] == (
-        f"{base}:baselines/shop.rankings.tsv: is a Git LFS pointer there, and git lfs cannot fetch the content"
+        f"{base}:baselines/shop.baseline: is a Git LFS pointer there, and git lfs cannot fetch the content"
     )
     assert found["facts"] == [f"git lfs install, then git lfs pull; git lfs fetch origin {base} fetches older content"]
 

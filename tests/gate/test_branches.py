@@ -4,7 +4,6 @@ import pytest
 from branches import FAILS, LOWERING, REASON, WORSE
 
 from pytest_ireval import load_suite, run_gate
-from pytest_ireval.baselines import writing
 from pytest_ireval.plugins.conftests import Conftests
 
 pytestmark = pytest.mark.ci
@@ -232,9 +231,7 @@ def test_a_deleted_baseline_is_the_worst_case(branch):
     assert failed["headline"] == (
         f"the branch deleted the baseline that it had at {branch.base}, the merge base with main"
     )
-    command = (
-        f"git checkout {branch.base} -- baselines/shop.json baselines/shop.judgments.tsv baselines/shop.rankings.tsv"
-    )
+    command = f"git checkout {branch.base} -- baselines/shop.baseline"
     assert failed["facts"] == [f"{command} restores it"]
     branch.git(*command.split()[1:])
     assert branch.outcome(*FAILS)["verdict"] == "pass"
@@ -349,24 +346,6 @@ def test_a_name_that_is_one_commit_is_taken(branch):
     names = "main", "origin/main", "refs/heads/main", "refs/tags/v1", "noted", "main~0", "HEAD~2", "@{u}", branch.base
     for base in names:
         assert branch.outcome(*FAILS, base=base)["verdict"] == "fail", base
-
-
-def test_an_update_that_somebody_has_committed_halfway_is_no_way_around_the_base(branch, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(writing, "put_into_place", lambda *_: False)
-        branch.accept(**WORSE)
-    branch.git("add", "--force", "baselines/.shop.commit")
-    branch.commit("halfway")
-    before = branch.shop.baseline_files()
-    assert ".shop.commit/journal" in branch.git("ls-files", "baselines")
-
-    result = branch.shop.run("--ireval-base", "main", *FAILS)
-
-    assert result.ret != 0
-    said = " ".join(result.stdout.str().split())
-    assert "is tracked by git, but belongs to an interrupted update; baselines are never read from it" in said
-    assert branch.shop.results()["verdict"] == "error"
-    assert branch.shop.baseline_files() == before
 
 
 def test_the_branch_is_shown_beside_main_whatever_it_accepted(branch):

@@ -193,7 +193,7 @@ def test_an_update_leaves_others_as_they_are(monorepo):
 
     assert result.ret == 0
     result.stdout.fnmatch_lines(["ads: not part of this run, left as it is"])
-    assert sorted(path.name for path in (monorepo.path / "suites/baselines").glob("*.json")) == ["shop.json"]
+    assert sorted(path.name for path in (monorepo.path / "suites/baselines").glob("*.baseline")) == ["shop.baseline"]
 
 
 def test_a_submodule_that_moved_on_is_a_change_of_all_that_is_in_it(monorepo, tmp_path_factory):

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from pytest_ireval.baselines.files import fingerprints_of_judgments
+from pytest_ireval.baselines.fingerprints import fingerprints_of_judgments
 from pytest_ireval.gate.inputs import judgment_ages
 from pytest_ireval.reports.wording import ages_words
 from pytest_ireval.results.suite_result import JudgmentAges

@@ -1,18 +1,16 @@
 """What an acceptance remembers of how far queries moved."""
 
-import json
 import statistics
 
 import pytest
 
 
 def accepted(shop):
-    return json.loads(shop.baseline_files()["shop.json"])["acceptances"]
+    return shop.baseline().acceptances
 
 
 def values(shop):
-    """Of nDCG@10, the second metric by name."""
-    return {query: row[2] for query, row in json.loads(shop.baseline_files()["shop.json"])["queries"].items()}
+    return shop.baseline().metrics["nDCG@10"].values
 
 
 def test_a_second_acceptance_has_those_of_every_mean_that_a_rule_compares_and_the_first_has_none(shop):
@@ -24,8 +22,8 @@ def test_a_second_acceptance_has_those_of_every_mean_that_a_rule_compares_and_th
     assert shop.run("--ireval-update", "--ireval-reason", "reranker").ret == 0
 
     moved = [values(shop)[query] - before[query] for query in sorted(before)]
-    first, spreads = (each.get("spreads") for each in accepted(shop))
-    assert first is None
+    first, spreads = (each.spreads for each in accepted(shop))
+    assert dict(first) == {}
     assert list(spreads) == ["nDCG@10", "nDCG@10 segment=tail"]  # nothing moved in the head, and no rule is about P@3
     assert spreads["nDCG@10"] == pytest.approx(statistics.stdev(moved), rel=1e-5)
     assert spreads["nDCG@10 segment=tail"] == pytest.approx(statistics.stdev(moved[6:]), rel=1e-5)
@@ -37,4 +35,4 @@ def test_where_only_judgments_changed_nothing_moved(shop):
     shop.write()
     assert shop.run("--ireval-update", "--ireval-reason", "judged again").ret == 0
 
-    assert [each.get("spreads") for each in accepted(shop)] == [None, None]
+    assert [dict(each.spreads) for each in accepted(shop)] == [{}, {}]

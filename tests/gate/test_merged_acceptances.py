@@ -1,6 +1,5 @@
 """Two branches accept, and what is not committed is accepted, too: from the conflict to a green gate."""
 
-import json
 import re
 import shlex
 
@@ -17,7 +16,7 @@ def both(branch):
     branch.rank(q09="d0 d1 d2 d3")
     branch.accept(q10="d0 d2 d1 d3")
     branch.git("merge", "main", check=False)
-    assert "baselines/shop.json" in branch.git("ls-files", "--unmerged")
+    assert "baselines/shop.baseline" in branch.git("ls-files", "--unmerged")
     branch.rank(q09="d1 d0 d2 d3", q10="d0 d2 d1 d3")
     return branch
 
@@ -27,10 +26,10 @@ def test_a_merge_in_conflict_is_said_settled_repeated_and_green(both):
 
     told.assert_outcomes(passed=3, errors=5)
     text = told.stdout.str()
-    assert "shop.ireval.yaml:13: baselines/shop.json:" in text
+    assert "shop.ireval.yaml:13: baselines/shop.baseline:" in text
     assert "has the marks of a merge conflict" in text
-    command = re.search("git (checkout HEAD -- .*?) keeps the side of HEAD", " ".join(text.split()))[1]
-    both.git(*shlex.split(command.replace("HEAD", "MERGE_HEAD")))
+    command = re.search("git (checkout --theirs -- .*?); then accept again", " ".join(text.split()))[1]
+    both.git(*shlex.split(command))
     both.git("add", "--all")
     both.git("commit", "--quiet", "--no-edit")
     assert both.shop.run("--ireval-update", "--ireval-reason", REASON).ret == 0
@@ -40,7 +39,7 @@ def test_a_merge_in_conflict_is_said_settled_repeated_and_green(both):
     green = both.outcome()
 
     assert both.said.ret == 0
-    reasons = [each["reason"] for each in json.loads((both.path / "baselines/shop.json").read_text())["acceptances"]]
+    reasons = [each.reason for each in both.shop.baseline().acceptances]
     assert reasons == ["", REASON, REASON]
     assert green["headline"].startswith("the branch lowers its baseline: nDCG@10 ")
     assert len(green["facts"]) == 1

@@ -21,8 +21,8 @@ def note(*words):
 
 
 @hookimpl
-def ireval_baseline_accepted(suite, acceptance, files):
-    note("accepted", suite.name, acceptance.reason, sorted(file.name for file in files if file.is_file()))
+def ireval_baseline_accepted(suite, acceptance, file):
+    note("accepted", suite.name, acceptance.reason, [file.name] if file.is_file() else [])
 
 
 @hookimpl
@@ -111,7 +111,7 @@ def test_the_end_of_a_run_without_a_suite_is_told_too(shop):
     assert (shop.path / "log.txt").read_text() == "ended error [] error\n"
 
 
-HOOKS = {"ireval_run_ended": "run", "ireval_baseline_accepted": "suite, files"}
+HOOKS = {"ireval_run_ended": "run", "ireval_baseline_accepted": "suite, file"}
 
 
 @pytest.mark.parametrize("hook", HOOKS)

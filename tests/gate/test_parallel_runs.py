@@ -3,13 +3,13 @@
 import json
 import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 
 import pytest
 
-from pytest_ireval.pytest_adapter.planned_suite import Evaluated, SharedRun
+from pytest_ireval.pytest_adapter.planned_suite import LOCK, Evaluated, SharedRun
 from pytest_ireval.results.suite_result import SuiteResult
 
 pytest.importorskip("xdist", reason="pytest-xdist is not installed")
@@ -134,31 +134,39 @@ def test_a_source_is_asked_once_for_each_query_and_its_baseline_is_the_one_of_a_
     assert asking.baseline_files() == alone
 
 
-def test_whoever_would_wait_for_a_suite_evaluates_another_one_meanwhile(tmp_path):
-    shared, begun, may_end = SharedRun(tmp_path), Event(), Event()
-    results = {name: Evaluated(SuiteResult(name, f"{name}.yaml", "pass", ())) for name in ("shop", "ads")}
+HOLDER = """
+import sys
+from pathlib import Path
+from pytest_ireval.pytest_adapter.worker_lock import hold_if_free
+with hold_if_free(Path(sys.argv[1])) as free:
+    print(free, flush=True)
+    sys.stdin.read()
+"""
 
-    def slowly():
-        begun.set()
-        may_end.wait(600)
-        return results["shop"]
+
+def test_whoever_would_wait_for_a_suite_evaluates_another_one_meanwhile_and_takes_over_from_who_dies(tmp_path):
+    shared, order = SharedRun(tmp_path), []
+    results = {name: Evaluated(SuiteResult(name, f"{name}.yaml", "pass", ())) for name in ("shop", "ads")}
+    lock = shared._home("shop") / LOCK
+    lock.parent.mkdir()
+    pipe = subprocess.PIPE
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, lock], stdin=pipe, stdout=pipe, text=True)
+    assert holder.stdout.readline() == "True\n"
+
+    def evaluate(name):
+        order.append(name)
+        return results[name]
 
     def another():
-        evaluated_here = shared.begin("ads", lambda: results["ads"])
-        may_end.set()
+        evaluated_here = shared.begin("ads", lambda: evaluate("ads"))
+        holder.kill()
+        holder.communicate()
         return evaluated_here
 
-    def never():
-        raise AssertionError("a suite is evaluated once")
-
-    with ThreadPoolExecutor() as elsewhere:
-        first = elsewhere.submit(shared.evaluated, "shop", slowly)
-        assert begun.wait(600)
-        waited = shared.evaluated("shop", never, another)
-
-    assert waited == first.result() == results["shop"].result
+    assert shared.evaluated("shop", lambda: evaluate("shop"), another) == results["shop"].result
+    assert order == ["ads", "shop"]
     assert shared.found("ads") == results["ads"]
-    assert not shared.begin("ads", never)
+    assert not shared.begin("ads", lambda: evaluate("ads"))
 
 
 def test_a_worker_that_is_killed_makes_the_run_red_and_nothing_is_accepted(asking):

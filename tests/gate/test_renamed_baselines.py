@@ -10,14 +10,13 @@ def rename(branch, *, history):
     """The suite is called store, with the baseline of the shop or with one of its own."""
     branch.shop.change(("suite: shop", "suite: store"))
     if history:
-        for ending in ("json", "judgments.tsv", "rankings.tsv"):
-            branch.git("mv", f"baselines/shop.{ending}", f"baselines/store.{ending}")
+        branch.git("mv", "baselines/shop.baseline", "baselines/store.baseline")
         branch.accept("--ireval-force", **WORSE)
         return
     branch.rank(**WORSE)
     result = branch.shop.run("--ireval-update-new")
     assert (result.ret, branch.shop.results()["accepted"]) == (1, ["store"])
-    result.stdout.fnmatch_lines(["problem: baselines/shop.json: no suite uses this baseline*"])
+    result.stdout.fnmatch_lines(["problem: baselines/shop.baseline: no suite uses this baseline*"])
     branch.commit("renamed")
 
 
@@ -36,7 +35,7 @@ def test_renaming_the_suite_is_no_way_around(branch, history, deleted, moved):
     found = branch.outcome(*FAILS)
 
     assert found["verdict"] == "fail"
-    assert "the baseline was called baselines/shop.json then" in found["facts"]
+    assert "the baseline was called baselines/shop.baseline then" in found["facts"]
 
 
 def test_moving_the_suite_with_its_baseline_is_no_way_around(branch):
@@ -53,7 +52,7 @@ def test_moving_the_suite_with_its_baseline_is_no_way_around(branch):
     worse = branch.outcome("suites", *FAILS)
 
     assert (same["verdict"], worse["verdict"]) == ("pass", "fail")
-    assert "the baseline was called baselines/shop.json then" in worse["facts"]
+    assert "the baseline was called baselines/shop.baseline then" in worse["facts"]
 
 
 @pytest.mark.parametrize("moves", ["renamed", "reordered"])
@@ -72,7 +71,7 @@ def test_a_suite_of_a_matrix_is_held_against_its_own_baseline(branch, moves):
 
     for suite in branch.shop.results()["suites"]:
         (found,) = (each for each in suite["outcomes"] if each["id"] == LOWERING)
-        called = f"the baseline was called baselines/shop.{suite['matrix']['locale']}.json then"
+        called = f"the baseline was called baselines/shop.{suite['matrix']['locale']}.baseline then"
         assert (called in found["facts"]) is (moves == "renamed")
 
 
@@ -102,7 +101,7 @@ def test_a_matrix_that_names_suites_otherwise_is_no_way_around(branch, begins, c
     assert branch.run(*FAILS).ret == 1
     for suite in branch.shop.results()["suites"]:
         (found,) = (each for each in suite["outcomes"] if each["id"] == LOWERING)
-        assert (found["verdict"], f"the baseline was called baselines/{called}.json then" in found["facts"]) == (
+        assert (found["verdict"], f"the baseline was called baselines/{called}.baseline then" in found["facts"]) == (
             "fail",
             True,
         )

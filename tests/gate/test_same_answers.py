@@ -32,7 +32,7 @@ def test_the_first_baseline_of_an_unsteady_system_is_refused(shop, source):
     done = shop.run("--ireval-update-new")
 
     assert done.ret != 0
-    assert not (shop.path / "baselines" / "shop.json").exists()
+    assert not (shop.path / "baselines" / "shop.baseline").exists()
     said = " ".join(done.stdout.str().split())
     assert "the source does not answer the same twice" in said
     (note,) = [note for note in shop.results()["suites"][0]["notes"] if "twice" in note]
@@ -57,11 +57,3 @@ def test_a_steady_system_is_asked_twice_only_before_its_first_baseline(shop, sou
 
     assert shop.run().ret == 0
     assert (shop.path / "calls").read_text().count("\n") == 30
-
-
-def test_without_a_network_a_note_says_that_this_was_not_checked(shop, source):
-    source("% 2 == 0", "unsteady_c")
-
-    shop.run("--ireval-offline")
-
-    assert "the source was not asked a second time: IREVAL_OFFLINE is set" in str(shop.results())

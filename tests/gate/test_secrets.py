@@ -280,7 +280,7 @@ def test_ids_figures_and_baselines_are_not_touched(shop, monkeypatch):
     (shop.path / "pytest.ini").write_text("[pytest]\nireval_secrets = TOKEN\n")
     shop.run("--ireval-update-new")
 
-    assert b"q10-n1-x" in shop.baseline_files()["shop.rankings.tsv"]
+    assert b"q10-n1-x" in shop.baseline_files()["shop.baseline"]
     documents = {d["document"] for each in shop.results()["suites"][0]["documents"] for d in each["documents"]}
     assert "q10-n1-x" in documents
 
@@ -292,7 +292,7 @@ def test_another_value_of_a_secret_is_no_other_source(shop, monkeypatch):
     asks(shop, f'{{command: [{sys.executable}, prog.py, "${{TOKEN}}"]}}')
     monkeypatch.setenv("TOKEN", "token-of-monday")
     assert shop.run("--ireval-update-new").ret == 0
-    accepted = json.loads(shop.baseline_files()["shop.json"])["fingerprints"]["source"]
+    accepted = shop.baseline().fingerprints.source
 
     monkeypatch.setenv("TOKEN", "token-of-tuesday")
     shop.run()
@@ -301,9 +301,10 @@ def test_another_value_of_a_secret_is_no_other_source(shop, monkeypatch):
     assert SECRET not in Path("ireval-report/results.json").read_text()
 
 
-def test_names_of_files_are_no_secrets(shop, monkeypatch):
+@pytest.mark.parametrize("source", ["{run: '${TOKEN}'}", "{command: ['${TOKEN}', x]}"])
+def test_names_of_files_and_programs_are_no_secrets(shop, monkeypatch, source):
     monkeypatch.setenv("TOKEN", "rankings-of-today.txt")
-    asks(shop, "{run: '${TOKEN}'}")
+    asks(shop, source)
 
     result = shop.run()
 

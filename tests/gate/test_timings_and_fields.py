@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pytest_ireval import load_suite, run_gate
+from pytest_ireval.baselines.reading import read_baseline
 
 SHARE = "Share(better='lower', field='stock', value='no')@2"
 NO_REGRESSION = '  - no_regression: {{metric: "{}", tolerance: {{absolute: 0.01}}, on_fail: fail}}\n'
@@ -61,8 +62,7 @@ class Log:
         return run_gate(load_suite(self.path / "log.ireval.yaml"))
 
     def stored(self, what):
-        lines = (self.path / f"baselines/log.{what}.jsonl").read_text().splitlines()
-        return {key: rest for key, *rest in map(json.loads, lines)}
+        return getattr(read_baseline(self.path / "baselines", "log"), what)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_waived_query_keeps_its_timings_and_fields(log):
     log.accept(SUITE.replace("rules:", WAIVE), "--ireval-update")
 
     assert log.stored("timings") == {query: [0.01 if query != "q1" else 0.009] for query in QUERIES}
-    assert log.stored("fields")["q0-a"] == [{"stock": "yes"}]
+    assert log.stored("fields")["q0-a"] == {"stock": "yes"}
     red = log.gate()
     assert verdicts(red) == ["fail", "fail"]
     assert red.cause.timings
@@ -108,7 +108,7 @@ def test_a_waived_query_keeps_its_documents_under_their_current_names(log):
     log.sign, log.gone = "/", {"q0/a"}
     log.accept(renamed.replace("rules:", WAIVE), "--ireval-update", "--ireval-reason", "sold out")
 
-    assert log.stored("fields")["q0/a"] == [{"stock": "no"}]  # q1 ranks it, too
+    assert log.stored("fields")["q0/a"] == {"stock": "no"}  # q1 ranks it, too
     assert "q0-a" not in log.stored("fields")
     assert verdicts(log.gate(renamed.replace("rules:", WAIVE))) == ["pass", "pass"]
 
@@ -177,7 +177,7 @@ def test_dates_in_parquet_can_be_accepted(log):
 
     result = log.gate(suite)
     assert verdicts(result) == ["pass", "pass"]
-    assert log.stored("fields")["q0-a"] == [{"day": "2026-01-01"}]
+    assert log.stored("fields")["q0-a"] == {"day": "2026-01-01"}
 
 
 SESSIONS = [(query, f"s{number // 2}", number % 2 + 1) for number, query in enumerate(QUERIES)]

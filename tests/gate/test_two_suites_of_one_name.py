@@ -26,4 +26,4 @@ def test_other_names_and_other_places_do_not_matter(shop):
         (shop.path / file).write_text(shop.suite.replace("suite: shop", text))
 
     assert shop.run("shop.ireval.yaml", "--ireval-update-new").ret == 0
-    assert "shop.json" in shop.baseline_files()
+    assert "shop.baseline" in shop.baseline_files()

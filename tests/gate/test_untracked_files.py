@@ -1,6 +1,6 @@
 """A run over files that git does not know is no run of the commit that it names."""
 
-import json
+from pytest_ireval.baselines.reading import read_baseline
 
 
 def test_an_untracked_file_of_a_suite_makes_results_and_acceptance_dirty(monorepo):
@@ -11,8 +11,7 @@ def test_an_untracked_file_of_a_suite_makes_results_and_acceptance_dirty(monorep
 
     assert monorepo.run("--ireval-update-new", since=None).ret == 0
     assert monorepo.results()["dirty"] is True
-    record = json.loads((monorepo.path / "suites/baselines/shop.json").read_text())
-    assert [each["dirty"] for each in record["acceptances"]] == [True]
+    assert [each.dirty for each in read_baseline(monorepo.path / "suites/baselines", "shop").acceptances] == [True]
 
 
 def test_an_ignored_file_of_a_suite_or_an_untracked_one_of_nobody_does_not(monorepo):

@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.ci
 
 GATE = "def test_gate(ireval):\n    assert ireval.gate({path!r}).verdict == 'pass'\n"
-SAID = "problem: *baselines/shop.json: no suite uses this baseline; was its suite renamed, moved or deleted?*"
+SAID = "problem: *baselines/shop.baseline: no suite uses this baseline; was its suite renamed, moved or deleted?*"
 
 
 @pytest.fixture

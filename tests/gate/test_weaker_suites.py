@@ -7,7 +7,7 @@ from branches import FAILS, WORSE
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.writing import encoded_baseline, write_files
+from pytest_ireval.baselines.writing import write_baseline
 
 RULES = """\
   - threshold: {nDCG@10: ">= 0.5", P@3: ">= 0.3"}
@@ -230,7 +230,7 @@ def test_a_plugin_that_takes_no_part_any_more_is_told(strict):
     folder = strict.path / "baselines"
     strict.git("checkout", "--quiet", "main")
     accepted = replace(read_baseline(folder, "shop"), plugins=("acme-metrics 2.1", "pytest-ireval 0.0.9"))
-    write_files(folder, "shop", encoded_baseline(accepted))
+    write_baseline(folder, accepted)
     strict.commit("accepted on another machine")
     strict.git("checkout", "--quiet", "-B", "change")
     strict.commit("begun")
@@ -255,33 +255,36 @@ def test_queries_are_missed_that_git_never_had(strict):
     assert weaker(strict) == ["1 query removed: 'q10'"]
 
 
-def test_a_time_that_decided_and_only_warns_now_is_weaker(branch):
+@pytest.mark.parametrize(
+    ("then", "now", "said"),
+    [(", on_fail: fail", "", ["threshold::Latency: on_fail fail -> warn"]), ("", ", on_fail: fail", [])],
+)
+def test_a_time_that_decided_and_only_warns_now_is_weaker(branch, then, now, said):
     (branch.path / "times.tsv").write_text("query\tms\n" + "".join(f"{query}\t9\n" for query in branch.shop.rankings))
+    rule = '  - threshold: {Latency: "<= 1s"%s}\n'
     timed = ("source: {run: rankings.txt}", "source: {run: rankings.txt, timings: times.tsv}")
-    rules = """\
-  - threshold: {Latency: "<= 1s", on_fail: fail, name: first}
-  - threshold: {Latency: "<= 2s", name: second}
-"""
-    branch.begin_with(timed, ("rules:\n", "rules:\n" + rules))
-    branch.shop.change(
-        (", on_fail: fail, name: first", ", name: first"), ("name: second", "name: second, on_fail: fail")
-    )
+    branch.begin_with(timed, ("rules:\n", "rules:\n" + rule % then))
+    branch.shop.change((rule % then, rule % now))
 
-    assert weaker(branch) == ["threshold::Latency.first: on_fail fail -> warn"]
+    assert weaker(branch) == said
 
 
 LOCKED = ("judgments: judgments.txt", "judgments: {file: judgments.txt, lock: true}")
 WAIVED = ("rules:\n", "waive:\n  - {query: q03, until: 2026-12-01, reason: feed}\nrules:\n")
 
 
-def test_what_held_a_suite_and_was_let_go_is_named(strict):
-    strict.begin_with(LOCKED, WAIVED)
-    strict.shop.change(("lock: true", "lock: false"), ("12-01", "12-24"))
+@pytest.mark.parametrize(
+    ("then", "old", "new", "said"),
+    [
+        (LOCKED, "lock: true", "lock: false", "judgments are no longer locked"),
+        (WAIVED, "12-01", "12-24", "longer waiver: q03 until 2026-12-24, before until 2026-12-01 (feed)"),
+    ],
+)
+def test_what_held_a_suite_and_was_let_go_is_named(strict, then, old, new, said):
+    strict.begin_with(then)
+    strict.shop.change((old, new))
 
-    assert sorted(weaker(strict)) == [
-        "judgments are no longer locked",
-        "longer waiver: q03 until 2026-12-24, before until 2026-12-01 (feed)",
-    ]
+    assert weaker(strict) == [said]
 
 
 def test_judgments_that_count_in_another_way_are_told(strict):

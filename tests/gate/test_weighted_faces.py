@@ -10,13 +10,18 @@ BASELINE, NOW = "1.0000", "0.8355"
 PLAIN_NOW = "0.9000"
 
 
-def test_each_face_says_which_of_the_two_means_a_figure_is(shop):
-    shop.change((shop.suite.partition("rules:\n")[2], WEIGHTED + PLAIN))
-    shop.accept()
-    shop.rankings["q01"] = ["q01-n1", "q01-n2"]  # its first query has lost everything
+def shop_of(shop, *rules):
+    """The shop with these rules alone; now its first query has lost everything."""
+    shop.suite = shop.suite.partition("rules:")[0] + "rules:\n" + "".join(rules)
     shop.write()
+    shop.accept()
+    shop.rankings["q01"] = ["q01-n1", "q01-n2"]
+    shop.write()
+    return shop
 
-    lines = shop.run().stdout.str().splitlines()
+
+def test_each_face_says_which_of_the_two_means_a_figure_is(shop):
+    lines = shop_of(shop, WEIGHTED, PLAIN).run().stdout.str().splitlines()
     assert any(line.endswith(f": {HEADLINE}") for line in lines)
     (row,) = (line for line in lines if line.startswith("  all, weighted"))
     assert row.split()[2:6] == [BASELINE, NOW, "-0.1645", "-16.4%"]
@@ -40,3 +45,13 @@ def test_each_face_says_which_of_the_two_means_a_figure_is(shop):
     weighted, plain = (each["figures"][0] for each in suite["outcomes"] if each["kind"] == "no_regression")
     assert (weighted["weighted"], f"{weighted['now']:.4f}") == (True, NOW)
     assert (plain["weighted"], f"{plain['now']:.4f}") == (False, PLAIN_NOW)
+
+
+def test_rules_without_weights_do_not_speak_of_them(shop):
+    shop_of(shop, PLAIN.replace("50%", "5%"))
+
+    text = shop.run().stdout.str()
+
+    assert "nDCG@10 fell 10.0% (tolerance 5%)" in text
+    files = [(shop.path / "ireval-report" / name).read_text() for name in ("summary.md", "metrics.txt")]
+    assert not [each for each in (text, *files) if "weighted" in each]

@@ -20,8 +20,7 @@ OWN = {
     "suites/data/older.trec": "what it is compared with",
     "suites/conftest.py": "a conftest.py that serves it",
     "conftest.py": "a conftest.py that serves it",
-    "suites/baselines/shop.json": "its baseline",
-    "suites/baselines/shop.rankings.tsv": "its baseline",
+    "suites/baselines/shop.baseline": "its baseline",
 }
 
 

@@ -113,15 +113,21 @@ def test_workers_of_xdist_keep_the_rankings_as_one_process_does(red, ireval, mon
     assert what.startswith(OF_THE_RUN)
 
 
-def test_where_what_it_was_judged_by_has_changed_that_is_said_and_the_source_asked(red, ireval):
-    red.judgments["q01"]["q01-d3"] = 1
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda shop: shop.change(("tolerance: 5%}", "tolerance: 6%}")), "the suite file changed since the run of 20"),
+        (lambda shop: shop.judgments["q01"].update({"q01-d3": 1}), "the judgments changed since the run of 20"),
+    ],
+)
+def test_where_what_it_was_judged_by_has_changed_that_is_said_and_the_source_asked(red, ireval, change, says):
+    change(red)
     red.write()
-    values, what = explained(ireval)
-    assert values == "nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)"
-    assert what.startswith(f"{ASKED}; the judgments changed since the run of 20")
 
-    red.change(("tolerance: 5%}", "tolerance: 6%}"))
-    assert explained(ireval)[1].startswith(f"{ASKED}; the suite file and the judgments changed since the run of 20")
+    values, what = explained(ireval)
+
+    assert values == "nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)"
+    assert what.startswith(f"{ASKED}; {says}")
 
 
 def test_a_setting_that_a_variable_changed_is_said(shop, ireval, monkeypatch):

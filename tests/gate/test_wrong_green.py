@@ -73,7 +73,7 @@ def test_locked_judgments_of_deleted_queries_are_an_error(shop):
     assert shop.outcome("inputs")["verdict"] == "error"
     assert "judgments are locked" in shop.outcome("inputs")["headline"]
 
-    (shop.path / "baselines/shop.json").write_text("{")
+    (shop.path / "baselines/shop.baseline").write_text("{")
     shop.run()
     assert shop.outcome("inputs")["verdict"] == "error"
 

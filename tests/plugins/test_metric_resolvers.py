@@ -1,11 +1,10 @@
 """Metrics that a plugin resolves by name work like listed ones; what it does not know is an error with a way out."""
 
-import json
-
 import pytest
 from test_discovery import distribution
 
 from pytest_ireval import MetricResolver, load_registry
+from pytest_ireval.baselines.reading import read_baseline
 from pytest_ireval.entry_points import ENTRY_POINT_GROUP, Installed, find_entries
 from pytest_ireval.errors import MetricNameError, PluginError
 from pytest_ireval.plugins import registry as registry_of_plugins
@@ -61,7 +60,7 @@ def flat(text):
 def test_the_gate_keeps_it_in_the_baseline_and_compares_with_it(shop, monkeypatch):
     monkeypatch.delenv("CI", raising=False)
     assert shop.runpytest("--ireval", "-n0", "--ireval-update").ret == 0
-    assert "acme:Good@2" in json.loads((shop.path / "baselines/shop.json").read_text())["metrics"]
+    assert "acme:Good@2" in read_baseline(shop.path / "baselines", "shop").metrics
     (shop.path / "now.txt").write_text("q1 Q0 a 1 9 x\nq1 Q0 c 2 8 x\n")
 
     result = shop.runpytest("--ireval", "-n0")
@@ -136,8 +135,8 @@ def named_shop(shop):
 def test_metrics_that_are_named_first_are_in_the_baseline_with_origin_and_version(named_shop, monkeypatch):
     monkeypatch.delenv("CI", raising=False)
     assert named_shop.runpytest("--ireval", "-n0", "--ireval-update").ret == 0
-    stored = json.loads((named_shop.path / "baselines/shop.json").read_text())["metrics"]
-    assert {name: (each["origin"], each["version"]) for name, each in stored.items()} == {
+    stored = read_baseline(named_shop.path / "baselines", "shop").metrics
+    assert {name: (each.origin, each.version) for name, each in stored.items()} == {
         "Good(least=2)@2": ("acme-shares", 3),
         "Good@1": ("acme-shares", 3),
     }

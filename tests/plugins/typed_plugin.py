@@ -151,7 +151,7 @@ def ireval_resolve_metric() -> list[MetricResolver]:
 
 
 @hookimpl
-def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, files: tuple[Path, ...]) -> None:
+def ireval_baseline_accepted(suite: SuiteResult, acceptance: Acceptance, file: Path) -> None:
     assert_type(acceptance.reason, str)
 
 

@@ -157,8 +157,8 @@ def accept_baselines(*names):
             shutil.copytree(copy / name / "baselines", SUITES / name / "baselines", ignore=kept)
     if "damaged_baseline" not in compare:
         return
-    damaged = SUITES / "damaged_baseline/baselines/damaged_baseline.json"
-    damaged.write_text(damaged.read_text()[:400])
+    damaged = SUITES / "damaged_baseline/baselines/damaged_baseline.baseline"
+    damaged.write_text(damaged.read_text()[:1400])
 
 
 if __name__ == "__main__":

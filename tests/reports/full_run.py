@@ -88,7 +88,14 @@ def full_suite(name, seed, queries, metrics, documents):
             restated={metrics[0]: Restated(0.871, 0.872)},
         ),
         baseline=BaselineInfo(
-            f"suites/baselines/{name}.json", "2027-03-01T09:00:00Z", "3f9c2e1d8a77", "main", False, "start", False, ()
+            f"suites/baselines/{name}.baseline",
+            "2027-03-01T09:00:00Z",
+            "3f9c2e1d8a77",
+            "main",
+            False,
+            "start",
+            False,
+            (),
         ),
         policies=Policies("trec", "error", "zero", "irrelevant", DEPTH),
         depth=DEPTH,

@@ -114,7 +114,7 @@ def swapped(index):
 
 
 def test_an_index_that_was_rebuilt_with_another_mapping_is_the_cause_of_a_loss(shop, index):
-    kept = shop.accept().index
+    kept = shop.accept().search.index
     assert (kept.name, kept.build, kept.documents) == ("products-1", "u1", 4)
     swapped(index)
 
@@ -169,7 +169,7 @@ def test_an_index_that_is_swapped_while_it_is_asked_is_an_error(shop, index):
 def test_a_login_that_may_only_search_gets_one_note(shop, index, forbidden):
     index.forbidden = forbidden
 
-    kept = shop.accept().index
+    kept = shop.accept().search.index
 
     assert (kept.build, kept.mapping) == ("", "")
     result = shop.run()
@@ -178,7 +178,7 @@ def test_a_login_that_may_only_search_gets_one_note(shop, index, forbidden):
 
 
 def test_a_recording_replays_the_facts(shop, index, monkeypatch):
-    kept = shop.accept(record="answers").index
+    kept = shop.accept(record="answers").search.index
     index.server.close()
     monkeypatch.setenv("IREVAL_OFFLINE", "1")
 
@@ -229,7 +229,7 @@ def test_passages_are_not_looked_up_in_the_index_or_explained(shop, index):
 def test_the_facts_of_solr(shop, index):
     solr = {"solr": f"{index.url}/solr/products"}
     index.mapping = {"fields": [{"name": "title", "type": "text_en"}]}
-    kept = shop.accept(solr).index
+    kept = shop.accept(solr).search.index
     index.mapping = {"fields": [{"name": "title", "type": "text_general"}]}
     del index.documents["red-pan"]
 

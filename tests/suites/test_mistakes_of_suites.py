@@ -22,7 +22,7 @@ from pytest_ireval.options import (
 from pytest_ireval.plugins.kinds import diagnosis, rule, source
 
 KEYS = (
-    "ireval, suite, owner, tags, source, depth, queries, weight, cluster, judgments, documents, metrics, "
+    "ireval, suite, owner, tags, source, depth, queries, weight, cluster, judgments, documents, baseline, metrics, "
     "dialect, ties, missing_queries, no_relevant, rules, waive, watches, extends, matrix"
 )
 KNOWN = load_registry().vocabulary.known
