@@ -50,22 +50,6 @@ with open(sys.argv[2].removeprefix("--out="), "w") as file:
     assert found == {"q1": ["red mug", "head"], "q2": ["blue mug", "tail"]}
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("tsv", "id\ttext\tsegment\nq1\tred mug\thead\nq2\tblue mug\ttail\n"),
-        (
-            "jsonl",
-            '{"id": "q1", "text": "red mug", "segment": "head"}\n{"id": "q2", "text": "blue mug", "segment": "tail"}\n',
-        ),
-    ],
-)
-def test_what_the_queries_look_like(shop, name, text):
-    shop.lists({"command": "cat > seen; echo q1 Q0 a 1 1 t", "shell": "true", "queries_format": name})
-
-    assert (shop.folder / "seen").read_text() == text
-
-
 def test_it_runs_in_the_suites_folder_or_in_another_with_more_in_its_environment(command, shop):
     code = "import os\nprint('q1 Q0', os.path.basename(os.getcwd()), 1, 1, os.environ.get('TOKEN', 'none'))\n"
     shop.write("tools/program.py", code.replace("1, 1,", "1, len(os.environ['PATH']),"))

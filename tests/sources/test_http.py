@@ -564,16 +564,6 @@ def test_a_batch_that_failed_is_asked_again_query_by_query(shop, server, batch, 
     assert waits == ([7.0] if isinstance(answer, tuple) else [])
 
 
-def test_a_batch_of_stored_templates(shop, server, batch):
-    template = {"id": "shop", "params": {"words": "{text}"}}
-    asked = {"opensearch": batch["opensearch"], "template": template, "batch": "3"}
-
-    assert shop.lists(asked) == ONE_EACH
-    (request,) = searches(server)
-    assert request.path == "/products/_msearch/template"
-    assert request.lines[3] == {"id": "shop", "params": {"words": "blue mug"}}
-
-
 @pytest.mark.parametrize(
     ("more", "said"),
     [

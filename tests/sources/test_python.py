@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from pytest_ireval import IrevalError, load_suite
 from pytest_ireval.sources import python
 
 
@@ -170,12 +171,6 @@ def test_scores_that_rise_down_the_list_are_refused_as_those_of_live_systems(sea
         assert ask(fine).keys() == {"q1", "q2"}
 
 
-def test_a_document_twice_is_an_error(search):
-    assert search("def search(text):\n    return ['a', 'a']\n", lists=False).startswith(
-        "shop.ireval.yaml:5:11: source > python\n  document 'a' is ranked twice for query 'q1'\n"
-    )
-
-
 def test_all_at_once_must_return_a_dictionary(search):
     assert search("def search(queries):\n    return [['a']]\n", lists=False, mode="all") == (
         "shop.ireval.yaml:5:11: source > python\n"
@@ -272,15 +267,6 @@ def test_a_folder_of_modules_that_is_not_there_is_an_error(shop):
         "shop.ireval.yaml:5:11: source > python > path\n"
         "  there is no folder ../lib"
     )
-
-
-def test_what_names_no_function_is_refused_while_the_suite_is_read(shop):
-    from pydantic import ValidationError
-
-    with pytest.raises(
-        ValidationError, match=r"'search' does not name a function\nwrite module:function, for example shop"
-    ):
-        shop.source({"python": "search"})
 
 
 def test_modules_are_found_beside_the_suite_then_in_path_then_where_pytest_began(shop):
@@ -412,3 +398,27 @@ def test_a_function_that_returns_no_times_is_timed(shop, search, monkeypatch, ki
     search(f"{kind} search(text):\n    return ['d']\n")
 
     assert shop.ask({"python": "search:search"}).timings == {"q1": 0.25, "q2": 0.25}
+
+
+def test_mistakes_in_options_are_found_while_the_suite_is_read(shop):
+    source = "source: {python: search, mode: each, timeout: 30, concurency: 2}"
+    path = shop.write(
+        "shop.ireval.yaml", f"ireval: 1\nsuite: shop\n{source}\nrules: [threshold: {{RR@10: '>= 0.9'}}]\n"
+    )
+
+    with pytest.raises(IrevalError) as caught:
+        load_suite(path, shown="shop.ireval.yaml")
+
+    assert str(caught.value).startswith(
+        "shop.ireval.yaml:3:18: source > python\n"
+        "  'search' does not name a function\n"
+        "  write module:function, for example shop.search:search\n"
+        "shop.ireval.yaml:3:32: source > mode\n"
+        "  'each' is unknown\n"
+        "  allowed: query, all\n"
+        "shop.ireval.yaml:3:47: source > timeout\n"
+        "  '30' is not a valid duration: write 30s, 500ms or 2m\n"
+        "shop.ireval.yaml:3:51: source\n"
+        "  unknown key 'concurency'\n"
+        "  did you mean 'concurrency'?\n"
+    )

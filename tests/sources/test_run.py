@@ -23,16 +23,6 @@ def test_shards_are_put_side_by_side_whatever_their_format_and_compression(shop)
     assert shop.lists({"run": ["runs/b.trec", "more/*.json"]}) == {"q1": ["a", "b", "c"], "q2": ["y", "z"]}
 
 
-def test_empty_rankings_of_shards_stand_last(shop):
-    shop.write("a.json", '{"q1": []}')
-    shop.write("b.json", '{"q2": ["x", "y"]}')
-
-    rankings = shop.ask({"run": ["a.json", "b.json"]})
-
-    assert rankings.queries == ("q2", "q1")
-    assert (rankings.ranking("q1"), rankings.ranking("q2")) == ([], ["x", "y"])
-
-
 def test_brackets_in_the_name_of_a_file_or_of_the_suites_folder_are_no_pattern(shop, tmp_path):
     shop.folder = tmp_path / "suites [old]"
     shop.write("run[1].trec", ONE)

@@ -185,18 +185,3 @@ def test_the_description_has_what_differs_from_the_defaults_and_no_secrets(shop)
     assert describe_source(shop.source(value, registry), shop.folder) == (
         "acme: https://search.example/v2, repeat: 2, index: ../data/index.bin, fields: {title: 2}, secret: **********"
     )
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ({"run": ["runs/*.gz", "b.json"], "format": "trec"}, "run: [runs/*.gz, b.json], format: trec"),
-        ({"python": "shop:search", "concurrency": 8, "timeout": "2m", "path": "src"}, "python: shop:search"),
-        (
-            {"command": ["search", "--depth", "{depth}"], "environment": {"TOKEN": "s3cret"}, "folder": "tools"},
-            "command: [search, --depth, {depth}], folder: tools",
-        ),
-    ],
-)
-def test_a_built_in_source_in_one_line(shop, value, text):
-    assert describe_source(shop.source(value), shop.folder) == text
