@@ -209,10 +209,11 @@ def test_a_part_that_is_missing_or_belongs_elsewhere_is_named(in_parts, damage, 
     assert recorded_run(folder, parts=False).verdict == "fail"
 
 
-def test_a_run_of_usual_size_is_one_file():
-    many = tuple(f"q{number}" for number in range(200_000))
-    large = replace(SUITE, queries=QueryTable(many, many, now={"nDCG@10": (0.5,) * 200_000}))
-    shown = replace(SUITE, documents=SUITE.documents * 300_000)
+def test_a_run_of_usual_size_is_one_file(monkeypatch):
+    monkeypatch.setattr(data_files, "LARGE", data_files.LARGE // 100)  # else of 200,000 queries
+    many = tuple(f"q{number}" for number in range(2_000))
+    large = replace(SUITE, queries=QueryTable(many, many, now={"nDCG@10": (0.5,) * 2_000}))
+    shown = replace(SUITE, documents=SUITE.documents * 3_000)
 
     assert [*results_files(RUN)] == [*results_files(replace(RUN, suites=(large,)))] == ["results.json"]
     assert len(results_files(replace(RUN, suites=(large,) * 5))) == 6
