@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from hashlib import sha256
 
-import numpy as np
-
 from pytest_ireval.baselines.record import JudgmentPrints
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.retrieval.judgments import Judgments, Subtopics
@@ -61,7 +59,7 @@ def list_documents(rankings: Rankings, depth: int | None = None) -> Iterator[tup
 
 def fingerprints_of_judgments(judgments: Judgments) -> JudgmentPrints:
     """Of the judgments as a whole and of those of each query; and the grades, as a baseline keeps them."""
-    unique = {grade: shorten_number(grade) for grade in np.unique(judgments.grade).tolist()}
+    unique = {grade: shorten_number(grade) for grade in set(judgments.grade.tolist())}
     pairs: dict[str, list[tuple[str, float]]] = {query: [] for query in judgments.queries}
     by_code = list(pairs.values())
     for code, document, grade in zip(
