@@ -59,12 +59,11 @@ def test_the_run_that_was_red_is_explained_under_another_environment(red, ireval
     assert explained(ireval, "--ask") == ("nDCG@10 of query q03: 1.0000 -> 1.0000 (+0.0000)", ASKED)
 
 
-def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, monkeypatch):
+def test_rankings_are_kept_alike_where_freed_memory_is_returned(red, ireval, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795374000")
     monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
     red.run()
     plain = (red.path / "ireval-report/rankings.zip").read_bytes()
-    monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", 0)
     monkeypatch.setattr("pytest_ireval.gate.run.MANY", 0)
     for without in (ctypes, None):
         monkeypatch.setitem(sys.modules, "ctypes", without)
@@ -75,17 +74,13 @@ def test_large_rankings_are_packed_by_a_thread_and_are_the_same(red, ireval, mon
     assert explained(ireval)[1].startswith(OF_THE_RUN)
 
 
-@pytest.mark.parametrize("large", [0, 1 << 22])
-def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_none_of_before_are_left(
-    accepted, monkeypatch, large
-):
+def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_none_of_before_are_left(accepted, monkeypatch):
     def no_memory(*_, **__):
         raise MemoryError
 
     accepted.run()
     assert (accepted.path / "ireval-report/rankings.zip").exists()
-    monkeypatch.setattr("pytest_ireval.gate.last_run.LARGE", large)
-    monkeypatch.setattr("pytest_ireval.gate.last_run.packed_rankings", no_memory)
+    monkeypatch.setattr("pytest_ireval.gate.last_run.answers_of", no_memory)
 
     result = accepted.run("--ireval-update", "--ireval-reason", "none")
 
@@ -153,11 +148,11 @@ def test_a_file_that_is_damaged_is_told_with_what_to_do(red, ireval):
     for content in (b"", text[:-9], gzip.compress(b"# another text"), text + b"more"):
         with zipfile.ZipFile(file, "w") as made:
             made.writestr("run.json", index)
-            made.writestr("0.tsv.gz", content)
+            made.writestr("0.json.gz", content)
         assert "is damaged: these are not the rankings of a run" in ireval(*WHY).err
     with zipfile.ZipFile(file, "w") as made:
-        made.writestr("run.json", '{"format": 1}')
-    assert "has format 1; this version reads format 2" in ireval(*WHY).err
+        made.writestr("run.json", '{"format": 2}')
+    assert "has format 2; this version reads format 1" in ireval(*WHY).err
 
 
 def test_the_baseline_stands_beside_the_ranking_of_now(accepted, ireval):
