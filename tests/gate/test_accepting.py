@@ -347,3 +347,18 @@ def test_commands_of_a_matrix_name_the_suite(two):
     assert "  accept:   pytest --ireval shop.ireval.yaml::fr --ireval-update-new\n" in new
     assert "  why:      ireval why nDCG@10 --suite shop.ireval.yaml --named shop.fr --query q10\n" in red
     assert '  accept:   pytest --ireval shop.ireval.yaml::fr --ireval-update --ireval-reason "..."\n' in red
+
+
+def test_a_baseline_is_packed_where_the_suite_asks_for_it(shop, ireval, monkeypatch):
+    monkeypatch.chdir(shop.path)
+    shop.accept()
+    shop.change(("suite: shop\n", "suite: shop\nbaseline: {compress: true}\n"))
+    shop.rankings["q10"] = ["q10-d1", "q10-d0"]
+    shop.write()
+
+    assert shop.run("--ireval-update", "--ireval-reason", "packed").ret == 0
+    assert ireval("baseline", "anchor", "shop.ireval.yaml", "--reason", "release 1").code == 0
+
+    assert sorted(shop.baseline_files()) == ["shop.anchor.baseline.gz", "shop.baseline.gz"]
+    assert [each.reason for each in shop.baseline().acceptances] == ["", "packed"]
+    assert shop.run().ret == 0
