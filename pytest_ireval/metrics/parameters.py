@@ -8,7 +8,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
@@ -139,7 +139,7 @@ def text_of(value: Any) -> str:
 def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """The keyword-only arguments of a metric's function."""
     defaults = _keywords(function)
-    hints = _hints(function)
+    hints = _hints(function, defaults)
     return tuple(_parameter(function, name, hints.get(name), default) for name, default in defaults.items())
 
 
@@ -171,13 +171,16 @@ def _called(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__qualname__", repr(function)))
 
 
-def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The types of the arguments; those written as text are looked up."""
-    written: Mapping[str, Any] = getattr(function, "__annotations__", {})
+def _hints(function: Callable[..., Any], names: Iterable[str]) -> Mapping[str, Any]:
+    """The types of these arguments; those written as text are looked up."""
+    annotations: Mapping[str, Any] = getattr(function, "__annotations__", {})
+    written = {name: annotations[name] for name in names if name in annotations}
     if not any(isinstance(hint, str) for hint in written.values()):
         return written
+    # Those of the ranking and of the values may be imported for type checkers only, and looking them up takes longer.
+    keywords = types.SimpleNamespace(__annotations__=written)
     try:
-        return typing.get_type_hints(function, include_extras=True)
+        return typing.get_type_hints(keywords, inspect.unwrap(function).__globals__, include_extras=True)
     except (NameError, AttributeError, TypeError) as error:
         raise MetricError(f"{_called(function)}: a type in its signature cannot be resolved: {error}") from error
 
