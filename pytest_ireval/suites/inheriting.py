@@ -90,7 +90,7 @@ def _find_fault(path: Path, chain: tuple[Path, ...], text: str, contents: Conten
         return f"{text} extends this file: " + " > ".join(map(shown_path, [*chain[chain.index(path) :], path]))
     if len(chain) > DEEPEST:
         return f"files extend each other through more than {DEEPEST} levels"
-    exists = path.is_file() if contents is None else contents(path) is not None
+    exists = os.path.isfile(path) if contents is None else contents(path) is not None  # a name may be too long
     return "" if exists else f"no such file: {shown_path(path)}"
 
 

@@ -73,7 +73,7 @@ def _refuse_machine_path(glob: str, root: Path | None) -> None:
         return
     below = f"{glob}/".startswith(f"{root.as_posix().rstrip('/')}/")
     first = glob.strip("/").partition("/")[0]
-    if not below and (WILD.search(first) or (root / first).exists() or not Path("/", first).exists()):
+    if not below and (WILD.search(first) or os.path.exists(root / first) or not os.path.exists(f"/{first}")):
         return
     suggestion = f"write /{glob.removeprefix(root.as_posix()).lstrip('/')}" if below else EXAMPLES
     complaint = f"{shown(glob)} is a path of this machine; / is the top of the repository here"
