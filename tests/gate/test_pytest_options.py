@@ -84,8 +84,8 @@ def test_last_failed_and_stepwise_find_their_way_back(accepted):
     run = accepted.pytester.runpytest
     run("--ireval", "--sw").assert_outcomes(passed=2, failed=1)
 
-    run("--ireval", "--lf").assert_outcomes(failed=1)
     run("--ireval", "--sw").assert_outcomes(failed=1, deselected=2)
+    run("--ireval", "--lf").assert_outcomes(failed=1)
 
 
 def test_a_part_that_is_named_beside_the_whole_makes_no_false_pass(accepted):

@@ -240,7 +240,7 @@ def test_secrets_are_in_no_exception_of_urllib3_and_in_no_log(shop, wire, caplog
     assert len(texts) > 2
     assert secret not in str(texts)
     shop.lists(source(wire(WHOLE).port, params=params, headers={"X-Token": secret}))
-    assert "GET /search?q=red+mug&token=${X-Token} HTTP/1.1" in caplog.text
+    assert "GET /search?q=red+mug&token=${X-Token} HTTP" in caplog.text
     assert secret not in caplog.text
 
 
