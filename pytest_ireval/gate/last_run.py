@@ -57,7 +57,7 @@ class LastRun:
         return f"the run of {self.date}{at}{' with uncommitted changes' if self.commit and self.dirty else ''}"
 
 
-def kept_rankings(material: Material) -> KeptRankings:
+def pack_rankings(material: Material) -> KeptRankings:
     """The rankings of a suite that were scored, of the first asking."""
     suite, rankings = material.suite, material.now.rankings[0]
     more = np.flatnonzero(rankings.retrieved > np.diff(rankings.first)).tolist()

@@ -32,7 +32,7 @@ from pytest_ireval.gate.inputs import (
     refuse_missing_needs,
     refuse_wrong_requests,
 )
-from pytest_ireval.gate.last_run import KeptRankings, kept_rankings
+from pytest_ireval.gate.last_run import KeptRankings, pack_rankings
 from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.reference import Compared, anchored_by, beginning_of, beside, compared, held_against, others_of
 from pytest_ireval.gate.report_data import broken_result, result_of
@@ -135,7 +135,7 @@ def gate(
     result = result_of(material, plan.checks, outcomes, circumstances.last_run)
     queries = material.population.queries
     idle = *never_failing(plan.checks, queries), *few_by_weight(plan.checks, queries, material.population.weights)
-    rankings = kept_rankings(material) if keep else None
+    rankings = pack_rankings(material) if keep else None
     return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material, rankings)
 
 

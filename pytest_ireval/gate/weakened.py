@@ -24,7 +24,7 @@ from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, planned
 from pytest_ireval.suites.finding import says_suite
 from pytest_ireval.suites.loading import load_suites
-from pytest_ireval.suites.loosening import ChangedOption, changed_options, looser_part, told_change
+from pytest_ireval.suites.loosening import ChangedOption, changed_options, format_changed_value, looser_part
 from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
@@ -228,11 +228,18 @@ def _of_suite(then: Suite, now: Suite) -> Iterator[tuple[str, bool]]:
         one, other = getattr(then, key), getattr(now, key)
         if one != other:
             simple = isinstance(one, str | int | tuple) and isinstance(other, str | int | tuple)
-            yield _moved(key, told_change(one), told_change(other)) if simple else key, False
+            yield _moved(key, format_changed_value(one), format_changed_value(other)) if simple else key, False
     of_then, of_now = then.judgments, now.judgments
     if of_then is not None and of_now is not None:
         if of_then.relevant_from != of_now.relevant_from:
-            yield _moved("relevant_from", told_change(of_then.relevant_from), told_change(of_now.relevant_from)), False
+            yield (
+                _moved(
+                    "relevant_from",
+                    format_changed_value(of_then.relevant_from),
+                    format_changed_value(of_now.relevant_from),
+                ),
+                False,
+            )
         if of_then.scale != of_now.scale:
             yield "judgments.scale", False
         if of_then.file.path.name != of_now.file.path.name:

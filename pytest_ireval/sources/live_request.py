@@ -174,12 +174,12 @@ def compile_path(expression: str) -> Callable[[Any], Any]:
     if _PLAIN_PATH.fullmatch(expression):
         *parents, last = expression.split(".")
 
-        def found(value: Any) -> Any:
+        def follow_names(value: Any) -> Any:
             for name in parents:
                 value = value.get(name) if isinstance(value, dict) else None
             return value.get(last) if isinstance(value, dict) else None
 
-        return found
+        return follow_names
     try:
         import jmespath
     except ImportError:

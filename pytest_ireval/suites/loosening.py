@@ -53,7 +53,7 @@ def changed_options(before: BaseModel, now: BaseModel, values: tuple[str, str] =
             continue
         known = way is not None or isinstance(other if other is not None else one, Comparable)
         if not known or _is_looser(way or MORE, one, other):
-            yield ChangedOption(name, told_change(one), told_change(other), known)
+            yield ChangedOption(name, format_changed_value(one), format_changed_value(other), known)
 
 
 def _on_slice(option: Any, value: str) -> Any:
@@ -66,14 +66,14 @@ def looser_part(before: Any, now: Any) -> Iterator[ChangedOption]:
         return
     if isinstance(now, Comparable) and isinstance(before, type(now)):
         if now.looser_than(before):
-            yield ChangedOption("", told_change(before), told_change(now), looser=True)
+            yield ChangedOption("", format_changed_value(before), format_changed_value(now), looser=True)
     elif isinstance(now, BaseModel) and isinstance(before, BaseModel):
         yield from changed_options(before, now)
     else:
-        yield ChangedOption("", told_change(before), told_change(now), looser=False)
+        yield ChangedOption("", format_changed_value(before), format_changed_value(now), looser=False)
 
 
-def told_change(value: Any) -> str:
+def format_changed_value(value: Any) -> str:
     """A value as one line of a report shows it."""
     if value is None or value in ((), ""):
         return "none"

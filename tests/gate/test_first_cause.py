@@ -36,7 +36,7 @@ def engine(shared_engine):
 
 
 @pytest.fixture(scope="module")
-def kept_baselines(tmp_path_factory):
+def accepted_baselines(tmp_path_factory):
     """The folder of the baseline of the first source, which is accepted once."""
     return tmp_path_factory.mktemp("kept") / "baselines"
 
@@ -78,11 +78,11 @@ def job(pytester, monkeypatch, engine):
 
 
 @pytest.fixture
-def accepted(job, kept_baselines):
-    if not kept_baselines.exists():
+def accepted(job, accepted_baselines):
+    if not accepted_baselines.exists():
         job.accept()
-        shutil.copytree(job.folder / "baselines", kept_baselines)
-    shutil.copytree(kept_baselines, job.folder / "baselines", dirs_exist_ok=True)
+        shutil.copytree(job.folder / "baselines", accepted_baselines)
+    shutil.copytree(accepted_baselines, job.folder / "baselines", dirs_exist_ok=True)
     return job
 
 

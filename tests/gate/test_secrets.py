@@ -93,7 +93,7 @@ def texts(folder):
             yield f"{path.name}, packed", zlib.decompress(base64.b64decode(packed.strip())).decode()
 
 
-def shown(shop, monkeypatch, secret=SECRET):
+def find_given_away(shop, monkeypatch, secret=SECRET):
     """Where a run shows the secret; and what it printed."""
     monkeypatch.setenv("TOKEN", secret)
     result = shop.run("--junit-xml=ireval-report/junit.xml", "-rA")
@@ -201,7 +201,7 @@ def test_an_argument_of_a_program_is_shown_as_it_is_written(shop, monkeypatch, f
     (shop.path / "prog.py").write_text(program)
     asks(shop, f'{{command: [{sys.executable}, prog.py, --token, "${{TOKEN}}"]}}')
 
-    given_away, result = shown(shop, monkeypatch)
+    given_away, result = find_given_away(shop, monkeypatch)
 
     assert given_away == []
     assert (result.ret == 0) != fails
@@ -231,7 +231,7 @@ def test_a_declared_one_that_a_source_a_section_and_a_python_test_tell(shop, mon
     (shop.path / "test_it.py").write_text(GATE)
     asks(shop, "{python: 'searching:search'}")
 
-    given_away, result = shown(shop, monkeypatch)
+    given_away, result = find_given_away(shop, monkeypatch)
 
     assert given_away == []
     assert result.ret != 0
@@ -244,7 +244,7 @@ def test_one_in_the_address_or_a_header_of_a_source_of_a_plugin(shop, monkeypatc
     (shop.path / "conftest.py").write_text(PLUGIN)
     asks(shop, '{index: "https://me:${TOKEN}@host/", headers: {Authorization: "Bearer ${TOKEN}"}}')
 
-    given_away, result = shown(shop, monkeypatch)
+    given_away, result = find_given_away(shop, monkeypatch)
 
     assert given_away == []
     assert result.ret != 0
@@ -255,7 +255,7 @@ def test_one_that_a_mistake_in_a_suite_would_quote(shop, monkeypatch):
     shop.accept()
     asks(shop, '{command: [prog, "${TOKEN}"], timeout: "${TOKEN}", nonsense: "${TOKEN}"}')
 
-    given_away, result = shown(shop, monkeypatch)
+    given_away, result = find_given_away(shop, monkeypatch)
 
     assert given_away == []
     assert result.ret != 0
