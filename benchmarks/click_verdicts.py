@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import load_suite, run_gate, write_judgments, write_rankings
+from pytest_ireval.data.formats.writers import write_table
 from pytest_ireval.progress import SILENT
-from pytest_ireval.retrieval.formats.writers import write_table
 from pytest_ireval_judgments.click_logs import read_clicks
 from pytest_ireval_judgments.click_models import MODELS, judgments_by_clicks
 from pytest_ireval_judgments.clicks import POLICIES, preferred

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from populations import PROFILES, Floats, Population, diffuse, unchanged
 
-from pytest_ireval.baselines.record import Step
+from pytest_ireval.baseline.record import Step
 from pytest_ireval.rules.context import AcceptedChange, Walk
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pytest_ireval.rules.no_regression import default_hard_limit
 from pytest_ireval.statistics.mean_evidence import mean_evidence, p_of_fall_within, paired_t
 from pytest_ireval.statistics.sign_flip import net_severe
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suite.quantities import Tolerance
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

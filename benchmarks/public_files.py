@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval import IrevalError, load_registry, read_judgments, read_queries
-from pytest_ireval.retrieval.formats.input_file import input_file
-from pytest_ireval.retrieval.formats.reader import Content
-from pytest_ireval.retrieval.formats.recognised import reader_for
+from pytest_ireval.data.formats.input_file import input_file
+from pytest_ireval.data.formats.reader import Content
+from pytest_ireval.data.formats.recognised import reader_for
 from pytest_ireval.text_table import table
 
 READERS = load_registry().readers

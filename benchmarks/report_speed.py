@@ -22,9 +22,9 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from pytest_ireval.reports.data_files import results_text, run_of
-from pytest_ireval.reports.page import page_text
-from pytest_ireval.reports.query_view import queries_data
+from pytest_ireval.report.data_files import results_text, run_of
+from pytest_ireval.report.page import page_text
+from pytest_ireval.report.query_view import queries_data
 from pytest_ireval.results.suite_result import RunResult
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
@@ -87,7 +87,7 @@ def run_to_show(options: argparse.Namespace) -> RunResult:
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from importlib import import_module
 
-    made: Any = import_module("reports.full_run")
+    made: Any = import_module("report.full_run")
     run: RunResult = made.full_run(options.suites, options.queries, options.metrics, options.documents)
     return run
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pytest_ireval import compare
 from pytest_ireval.lab.online import Design
-from pytest_ireval.reports.charts.comparison import CURVE_METRICS, comparison_chart
-from pytest_ireval.reports.charts.curves import detectable_chart
-from pytest_ireval.reports.charts.drawing import draw_file
+from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
+from pytest_ireval.report.charts.curves import detectable_chart
+from pytest_ireval.report.charts.drawing import draw_file
 from pytest_ireval.statistics.resolution import resolution
 
 FOLDER = Path(__file__).parent / "pictures"

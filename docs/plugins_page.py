@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from pytest_ireval import Answer, JudgedRankings, Queries, Ranking, RankingChange, Request, Seen, options
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.judged import Documents, Hits, Sessions, Unretrieved
+from pytest_ireval.data.judgments import Ideal, Subtopics
 from pytest_ireval.metrics.steps import Listing
 from pytest_ireval.plugin_api import InputFile
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.judged import Documents, Hits, Sessions, Unretrieved
-from pytest_ireval.retrieval.judgments import Ideal, Subtopics
 from pytest_ireval.rules.context import Unjudged, Values
 from pytest_ireval.rules.side import Population, Side
-from pytest_ireval.suites import option_types as types
+from pytest_ireval.suite import option_types as types
 from pytest_ireval_judgments import ClickedSearch
 
 PAGE = Path(__file__).with_name("plugins.md")

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.reports.data_files import FORMAT, IN_PARTS, PARTS
+from pytest_ireval.report.data_files import FORMAT, IN_PARTS, PARTS
 from pytest_ireval.results.plain import hints_of, shape_of
 from pytest_ireval.results.suite_result import RunResult
 

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from pytest_ireval import load_registry
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.suites.editor_schema import PlainSchema
-from pytest_ireval.suites.options import ComparingOptions, RuleOptions, SourceOptions
-from pytest_ireval.suites.suite_keys import (
+from pytest_ireval.suite.editor_schema import PlainSchema
+from pytest_ireval.suite.options import ComparingOptions, RuleOptions, SourceOptions
+from pytest_ireval.suite.suite_keys import (
     BaselineKeys,
     CollapseKeys,
     DocumentsKeys,

@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing import compare
+    from pytest_ireval.data.formats.writers import write_judgments, write_queries, write_rankings
+    from pytest_ireval.data.judged import JudgedRankings, ratio
+    from pytest_ireval.data.judgments import Judgments
+    from pytest_ireval.data.queries import Queries
+    from pytest_ireval.data.rankings import Rankings
+    from pytest_ireval.data.views import condensed, perfect
     from pytest_ireval.errors import (
         BaselineError,
         InputError,
@@ -22,7 +28,6 @@ if TYPE_CHECKING:
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.explaining import why
     from pytest_ireval.gate.run import run_gate
-    from pytest_ireval.intake.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.metrics.catalog import MetricResolver
     from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric, metric
@@ -31,23 +36,18 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.steps import Listing, listing, steps_of
     from pytest_ireval.plugins.conftests import load_registry
     from pytest_ireval.plugins.hookspecs import CommandSpec, hookimpl, hookspec, report_section
-    from pytest_ireval.plugins.kinds import Part, diagnosis, rule, source
+    from pytest_ireval.plugins.plugin_types import Part, diagnosis, rule, source
+    from pytest_ireval.reading import read_judgments, read_queries, read_rankings
     from pytest_ireval.results.comparison import Comparison
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Steps
     from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
-    from pytest_ireval.retrieval.formats.writers import write_judgments, write_queries, write_rankings
-    from pytest_ireval.retrieval.judged import JudgedRankings, ratio
-    from pytest_ireval.retrieval.judgments import Judgments
-    from pytest_ireval.retrieval.queries import Queries
-    from pytest_ireval.retrieval.rankings import Rankings
-    from pytest_ireval.retrieval.views import condensed, perfect
     from pytest_ireval.rules.context import Ruling, Seen
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
     from pytest_ireval.sources.request import Answer, Request
-    from pytest_ireval.suites.loading import load_suite, load_suites
-    from pytest_ireval.suites.suite import Suite
+    from pytest_ireval.suite.loading import load_suite, load_suites
+    from pytest_ireval.suite.suite import Suite
 
 __version__ = "0.1.0"
 
@@ -57,14 +57,14 @@ _HOMES = {
     "evaluating.evaluation": ("evaluate",),
     "explaining": ("why",),
     "gate.run": ("run_gate",),
-    "intake.reading": ("read_judgments", "read_queries", "read_rankings"),
+    "reading": ("read_judgments", "read_queries", "read_rankings"),
     "metrics.catalog": ("MetricResolver",),
     "metrics.elsewhere": ("Elsewhere",),
     "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
     "metrics.steps": ("Listing", "listing", "steps_of"),
-    "plugins.kinds": ("Part", "diagnosis", "rule", "source"),
+    "plugins.plugin_types": ("Part", "diagnosis", "rule", "source"),
     "plugins.conftests": ("load_registry",),
     "plugins.hookspecs": ("CommandSpec", "hookimpl", "hookspec", "report_section"),
     "results.comparison": ("Comparison",),
@@ -72,17 +72,17 @@ _HOMES = {
     "results.explanation": ("Steps",),
     "results.outcome": ("Outcome", "QueryChange", "SliceFigures"),
     "results.suite_result": ("RunResult", "SuiteResult"),
-    "retrieval.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
-    "retrieval.judged": ("JudgedRankings", "ratio"),
-    "retrieval.judgments": ("Judgments",),
-    "retrieval.queries": ("Queries",),
-    "retrieval.rankings": ("Rankings",),
-    "retrieval.views": ("condensed", "perfect"),
+    "data.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
+    "data.judged": ("JudgedRankings", "ratio"),
+    "data.judgments": ("Judgments",),
+    "data.queries": ("Queries",),
+    "data.rankings": ("Rankings",),
+    "data.views": ("condensed", "perfect"),
     "rules.context": ("Ruling", "Seen"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
     "sources.request": ("Answer", "Request"),
-    "suites.loading": ("load_suite", "load_suites"),
-    "suites.suite": ("Suite",),
+    "suite.loading": ("load_suite", "load_suites"),
+    "suite.suite": ("Suite",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

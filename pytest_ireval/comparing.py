@@ -10,6 +10,14 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from pytest_ireval.data.coerce import Brought, JudgmentsLike, QueriesLike, RankingsLike
+from pytest_ireval.data.formats.input_file import FilePath
+from pytest_ireval.data.formats.recognised import Format
+from pytest_ireval.data.judged import Mask
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import Fields, Preferences
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
 from pytest_ireval.evaluating.evaluation import Companions, Setting, evaluated, refuse_missing, set_up
 from pytest_ireval.metrics.metric import Metric
@@ -27,14 +35,6 @@ from pytest_ireval.results.evaluation import (
     Ties,
     Unjudged,
 )
-from pytest_ireval.retrieval.companions import Fields, Preferences
-from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, QueriesLike, RankingsLike
-from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.recognised import Format
-from pytest_ireval.retrieval.judged import Mask
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.statistics.differences import TIE, Floats, differences
 from pytest_ireval.statistics.mean_evidence import PairedT, paired_t
 from pytest_ireval.statistics.multiplicity import holm

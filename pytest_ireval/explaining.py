@@ -9,6 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.coerce import Brought, JudgmentsLike, QueriesLike, RankingsLike, some
+from pytest_ireval.data.formats.input_file import FilePath
+from pytest_ireval.data.formats.recognised import Format
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.join import judge
+from pytest_ireval.data.judged import Floats, JudgedRankings
+from pytest_ireval.data.judgments import Ideal, Judgments
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import Fields, Preferences, with_companions
+from pytest_ireval.data.views import only
 from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, raised, shown
 from pytest_ireval.evaluating.evaluation import Companions, apply_policies, set_up
 from pytest_ireval.metrics.metric import Metric
@@ -18,17 +29,6 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Dialect, Grades, Policies, Ties, Unjudged
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
-from pytest_ireval.retrieval.companions import Fields, Preferences, with_companions
-from pytest_ireval.retrieval.doors import Brought, JudgmentsLike, QueriesLike, RankingsLike, some
-from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.recognised import Format
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.join import judge
-from pytest_ireval.retrieval.judged import Floats, JudgedRankings
-from pytest_ireval.retrieval.judgments import Ideal, Judgments
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import only
 
 ROUNDING = 1e-12
 """Values that differ by no more are the same."""

@@ -27,9 +27,9 @@ from pytest_ireval.cli.why_text import FORMATS as WHY_TEXTS
 from pytest_ireval.cli.why_text import Grid, blocks_of
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.material import moment_of, written
-from pytest_ireval.reports.page import page_text
-from pytest_ireval.reports.summary_table import summary_lines
-from pytest_ireval.reports.wording import word_of
+from pytest_ireval.report.page import page_text
+from pytest_ireval.report.summary_table import summary_lines
+from pytest_ireval.report.wording import word_of
 from pytest_ireval.results.comparison import Comparison
 from pytest_ireval.results.evaluation import Evaluation, Library
 from pytest_ireval.results.explanation import Explanation

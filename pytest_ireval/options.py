@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_ireval.suites.option_types import (
+from pytest_ireval.suite.option_types import (
     Against,
     AmountText,
     BoundText,
@@ -22,7 +22,7 @@ from pytest_ireval.suites.option_types import (
     ToleranceText,
     Whole,
 )
-from pytest_ireval.suites.options import (
+from pytest_ireval.suite.options import (
     AlwaysEvidenceOptions,
     ComparingOptions,
     EvidenceOptions,
@@ -31,7 +31,7 @@ from pytest_ireval.suites.options import (
     RuleOptions,
     SourceOptions,
 )
-from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suite.scalars import UnfitError
 
 __all__ = [
     "Against",

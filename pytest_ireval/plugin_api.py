@@ -6,20 +6,20 @@ use the names of ``pytest_ireval.tables``, ``pytest_ireval.cli.options`` and ``p
 
 from __future__ import annotations
 
-from pytest_ireval.baselines.record import Acceptance
+from pytest_ireval.baseline.record import Acceptance
+from pytest_ireval.data.formats.input_file import InputFile
+from pytest_ireval.data.formats.reader import Reader
+from pytest_ireval.data.join import returned_judgments
+from pytest_ireval.data.judgments import drop_judgments
+from pytest_ireval.data.pairs import Pairs, number_pairs
+from pytest_ireval.data.views import first_documents
 from pytest_ireval.errors import Mistakes, Problem, did_you_mean, last_lines, one_line, raised, shown
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKind
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.results.run_folder import is_run_folder
-from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.formats.reader import Reader
-from pytest_ireval.retrieval.join import returned_judgments
-from pytest_ireval.retrieval.judgments import drop_judgments
-from pytest_ireval.retrieval.pairs import Pairs, number_pairs
-from pytest_ireval.retrieval.views import first_documents
 from pytest_ireval.rules.question import slice_figures
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence

@@ -6,13 +6,12 @@ converts files or reads logs needs the rows.
 
 from __future__ import annotations
 
-from pytest_ireval.intake.reading import FileContents, read_contents, read_judges
-from pytest_ireval.retrieval.companions import document_fields, read_fields, read_table
-from pytest_ireval.retrieval.formats.input_file import FilePath, input_file
-from pytest_ireval.retrieval.formats.row_files import delimited_rows, objects_of, parsed
-from pytest_ireval.retrieval.formats.writers import write_files, write_table, write_tables
-from pytest_ireval.retrieval.from_objects import graded_rows, judgment_columns, judgments_of_columns, queries_of_table
-from pytest_ireval.retrieval.tables import (
+from pytest_ireval.data.formats.input_file import FilePath, input_file
+from pytest_ireval.data.formats.row_files import delimited_rows, objects_of, parsed
+from pytest_ireval.data.formats.writers import write_files, write_table, write_tables
+from pytest_ireval.data.from_objects import graded_rows, judgment_columns, judgments_of_columns, queries_of_table
+from pytest_ireval.data.side_data import document_fields, read_fields, read_table
+from pytest_ireval.data.tables import (
     COLUMN_NAMES,
     Table,
     Unfit,
@@ -24,6 +23,7 @@ from pytest_ireval.retrieval.tables import (
     table_of_judgments,
     table_of_rows,
 )
+from pytest_ireval.reading import FileContents, read_contents, read_judges
 
 __all__ = [
     "COLUMN_NAMES",

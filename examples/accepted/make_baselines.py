@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from pytest_ireval import evaluate, read_judgments, read_rankings
-from pytest_ireval.baselines.fingerprints import fingerprints_of_judgments
-from pytest_ireval.baselines.record import Acceptance, Baseline, Fingerprints, FrozenMapping, StoredMetric
-from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.baseline.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, FrozenMapping, StoredMetric
+from pytest_ireval.baseline.writing import write_baseline
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data"

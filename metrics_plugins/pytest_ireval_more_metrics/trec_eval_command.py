@@ -16,6 +16,9 @@ import click
 import pytest_ireval
 from pytest_ireval import IrevalError, JudgedRankings, Metric, condensed
 from pytest_ireval.cli.options import LateBar, registry_at
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.formats.input_file import InputFile, input_file
+from pytest_ireval.data.views import cut_to_depth, unjudged_below_0
 from pytest_ireval.errors import MetricNameError, did_you_mean
 from pytest_ireval.evaluating.evaluation import Companions, set_up
 from pytest_ireval.metrics.lookup import look_up
@@ -23,9 +26,6 @@ from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.score import SMALLEST_FACTOR, score
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.formats.input_file import InputFile, input_file
-from pytest_ireval.retrieval.views import cut_to_depth, unjudged_below_0
 from pytest_ireval_metrics.vocabulary import Mask
 
 USAGE = "usage: ireval trec_eval [-q] [-c] [-n] [-l N] [-J] [-M N] [-N N] [-m MEASURE[.PARAMETERS]]... QRELS RUN"

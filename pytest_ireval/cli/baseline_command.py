@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pytest_ireval.baselines.files import (
+from pytest_ireval.baseline.files import (
     FOLDER,
     SUFFIXES,
     anchor_name,
@@ -22,9 +22,9 @@ from pytest_ireval.baselines.files import (
     path_of,
     suite_of,
 )
-from pytest_ireval.baselines.reading import read_baseline, read_baseline_at
-from pytest_ireval.baselines.record import Acceptance, Baseline, anchor_words
-from pytest_ireval.baselines.writing import delete_baseline, write_anchor
+from pytest_ireval.baseline.reading import read_baseline, read_baseline_at
+from pytest_ireval.baseline.record import Acceptance, Baseline, anchor_words
+from pytest_ireval.baseline.writing import delete_baseline, write_anchor
 from pytest_ireval.cli.baseline_text import (
     accepted_text,
     baseline_figure,
@@ -34,11 +34,11 @@ from pytest_ireval.cli.baseline_text import (
     query_text,
 )
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
-from pytest_ireval.suites.finding import NOT_ENTERED, is_suite
+from pytest_ireval.suite.finding import NOT_ENTERED, is_suite
 from pytest_ireval.text_table import counted, printable
 
 if TYPE_CHECKING:
-    from pytest_ireval.suites.suite import Suite
+    from pytest_ireval.suite.suite import Suite
 
 
 @click.group(name="baseline")
@@ -261,7 +261,7 @@ def _baseline_folders(roots: tuple[str, ...]) -> Iterator[Path]:
 
 def _baselines_of_suites(path: Path) -> list[BaselinePlace]:
     """The baselines of the suites in a file: one, or several if it has a matrix; they need not exist."""
-    from pytest_ireval.suites.loading import suite_names
+    from pytest_ireval.suite.loading import suite_names
 
     home = Path(os.path.abspath(path)).parent / FOLDER
     return [BaselinePlace(home, name) for name in suite_names(path)]

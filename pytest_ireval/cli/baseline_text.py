@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pytest_ireval.baselines.changes import cause_between, changed_queries
-from pytest_ireval.baselines.files import is_anchor, suite_of
-from pytest_ireval.baselines.fingerprints import MOST_PAIRS
-from pytest_ireval.baselines.record import Acceptance, Baseline
+from pytest_ireval.baseline.changes import cause_between, changed_queries
+from pytest_ireval.baseline.files import is_anchor, suite_of
+from pytest_ireval.baseline.fingerprints import MOST_PAIRS
+from pytest_ireval.baseline.record import Acceptance, Baseline
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
 from pytest_ireval.results.outcome import Cause
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.text_table import counted, printable, table
 
 

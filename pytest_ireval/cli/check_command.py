@@ -16,7 +16,7 @@ from pytest_ireval.text_table import counted, printable
 if TYPE_CHECKING:
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.suites.suite import Suite
+    from pytest_ireval.suite.suite import Suite
 
 
 @click.command(name="check")
@@ -48,7 +48,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         raise click.UsageError("--output needs --schema")
     from pytest_ireval.gate.changed_since import Repositories, wrong_watches
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suites.finding import is_shared, suites_at
+    from pytest_ireval.suite.finding import is_shared, suites_at
 
     found = suites_at(paths)
     shared = [path for path in found if is_shared(path.name)]
@@ -81,7 +81,7 @@ def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
     """The suites of a file; an error if their verdicts cannot be planned, or their queries lack something."""
     from pytest_ireval.gate.inputs import queries_of_suite
     from pytest_ireval.rules.planning import never_failing, planned
-    from pytest_ireval.suites.loading import load_suites
+    from pytest_ireval.suite.loading import load_suites
 
     registry = conftests.registry_for(path)
     suites = load_suites(path, registry)
@@ -163,7 +163,7 @@ def _named_twice(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[P
 
 def _write_schema(folder: Path, output: str | None) -> None:
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suites.editor_schema import suite_schema
+    from pytest_ireval.suite.editor_schema import suite_schema
 
     text = json.dumps(suite_schema(Conftests().registry_for(folder.absolute())), indent=2, ensure_ascii=False) + "\n"
     if output is None:

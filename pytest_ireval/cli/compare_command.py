@@ -38,12 +38,12 @@ from pytest_ireval.cli.options import (
     timings_option,
 )
 from pytest_ireval.comparing import Test, compare
+from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.reports.charts.comparison import CURVE_METRICS, comparison_chart
+from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.results.comparison import Comparison, Pair
 from pytest_ireval.results.evaluation import MissingQueries
-from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.text_table import printable
 
 
@@ -210,7 +210,7 @@ def command(
             **options,
         )
     if svg is not None:
-        from pytest_ireval.reports.charts.drawing import draw_file  # imports Jinja, which most runs do not need
+        from pytest_ireval.report.charts.drawing import draw_file  # imports Jinja, which most runs do not need
 
         put({svg: [draw_file(comparison_chart(comparison, compared))]})
         comparison = _keep_metrics(comparison, compared)

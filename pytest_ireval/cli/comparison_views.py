@@ -292,8 +292,8 @@ LETTERS = 52
 
 def as_page(comparison: Comparison, view: View) -> str:
     """One file that needs nothing else; values of queries are in it with ``view.per_query``."""
-    from pytest_ireval.reports.page import Asset
-    from pytest_ireval.reports.templates import environment, read_asset
+    from pytest_ireval.report.page import Asset
+    from pytest_ireval.report.templates import environment, read_asset
 
     style, script = (Asset(read_asset(name)) for name in ("comparison.css", "comparison.js"))
     only = "base-uri 'none'; form-action 'none'"

@@ -169,7 +169,7 @@ def _as_trec(evaluation: Evaluation, per_query: bool) -> str:
 
 
 def _as_html(evaluation: Evaluation, per_query: bool) -> str:
-    from pytest_ireval.reports.templates import environment
+    from pytest_ireval.report.templates import environment
 
     tables = [
         {

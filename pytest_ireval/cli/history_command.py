@@ -17,9 +17,9 @@ import click
 
 from pytest_ireval.cli.options import metric_names
 from pytest_ireval.errors import InputError, Problem, did_you_mean
-from pytest_ireval.reports.data_files import RESULTS, recorded_run
-from pytest_ireval.reports.markdown_text import inert, markdown_table
-from pytest_ireval.reports.wording import figure
+from pytest_ireval.report.data_files import RESULTS, recorded_run
+from pytest_ireval.report.markdown_text import inert, markdown_table
+from pytest_ireval.report.wording import figure
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
 from pytest_ireval.text_table import counted, cut, printable, table

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from pytest_ireval.cli.options import format_options
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
-from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.statistics.resolution import likely_spread, queries_needed, resolution
 from pytest_ireval.text_table import counted, roughly
 
 if TYPE_CHECKING:
-    from pytest_ireval.retrieval.rankings import Rankings
+    from pytest_ireval.data.rankings import Rankings
 
 
 EXPECTED, TOP = 3, 5
@@ -66,8 +66,8 @@ def command(
     asked once. It also takes judgments, or queries alone. No file is ever overwritten. In a terminal it asks for
     whatever is missing.
     """
-    from pytest_ireval.suites.inheriting import shown_path
-    from pytest_ireval.suites.loading import load_suite
+    from pytest_ireval.suite.inheriting import shown_path
+    from pytest_ireval.suite.loading import load_suite
 
     if not (rankings or python or program or engine) and sys.stdin.isatty():
         rankings, python = _asked_for(
@@ -149,8 +149,8 @@ def _answered(name: str, path: Path, source: _Source, queries: _Named | None) ->
     from pytest_ireval.gate.material import today_of
     from pytest_ireval.gate.run import material_of
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suites.inheriting import shown_path
-    from pytest_ireval.suites.loading import load_suites
+    from pytest_ireval.suite.inheriting import shown_path
+    from pytest_ireval.suite.loading import load_suites
 
     known = _Known(name, path, source, LONGEST, (), None, queries)
     text = "\n".join([*_head(known), "missing_queries: zero", "rules:", *_churn()]) + "\n"
@@ -167,7 +167,7 @@ def _answered(name: str, path: Path, source: _Source, queries: _Named | None) ->
 
 def _known(name: str, path: Path, source: _Source, judgments: _Named | None, queries: _Named | None) -> _Known:
     """The content of the files, or the answers of the source."""
-    from pytest_ireval.intake.reading import read_queries, read_rankings
+    from pytest_ireval.reading import read_queries, read_rankings
 
     file = source.file
     found = read_rankings(file.path, LONGEST, format=file.format) if file else _answered(name, path, source, queries)
@@ -193,7 +193,7 @@ def _known(name: str, path: Path, source: _Source, judgments: _Named | None, que
 def _evaluated(judgments: _Named, rankings: Rankings, depth: int) -> Evaluation:
     """The last metric is 1 if a document of the top grade ranks first."""
     from pytest_ireval.evaluating.evaluation import evaluate
-    from pytest_ireval.intake.reading import read_judgments
+    from pytest_ireval.reading import read_judgments
 
     deep = next(cutoff for cutoff in RECALL_CUTOFFS if cutoff <= depth)
     grades = read_judgments(judgments.path, format=judgments.format)

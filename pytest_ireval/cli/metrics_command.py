@@ -11,6 +11,10 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.join import judge
+from pytest_ireval.data.judged import JudgedRankings
+from pytest_ireval.data.side_data import with_companions
 from pytest_ireval.errors import IrevalError, MetricError, MetricNameError, Problem
 from pytest_ireval.explaining import RANKS, behaviour_of
 from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, counterparts, without_counterpart
@@ -20,10 +24,6 @@ from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.parameters import HOLE, Parameter, text_of
 from pytest_ireval.metrics.score import settled
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.retrieval.companions import with_companions
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.join import judge
-from pytest_ireval.retrieval.judged import JudgedRankings
 from pytest_ireval.text_table import aligned, table
 
 _ALSO = {

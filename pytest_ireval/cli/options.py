@@ -20,10 +20,10 @@ from pytest_ireval.errors import InputError, IrevalError, Problem, SuiteError, d
 from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 
 if TYPE_CHECKING:
+    from pytest_ireval.data.formats.reader import Content
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.retrieval.formats.reader import Content
-    from pytest_ireval.suites.suite import Suite
+    from pytest_ireval.suite.suite import Suite
 
 __all__ = [
     "METRICS",
@@ -205,8 +205,8 @@ def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
 def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Conftests | None = None) -> list[Suite]:
     """The suites at some paths, in the order of their files; ``named`` chooses one. An error if there is none."""
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suites.finding import is_shared, suites_at
-    from pytest_ireval.suites.loading import load_suites
+    from pytest_ireval.suite.finding import is_shared, suites_at
+    from pytest_ireval.suite.loading import load_suites
 
     conftests = conftests or Conftests()
     files = [path for path in suites_at(tuple(paths)) if not is_shared(path.name)]

@@ -14,12 +14,12 @@ from pytest_ireval.gate.chance_of_red import ChanceOfRed, estimate_chance_of_red
 from pytest_ireval.gate.material import today_of
 from pytest_ireval.gate.sensitivity import Known, Outlook, known_of, outlooks
 from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.reports.data_files import RESULTS, recorded_run, report_folders
+from pytest_ireval.report.data_files import RESULTS, recorded_run, report_folders
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.statistics.resolution import LIKENESS
-from pytest_ireval.suites.quantities import Tolerance, read_tolerance
-from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.quantities import Tolerance, read_tolerance
+from pytest_ireval.suite.scalars import UnfitError
+from pytest_ireval.suite.suite import Suite
 from pytest_ireval.text_table import aligned, magnitude, printable, wrapped
 
 

@@ -10,11 +10,11 @@ import click
 
 import pytest_ireval
 from pytest_ireval.cli.options import registry_at, suites_option
+from pytest_ireval.data.formats.reader import CONTENTS
 from pytest_ireval.entry_points import ENTRY_POINT_GROUP, OF_COMMANDS, OF_SUITES
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.plugins.commands import PackageCommand, find_commands
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.retrieval.formats.reader import CONTENTS
 
 
 @click.command(name="plugins")

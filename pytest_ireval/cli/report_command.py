@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.options import registry_at, suites_option
+from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.pytest_adapter.files import TO_JUDGE, RunFiles, kept, templates_of
-from pytest_ireval.reports.data_files import RESULTS, recorded_run
-from pytest_ireval.reports.summary_table import section_warnings
-from pytest_ireval.reports.templates import check_sections
+from pytest_ireval.pytest_plugin.files import TO_JUDGE, RunFiles, kept, templates_of
+from pytest_ireval.report.data_files import RESULTS, recorded_run
+from pytest_ireval.report.summary_table import section_warnings
+from pytest_ireval.report.templates import check_sections
 from pytest_ireval.results.run_folder import FOLDER
-from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.text_table import printable
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pytest_ireval.reports.data_files import recorded_run
+from pytest_ireval.report.data_files import recorded_run
 from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.text_table import printable
 
@@ -20,7 +20,7 @@ def command(results: Path) -> None:
     RESULTS is a results.json file, or its folder; the default is ireval-report. In a CI job, run this after pytest:
     pytest can exit with 0 without checking anything, for example with --collect-only in addopts.
     """
-    from pytest_ireval.reports.wording import words_of
+    from pytest_ireval.report.wording import words_of
 
     run = recorded_run(results, parts=False)
     words = words_of(run)

@@ -11,9 +11,14 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.cli.options import LateBar, format_options, metric_names, registry_at, timings_option, view_options
 from pytest_ireval.cli.why_text import FORMATS
+from pytest_ireval.data.coerce import as_queries, some
+from pytest_ireval.data.document_texts import read_document_texts
+from pytest_ireval.data.formats.input_file import near
+from pytest_ireval.data.judgments import no_judgments
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import (
     BaselineError,
     InputError,
@@ -34,17 +39,12 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import Progress
-from pytest_ireval.reports.data_files import report_folders
+from pytest_ireval.report.data_files import report_folders
 from pytest_ireval.results.explanation import Explanation
 from pytest_ireval.results.run_folder import FOLDER
-from pytest_ireval.retrieval.document_texts import read_document_texts
-from pytest_ireval.retrieval.doors import as_queries, some
-from pytest_ireval.retrieval.formats.input_file import near
-from pytest_ireval.retrieval.judgments import no_judgments
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.side import Population
-from pytest_ireval.suites.loading import load_suites
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.loading import load_suites
+from pytest_ireval.suite.suite import Suite
 
 
 def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

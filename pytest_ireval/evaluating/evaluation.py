@@ -10,6 +10,25 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import numpy as np
 
+from pytest_ireval.data.coerce import (
+    Brought,
+    JudgmentsLike,
+    QueriesLike,
+    RankingsLike,
+    as_judgments,
+    as_queries,
+    brought,
+    some,
+)
+from pytest_ireval.data.formats.input_file import FilePath
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.formats.recognised import Format
+from pytest_ireval.data.judged import JudgedRankings, Mask
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import Fields, Preferences, with_companions
+from pytest_ireval.data.views import condensed, cut_to_depth, only
 from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem, did_you_mean, raised
 from pytest_ireval.evaluating.executors import read_with
 from pytest_ireval.metrics.metric import Metric
@@ -27,25 +46,6 @@ from pytest_ireval.results.evaluation import (
     Ties,
     Unjudged,
 )
-from pytest_ireval.retrieval.companions import Fields, Preferences, with_companions
-from pytest_ireval.retrieval.doors import (
-    Brought,
-    JudgmentsLike,
-    QueriesLike,
-    RankingsLike,
-    as_judgments,
-    as_queries,
-    brought,
-    some,
-)
-from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.formats.recognised import Format
-from pytest_ireval.retrieval.judged import JudgedRankings, Mask
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import condensed, cut_to_depth, only
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:

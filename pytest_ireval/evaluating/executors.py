@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pytest_ireval.data.coerce import FileRead, read_file
+from pytest_ireval.data.formats.input_file import is_address
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.formats.recognised import Format
+from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError, Problem, told
 from pytest_ireval.plugins.registry import installed
 from pytest_ireval.progress import SILENT
-from pytest_ireval.retrieval.doors import FileRead, read_file
-from pytest_ireval.retrieval.formats.input_file import is_address
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.formats.recognised import Format
-from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.secrets import shown_address
 
 if TYPE_CHECKING:

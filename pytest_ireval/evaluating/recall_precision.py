@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, ratio
+from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, ratio
 
 LEVELS = tuple(i / 10 for i in range(11))
 ALMOST = 1e-9

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
-from pytest_ireval.baselines.index_facts import index_change
-from pytest_ireval.baselines.reading import read_acceptances
-from pytest_ireval.baselines.record import NO_JUDGMENTS, Acceptance, Baseline, FrozenMapping, Search, StoredMetric
+from pytest_ireval.baseline.fingerprints import fingerprint_of_rankings
+from pytest_ireval.baseline.index_facts import index_change
+from pytest_ireval.baseline.reading import read_acceptances
+from pytest_ireval.baseline.record import NO_JUDGMENTS, Acceptance, Baseline, FrozenMapping, Search, StoredMetric
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.views import first_documents, of_queries, side_by_side
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.answers import field_user
 from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by
@@ -19,12 +22,9 @@ from pytest_ireval.gate.redefinition import definitions, describe_definition
 from pytest_ireval.gate.reference import bring_back, needs_scores, too_little
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import first_documents, of_queries, side_by_side
 from pytest_ireval.rules.planning import INPUTS, LOWERING
 from pytest_ireval.rules.side import Scored
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.suite import Suite
 
 
 @dataclass(frozen=True, eq=False)

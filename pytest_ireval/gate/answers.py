@@ -9,26 +9,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.changes import changed_queries
-from pytest_ireval.baselines.index_facts import IndexFacts
+from pytest_ireval.baseline.changes import changed_queries
+from pytest_ireval.baseline.index_facts import IndexFacts
+from pytest_ireval.data.aliases import renamed
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.formats.input_file import near
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import Fields, read_fields
+from pytest_ireval.data.views import first_documents, of_queries
 from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError
 from pytest_ireval.gate.inputs import Gathered, Names, relevant_from
 from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, side_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
-from pytest_ireval.retrieval.aliases import renamed
-from pytest_ireval.retrieval.companions import Fields, read_fields
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.formats.input_file import near
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.sources.request import Request
 from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.statistics.noise import noise_floor
-from pytest_ireval.suites.suite import SourceAsked, Suite
+from pytest_ireval.suite.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
 SAMPLE = 50
@@ -88,7 +88,7 @@ def rankings_of_suite(
     answered = [replace(answer.rankings, fields=fields) for answer in found]
     rankings = [names.in_rankings(each) for each in answered]
     if names.passages is not None:
-        from pytest_ireval.retrieval.aliases import refuse_without_span
+        from pytest_ireval.data.aliases import refuse_without_span
 
         for each in rankings:
             refuse_without_span(each.documents, each.origin)

@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.document_texts import titles_of
+from pytest_ireval.data.judged import Integers, JudgedRankings
+from pytest_ireval.data.views import cut_to_depth, of_queries, only
 from pytest_ireval.errors import IrevalError, MetricError, raised
 from pytest_ireval.evaluating.evaluation import apply_policies
 from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
@@ -23,19 +26,16 @@ from pytest_ireval.gate.last_run import LastRun, repeated_run
 from pytest_ireval.gate.material import Material, reference_of
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
-from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import EngineExplanation, QueryCurve, QueryDocuments, RecallPrecision
-from pytest_ireval.retrieval.document_texts import titles_of
-from pytest_ireval.retrieval.judged import Integers, JudgedRankings
-from pytest_ireval.retrieval.views import cut_to_depth, of_queries, only
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.side import Population, Scored, Side
 from pytest_ireval.sources.run import orders_by_rank
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.suite import Suite
 
 Curves = Mapping[str, QueryCurve]
 

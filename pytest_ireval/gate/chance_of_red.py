@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import rankings_of_lists
 from pytest_ireval.gate.sensitivity import Known, usual_spread
 from pytest_ireval.gate.verdicts import apply_rules
 from pytest_ireval.results.suite_result import QueryTable, RunResult
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.planning import Check, by_stored
 from pytest_ireval.rules.side import Floats, Population, Scored, Side

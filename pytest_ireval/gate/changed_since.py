@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baselines.files import anchor_name, is_file_of
-from pytest_ireval.baselines.fingerprints import fingerprint
+from pytest_ireval.baseline.files import anchor_name, is_file_of
+from pytest_ireval.baseline.fingerprints import fingerprint
 from pytest_ireval.errors import IrevalError, Problem, within
 from pytest_ireval.repositories.branches import Changes, Files, changes_since, ignored_files, known_files
 from pytest_ireval.repositories.git import places_of, root_of
 from pytest_ireval.sources.command import CommandOptions
 from pytest_ireval.sources.python import PythonOptions
-from pytest_ireval.suites.suite import Pattern, SourceAsked, Suite, Watch
-from pytest_ireval.suites.watches import ANY, find_fitting, find_watched, pattern_of
+from pytest_ireval.suite.suite import Pattern, SourceAsked, Suite, Watch
+from pytest_ireval.suite.watches import ANY, find_fitting, find_watched, pattern_of
 from pytest_ireval.text_table import printable
 
 IN_ANY_CASE = "takes part whatever changed: "

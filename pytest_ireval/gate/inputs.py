@@ -12,36 +12,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_ireval.baselines.fingerprints import (
+from pytest_ireval.baseline.fingerprints import (
     fingerprint,
     fingerprint_of_policies,
     fingerprint_of_queries,
     fingerprint_of_text,
     fingerprints_of_judgments,
 )
-from pytest_ireval.baselines.record import Fingerprints, JudgmentPrints
+from pytest_ireval.baseline.record import Fingerprints, JudgmentPrints
+from pytest_ireval.data.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
+from pytest_ireval.data.coerce import as_judgments, as_queries, how_ids_differ, some
+from pytest_ireval.data.formats.input_file import near
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.judgments import Judgments, no_judgments
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import Preferences, WeightedPair, read_preferences
 from pytest_ireval.errors import InputError, Problem, SuiteError
 from pytest_ireval.evaluating.evaluation import Companions, Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import JudgmentAges
-from pytest_ireval.retrieval.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
-from pytest_ireval.retrieval.companions import Preferences, WeightedPair, read_preferences
-from pytest_ireval.retrieval.doors import as_judgments, as_queries, how_ids_differ, some
-from pytest_ireval.retrieval.formats.input_file import near
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.judgments import Judgments, no_judgments
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.planning import cluster_problems, clusters_of
 from pytest_ireval.rules.side import Floats, Population
 from pytest_ireval.sources.run import reads_files_of
-from pytest_ireval.suites.suite import RuleAsked, SourceAsked, Suite, Waiver
+from pytest_ireval.suite.suite import RuleAsked, SourceAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
-    from pytest_ireval.retrieval.aliases import Passages
+    from pytest_ireval.data.aliases import Passages
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def gathered(
     written = judgments_of_suite(suite, registry, progress)
     judgments = None if written is None else names.in_judgments(written)
     if documents.spans is not None and judgments is not None:
-        from pytest_ireval.retrieval.aliases import passages_of  # most suites judge documents
+        from pytest_ireval.data.aliases import passages_of  # most suites judge documents
 
         names = replace(names, passages=passages_of(judgments, documents.spans))
     if queries is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_ireval.baselines.record import Baseline
+from pytest_ireval.baseline.record import Baseline
 from pytest_ireval.metrics.metric import Metric
 
 PLAIN = "no spans"

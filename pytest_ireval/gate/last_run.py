@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.fingerprints import fingerprint, fingerprint_of_rankings, fingerprint_of_text
-from pytest_ireval.baselines.record import Baseline, Fingerprints
-from pytest_ireval.baselines.text import Damage, answers_of, rankings_of_answers, unpack
+from pytest_ireval.baseline.fingerprints import fingerprint, fingerprint_of_rankings, fingerprint_of_text
+from pytest_ireval.baseline.record import Baseline, Fingerprints
+from pytest_ireval.baseline.text import Damage, answers_of, rankings_of_answers, unpack
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import needs_scores
 from pytest_ireval.results.suite_result import RunResult
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.suite import Suite
 
 FILE = "rankings.zip"
 BEFORE = "rankings_before.zip"

@@ -8,25 +8,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.at_base import AtBase
-from pytest_ireval.baselines.changes import changed_queries
-from pytest_ireval.baselines.reading import take_from
-from pytest_ireval.baselines.record import Acceptance, Baseline
+from pytest_ireval.baseline.at_base import AtBase
+from pytest_ireval.baseline.changes import changed_queries
+from pytest_ireval.baseline.reading import take_from
+from pytest_ireval.baseline.record import Acceptance, Baseline
+from pytest_ireval.data.coerce import some
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import HeldAgainst, find_lack_of_one, refuse_too_little
 from pytest_ireval.gate.weakened import Weakened
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.branches import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.planning import Held, by_stored
 from pytest_ireval.rules.question import figures_compared
 from pytest_ireval.rules.side import WHOLE, Population
 from pytest_ireval.rules.wording import worst_changes
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.suite import Suite
 from pytest_ireval.text_table import counted
 
 SAME = 1e-9

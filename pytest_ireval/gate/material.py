@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.index_facts import NO_INDEX, IndexFacts
-from pytest_ireval.baselines.record import (
+from pytest_ireval.baseline.index_facts import NO_INDEX, IndexFacts
+from pytest_ireval.baseline.record import (
     NO_SPREADS,
     NO_STEPS,
     Baseline,
@@ -33,7 +33,7 @@ from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.reference import HeldAgainst
 from pytest_ireval.gate.waived_queries import WaivedLoss
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.suite_result import Counts, JudgmentAges, RecordedAnswers
@@ -42,7 +42,7 @@ from pytest_ireval.rules.planning import Check, Held, anchored_figures, by_ancho
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Floats, Population, Side
 from pytest_ireval.statistics.differences import differences
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.suite import Suite
 
 
 @dataclass(frozen=True, eq=False)

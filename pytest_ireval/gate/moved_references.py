@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from pytest_ireval.baselines.at_base import AtBase, Base, anchor_at_base, path_from_top
+from pytest_ireval.baseline.at_base import AtBase, Base, anchor_at_base, path_from_top
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.answers import rankings_of_suite
 from pytest_ireval.gate.lowering import ComparedFigure, add_finding, compare_figure, decides, figure_line
@@ -26,7 +26,7 @@ from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import worst_changes
 from pytest_ireval.sources.run import RunOptions, files_of
 from pytest_ireval.sources.source_answers import describe_source
-from pytest_ireval.suites.suite import Reference, SourceAsked, Suite
+from pytest_ireval.suite.suite import Reference, SourceAsked, Suite
 
 
 @dataclass(frozen=True, eq=False)

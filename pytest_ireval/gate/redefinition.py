@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baselines.record import Baseline, Fingerprints, JudgmentPrints, StoredMetric
+from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, StoredMetric
 from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated

@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.at_base import AtBase, Base, NamedBaseline, baseline_at_base
-from pytest_ireval.baselines.changes import cause_of
-from pytest_ireval.baselines.files import anchor_name, find_in_last_commit
-from pytest_ireval.baselines.index_facts import count_note
-from pytest_ireval.baselines.reading import read_baseline, take_from
-from pytest_ireval.baselines.record import Baseline, Fingerprints, JudgmentPrints, Search, anchor_words
+from pytest_ireval.baseline.at_base import AtBase, Base, NamedBaseline, baseline_at_base
+from pytest_ireval.baseline.changes import cause_of
+from pytest_ireval.baseline.files import anchor_name, find_in_last_commit
+from pytest_ireval.baseline.index_facts import count_note
+from pytest_ireval.baseline.reading import read_baseline, take_from
+from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, Search, anchor_words
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.join import begin_alike
 from pytest_ireval.errors import (
     BaselineError,
     BaselineMisfitError,
@@ -31,12 +33,10 @@ from pytest_ireval.gate.redefinition import NEW_VERSION, ScoredAgain, definition
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Cause, Outcome
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.join import begin_alike
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.source_answers import describe_source
-from pytest_ireval.suites.suite import SourceAsked, Suite
+from pytest_ireval.suite.suite import SourceAsked, Suite
 from pytest_ireval.text_table import counted
 
 MOST_REMOVED = 0.05

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pytest_ireval.baselines.at_base import path_from_top
-from pytest_ireval.baselines.record import Baseline
+from pytest_ireval.baseline.at_base import path_from_top
+from pytest_ireval.baseline.record import Baseline
+from pytest_ireval.data.from_objects import judgments_from
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError
 from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.lowering import SAME, ComparedFigure, add_finding, compare_figure, figure_line
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.weakened import judgments_at_base, suite_at_base
-from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.branches import Tree
-from pytest_ireval.retrieval.from_objects import judgments_from
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.planning import Held, planned
 from pytest_ireval.rules.side import WHOLE, Population, Side

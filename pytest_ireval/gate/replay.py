@@ -13,7 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baselines.fingerprints import fingerprint_of_rankings
+from pytest_ireval.baseline.fingerprints import fingerprint_of_rankings
+from pytest_ireval.data.formats.writers import write_judgments
+from pytest_ireval.data.ids import Ids, concatenated
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.scan.tokens import Span
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.material import Material
@@ -26,15 +31,10 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.retrieval.formats.writers import write_judgments
-from pytest_ireval.retrieval.ids import Ids, concatenated
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import Span
 from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
-from pytest_ireval.suites.loading import load_suites
+from pytest_ireval.suite.loading import load_suites
 
 Rows = NDArray[np.int64]
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pytest_ireval.data.document_texts import with_texts
+from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError, error_lines
 from pytest_ireval.gate.causes import diagnoses_of, documents_of, explained, with_evidence
 from pytest_ireval.gate.inputs import relevant_from
@@ -18,7 +20,7 @@ from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.to_judge import with_what_to_judge
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
-from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import (
@@ -32,14 +34,12 @@ from pytest_ireval.results.suite_result import (
     SliceRow,
     SuiteResult,
 )
-from pytest_ireval.retrieval.document_texts import with_texts
-from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.planning import MOST_VALUES, Check
 from pytest_ireval.rules.question import figures_compared
 from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, in_order, one_value
 from pytest_ireval.statistics.multiplicity import benjamini_hochberg
-from pytest_ireval.suites.suite import Suite, Waiver
+from pytest_ireval.suite.suite import Suite, Waiver
 
 
 def result_of(

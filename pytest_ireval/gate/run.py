@@ -10,11 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.at_base import Base
-from pytest_ireval.baselines.files import find_in_last_commit
-from pytest_ireval.baselines.index_facts import any_change
-from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.record import Baseline, Search
+from pytest_ireval.baseline.at_base import Base
+from pytest_ireval.baseline.files import find_in_last_commit
+from pytest_ireval.baseline.index_facts import any_change
+from pytest_ireval.baseline.reading import read_baseline
+from pytest_ireval.baseline.record import Baseline, Search
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.formats.pieces import return_freed_memory
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import Answered, Others, asked_together, refuse_missing_queries, unsteady
 from pytest_ireval.gate.changed_since import fingerprints_of_files
@@ -45,13 +48,10 @@ from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.plain import shown_result
 from pytest_ireval.results.suite_result import Counts, SuiteResult
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.formats.pieces import return_freed_memory
-from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import LOWERING, Check, few_by_weight, needs_queries, never_failing, planned
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.source_answers import describe_source, make_options_tree
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.suite import Suite
 from pytest_ireval.text_table import counted
 
 MANY = 1 << 17

@@ -9,6 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.coerce import Brought
+from pytest_ireval.data.join import unjudged
+from pytest_ireval.data.judged import JudgedRankings
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.views import cut_to_depth, only
 from pytest_ireval.errors import InputError, IrevalError, MetricError
 from pytest_ireval.evaluating.evaluation import Companions, Setting, apply_policies, deepest_rank, evaluated
 from pytest_ireval.evaluating.recall_precision import LEVELS, compute_r_precision, find_relevant, interpolate_precision
@@ -17,15 +22,10 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated, score
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, note_on_ties
 from pytest_ireval.results.suite_result import Counts
-from pytest_ireval.retrieval.doors import Brought
-from pytest_ireval.retrieval.join import unjudged
-from pytest_ireval.retrieval.judged import JudgedRankings
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import cut_to_depth, only
 from pytest_ireval.rules.side import Floats, Judgedness, Mask, Population, Scored, Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import RunNoise, noise_share, run_noise
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.suite import Suite
 
 Names = frozenset[str]
 NO_NAMES: Names = frozenset()

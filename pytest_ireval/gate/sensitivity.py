@@ -11,22 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric, spread_key
+from pytest_ireval.baseline.reading import read_baseline
+from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, spread_key
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem
 from pytest_ireval.gate.inputs import queries_of_suite, weights_of_suite
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, by_stored, clusters_of, planned
 from pytest_ireval.rules.question import room_of
 from pytest_ireval.rules.side import WHOLE, Floats, Slice
 from pytest_ireval.rules.wording import LOW_BASELINE
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.resolution import LEVEL, false_alarm, likely_spread, queries_needed, resolution
-from pytest_ireval.suites.options import RuleFacts
-from pytest_ireval.suites.quantities import Tolerance
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.options import RuleFacts
+from pytest_ireval.suite.quantities import Tolerance
+from pytest_ireval.suite.suite import Suite
 from pytest_ireval.text_table import counted, magnitude, roughly
 
 

@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material, seen_of
 from pytest_ireval.results.outcome import Diagnosis, Outcome
 from pytest_ireval.results.suite_result import ToJudge
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.rules.context import Seen, Unjudged
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.question import mean_of, weightless, weights_of
-from pytest_ireval.suites.options import RuleFacts
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suite.options import RuleFacts
+from pytest_ireval.suite.quantities import Tolerance
 from pytest_ireval.text_table import counted
 
 MOST_TO_JUDGE = 500

@@ -9,18 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from pytest_ireval.errors import MetricError, error_lines
-from pytest_ireval.evaluating.evaluation import apply_policies
-from pytest_ireval.gate.inputs import Gathered
-from pytest_ireval.gate.lacks import SCORES
-from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import score
-from pytest_ireval.results.suite_result import ToJudge
-from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, Mask
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import (
+from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, Mask
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.views import (
     LEFT,
     Labellings,
     OpenDocuments,
@@ -33,11 +26,18 @@ from pytest_ireval.retrieval.views import (
     open_documents,
     template,
 )
+from pytest_ireval.errors import MetricError, error_lines
+from pytest_ireval.evaluating.evaluation import apply_policies
+from pytest_ireval.gate.inputs import Gathered
+from pytest_ireval.gate.lacks import SCORES
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.score import score
+from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.context import JudgedThere, Unjudged
 from pytest_ireval.rules.side import Population, Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.joint_bounds import ROWS, Asked, Bounds, heeds_labels, joint_bounds, rows_to_try
-from pytest_ireval.suites.suite import Suite
+from pytest_ireval.suite.suite import Suite
 
 T = TypeVar("T")
 WITH_DOCUMENTS = {"documents", "fields"}

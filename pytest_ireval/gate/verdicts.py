@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.at_base import Base
+from pytest_ireval.baseline.at_base import Base
+from pytest_ireval.data.coerce import some
 from pytest_ireval.errors import (
     BaselineError,
     BaselineMisfitError,
@@ -37,10 +38,9 @@ from pytest_ireval.gate.to_judge import changed_ids
 from pytest_ireval.gate.waived_queries import rule_on_waiver
 from pytest_ireval.gate.weakened import weakened
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.kinds import Part
+from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
-from pytest_ireval.retrieval.doors import some
 from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.new_document import NewDocumentOptions, expecting, prominent
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
@@ -48,7 +48,7 @@ from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import size_words
 from pytest_ireval.statistics.multiplicity import holm
-from pytest_ireval.suites.suite import RuleAsked
+from pytest_ireval.suite.suite import RuleAsked
 from pytest_ireval.text_table import counted
 
 

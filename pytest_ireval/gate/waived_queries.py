@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.views import of_queries
 from pytest_ireval.gate.inputs import Gathered, time_left
 from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import of_queries
 from pytest_ireval.rules.context import Ruling
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.suites.suite import Suite, Waiver
+from pytest_ireval.suite.suite import Suite, Waiver
 
 if TYPE_CHECKING:
     from pytest_ireval.gate.material import Material

@@ -13,19 +13,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pytest_ireval.baselines.at_base import called_in, path_from_top
+from pytest_ireval.baseline.at_base import called_in, path_from_top
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import InputError, IrevalError, one_line
 from pytest_ireval.gate.inputs import judgments_of_suite, queries_of_suite
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.branches import Tree
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.planning import Check, planned
-from pytest_ireval.suites.finding import says_suite
-from pytest_ireval.suites.loading import load_suites
-from pytest_ireval.suites.loosening import ChangedOption, changed_options, format_changed_value, looser_part
-from pytest_ireval.suites.suite import FileAsked, Suite, Waiver
+from pytest_ireval.suite.finding import says_suite
+from pytest_ireval.suite.loading import load_suites
+from pytest_ireval.suite.loosening import ChangedOption, changed_options, format_changed_value, looser_part
+from pytest_ireval.suite.suite import FileAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
 NAMED = 10

@@ -9,6 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.join import grades_of
+from pytest_ireval.data.judged import is_relevant
+from pytest_ireval.data.rankings import Rankings, rankings_of_columns
 from pytest_ireval.gate.replay import (
     Stage,
     as_now,
@@ -24,10 +28,6 @@ from pytest_ireval.gate.replay import (
 )
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.rehearsal import HarmlessChange, Level, MutantNoticed
-from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.join import grades_of
-from pytest_ireval.retrieval.judged import is_relevant
-from pytest_ireval.retrieval.rankings import Rankings, rankings_of_columns
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import WHOLE, Mask, Side, Slice, one_value
 

@@ -20,9 +20,9 @@ from pytest_ireval.cli.options import (
 )
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.comparing import compare
+from pytest_ireval.data.formats.writers import put
 from pytest_ireval.results.comparison import Discrimination, MetricComparison
 from pytest_ireval.results.evaluation import MissingQueries
-from pytest_ireval.retrieval.formats.writers import put
 
 
 @click.command(name="discriminate", context_settings={"show_default": True})
@@ -60,8 +60,8 @@ def command(
     notes = [f"{len(named)} systems, {comparison.queries} queries, {comparison.test} test, alpha {alpha:g}"]
     notes += [f"{each.name} is left out: {each.untested}" for each in comparison.metrics if each.untested]
     if svg is not None and found:
-        from pytest_ireval.reports.charts.curves import significance_chart
-        from pytest_ireval.reports.charts.drawing import draw_file
+        from pytest_ireval.report.charts.curves import significance_chart
+        from pytest_ireval.report.charts.drawing import draw_file
 
         put({Path(svg): [draw_file(significance_chart(found, alpha))]})
         notes.append(f"wrote {svg}")

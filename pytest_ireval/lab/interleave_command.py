@@ -21,8 +21,11 @@ from pytest_ireval.cli.options import (
     registry_at,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.data.formats.writers import put, write_table
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import read_table
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.intake.reading import read_judgments, read_rankings
 from pytest_ireval.lab.interleaving import (
     NO_TEAM,
     MeanPreference,
@@ -47,11 +50,8 @@ from pytest_ireval.lab.online import (
     offline,
     simulated_outcomes,
 )
+from pytest_ireval.reading import read_judgments, read_rankings
 from pytest_ireval.results.evaluation import Grades
-from pytest_ireval.retrieval.companions import read_table
-from pytest_ireval.retrieval.formats.writers import put, write_table
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.text_table import counted
 
 LISTED = 10
@@ -355,8 +355,8 @@ def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int,
     needed = [each.needed for each in rows if each.needed is not None]
     if not needed:
         return f"nothing to draw, because no test finds a difference: {svg} not written"
-    from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.reports.charts.drawing import draw_file
+    from pytest_ireval.report.charts.curves import CurvePanel, curves_chart
+    from pytest_ireval.report.charts.drawing import draw_file
 
     most = math.log10(min(MOST_DRAWN, max(100, 2 * max(needed))))
     sizes = sorted({round(10 ** (1 + (most - 1) * step / (POINTS - 1))) for step in range(POINTS)})

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.tables import Table, Unfit, column_for, id_in, plain_name
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.tables import Table, Unfit, column_for, id_in, plain_name
 from pytest_ireval.statistics.binomial import heads_at_most, share_limits
 from pytest_ireval.statistics.mean_evidence import equivalence, paired_t
 

@@ -15,19 +15,19 @@ from typing import Any, NamedTuple
 import click
 
 from pytest_ireval.cli.options import LateBar, suites_named
+from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError, Problem, SourceError
 from pytest_ireval.gate.inputs import gathered
 from pytest_ireval.gate.material import today_of
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.progress import Stopwatch
-from pytest_ireval.reports.charts.curves import load_chart
-from pytest_ireval.reports.charts.drawing import draw_file
-from pytest_ireval.retrieval.formats.writers import put
+from pytest_ireval.report.charts.curves import load_chart
+from pytest_ireval.report.charts.drawing import draw_file
 from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Request
 from pytest_ireval.sources.source_answers import fetch_answers
-from pytest_ireval.suites.quantities import Amount
-from pytest_ireval.suites.suite import SourceAsked
+from pytest_ireval.suite.quantities import Amount
+from pytest_ireval.suite.suite import SourceAsked
 from pytest_ireval.text_table import printable, table, wrapped
 
 PERCENTILES = (50, 95, 99)

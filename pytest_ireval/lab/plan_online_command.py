@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
+from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.lab.online import Design
-from pytest_ireval.retrieval.formats.writers import put
 
 DAYS = (7, 14, 28, 56)
 
@@ -218,8 +218,8 @@ def _rough(design: Design, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _drawn(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:
-    from pytest_ireval.reports.charts.curves import detectable_chart
-    from pytest_ireval.reports.charts.drawing import draw_file
+    from pytest_ireval.report.charts.curves import detectable_chart
+    from pytest_ireval.report.charts.drawing import draw_file
 
     last = max(DAYS[-1], *days, *(min(365, design.days(change, per_day)) for change in changes), 1)
     points = [(day, design.change(day * per_day)) for day in (*range(1, last, max(1, last // 200)), last)]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.judged import Floats
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.retrieval.judged import Floats
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.orders import compare_orders
 from pytest_ireval.statistics.resolution import MOST

@@ -20,6 +20,7 @@ from pytest_ireval.cli.options import (
 )
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.comparing import why_untested
+from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.lab.reliability import (
     Agreement,
@@ -35,7 +36,6 @@ from pytest_ireval.lab.reliability import (
 )
 from pytest_ireval.lab.stress_command import systems_named
 from pytest_ireval.lab.systems import Systems, SystemValues, doubts, system_values
-from pytest_ireval.retrieval.formats.writers import put
 from pytest_ireval.text_table import counted
 
 share_between = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -214,8 +214,8 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
     drawn = [each for each in found if each.trend]
     if not drawn:
         return f"nothing to draw: {svg} not written"
-    from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.reports.charts.drawing import draw_file
+    from pytest_ireval.report.charts.curves import CurvePanel, curves_chart
+    from pytest_ireval.report.charts.drawing import draw_file
 
     panels = []
     for each in drawn:

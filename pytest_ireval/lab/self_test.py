@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baselines.changes import changed_queries
+from pytest_ireval.baseline.changes import changed_queries
+from pytest_ireval.data.rankings import Rankings, rankings_of
 from pytest_ireval.errors import InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import rankings_of_suite
 from pytest_ireval.gate.inputs import gathered
@@ -44,7 +45,6 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.rehearsal import AskedAgain, FalseAlarms, MetricNoise, SameAgain, SelfTest, ToleranceNoise
-from pytest_ireval.retrieval.rankings import Rankings, rankings_of
 from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
@@ -53,7 +53,7 @@ from pytest_ireval.statistics.binomial import share_limits
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.suites.suite import Place, SourceAsked, Suite
+from pytest_ireval.suite.suite import Place, SourceAsked, Suite
 
 WHOLE_SUITE = ""
 

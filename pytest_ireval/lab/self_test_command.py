@@ -18,7 +18,7 @@ from pytest_ireval.text_table import counted, printable, table, wrapped
 if TYPE_CHECKING:
     from pytest_ireval.gate.verdicts import Circumstances
     from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.suites.suite import Suite
+    from pytest_ireval.suite.suite import Suite
 
 
 WIDTH = 100
@@ -76,7 +76,7 @@ def _rehearsed(
     from pytest_ireval.gate.verdicts import Circumstances
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.results.plain import to_plain
-    from pytest_ireval.suites.loading import load_suites
+    from pytest_ireval.suite.loading import load_suites
 
     registry = Conftests().registry_for(path)
     circumstances = Circumstances(today_of())

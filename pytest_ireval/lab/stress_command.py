@@ -22,9 +22,10 @@ from pytest_ireval.cli.options import (
     tests_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
+from pytest_ireval.data.formats.writers import put
+from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Companions
-from pytest_ireval.intake.reading import read_judgments
 from pytest_ireval.lab.systems import (
     ALL,
     Stressed,
@@ -38,9 +39,8 @@ from pytest_ireval.lab.systems import (
     system_values,
     systems_of,
 )
+from pytest_ireval.reading import read_judgments
 from pytest_ireval.results.evaluation import MissingQueries, Policies
-from pytest_ireval.retrieval.formats.writers import put
-from pytest_ireval.retrieval.judgments import Judgments
 from pytest_ireval.text_table import counted
 
 if TYPE_CHECKING:
@@ -258,8 +258,8 @@ def _cell(value: float | None) -> str:
 
 def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
     """Write the picture: three panels for each metric, both forms of it in one panel."""
-    from pytest_ireval.reports.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.reports.charts.drawing import draw_file
+    from pytest_ireval.report.charts.curves import CurvePanel, curves_chart
+    from pytest_ireval.report.charts.drawing import draw_file
 
     least = next(iter(robust.values()))[-1].level
     lowest = min((each.tau for found in robust.values() for each in found if each.tau is not None), default=0.0)

@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval.comparing import Test, brought_together, pair_tests, why_untested
+from pytest_ireval.data.coerce import JudgmentsLike, RankingsLike
+from pytest_ireval.data.formats.input_file import FilePath
+from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, Mask
+from pytest_ireval.data.judgments import Judgments, drop_judgments
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.scan.tokens import mixed
+from pytest_ireval.data.views import only, with_fewer_judgments
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Companions, Setting, scores_under, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.doors import JudgmentsLike, RankingsLike
-from pytest_ireval.retrieval.formats.input_file import FilePath
-from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, Mask
-from pytest_ireval.retrieval.judgments import Judgments, drop_judgments
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import mixed
-from pytest_ireval.retrieval.views import only, with_fewer_judgments
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.orders import compare_orders
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
+    from pytest_ireval.data.judged import JudgedRankings
     from pytest_ireval.results.explanation import Steps
-    from pytest_ireval.retrieval.judged import JudgedRankings
 
     Batch = Callable[Concatenate[JudgedRankings, ...], NDArray[np.float64]]
     StepsOf = Callable[Concatenate[JudgedRankings, ...], Steps]

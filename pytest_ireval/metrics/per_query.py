@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
+    from pytest_ireval.data.judged import JudgedRankings
+    from pytest_ireval.data.judgments import Subtopics
     from pytest_ireval.metrics.metric import About, Batch
-    from pytest_ireval.retrieval.judged import JudgedRankings
-    from pytest_ireval.retrieval.judgments import Subtopics
 
     OfOneRanking = Callable[Concatenate["Ranking", ...], SupportsFloat]
 

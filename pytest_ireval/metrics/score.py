@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.judged import Floats, JudgedRankings, Mask
+from pytest_ireval.data.views import only
 from pytest_ireval.errors import MetricError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.judged import Floats, JudgedRankings, Mask
-from pytest_ireval.retrieval.views import only
 from pytest_ireval.text_table import counted
 
 ROUNDING = 1e-9

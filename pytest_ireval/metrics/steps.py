@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, Mask
 from pytest_ireval.errors import MetricError
 from pytest_ireval.results.explanation import Beside, Column, Steps
-from pytest_ireval.retrieval.judged import Floats, Integers, JudgedRankings, Mask
 
 
 class Listing(NamedTuple):

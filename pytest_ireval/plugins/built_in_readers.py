@@ -6,11 +6,11 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from pytest_ireval.data.formats import recognised
+from pytest_ireval.data.formats.input_file import InputFile
+from pytest_ireval.data.formats.reader import Content, Reader
+from pytest_ireval.data.tables import holds_judgments, holds_queries, holds_rankings
 from pytest_ireval.plugins.hookspecs import hookimpl
-from pytest_ireval.retrieval.formats import recognised
-from pytest_ireval.retrieval.formats.input_file import InputFile
-from pytest_ireval.retrieval.formats.reader import Content, Reader
-from pytest_ireval.retrieval.tables import holds_judgments, holds_queries, holds_rankings
 
 
 @hookimpl
@@ -23,7 +23,7 @@ def _in(module: str, function: str, *, told: bool = False) -> Callable[..., Any]
     """``function(file)`` of a module of formats, imported when it is called; ``told`` passes how to read, too."""
 
     def read(*given: Any) -> Any:
-        found = getattr(import_module(f"pytest_ireval.retrieval.formats.{module}"), function)
+        found = getattr(import_module(f"pytest_ireval.data.formats.{module}"), function)
         return found(*given) if told else found(given[0])
 
     return read

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import starmap
 from typing import Any, TypeVar
 
+from pytest_ireval.data.formats.reader import CONTENTS, Reader
 from pytest_ireval.entry_points import plain_distribution
 from pytest_ireval.errors import PluginError
 from pytest_ireval.metrics.catalog import CatalogEntry, MetricCatalog, MetricResolver, listed_metric
@@ -16,8 +17,7 @@ from pytest_ireval.metrics.elsewhere import Elsewhere, find_mistake
 from pytest_ireval.metrics.metric import NAME, Metric
 from pytest_ireval.metrics.names import Vocabulary, key_of
 from pytest_ireval.metrics.parameters import HOLE, SPELLED, stem
-from pytest_ireval.plugins.kinds import KIND_NAME, SourceKind
-from pytest_ireval.retrieval.formats.reader import CONTENTS, Reader
+from pytest_ireval.plugins.plugin_types import KIND_NAME, SourceKind
 
 
 @dataclass(frozen=True)

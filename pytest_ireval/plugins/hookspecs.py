@@ -48,16 +48,16 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from pytest_ireval.errors import PluginError
-from pytest_ireval.plugins.kinds import KIND_NAME
+from pytest_ireval.plugins.plugin_types import KIND_NAME
 
 if TYPE_CHECKING:
-    from pytest_ireval.baselines.record import Acceptance
+    from pytest_ireval.baseline.record import Acceptance
+    from pytest_ireval.data.formats.reader import Reader
     from pytest_ireval.metrics.catalog import MetricResolver
     from pytest_ireval.metrics.elsewhere import Elsewhere
     from pytest_ireval.metrics.metric import Metric
-    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+    from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKind
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
-    from pytest_ireval.retrieval.formats.reader import Reader
 
 
 PROJECT = "ireval"

@@ -11,6 +11,7 @@ from typing import Any
 
 import pluggy
 
+from pytest_ireval.data.formats.reader import Reader
 from pytest_ireval.entry_points import (
     ENTRY_POINT_GROUP,
     OF_COMMANDS,
@@ -30,8 +31,7 @@ from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.by_name import Brought, Origin, Thing, kinds_by_name, readers_by_name, vocabulary_of
 from pytest_ireval.plugins.hookspecs import ReportSection
-from pytest_ireval.plugins.kinds import DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
-from pytest_ireval.retrieval.formats.reader import Reader
+from pytest_ireval.plugins.plugin_types import DiagnosisKind, Kinds, RuleKind, SourceKind, refuse_wrong_defaults
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_ireval.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pytest_ireval.plugins.kinds import DiagnosisKind, RuleKind, SourceKind
+    from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKind
 
 
 @hookimpl

@@ -30,8 +30,8 @@ from pytest_ireval.rules.wording import (
     would_words,
 )
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.suites.options import AlwaysEvidenceOptions
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suite.options import AlwaysEvidenceOptions
+from pytest_ireval.suite.quantities import Tolerance
 
 
 def tested_p(options: AlwaysEvidenceOptions, question: Question, p: Callable[[], float]) -> float | None:

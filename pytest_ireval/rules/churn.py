@@ -8,12 +8,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import Part, rule
+from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
-from pytest_ireval.suites.option_types import AmountText, MetricText, Number
-from pytest_ireval.suites.options import LESS, ComparingOptions
+from pytest_ireval.suite.option_types import AmountText, MetricText, Number
+from pytest_ireval.suite.options import LESS, ComparingOptions
 
 
 class ChurnOptions(ComparingOptions):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 
 from pytest_ireval.errors import shown
-from pytest_ireval.plugins.kinds import DiagnosisKind, diagnosis
+from pytest_ireval.plugins.plugin_types import DiagnosisKind, diagnosis
 from pytest_ireval.rules.diagnosis import LEAST_SHARE, RankingChange, Symptom
 from pytest_ireval.rules.renaming import Changed, find_renaming
 from pytest_ireval.text_table import counted

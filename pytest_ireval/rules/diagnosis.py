@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_ireval.errors import PluginError, one_line, raised, shown
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.kinds import DiagnosisKind, Part
+from pytest_ireval.plugins.plugin_types import DiagnosisKind, Part
 from pytest_ireval.results.outcome import Diagnosis
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.side import Floats, Population, Side

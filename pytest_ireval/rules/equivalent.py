@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import rule
+from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import few_words, numbers_of, tested_p, undecided
 from pytest_ireval.rules.context import Ruling, Seen
@@ -27,9 +27,9 @@ from pytest_ireval.rules.wording import (
 )
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.suites.option_types import MetricText, ToleranceText
-from pytest_ireval.suites.options import AlwaysEvidenceOptions, WeightedOptions
-from pytest_ireval.suites.quantities import refuse_tolerance
+from pytest_ireval.suite.option_types import MetricText, ToleranceText
+from pytest_ireval.suite.options import AlwaysEvidenceOptions, WeightedOptions
+from pytest_ireval.suite.quantities import refuse_tolerance
 from pytest_ireval.text_table import counted
 
 

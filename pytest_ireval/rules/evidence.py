@@ -10,7 +10,7 @@ import numpy as np
 from pytest_ireval.rules.context import Seen, Unjudged, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.suites.options import AlwaysEvidenceOptions
+from pytest_ireval.suite.options import AlwaysEvidenceOptions
 from pytest_ireval.text_table import counted
 
 

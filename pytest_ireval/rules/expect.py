@@ -10,11 +10,11 @@ from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.errors import did_you_mean, shown
-from pytest_ireval.plugins.kinds import Part, rule
+from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.context import Ruling, Seen
-from pytest_ireval.suites.option_types import Text, Texts, Whole
-from pytest_ireval.suites.options import IN_PARTS, Options, RuleOptions
+from pytest_ireval.suite.option_types import Text, Texts, Whole
+from pytest_ireval.suite.options import IN_PARTS, Options, RuleOptions
 
 
 class Expectation(Options):

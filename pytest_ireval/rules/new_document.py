@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.scan.tokens import Words
 from pytest_ireval.errors import shown
-from pytest_ireval.plugins.kinds import rule
-from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.scan.tokens import Words
+from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.wording import on, queries_of
-from pytest_ireval.suites.option_types import AmountText, Texts, Whole
-from pytest_ireval.suites.options import LESS, MORE, ComparingOptions
+from pytest_ireval.suite.option_types import AmountText, Texts, Whole
+from pytest_ireval.suite.options import LESS, MORE, ComparingOptions
 from pytest_ireval.text_table import counted
 
 TOP = 3

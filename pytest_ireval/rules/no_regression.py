@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import rule
+from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, rule_by_evidence, tested_p
 from pytest_ireval.rules.context import Ruling, Seen, percent
@@ -26,9 +26,9 @@ from pytest_ireval.rules.wording import (
     who_got_worse,
     worst_changes,
 )
-from pytest_ireval.suites.option_types import MetricText, TolerancesText, ToleranceText
-from pytest_ireval.suites.options import EvidenceOptions, WeightedOptions
-from pytest_ireval.suites.quantities import Tolerance, refuse_tolerance
+from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
+from pytest_ireval.suite.options import EvidenceOptions, WeightedOptions
+from pytest_ireval.suite.quantities import Tolerance, refuse_tolerance
 
 HARD_LIMIT_TOLERANCES = 5
 """The default of the hard limit is this many tolerances, but at least one of these shares of the baseline."""

@@ -8,16 +8,16 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem, SuiteError, did_you_mean, shown
 from pytest_ireval.explaining import is_recall
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.kinds import Part
-from pytest_ireval.retrieval.queries import Queries
+from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.expect import Expectation
 from pytest_ireval.rules.side import WHOLE, Floats, Slice, in_order, one_value, slice_of, slug
 from pytest_ireval.statistics.estimate import Counts, weighting
-from pytest_ireval.suites.quantities import Tolerances
-from pytest_ireval.suites.suite import Place, RuleAsked, Suite, Waiver
+from pytest_ireval.suite.quantities import Tolerances
+from pytest_ireval.suite.suite import Place, RuleAsked, Suite, Waiver
 from pytest_ireval.text_table import counted
 
 INPUTS = "inputs"

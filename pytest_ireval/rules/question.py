@@ -19,10 +19,10 @@ from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.mean_evidence import FEWEST, MeanEvidence, mean_evidence
 from pytest_ireval.statistics.resolution import LEVEL, false_alarm, queries_needed, resolution
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suite.quantities import Tolerance
 
 if TYPE_CHECKING:
-    from pytest_ireval.suites.options import RuleOptions
+    from pytest_ireval.suite.options import RuleOptions
 
 ROUNDING = 1e-12
 """A move beyond the tolerance by less than this share is rounding."""

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.queries import Queries, composed
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.retrieval.judgments import Judgments
-from pytest_ireval.retrieval.queries import Queries, composed
-from pytest_ireval.retrieval.rankings import Rankings
 from pytest_ireval.statistics.estimate import Counts
 
 T = TypeVar("T")

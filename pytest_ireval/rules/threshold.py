@@ -13,16 +13,16 @@ from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
-from pytest_ireval.plugins.kinds import Part, rule
+from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import Ruling, Seen, Values
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
-from pytest_ireval.suites.editor_types import FILLED_IN
-from pytest_ireval.suites.option_types import Against, BoundText, FigureText, MetricText, Text, Texts
-from pytest_ireval.suites.options import IN_PARTS, RuleFacts, RuleOptions
-from pytest_ireval.suites.quantities import Bound, refuse_unit
-from pytest_ireval.suites.suite import STORED
+from pytest_ireval.suite.editor_types import FILLED_IN
+from pytest_ireval.suite.option_types import Against, BoundText, FigureText, MetricText, Text, Texts
+from pytest_ireval.suite.options import IN_PARTS, RuleFacts, RuleOptions
+from pytest_ireval.suite.quantities import Bound, refuse_unit
+from pytest_ireval.suite.suite import STORED
 from pytest_ireval.text_table import decimals_beside
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")

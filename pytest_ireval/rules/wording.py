@@ -14,7 +14,7 @@ from pytest_ireval.rules.evidence import Robustness, left_open_of, robustness_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.looks import LOOKS
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suite.quantities import Tolerance
 from pytest_ireval.text_table import counted, cut, decimals_beside, plural, roughly
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field, model_validator
 
-from pytest_ireval.plugins.kinds import rule
+from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided
 from pytest_ireval.rules.context import Ruling, Seen, percent
@@ -31,8 +31,8 @@ from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import NetSevere, net_severe
-from pytest_ireval.suites.option_types import AmountText, MetricText, Number
-from pytest_ireval.suites.options import MORE, EvidenceOptions, Looser
+from pytest_ireval.suite.option_types import AmountText, MetricText, Number
+from pytest_ireval.suite.options import MORE, EvidenceOptions, Looser
 from pytest_ireval.text_table import counted, roughly
 
 ROUNDING = 2e-12

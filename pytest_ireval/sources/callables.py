@@ -17,9 +17,9 @@ from types import ModuleType
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from pytest_ireval.data.document_texts import TITLES, URLS
+from pytest_ireval.data.tables import Named, Unfit, id_of, number_of
 from pytest_ireval.errors import Problem, SourceError, did_you_mean, raised_at, shown, told, within
-from pytest_ireval.retrieval.document_texts import TITLES, URLS
-from pytest_ireval.retrieval.tables import Named, Unfit, id_of, number_of
 from pytest_ireval.text_table import counted
 
 QUERY_WORDS = ("text", "query", "queries")

@@ -15,17 +15,17 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
+from pytest_ireval.data.coerce import as_rankings
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.formats.writers import encoded_queries
+from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, last_lines, tidy, within
-from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.doors import as_rankings
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.formats.writers import encoded_queries
-from pytest_ireval.retrieval.rankings import Rankings
+from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suites.option_types import DurationText, Flag, PathText, Text, Texts
-from pytest_ireval.suites.options import SourceOptions
-from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suite.option_types import DurationText, Flag, PathText, Text, Texts
+from pytest_ireval.suite.options import SourceOptions
+from pytest_ireval.suite.scalars import UnfitError
 
 
 class CommandOptions(SourceOptions):

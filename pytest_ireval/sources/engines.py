@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.baselines.trees import hash_of
+from pytest_ireval.baseline.trees import hash_of
+from pytest_ireval.data.document_texts import TITLES, URLS
 from pytest_ireval.errors import Problem, SourceError, shown
-from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.document_texts import TITLES, URLS
+from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.index import (
     COPIES,
     INDEX,
@@ -40,8 +40,8 @@ from pytest_ireval.sources.lucene_index import make_lucene_requests
 from pytest_ireval.sources.recording import OFFLINE
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.source_answers import LOGIN
-from pytest_ireval.suites.option_types import Flag, Text, Texts, Whole
-from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suite.option_types import Flag, Text, Texts, Whole
+from pytest_ireval.suite.scalars import UnfitError
 
 
 class _EngineOptions(LiveOptions):

@@ -9,14 +9,14 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import Field, model_validator
 
 from pytest_ireval.errors import shown
-from pytest_ireval.plugins.kinds import source
+from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.index import INDEX, check_index_option, fetch_with_index, read_index_option
 from pytest_ireval.sources.live_fetching import fetch_over_http
 from pytest_ireval.sources.live_options import LiveOptions
 from pytest_ireval.sources.live_request import Exchange, JsonTree, compile_path, find_placeholders, find_sizes
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.option_types import Text, Whole
-from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suite.option_types import Text, Whole
+from pytest_ireval.suite.scalars import UnfitError
 
 SIZES = (
     "size",

@@ -20,8 +20,8 @@ import urllib3
 from urllib3 import exceptions
 from urllib3.response import BaseHTTPResponse
 
+from pytest_ireval.data.formats.other_tools import incomplete
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
-from pytest_ireval.retrieval.formats.other_tools import incomplete
 from pytest_ireval.secrets import hidden, keep
 from pytest_ireval.sources.live_request import LONGEST_WAIT, AttemptError, TimedAnswer
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from pytest_ireval.baselines.index_facts import FACTS
+from pytest_ireval.baseline.index_facts import FACTS
 from pytest_ireval.errors import SourceError, one_line, shown
 from pytest_ireval.sources.live_request import AttemptError, TimedAnswer, compile_path
 from pytest_ireval.sources.recording import OFFLINE, Recording
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suite.scalars import UnfitError
 
 if TYPE_CHECKING:
     from pytest_ireval.sources.http_client import HttpClient

@@ -15,9 +15,9 @@ from threading import Lock, local
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
+from pytest_ireval.data.formats.other_tools import incomplete
+from pytest_ireval.data.rankings import rankings_of_lists
 from pytest_ireval.errors import Problem, SourceError, shown
-from pytest_ireval.retrieval.formats.other_tools import incomplete
-from pytest_ireval.retrieval.rankings import rankings_of_lists
 from pytest_ireval.sources.callables import find_rising_scores
 from pytest_ireval.sources.fetching import fetch_all
 from pytest_ireval.sources.live_options import LiveOptions

@@ -12,13 +12,13 @@ from pydantic import Field, model_validator
 from pytest_ireval.errors import Problem, shown
 from pytest_ireval.secrets import keep
 from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, find_placeholders
-from pytest_ireval.suites.option_types import AmountText, Count, DurationText, Number, PathText, Text, Whole
-from pytest_ireval.suites.options import SourceOptions
-from pytest_ireval.suites.quantities import Amount
-from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suite.option_types import AmountText, Count, DurationText, Number, PathText, Text, Whole
+from pytest_ireval.suite.options import SourceOptions
+from pytest_ireval.suite.quantities import Amount
+from pytest_ireval.suite.scalars import UnfitError
 
 if TYPE_CHECKING:
-    from pytest_ireval.retrieval.queries import Queries
+    from pytest_ireval.data.queries import Queries
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 SECRET_HEADERS = re.compile(r"authorization|cookie|key|token|secret|password", re.IGNORECASE)

@@ -10,9 +10,9 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
-from pytest_ireval.retrieval.queries import Queries
-from pytest_ireval.suites.scalars import NUMBER, Scalar, UnfitError
+from pytest_ireval.suite.scalars import NUMBER, Scalar, UnfitError
 
 
 def _read_json_tree(value: Any) -> Any:

@@ -13,12 +13,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.rankings import rankings_of_lists
+from pytest_ireval.data.tables import Unfit
 from pytest_ireval.errors import Mistakes, Problem, SourceError, raised_at, shown, told, within
-from pytest_ireval.plugins.kinds import source
+from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.progress import SILENT
-from pytest_ireval.retrieval.doors import some
-from pytest_ireval.retrieval.rankings import rankings_of_lists
-from pytest_ireval.retrieval.tables import Unfit
 from pytest_ireval.sources.callables import (
     QUERY_WORDS,
     Described,
@@ -34,9 +34,9 @@ from pytest_ireval.sources.callables import (
 )
 from pytest_ireval.sources.fetching import CallOutcome, fetch_all
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.option_types import DurationText, PathTexts, Text, Whole
-from pytest_ireval.suites.options import SourceOptions
-from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suite.option_types import DurationText, PathTexts, Text, Whole
+from pytest_ireval.suite.options import SourceOptions
+from pytest_ireval.suite.scalars import UnfitError
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}

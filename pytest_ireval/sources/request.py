@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_ireval.data.formats.reader import Reader
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
-from pytest_ireval.retrieval.formats.reader import Reader
-from pytest_ireval.retrieval.queries import Queries
 
 
 @dataclass(frozen=True)

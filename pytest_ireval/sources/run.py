@@ -11,17 +11,17 @@ from pathlib import Path
 
 from pydantic import Field
 
+from pytest_ireval.data.coerce import as_rankings
+from pytest_ireval.data.formats.input_file import input_file, near
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import read_timings
+from pytest_ireval.data.views import side_by_side
 from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, shown, within
-from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.companions import read_timings
-from pytest_ireval.retrieval.doors import as_rankings
-from pytest_ireval.retrieval.formats.input_file import input_file, near
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import side_by_side
+from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.request import Request
-from pytest_ireval.suites.option_types import PathText, PathTexts, Text
-from pytest_ireval.suites.options import SourceOptions
+from pytest_ireval.suite.option_types import PathText, PathTexts, Text
+from pytest_ireval.suite.options import SourceOptions
 
 
 class RunOptions(SourceOptions):

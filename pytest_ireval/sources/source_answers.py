@@ -10,20 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baselines.index_facts import IndexFacts, index_facts, one_index
-from pytest_ireval.baselines.trees import prune_tree
+from pytest_ireval.baseline.index_facts import IndexFacts, index_facts, one_index
+from pytest_ireval.baseline.trees import prune_tree
+from pytest_ireval.data.coerce import as_rankings, some
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import flat_fields, plain_field
+from pytest_ireval.data.views import first_documents, of_queries
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.suite_result import RecordedAnswers
-from pytest_ireval.retrieval.companions import flat_fields, plain_field
-from pytest_ireval.retrieval.doors import as_rankings, some
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.rankings import Rankings
-from pytest_ireval.retrieval.views import first_documents, of_queries
 from pytest_ireval.secrets import hidden, hidden_in
 from pytest_ireval.sources.fetching import fetch_all
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.suite import SourceAsked
+from pytest_ireval.suite.suite import SourceAsked
 from pytest_ireval.text_table import counted
 
 UNPLACED = ("", "rankings")

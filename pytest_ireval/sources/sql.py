@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
+from pytest_ireval.data.rankings import rankings_of_lists
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
-from pytest_ireval.plugins.kinds import source
-from pytest_ireval.retrieval.rankings import rankings_of_lists
+from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.callables import IDS, Described, find_rising_scores, read_ranking
 from pytest_ireval.sources.fetching import fetch_all
 from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, refuse_unknown
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.suites.option_types import DurationText, Text, Whole
-from pytest_ireval.suites.options import SourceOptions
-from pytest_ireval.suites.scalars import UnfitError
+from pytest_ireval.suite.option_types import DurationText, Text, Whole
+from pytest_ireval.suite.options import SourceOptions
+from pytest_ireval.suite.scalars import UnfitError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, TextClause
 
-    from pytest_ireval.retrieval.queries import Queries
+    from pytest_ireval.data.queries import Queries
 
 PARAMETER = re.compile(r"(?<![:\w]):([A-Za-z_]\w*)")
 LIMIT = re.compile(

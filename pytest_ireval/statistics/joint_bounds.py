@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.retrieval.views import LEFT, Labellings
+from pytest_ireval.data.views import LEFT, Labellings
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
 
 Integers = NDArray[np.int64]

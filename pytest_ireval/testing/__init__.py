@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_ireval.testing.contract import Finding, check_metric, metric_contract
-from pytest_ireval.testing.kinds import RULES, SOURCES, check_rule, check_source, request_from, seen_from
+from pytest_ireval.testing.plugin_types import RULES, SOURCES, check_rule, check_source, request_from, seen_from
 from pytest_ireval.testing.promises import PROMISES
 from pytest_ireval.testing.readers import READERS, check_reader
 

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.join import judge
+from pytest_ireval.data.judged import Documents, Hits, JudgedRankings, Sessions
+from pytest_ireval.data.judgments import Ideal, Subtopics
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.side_data import with_companions
 from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import settled, units_of
-from pytest_ireval.retrieval.companions import with_companions
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.join import judge
-from pytest_ireval.retrieval.judged import Documents, Hits, JudgedRankings, Sessions
-from pytest_ireval.retrieval.judgments import Ideal, Subtopics
-from pytest_ireval.retrieval.queries import Queries
 
 _SEED = 20240613
 TOP = 3

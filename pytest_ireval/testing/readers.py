@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pytest_ireval.data.coerce import as_judgments, as_queries, as_rankings
+from pytest_ireval.data.formats.input_file import GLANCE, input_file
+from pytest_ireval.data.formats.reader import Reader, Reading, fits
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings
-from pytest_ireval.retrieval.formats.input_file import GLANCE, input_file
-from pytest_ireval.retrieval.formats.reader import Reader, Reading, fits
 from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, findings_of
 
 

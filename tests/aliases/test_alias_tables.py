@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from pytest_ireval import InputError
-from pytest_ireval.retrieval.aliases import read_aliases, read_groups
+from pytest_ireval.data.aliases import read_aliases, read_groups
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError, evaluate
-from pytest_ireval.retrieval.aliases import collapsed, renamed
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.tables import Table
+from pytest_ireval.data.aliases import collapsed, renamed
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.tables import Table
 
 
 def lists(rankings):

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.retrieval.aliases import passages_of
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.aliases import passages_of
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
 
 JUDGMENTS = {"q": {"book#0-100": 2, "book#100-200": 1}, "r": {"book#50-150": 1}}
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pytest_ireval.reports.page import page_text
+from pytest_ireval.report.page import page_text
 
 
 def page_of(run):

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from browser.firefox import firefox, installed
 from browser.needs import without
-from reports.full_run import full_run
+from report.full_run import full_run
 
-from pytest_ireval.reports.page import page_text
+from pytest_ireval.report.page import page_text
 
 
 @pytest.fixture(scope="module")

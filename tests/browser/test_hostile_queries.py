@@ -6,9 +6,9 @@ import pytest
 from browser.pages import page_of
 from browser.queries import explorer, view
 from playwright.sync_api import expect
-from reports.full_run import full_run
+from report.full_run import full_run
 
-from pytest_ireval.reports.query_view import query_view
+from pytest_ireval.report.query_view import query_view
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = "\"><img src=x onerror='alert(2)'>"

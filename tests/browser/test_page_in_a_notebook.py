@@ -2,7 +2,7 @@
 
 import pytest
 from playwright.sync_api import expect
-from reports.full_run import full_run
+from report.full_run import full_run
 
 
 @pytest.fixture

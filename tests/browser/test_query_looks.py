@@ -7,7 +7,7 @@ from browser.needs import without
 from browser.pages import page_of, queries_of
 from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
-from reports.full_run import full_run
+from report.full_run import full_run
 
 
 @pytest.fixture(scope="module")

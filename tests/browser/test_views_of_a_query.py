@@ -6,7 +6,7 @@ import pytest
 from browser.pages import queries_of
 from browser.queries import control, explorer, ids, opener, shown, view
 from playwright.sync_api import expect
-from reports.full_run import full_run
+from report.full_run import full_run
 
 
 @pytest.fixture(scope="module")

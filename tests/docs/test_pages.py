@@ -16,7 +16,7 @@ from pytest_ireval.cli import COMMANDS, commands
 from pytest_ireval.metrics.metric import NEEDS
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.commands import find_commands
-from pytest_ireval.pytest_adapter import plugin
+from pytest_ireval.pytest_plugin import plugin
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])

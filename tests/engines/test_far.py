@@ -17,9 +17,9 @@ from engines.conftest import without
 
 from pytest_ireval import InputError, IrevalError, evaluate
 from pytest_ireval.cli import evaluate_command
+from pytest_ireval.data import coerce
 from pytest_ireval.evaluating import executors
 from pytest_ireval.progress import Silent
-from pytest_ireval.retrieval import doors
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("default")]
 """Other people's servers warn of what they like."""
@@ -237,7 +237,7 @@ def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs, m
     pipe.unlink()
     os.mkfifo(pipe)
     files = sorted(map(str, (runs / "runs").iterdir()))
-    monkeypatch.setattr(doors, "ranking_files", lambda _: files)  # a folder has no pipes
+    monkeypatch.setattr(coerce, "ranking_files", lambda _: files)  # a folder has no pipes
     found = []
     done = Counted()
 

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from pencil import as_needed, companions
+from graded_rankings import as_needed, companions
 
 from pytest_ireval import load_registry, why
 from pytest_ireval.testing.breaking import variants

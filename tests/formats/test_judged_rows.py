@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry, read_judgments, read_rankings
+from pytest_ireval.data.coerce import brought
+from pytest_ireval.data.formats import columnar, pieces
+from pytest_ireval.data.formats.input_file import input_file
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.formats.recognised import reader_for
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.doors import brought
-from pytest_ireval.retrieval.formats import columnar, pieces
-from pytest_ireval.retrieval.formats.input_file import input_file
-from pytest_ireval.retrieval.formats.reader import Reading
-from pytest_ireval.retrieval.formats.recognised import reader_for
 
 READERS = load_registry().readers
 COLUMNS = ("query", "rank", "grade", "judgment", "score", "tied_from", "tied_to")

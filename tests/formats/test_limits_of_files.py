@@ -8,9 +8,9 @@ from contextlib import suppress
 import pytest
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
+from pytest_ireval.data.coerce import how_ids_differ
+from pytest_ireval.data.formats import input_file, pieces, recognised
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.doors import how_ids_differ
-from pytest_ireval.retrieval.formats import input_file, pieces, recognised
 
 LINE = b"q1 Q0 d1 1 2.5 x\n"
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
+from pytest_ireval.data.formats import input_file
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.retrieval.formats import input_file
 
 
 @pytest.mark.parametrize("grade", ["-1e-400", "0.0000000001e-390"])

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import read_judgments, read_queries
+from pytest_ireval.data.formats.row_files import delimited_rows
+from pytest_ireval.data.side_data import document_fields
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.companions import document_fields
-from pytest_ireval.retrieval.formats.row_files import delimited_rows
 
 
 def refusal(read, path):

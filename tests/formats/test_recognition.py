@@ -4,8 +4,8 @@ import pytest
 from contents import graded
 
 from pytest_ireval import InputError, evaluate, load_registry, read_judgments, read_queries, read_rankings
-from pytest_ireval.retrieval.formats.input_file import input_file
-from pytest_ireval.retrieval.formats.recognised import readers_that_fit
+from pytest_ireval.data.formats.input_file import input_file
+from pytest_ireval.data.formats.recognised import readers_that_fit
 
 READERS = load_registry().readers
 

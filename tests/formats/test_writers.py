@@ -15,8 +15,8 @@ from pytest_ireval import (
     write_queries,
     write_rankings,
 )
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.tables import Table
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.tables import Table
 
 judgments_from_table = judgments_from(
     Table({"query": ["q"], "document": ["d"], "grade": [1], "judge": ["ann"], "date": ["today"]}, "judgments", str)

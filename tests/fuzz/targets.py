@@ -6,15 +6,15 @@ from functools import cache
 from pathlib import Path
 
 from pytest_ireval import load_registry, load_suites
-from pytest_ireval.baselines.fingerprints import fingerprint
-from pytest_ireval.baselines.text import Damage, decode_baseline, find_acceptances
+from pytest_ireval.baseline.fingerprints import fingerprint
+from pytest_ireval.baseline.text import Damage, decode_baseline, find_acceptances
+from pytest_ireval.data.aliases import read_aliases, read_groups
+from pytest_ireval.data.coerce import as_judgments, as_queries, as_rankings, brought
+from pytest_ireval.data.side_data import read_fields, read_preferences, read_timings
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.last_run import last_run
-from pytest_ireval.reports.data_files import refuse_contradictions, run_of
-from pytest_ireval.retrieval.aliases import read_aliases, read_groups
-from pytest_ireval.retrieval.companions import read_fields, read_preferences, read_timings
-from pytest_ireval.retrieval.doors import as_judgments, as_queries, as_rankings, brought
-from pytest_ireval.suites.finding import is_suite
+from pytest_ireval.report.data_files import refuse_contradictions, run_of
+from pytest_ireval.suite.finding import is_suite
 
 HERE = Path(__file__).parent
 LARGEST = 1 << 20

@@ -9,7 +9,7 @@ from branches import Branch
 from monorepo import Monorepo, isolate_git
 from town import Town
 
-from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baseline.reading import read_baseline
 
 SUITE = """\
 ireval: 1

@@ -25,7 +25,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 CHANGING = ("mkdir", "rename", "replace", "fsync", "unlink", "rmdir", "open", "write", "ftruncate", "chmod")
-ARGUMENTS = ("-p", "pytest_ireval.pytest_adapter.plugin", "-p", "no:cacheprovider", "--color=no", "--ireval")
+ARGUMENTS = ("-p", "pytest_ireval.pytest_plugin.plugin", "-p", "no:cacheprovider", "--color=no", "--ireval")
 ACCEPTING = ("--ireval-update", "--ireval-reason", "synonyms")
 LIMIT = 60
 """Seconds of processor time after which a run hangs; on a busy machine it takes longer without using more."""
@@ -100,7 +100,7 @@ def called_by_us():
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if name.startswith("importlib") or name == "pytest_ireval.reports.templates":
+        if name.startswith("importlib") or name == "pytest_ireval.report.templates":
             return False
         if name.startswith("pytest_ireval"):
             return True

@@ -4,16 +4,16 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_ireval import load_registry
+from pytest_ireval.data.coerce import as_rankings
+from pytest_ireval.data.queries import Queries
 from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.doors import as_rankings
-from pytest_ireval.retrieval.queries import Queries
 from pytest_ireval.rules.side import Population
-from pytest_ireval.suites.suite import Place, Suite
-from pytest_ireval.suites.suite_keys import DocumentsKeys
+from pytest_ireval.suite.suite import Place, Suite
+from pytest_ireval.suite.suite_keys import DocumentsKeys
 
 REGISTRY = load_registry()
 NONE = MappingProxyType({})

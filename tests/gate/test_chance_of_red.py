@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pytest_ireval import Queries, load_registry, load_suite
-from pytest_ireval.baselines.record import Acceptance, StoredMetric, spreads_of
+from pytest_ireval.baseline.record import Acceptance, StoredMetric, spreads_of
 from pytest_ireval.gate import chance_of_red
 from pytest_ireval.gate.chance_of_red import estimate_chance_of_red
 from pytest_ireval.gate.sensitivity import Known

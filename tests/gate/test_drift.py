@@ -7,9 +7,9 @@ from datetime import date
 import pytest
 
 from pytest_ireval import load_suite
-from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.record import NO_STEPS, Acceptance
-from pytest_ireval.baselines.writing import delete_baseline, write_anchor, write_baseline
+from pytest_ireval.baseline.reading import read_baseline
+from pytest_ireval.baseline.record import NO_STEPS, Acceptance
+from pytest_ireval.baseline.writing import delete_baseline, write_anchor, write_baseline
 from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.run import gate, plan_of
 from pytest_ireval.gate.verdicts import Circumstances

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from pytest_ireval.reports.data_files import results_text, run_of
+from pytest_ireval.report.data_files import results_text, run_of
 
 ROOT = Path(__file__).parents[2]
 

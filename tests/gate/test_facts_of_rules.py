@@ -11,7 +11,7 @@ from pytest_ireval.gate.inputs import queries_of_suite
 from pytest_ireval.gate.sensitivity import known_of, outlooks, too_low
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.rules.planning import never_failing, planned
-from pytest_ireval.suites.loading import load_suite
+from pytest_ireval.suite.loading import load_suite
 
 PLUGIN = """\
 from pydantic import Field

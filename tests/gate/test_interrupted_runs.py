@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.reports.data_files import run_of
+from pytest_ireval.baseline.reading import read_baseline
+from pytest_ireval.report.data_files import run_of
 
 DRIVER = Path(__file__).with_name("interrupted_run.py")
 KINDS = {"killed": 80, "full": 80, "interrupted": 80, "unreadable": 40, "interrupted-reading": 40}
 """What happens, and at how many moments of a run at least."""
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "100"}
 ENVIRONMENT.pop("CI", None)
-PYTEST = (sys.executable, "-m", "pytest", "-p", "pytest_ireval.pytest_adapter.plugin", "-p", "no:cacheprovider")
+PYTEST = (sys.executable, "-m", "pytest", "-p", "pytest_ireval.pytest_plugin.plugin", "-p", "no:cacheprovider")
 ACCEPTING = ("--ireval", "--ireval-update", "--ireval-reason", "synonyms")
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

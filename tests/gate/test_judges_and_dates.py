@@ -5,12 +5,12 @@ from datetime import date
 
 import pytest
 
-from pytest_ireval.baselines.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baseline.fingerprints import fingerprints_of_judgments
+from pytest_ireval.data.from_objects import judgments_of_columns
+from pytest_ireval.data.tables import Table
 from pytest_ireval.gate.inputs import judgment_ages
-from pytest_ireval.reports.wording import ages_words
+from pytest_ireval.report.wording import ages_words
 from pytest_ireval.results.suite_result import JudgmentAges
-from pytest_ireval.retrieval.from_objects import judgments_of_columns
-from pytest_ireval.retrieval.tables import Table
 
 TODAY = date(2026, 10, 2)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_ireval.pytest_adapter.asking_lines import AskingLines
+from pytest_ireval.pytest_plugin.asking_lines import AskingLines
 
 SEARCH = "def search(text):\n    return [text]\n"
 SUITE = """\
@@ -18,7 +18,7 @@ queries: queries.tsv
 rules:
   - threshold: {Empty: "<= 0"}
 """
-AT_ONCE = "from pytest_ireval.pytest_adapter import asking_lines\nasking_lines.PATIENCE = asking_lines.PAUSE = 0.0\n"
+AT_ONCE = "from pytest_ireval.pytest_plugin import asking_lines\nasking_lines.PATIENCE = asking_lines.PAUSE = 0.0\n"
 
 
 def lines(*moments, isatty=True, verbosity=0):

@@ -4,7 +4,7 @@ import pytest
 from town import Town
 
 from pytest_ireval import load_suite, run_gate
-from pytest_ireval.reports.failure_text import failure_text
+from pytest_ireval.report.failure_text import failure_text
 from pytest_ireval.rules import wording
 
 QUERIES = 300

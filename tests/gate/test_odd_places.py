@@ -19,7 +19,7 @@ def run(pytester):
 
     def run_pytest(*arguments, folder=pytester.path, environment=None):
         return subprocess.run(
-            [*PYTEST, "-p", "pytest_ireval.pytest_adapter.plugin", "--ireval", *arguments],
+            [*PYTEST, "-p", "pytest_ireval.pytest_plugin.plugin", "--ireval", *arguments],
             cwd=folder,
             env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(environment or {})},
             stdout=subprocess.PIPE,
@@ -43,7 +43,7 @@ def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stal
     shop.accept()
     assert shop.results()["verdict"] == "pass"
     from pytest_ireval.gate.material import moment_of
-    from pytest_ireval.pytest_adapter import files
+    from pytest_ireval.pytest_plugin import files
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")

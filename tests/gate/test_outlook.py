@@ -7,13 +7,13 @@ from datetime import date
 import pytest
 
 from pytest_ireval import load_suite
-from pytest_ireval.baselines.record import Acceptance, Baseline, StoredMetric, spreads_of
-from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, spreads_of
+from pytest_ireval.baseline.writing import write_baseline
+from pytest_ireval.data.from_objects import rankings_from
 from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
 from pytest_ireval.plugins.registry import installed
-from pytest_ireval.retrieval.from_objects import rankings_from
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
-from pytest_ireval.suites.quantities import Tolerance
+from pytest_ireval.suite.quantities import Tolerance
 
 TODAY = date(2026, 11, 22)
 HEADS = 40

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pytest_ireval.pytest_adapter.terminal import source_links
-from pytest_ireval.reports.data_files import recorded_run
+from pytest_ireval.pytest_plugin.terminal import source_links
+from pytest_ireval.report.data_files import recorded_run
 
 FILES = ["results.json", "summary.md", "metrics.txt"]
 HOSTILE = "::set-output name=x::y"
@@ -315,7 +315,7 @@ def test_a_large_run_is_written_in_parts_and_means_the_same(red, ireval, monkeyp
     whole = recorded_run(red.path / "ireval-report")
     page = (red.path / "ireval-report/index.html").read_bytes()
 
-    monkeypatch.setattr("pytest_ireval.reports.data_files.LARGE", 0)
+    monkeypatch.setattr("pytest_ireval.report.data_files.LARGE", 0)
     result = red.run()
     folder = red.path / "ireval-report"
 
@@ -328,14 +328,14 @@ def test_a_large_run_is_written_in_parts_and_means_the_same(red, ireval, monkeyp
     ireval("report")
     assert (folder / "index.html").read_bytes() == page
 
-    monkeypatch.setattr("pytest_ireval.reports.data_files.LARGE", 1 << 20)
+    monkeypatch.setattr("pytest_ireval.report.data_files.LARGE", 1 << 20)
     red.run()
     assert not (folder / "results.parts").exists()
     assert recorded_run(folder) == whole
 
 
 def test_parts_of_results_that_cannot_be_written_make_the_run_red(red, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.reports.data_files.LARGE", 0)
+    monkeypatch.setattr("pytest_ireval.report.data_files.LARGE", 0)
     (red.path / "ireval-report/results.parts").write_text("a file of somebody else")
 
     result = red.run("--ireval-report=ireval-report")

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pytest_ireval.pytest_adapter.planned_suite import LOCK, Evaluated, SharedRun
+from pytest_ireval.pytest_plugin.planned_suite import LOCK, Evaluated, SharedRun
 from pytest_ireval.results.suite_result import SuiteResult
 
 pytest.importorskip("xdist", reason="pytest-xdist is not installed")
@@ -137,7 +137,7 @@ def test_a_source_is_asked_once_for_each_query_and_its_baseline_is_the_one_of_a_
 HOLDER = """
 import sys
 from pathlib import Path
-from pytest_ireval.pytest_adapter.worker_lock import hold_if_free
+from pytest_ireval.pytest_plugin.worker_lock import hold_if_free
 with hold_if_free(Path(sys.argv[1])) as free:
     print(free, flush=True)
     sys.stdin.read()

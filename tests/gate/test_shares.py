@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from pytest_ireval import load_registry
+from pytest_ireval.data.views import cut_to_depth, only
 from pytest_ireval.evaluating.evaluation import Companions, set_up
 from pytest_ireval.explaining import described_steps
 from pytest_ireval.gate.causes import each_document_alone
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.views import cut_to_depth, only
 from pytest_ireval.testing.data import corner_cases, random_data
 
 REGISTRY = load_registry()

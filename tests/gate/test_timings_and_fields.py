@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pytest_ireval import load_suite, run_gate
-from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baseline.reading import read_baseline
 
 SHARE = "Share(better='lower', field='stock', value='no')@2"
 NO_REGRESSION = '  - no_regression: {{metric: "{}", tolerance: {{absolute: 0.01}}, on_fail: fail}}\n'

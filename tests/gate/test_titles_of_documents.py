@@ -6,9 +6,9 @@ from fnmatch import fnmatch
 
 import pytest
 
+from pytest_ireval.data.document_texts import read_document_texts
 from pytest_ireval.errors import InputError
 from pytest_ireval.results.outcome import DocumentText
-from pytest_ireval.retrieval.document_texts import read_document_texts
 
 MUG = DocumentText("Red mug", "https://shop.example/d1", {"price": "3.5"})
 

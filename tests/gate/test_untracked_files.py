@@ -1,6 +1,6 @@
 """A run over files that git does not know is no run of the commit that it names."""
 
-from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baseline.reading import read_baseline
 
 
 def test_an_untracked_file_of_a_suite_makes_results_and_acceptance_dirty(monorepo):

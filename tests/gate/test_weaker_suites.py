@@ -6,8 +6,8 @@ import pytest
 from branches import FAILS, WORSE
 
 from pytest_ireval import load_suite, run_gate
-from pytest_ireval.baselines.reading import read_baseline
-from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.baseline.reading import read_baseline
+from pytest_ireval.baseline.writing import write_baseline
 
 RULES = """\
   - threshold: {nDCG@10: ">= 0.5", P@3: ">= 0.3"}

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from pytest_ireval.reports.data_files import recorded_run
+from pytest_ireval.report.data_files import recorded_run
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def imported_by(code, *arguments):
 
 
 def test_the_plugin_alone_imports_nothing_heavy():
-    assert imported_by("import pytest_ireval.pytest_adapter.plugin") == "heavy: []"
+    assert imported_by("import pytest_ireval.pytest_plugin.plugin") == "heavy: []"
 
 
 def test_a_whole_run_without_the_flag_imports_nothing_heavy(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import read_judgments
-from pytest_ireval.retrieval.from_objects import judgments_from
+from pytest_ireval.data.from_objects import judgments_from
 from pytest_ireval_judgments.agreement import agreement_of_all, agreement_of_two, fleiss, krippendorff
 from pytest_ireval_judgments.panel import Votes, panel_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval import load_suite, read_queries, run_gate
-from pytest_ireval.retrieval.companions import read_preferences
+from pytest_ireval.data.side_data import read_preferences
 
 LOG = Path(__file__).parents[2] / "examples" / "data" / "clicks.tsv"
 HEAD = "session\tquery\tdocuments\tclicks\ttime\n"

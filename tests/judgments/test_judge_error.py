@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.retrieval.from_objects import judgments_from
+from pytest_ireval.data.from_objects import judgments_from
 from pytest_ireval_judgments.agreement import (
     agreement_by_slice,
     agreement_with,

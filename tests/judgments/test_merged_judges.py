@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.retrieval.from_objects import judgments_from
+from pytest_ireval.data.from_objects import judgments_from
 from pytest_ireval_judgments.panel import Merging, Votes, merged_votes, panel_of
 
 PLAIN = {

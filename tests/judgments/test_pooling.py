@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.views import first_documents
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.views import first_documents
 from pytest_ireval_judgments.collection import leave_one_out, pooled
 
 LISTS = st.dictionaries(

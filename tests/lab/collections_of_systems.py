@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_ireval.retrieval.formats.writers import write_judgments, write_rankings
+from pytest_ireval.data.formats.writers import write_judgments, write_rankings
 
 
 def collection(systems=8, queries=25, documents=120, length=60, pool=20, seed=1):

@@ -5,13 +5,13 @@ from datetime import date
 
 import numpy as np
 
-from pytest_ireval.baselines.record import Acceptance
-from pytest_ireval.baselines.writing import write_baseline
+from pytest_ireval.baseline.record import Acceptance
+from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.run import material_of
 from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.progress import SILENT
-from pytest_ireval.suites.loading import load_suite
+from pytest_ireval.suite.loading import load_suite
 
 TODAY = date(2026, 11, 1)
 CIRCUMSTANCES = Circumstances(TODAY)

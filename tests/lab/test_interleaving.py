@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
+from pytest_ireval.data.tables import Table
 from pytest_ireval.lab.interleaving import (
     Credit,
     Interleaved,
@@ -21,7 +22,6 @@ from pytest_ireval.lab.interleaving import (
     same_rank,
     team_draft,
 )
-from pytest_ireval.retrieval.tables import Table
 
 A, B = ["a", "b", "c", "d"], ["b", "a", "e", "c"]
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=7)

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.join import grades_of
 from pytest_ireval.gate.replay import mixed_sides, moved_up
 from pytest_ireval.lab.damage import (
     emptied,
@@ -16,8 +18,6 @@ from pytest_ireval.lab.damage import (
     with_unrelated_first,
     without_first_relevant,
 )
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.join import grades_of
 
 LISTS = {"q1": ["a", "b", "c", "d"], "q2": ["e"], "q3": [], "q4": ["f", "a", "g"]}
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
+from pytest_ireval.data.from_objects import judgments_from
+from pytest_ireval.data.judgments import drop_judgments
+from pytest_ireval.data.views import with_fewer_judgments
 from pytest_ireval.evaluating.evaluation import Companions
 from pytest_ireval.lab.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
 from pytest_ireval.results.evaluation import Policies
-from pytest_ireval.retrieval.from_objects import judgments_from
-from pytest_ireval.retrieval.judgments import drop_judgments
-from pytest_ireval.retrieval.views import with_fewer_judgments
 from pytest_ireval.statistics.orders import compare_orders
 
 LEVELS = tuple(range(100, 0, -10))

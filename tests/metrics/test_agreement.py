@@ -4,16 +4,16 @@ import math
 
 import numpy as np
 import pytest
+from graded_rankings import alike
 from hypothesis import given
 from hypothesis import strategies as st
-from pencil import alike
 
 from pytest_ireval import InputError, MetricError, evaluate, load_registry
+from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.join import unjudged
+from pytest_ireval.data.rankings import rankings_of_lists
+from pytest_ireval.data.side_data import with_companions
 from pytest_ireval.metrics.score import score
-from pytest_ireval.retrieval.companions import with_companions
-from pytest_ireval.retrieval.ids import Ids
-from pytest_ireval.retrieval.join import unjudged
-from pytest_ireval.retrieval.rankings import rankings_of_lists
 
 DOCUMENTS = st.lists(st.sampled_from([f"d{i}" for i in range(12)]), unique=True, max_size=10)
 

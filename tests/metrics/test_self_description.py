@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from pencil import value, worked
+from graded_rankings import value, worked
 
 from pytest_ireval import load_registry
 

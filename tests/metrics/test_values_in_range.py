@@ -1,9 +1,9 @@
 """Whatever its arguments and the rankings are, a built-in metric keeps the promises that it makes of itself."""
 
 import pytest
+from graded_rankings import as_needed, companions
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pencil import as_needed, companions
 
 from pytest_ireval import MetricError, evaluate, load_registry
 

@@ -7,7 +7,7 @@ offline evaluation (003), a survey of graded relevance metrics (004).
 import math
 
 import pytest
-from pencil import value
+from graded_rankings import value
 
 from pytest_ireval import evaluate
 

@@ -5,9 +5,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from graded_rankings import alike
 from hypothesis import given
 from hypothesis import strategies as st
-from pencil import alike
 from scipy import stats
 
 DOCUMENTS = st.lists(st.sampled_from([f"d{i}" for i in range(9)]), unique=True, max_size=7)

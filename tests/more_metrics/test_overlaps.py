@@ -1,9 +1,9 @@
 """AverageOverlap and Jaccard against their definitions."""
 
 import pytest
+from graded_rankings import alike
 from hypothesis import given
 from hypothesis import strategies as st
-from pencil import alike
 
 DOCUMENTS = st.lists(st.sampled_from([f"d{i}" for i in range(12)]), unique=True, max_size=10)
 

@@ -1,7 +1,7 @@
 """User models: what a reader gets, reads and spends, and what a model refuses."""
 
 import pytest
-from pencil import value
+from graded_rankings import value
 
 from pytest_ireval import MetricError, evaluate, load_registry
 from pytest_ireval_more_metrics import continuation

@@ -3,9 +3,9 @@
 from itertools import permutations, product
 
 import pytest
+from graded_rankings import value
 from hypothesis import given
 from hypothesis import strategies as st
-from pencil import value
 
 from pytest_ireval import MetricError, evaluate
 

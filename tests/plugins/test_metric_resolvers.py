@@ -4,7 +4,7 @@ import pytest
 from test_discovery import distribution
 
 from pytest_ireval import MetricResolver, load_registry
-from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.entry_points import ENTRY_POINT_GROUP, Installed, find_entries
 from pytest_ireval.errors import MetricNameError, PluginError
 from pytest_ireval.plugins import registry as registry_of_plugins

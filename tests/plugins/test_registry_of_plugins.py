@@ -14,9 +14,9 @@ from pytest_ireval.options import RuleOptions, SourceOptions, Text
 from pytest_ireval.plugin_api import Reader
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import Plugins, registered
-from pytest_ireval.pytest_adapter.run_plugins import RunPlugins
-from pytest_ireval.suites.scalars import UnfitError
-from pytest_ireval.suites.sources_and_rules import read_source
+from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
+from pytest_ireval.suite.scalars import UnfitError
+from pytest_ireval.suite.sources_and_rules import read_source
 
 
 def toy(name, **about):

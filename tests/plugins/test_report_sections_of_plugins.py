@@ -8,7 +8,7 @@ import pytest
 from pytest_ireval import hookimpl, report_section
 from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.registry import Plugins
-from pytest_ireval.pytest_adapter.files import plain_data
+from pytest_ireval.pytest_plugin.files import plain_data
 
 MODULE = """\
 from pytest_ireval import hookimpl, report_section

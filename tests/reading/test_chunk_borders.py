@@ -11,9 +11,9 @@ from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import first_places, slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
+from pytest_ireval.data.formats import pieces
+from pytest_ireval.data.join import judged_hits
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.formats import pieces
-from pytest_ireval.retrieval.join import judged_hits
 
 pytestmark = pytest.mark.ci
 

@@ -9,11 +9,11 @@ from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
+from pytest_ireval.data import ids
+from pytest_ireval.data.join import judge, judged_hits
+from pytest_ireval.data.scan import kept
+from pytest_ireval.data.scan.tokens import Span, keys_of
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval import ids
-from pytest_ireval.retrieval.join import judge, judged_hits
-from pytest_ireval.retrieval.scan import kept
-from pytest_ireval.retrieval.scan.tokens import Span, keys_of
 
 
 def hashed_by(patch, function):

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from messy_files import ids
 
-from pytest_ireval.retrieval.ids import Ids, concatenated, mapped
-from pytest_ireval.retrieval.scan.kept import repeated_documents, words_of_rankings
-from pytest_ireval.retrieval.scan.tokens import Chunk, JudgedPairs, Span, joined, keys_of
+from pytest_ireval.data.ids import Ids, concatenated, mapped
+from pytest_ireval.data.scan.kept import repeated_documents, words_of_rankings
+from pytest_ireval.data.scan.tokens import Chunk, JudgedPairs, Span, joined, keys_of
 
 keys = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 40), st.integers(2**64 - 40, 2**64 - 1))
 
@@ -108,7 +108,7 @@ def test_ids_of_about_one_length_take_their_bytes_and_one_more_in_memory():
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_work_on_parts_is_returned_in_order_and_does_not_run_far_ahead(threads, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.retrieval.ids.threads", lambda: threads)
+    monkeypatch.setattr("pytest_ireval.data.ids.threads", lambda: threads)
     taken, begun = [], iter(lambda: taken.append(len(taken)) or taken[-1], 50)
 
     for number, made in enumerate(mapped(lambda piece: piece * piece, begun)):
@@ -122,6 +122,6 @@ def test_work_on_parts_is_returned_in_order_and_does_not_run_far_ahead(threads, 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_error_in_a_part_is_raised(threads, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.retrieval.ids.threads", lambda: threads)
+    monkeypatch.setattr("pytest_ireval.data.ids.threads", lambda: threads)
     with pytest.raises(ZeroDivisionError):
         list(mapped(lambda piece: 1 // piece, [2, 1, 0, 1]))

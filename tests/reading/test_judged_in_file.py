@@ -8,7 +8,7 @@ from plain import hit_columns, plain_hits, plain_retrieved
 from slow_reader import slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
-from pytest_ireval.retrieval.join import judge, judged_hits, unjudged_queries
+from pytest_ireval.data.join import judge, judged_hits, unjudged_queries
 
 
 def read_both(written, rankings, judgments, by_id=True):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from messy_files import numbers as messy_numbers
 from messy_files import signs
 
-from pytest_ireval.retrieval.scan.numbers import exactly, numbers, whole_numbers_only
-from pytest_ireval.retrieval.scan.tokens import BadLines, Span, joined
+from pytest_ireval.data.scan.numbers import exactly, numbers, whole_numbers_only
+from pytest_ireval.data.scan.tokens import BadLines, Span, joined
 
 
 def tokens(texts):

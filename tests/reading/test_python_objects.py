@@ -12,8 +12,8 @@ from plain import plain_judgments, plain_rankings
 from slow_reader import Place, Ranking
 from trec_doors import read_judgments, read_rankings
 
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.join import judge
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.join import judge
 
 RANKINGS_FILE = "q Q0 a 1 3 t\nq Q0 b 2 2.5 t\nq Q0 c 3 2.5 t\n7 Q0 a 1 -1 t\n"
 JUDGMENTS_FILE = "q 0 a 3\nq 0 b 0\n7 0 a 1\nq 0 12 -1\n"

@@ -6,8 +6,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
 from pytest_ireval.errors import InputError
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
 
 COLUMNS = {
     "query": "one of query_id, qid, q_id, queryid, query",

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.retrieval.companions import with_companions
-from pytest_ireval.retrieval.from_objects import judgments_from, rankings_from
-from pytest_ireval.retrieval.join import judge
-from pytest_ireval.retrieval.views import condensed, cut_to_depth, only, perfect
+from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.join import judge
+from pytest_ireval.data.side_data import with_companions
+from pytest_ireval.data.views import condensed, cut_to_depth, only, perfect
 
 UNJUDGED = None
 grades = st.sampled_from([UNJUDGED, UNJUDGED, -1, 0, 1, 2, 3])

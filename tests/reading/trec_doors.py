@@ -1,8 +1,8 @@
 """The readers of TREC files, given paths."""
 
-from pytest_ireval.retrieval.formats import trec
-from pytest_ireval.retrieval.formats.input_file import input_file
-from pytest_ireval.retrieval.formats.reader import Reading
+from pytest_ireval.data.formats import trec
+from pytest_ireval.data.formats.input_file import input_file
+from pytest_ireval.data.formats.reader import Reading
 
 
 def read_judgments(path, **options):

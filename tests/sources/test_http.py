@@ -16,8 +16,8 @@ import pytest
 from pytest_ireval import SuiteError, load_suite, run_gate
 from pytest_ireval.secrets import hidden, keep
 from pytest_ireval.sources import http_client, live_fetching, live_options
-from pytest_ireval.suites import yaml_tree
-from pytest_ireval.suites.scalars import File
+from pytest_ireval.suite import yaml_tree
+from pytest_ireval.suite.scalars import File
 
 
 @pytest.fixture

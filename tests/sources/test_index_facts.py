@@ -8,7 +8,7 @@ import pytest
 from live_server import Server
 
 from pytest_ireval import load_suite, run_gate
-from pytest_ireval.baselines.reading import read_baseline
+from pytest_ireval.baseline.reading import read_baseline
 
 QUERIES = ["red mug", "blue mug", "red pan"]
 RULES = "rules:\n  - no_regression: {metric: RR@3, tolerance: 5%}\n"

@@ -130,8 +130,8 @@ WANTED = {
 @pytest.fixture
 def asked(shop, server, monkeypatch):
     """The source of a recipe, at a server of our own."""
-    from pytest_ireval.suites import yaml_tree
-    from pytest_ireval.suites.scalars import File
+    from pytest_ireval.suite import yaml_tree
+    from pytest_ireval.suite.scalars import File
 
     monkeypatch.setenv("SEARCH_KEY", "a-key-that-searches")
     monkeypatch.setenv("ALGOLIA_APPLICATION", "application")

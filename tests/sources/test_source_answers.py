@@ -10,12 +10,12 @@ import pytest
 from pydantic import Field, SecretStr
 
 from pytest_ireval import Answer, IrevalError, Rankings, SourceError, hookimpl, source
+from pytest_ireval.data.from_objects import rankings_from
 from pytest_ireval.options import SourceOptions
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import Plugins
-from pytest_ireval.retrieval.from_objects import rankings_from
 from pytest_ireval.sources.source_answers import describe_source, fetch_answers
-from pytest_ireval.suites.option_types import PathText, Text
+from pytest_ireval.suite.option_types import PathText, Text
 
 
 class AcmeOptions(SourceOptions):

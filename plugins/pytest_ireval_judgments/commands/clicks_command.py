@@ -325,8 +325,8 @@ def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, 
 
 def _drawn(searches: Searches, svg: str) -> str:
     """Write the picture; a note for the user."""
-    from pytest_ireval.reports.charts.curves import click_rates_chart
-    from pytest_ireval.reports.charts.drawing import draw_file
+    from pytest_ireval.report.charts.curves import click_rates_chart
+    from pytest_ireval.report.charts.drawing import draw_file
 
     shown, clicks = searches.by_rank
     if not shown.sum():

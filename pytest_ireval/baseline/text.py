@@ -1,0 +1,316 @@
+"""A baseline as text: a header with a digest of all that follows, one line an acceptance, a query, a document.
+
+Each line is a JSON object whose first key says what it holds. A query that changes changes its own line; the digest
+finds text that was edited by hand, or that git merged from two rankings nobody measured.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from pytest_ireval.baseline.fingerprints import fingerprint, list_documents
+from pytest_ireval.baseline.index_facts import NO_INDEX, index_facts
+from pytest_ireval.baseline.record import (
+    Acceptance,
+    Baseline,
+    Fingerprints,
+    FrozenMapping,
+    JudgmentPrints,
+    Search,
+    Step,
+    StoredMetric,
+)
+from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.scan.tokens import begins_of, small_ranks_of
+from pytest_ireval.errors import BaselineError, Problem, SourceError
+from pytest_ireval.repositories.git import is_pointer
+
+FORMAT = 1
+LARGEST = 4 << 30
+"""Bytes after unpacking; text that unpacks to more was made to fill the memory."""
+GZIP = b"\x1f\x8b"
+MARKS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
+IN_CONFLICT = "has the marks of a merge conflict"
+NOT_AS_WRITTEN = "is not what was accepted: it was merged by git or edited by hand"
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class Damage(Exception):  # noqa: N818 - it says what was found
+    """Text that is not what was written: the complaint, and the line (0: no line in particular)."""
+
+    def __init__(self, complaint: str, line: int = 0) -> None:
+        super().__init__(complaint)
+        self.complaint = complaint
+        self.line = line
+
+
+def encode_baseline(baseline: Baseline) -> bytes:
+    """The whole text. The same content is the same text."""
+    if not baseline.acceptances or not baseline.rankings:
+        raise ValueError("a baseline needs rankings and an acceptance")
+    lines = (*_header_lines(baseline), *_query_lines(baseline), *_document_lines(baseline))
+    text = "".join(f"{_encode(line)}\n" for line in lines)
+    body = text.encode("utf-8", "backslashreplace")  # JSON has these escapes for what UTF-8 has no place for
+    return f'{{"format": {FORMAT}, "digest": "{fingerprint(body)}"}}\n'.encode() + body
+
+
+def _header_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
+    askings = {"askings": len(baseline.rankings)} if len(baseline.rankings) > 1 else {}
+    scored = {"scored": True} if baseline.scored else {}
+    yield {"suite": baseline.suite, "depth": int(baseline.depth), **scored, **askings}
+    yield {"fingerprints": {name: text for name, text in baseline.fingerprints._asdict().items() if text}}
+    search = baseline.search
+    if search.source or search.request or search.files:
+        yield {"source": search.source, "request": search.request, "files": search.files}
+    if search.index != NO_INDEX:
+        index = {"details": search.index.details, "stored": search.index.stored}
+        yield {"index": {**search.index.known, **{name: tree for name, tree in index.items() if tree}}}
+    for name in ("waived", "plugins"):
+        if getattr(baseline, name):
+            yield {name: getattr(baseline, name)}
+    if baseline.judgments.judges:
+        yield {"judges": dict(baseline.judgments.judges)}
+    for name, metric in sorted(baseline.metrics.items()):
+        definition = {"definition": metric.definition} if metric.definition else {}
+        value = _check_number(name, metric.value)
+        yield {"metric": name, "value": value, "version": metric.version, "origin": metric.origin, **definition}
+    for acceptance in baseline.acceptances:
+        said = acceptance._asdict()
+        moved = {name: dict(said.pop(name)) for name in ("figures", "spreads", "steps")}
+        filled = {name: value for name, value in {**said, **moved}.items() if value}
+        yield {"acceptance": filled.pop("date"), **filled}
+
+
+def _query_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
+    """Sorted by id, so that they do not depend on the order of a source; values first, for the reader of a diff."""
+    values = _values_by_query(baseline.metrics)
+    first, *others = (answers_of(rankings, baseline.depth, scored=baseline.scored) for rankings in baseline.rankings)
+    grades, prints, timings = baseline.judgments.grades, baseline.judgments.grades_of, baseline.timings
+    for query in sorted({*first, *(query for each in others for query in each), *prints, *values, *timings}):
+        line: dict[str, Any] = {"query": query}
+        if query in values:
+            line["values"] = values[query]
+        line |= first.get(query, {})
+        if others:
+            line["askings"] = [each.get(query) for each in others]
+        if query in timings:
+            line["timings"] = timings[query]
+        if grades is not None and query in grades:
+            line["grades"] = grades[query]
+        if query in prints:
+            line["judgments"] = prints[query]
+        yield line
+
+
+def _document_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
+    for document, fields in sorted(baseline.fields.items()):
+        yield {"document": document, "fields": dict(sorted(fields.items()))}
+
+
+def _values_by_query(metrics: Mapping[str, StoredMetric]) -> dict[str, dict[str, float | None]]:
+    found: dict[str, dict[str, float | None]] = {}
+    for name, metric in sorted(metrics.items()):
+        for query, value in metric.values.items():
+            found.setdefault(query, {})[name] = _check_number(name, value)
+    return found
+
+
+def _check_number(metric: str, value: float | None) -> float | None:
+    if value is None:
+        return None
+    if not isfinite(value):
+        raise BaselineError(Problem(f"{metric} is {value}, and a baseline can only hold numbers"))
+    return float(value)
+
+
+def answers_of(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, dict[str, list[Any]]]:
+    """By query its documents, with ``scored`` their scores, too."""
+    found: dict[str, dict[str, list[Any]]] = {
+        query: {"documents": documents} for query, documents in list_documents(rankings, depth)
+    }
+    if scored:
+        scores, first = rankings.score.tolist(), rankings.first.tolist()
+        for answer, begin in zip(found.values(), first, strict=False):
+            answer["scores"] = scores[begin : begin + len(answer["documents"])]
+    return found
+
+
+def unpack(data: bytes) -> bytes:
+    """The text in data that may be packed by gzip; Damage if it cannot be unpacked."""
+    if not data.startswith(GZIP):
+        return data
+    try:
+        with gzip.open(io.BytesIO(data)) as file:
+            text = file.read(LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Damage(f"cannot be unpacked: {error}") from None
+    if len(text) > LARGEST:
+        raise Damage(f"holds more than {LARGEST >> 20:,} MiB, the limit for a baseline")
+    return text
+
+
+def decode_baseline(data: bytes, origin: str) -> Baseline:
+    """The baseline in the content of a file, or Damage; ``origin`` is the name of its rankings."""
+    text = unpack(data).replace(b"\r\n", b"\n")  # git adds carriage returns on Windows; those of ids are escaped
+    body = _check_digest(text)
+    try:
+        return _decode_lines(map(json.loads, body.decode().split("\n")[:-1]), origin)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, SourceError) as error:
+        raise Damage(f"is not a baseline: {type(error).__name__}: {error}") from None
+
+
+def _check_digest(text: bytes) -> bytes:
+    """What follows the first line, if it is what was written."""
+    if is_pointer(text):
+        raise Damage(LACKS_CONTENT)
+    head, _, body = text.partition(b"\n")
+    for number, line in enumerate(text.split(b"\n"), 1) if MARKS[0] in text or MARKS[-1] in text else ():
+        if line.startswith(MARKS):
+            raise Damage(IN_CONFLICT, number)
+    try:
+        said = json.loads(head)
+        version, digest = said["format"], said["digest"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Damage('does not begin with the line {"format": …, "digest": …} of a baseline', 1) from None
+    if version != FORMAT:
+        raise Damage(f"has format {version!r}; this version of pytest-ireval reads format {FORMAT}", 1)
+    if fingerprint(body) != digest:
+        if not body.endswith(b"}\n"):
+            raise Damage("is cut short", text.count(b"\n") + 1)
+        raise Damage(NOT_AS_WRITTEN)
+    return body
+
+
+def find_acceptances(data: bytes) -> tuple[Acceptance, ...]:
+    """The acceptances in the content of a file, each once; of a damaged file those whose lines can be read."""
+    found = []
+    try:
+        lines = unpack(data).splitlines()
+    except Damage:
+        return ()
+    for line in lines:
+        if line.startswith(b'{"acceptance"'):
+            try:
+                found.append(_decode_acceptance(json.loads(line)))
+            except (ValueError, TypeError, KeyError, AttributeError):
+                continue
+    return tuple(dict.fromkeys(found))
+
+
+def _decode_lines(lines: Iterable[dict[str, Any]], origin: str) -> Baseline:
+    head: dict[str, Any] = {}
+    of_kind: dict[str, list[dict[str, Any]]] = {"metric": [], "acceptance": [], "query": [], "document": []}
+    for line in lines:
+        kind, *_ = line.keys()
+        if kind in of_kind:
+            of_kind[kind].append(line)
+        else:
+            head |= line
+    queries = of_kind["query"]
+    fingerprints = Fingerprints(**head["fingerprints"])
+    grades = {line["query"]: line["grades"] for line in queries if "grades" in line}
+    prints = {line["query"]: line["judgments"] for line in queries if "judgments" in line}
+    baseline = Baseline(
+        suite=head["suite"],
+        depth=head["depth"],
+        rankings=_decode_rankings(head.get("askings", 1), of_kind["query"], of_kind["document"], origin),
+        scored=head.get("scored", False),
+        metrics=_decode_metrics(of_kind["metric"], queries),
+        judgments=JudgmentPrints(fingerprints.judgments, prints, grades or None, head.get("judges", {})),
+        fingerprints=fingerprints,
+        search=Search(
+            head.get("source", ""), head.get("request", {}), head.get("files", {}), index_facts(head.get("index", {}))
+        ),
+        waived=tuple(head.get("waived", ())),
+        plugins=tuple(head.get("plugins", ())),
+        acceptances=tuple(map(_decode_acceptance, of_kind["acceptance"])),
+    )
+    baseline.accepted  # noqa: B018 - an IndexError without acceptances
+    if not isinstance(baseline.depth, int) or not isinstance(baseline.suite, str):
+        raise TypeError("suite or depth")
+    return baseline
+
+
+def _decode_metrics(metrics: Sequence[dict[str, Any]], queries: Sequence[dict[str, Any]]) -> dict[str, StoredMetric]:
+    values: dict[str, dict[str, float]] = {line["metric"]: {} for line in metrics}
+    for line in queries:
+        for name, value in line.get("values", {}).items():
+            values[name][line["query"]] = value
+    return {
+        line["metric"]: StoredMetric(
+            line["version"], line["origin"], line["value"], values[line["metric"]], line.get("definition", "")
+        )
+        for line in metrics
+    }
+
+
+def _decode_acceptance(line: dict[str, Any]) -> Acceptance:
+    date, commit, branch, reason = line["acceptance"], *(line.get(name, "") for name in ("commit", "branch", "reason"))
+    if not all(isinstance(text, str) for text in (date, commit, branch, reason)):
+        raise TypeError("an acceptance")
+    figures, spreads = (
+        FrozenMapping.of((key, float(value)) for key, value in line.get(name, {}).items())
+        for name in ("figures", "spreads")
+    )
+    steps = FrozenMapping.of((key, Step(*map(float, step))) for key, step in line.get("steps", {}).items())
+    dirty, forced = bool(line.get("dirty")), bool(line.get("forced"))
+    return Acceptance(date, commit, branch, dirty, reason, forced, figures, spreads, steps)
+
+
+def _decode_rankings(
+    askings: int, queries: Sequence[dict[str, Any]], documents: Sequence[dict[str, Any]], origin: str
+) -> tuple[Rankings, ...]:
+    """The rankings of each asking, with the timings of their queries and the fields of their documents."""
+    fields = {line["document"]: line["fields"] for line in documents}
+    made = []
+    for asking in range(askings):
+        answers = {line["query"]: answer for line in queries if (answer := _answer_in(line, asking))}
+        times = {
+            line["query"]: time
+            for line in queries
+            if "timings" in line and (time := line["timings"][asking]) is not None
+        }
+        made.append(replace(rankings_of_answers(answers, origin), timings=times or None, fields=fields))
+    return tuple(made)
+
+
+def _answer_in(line: dict[str, Any], asking: int) -> dict[str, Any] | None:
+    if asking:
+        answer: dict[str, Any] | None = line["askings"][asking - 1]
+        return answer
+    return line if "documents" in line else None
+
+
+def rankings_of_answers(answers: Mapping[str, Mapping[str, list[Any]]], origin: str) -> Rankings:
+    """Rankings in the order of :func:`answers_of`; a document without a score has minus its position as its score."""
+    filled = [query for query, answer in answers.items() if answer["documents"]]
+    empty = [query for query, answer in answers.items() if not answer["documents"]]  # they come last, as everywhere
+    queries = (*filled, *empty)
+    lists = [answers[query]["documents"] for query in queries]
+    first = begins_of(np.fromiter(map(len, lists), np.int64, len(lists)))
+    documents = Ids.of([document for each in lists for document in each])
+    rank = small_ranks_of(first)
+    scores = [score for query in filled for score in answers[query].get("scores", ())]
+    score = np.array(scores, np.float64) if scores else np.subtract(1, rank, dtype=np.float64)
+    if score.size != len(documents):
+        raise ValueError("scores and documents are not as many")
+    tied_from, tied_to = rank, rank
+    if scores:
+        new = np.ones(score.size, bool)
+        new[1:] = score[1:] != score[:-1]
+        new[first[: len(filled)]] = True
+        begin = np.flatnonzero(new)
+        group, end = np.cumsum(new) - 1, np.append(begin[1:], score.size) - 1
+        tied_from, tied_to = rank[begin[group]], rank[end[group]]
+    return Rankings(queries, np.diff(first), first, documents, score, tied_from, tied_to, origin)

@@ -1,0 +1,386 @@
+"""The entrances for judgments and rankings: files, folders and Python objects become the same arrays."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.data.formats.input_file import FilePath, input_file, is_address
+from pytest_ireval.data.formats.reader import Content, Reader, Reading, read_by
+from pytest_ireval.data.formats.recognised import Format, reader_for, readers_that_fit
+from pytest_ireval.data.ids import concatenated
+from pytest_ireval.data.join import judge, judged_hits, unjudged_queries
+from pytest_ireval.data.judged import Hits, JudgedRankings
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.scan.kept import KeptRows
+from pytest_ireval.data.tables import FRACTIONS, is_stream
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.secrets import shown_address
+
+if TYPE_CHECKING:
+    from pytest_ireval.data.queries import Queries
+
+
+JudgmentsLike: TypeAlias = Any
+"""``{query: {document: grade}}``, ``{query: {document: {subtopic: grade}}}``, rows of (query, document, grade), or a
+data frame with such columns."""
+
+RankingsLike: TypeAlias = Any
+"""``{query: {document: score}}``, ``{query: [document, …]}`` best first, ``{query: [(document, score), …]}``, rows of
+(query, document, score), or a data frame with such columns."""
+
+QueriesLike: TypeAlias = Any
+"""``{id: text}``, rows as dictionaries with ``id`` and ``text``, or a data frame with such columns."""
+
+PLAINLY = Reading()
+SHOWN_QUERIES = 5
+NUMBER_AT_END = re.compile(r"\D*(\d+)")
+"""An id that ends with its only number."""
+
+
+class Brought(NamedTuple):
+    """Rankings joined with judgments, their origin, and their queries without judgments."""
+
+    judged: JudgedRankings
+    origin: str
+    without_judgments: tuple[str, ...]
+
+
+def as_judgments(
+    source: FilePath | Judgments | JudgmentsLike,
+    readers: Sequence[Reader],
+    named: Format = None,
+    how: Reading = PLAINLY,
+    option: str = "",
+    grades_option: str = "",
+) -> Judgments:
+    """Judgments from a file or an object; ``named`` is the format of a file, unless it is to be recognised.
+
+    ``option`` and ``grades_option`` are the user's options for the format and for fractional grades, for messages.
+    """
+    try:
+        found, origin = _held(source, "judgments", readers, named, how, option)
+        if isinstance(found, Judgments):
+            return found
+        from pytest_ireval.data.from_objects import judgments_from
+
+        return judgments_from(found, grades=how.grades, origin=origin)
+    except InputError as error:
+        if not grades_option:
+            raise
+        remedy = f"to read fractional grades, use {grades_option}"
+        problems = (replace(p, suggestion=remedy) if p.suggestion == FRACTIONS else p for p in error.problems)
+        raise InputError(*problems) from None
+
+
+def as_rankings(
+    source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    named: Format = None,
+    how: Reading = PLAINLY,
+    option: str = "",
+) -> Rankings:
+    """Rankings from a file, a folder or pattern of files, or an object."""
+    if (files := _files(source, readers, named)) is not None:
+        return _together([as_rankings(file, readers, named, how, option) for file in files], origin_of(files, source))
+    found, origin = _held(source, "rankings", readers, named, how, option)
+    return _rankings(found, how, origin)
+
+
+def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
+    if isinstance(found, Rankings):
+        return found
+    from pytest_ireval.data.from_objects import rankings_from
+
+    return rankings_from(found, how.depth, by_id=how.by_id, origin=origin)
+
+
+def as_queries(
+    source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], named: Format = None, option: str = ""
+) -> Queries:
+    """Queries from a file or an object."""
+    from pytest_ireval.data.from_objects import queries_from
+    from pytest_ireval.data.queries import Queries
+
+    found, origin = _held(source, "queries", readers, named, PLAINLY, option)
+    if isinstance(found, Mapping) and found is not source:
+        _refuse_other_objects(found, origin)
+    return found if isinstance(found, Queries) else queries_from(found, origin=origin)
+
+
+def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
+    """Refuse a file with another object, such as the mapping of an index."""
+    from pytest_ireval.data.tables import COLUMN_NAMES, plain_name
+
+    texts = {name for group in COLUMN_NAMES["text"] for name in group}
+    for name, said in value.items():
+        has_text = any(plain_name(key) in texts for key in said) if isinstance(said, Mapping) else said is not None
+        if not has_text or isinstance(said, bool | list):
+            complaint = f"query {shown(name)} has no text"
+            raise InputError(Problem(complaint, origin, allowed="{id: text}, or {id: {text: …, segment: …}}"))
+
+
+def _held(
+    source: Any, content: Content, readers: Sequence[Reader], named: Format, how: Reading, option: str
+) -> tuple[Any, str]:
+    """The content of a file from its reader, or the Python object; and its name in messages."""
+    if isinstance(source, str | os.PathLike):
+        with input_file(source) as file:
+            reader = reader_for(file, content, readers, named, option)
+            return read_by(reader, file, how._replace(recognised=named is None)), file.name
+    if named is not None:
+        name = named.name if isinstance(named, Reader) else named
+        raise InputError(f"{content}_format={name!r} applies only to files, but these {content} come from Python")
+    return source, content
+
+
+def brought(
+    judgments: Judgments,
+    source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    named: Format = None,
+    how: Reading = PLAINLY,
+    *,
+    documents: bool,
+    highest_grade: float | None = None,
+    read_elsewhere: Callable[[Sequence[str]], Sequence[FileRead]] | None = None,
+) -> Brought:
+    """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted.
+
+    A folder or a pattern is all of its files. ``read_elsewhere`` does what :func:`read_file` does, for all files.
+    """
+    files = _files(source, readers, named, one=read_elsewhere is not None)
+    if files is None:
+        found = _brought(judgments, source, readers, named, how, documents, highest_grade)
+    else:
+        read = (
+            [read_file(judgments, file, readers, named, how, documents=documents) for file in files]
+            if read_elsewhere is None
+            else read_elsewhere(files)
+        )
+        found = _joined(judgments, read, origin_of(files, source), highest_grade)
+    if found.without_judgments and not found.judged.present.any():
+        queries = found.without_judgments
+        complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
+        suggestion = (
+            f"ranked: {some(queries)}; judged: {some(judgments.queries)}{how_ids_differ(queries, judgments.queries)}"
+        )
+        raise InputError(Problem(complaint, place=found.origin, suggestion=suggestion))
+    return found
+
+
+def how_ids_differ(one: Sequence[str], other: Sequence[str]) -> str:
+    """In which way ids of two files differ that look alike; nothing if they do not."""
+    ones, others = ({unicodedata.normalize("NFC", each) for each in ids} for ids in (one, other))
+    if ones & others:
+        return "; ids differ only in the form of their accents (Unicode NFC and NFD)"
+    if {each.casefold() for each in ones} & {each.casefold() for each in others}:
+        return "; ids differ only in upper and lower case"
+    found = ({each: NUMBER_AT_END.fullmatch(each) for each in ids} for ids in (ones, others))
+    numbers, known = ({at[1].lstrip("0") or "0" if at else each: each for each, at in ids.items()} for ids in found)
+    both = sorted(numbers.keys() & known.keys())
+    if not both or len(both) < min(len(ones), len(others)):
+        return ""
+    first = both[0]
+    return f"; ids differ only in letters or zeros before a number: {numbers[first]!r} and {known[first]!r}"
+
+
+def _files(source: object, readers: Sequence[Reader], named: Format, *, one: bool = False) -> list[str] | None:
+    """The files of a folder or a pattern; None for anything else, and for a folder that a reader takes as a whole.
+
+    With ``one`` also a single file, unless it is a pipe.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return None
+    name = os.fspath(source)
+    if os.path.isdir(name):
+        with input_file(name) as folder:
+            whole = named is None and readers_that_fit(folder, "rankings", readers)
+        return None if whole else ranking_files(name)
+    if is_address(name) or any(character in name for character in PATTERN):
+        found = ranking_files(name)
+        if found is not None:
+            return found
+    return [name] if one and os.path.isfile(name) else None
+
+
+class JudgedFile(NamedTuple):
+    """The judged documents of the rankings in one of many files: all of them together need little memory.
+
+    ``query`` has the positions of its queries in the judgments, and ``retrieved`` the number of documents of each.
+    """
+
+    origin: str
+    query: NDArray[np.int64]
+    retrieved: NDArray[np.int64]
+    hits: Hits
+    without_judgments: tuple[str, ...]
+
+
+FileRead: TypeAlias = Rankings | JudgedFile
+"""All documents of the rankings in a file, or the judged ones."""
+
+
+def read_file(
+    judgments: Judgments, file: str, readers: Sequence[Reader], named: Format, how: Reading, *, documents: bool
+) -> FileRead:
+    """The rankings in one of many files, with all their ``documents`` or the judged ones; there may be none."""
+    if documents:
+        return as_rankings(file, readers, named, how)
+    judged, origin, without_judgments = _brought(judgments, file, readers, named, how, False, None)
+    query = np.flatnonzero(judged.present)
+    return JudgedFile(origin, query, judged.retrieved[query], judged.hits, without_judgments)
+
+
+def _joined(judgments: Judgments, files: Sequence[FileRead], origin: str, highest_grade: float | None) -> Brought:
+    """The judged rankings of all files."""
+    whole = [file for file in files if isinstance(file, Rankings)]
+    if whole:
+        return _judged(judgments, _together(whole, origin), highest_grade, True)
+    judged_files = [file for file in files if isinstance(file, JudgedFile)]
+    without = tuple(query for file in judged_files for query in file.without_judgments)
+    return Brought(_judged_in_files(judgments, judged_files, highest_grade), origin, without)
+
+
+def _brought(
+    judgments: Judgments,
+    source: FilePath | Rankings | RankingsLike,
+    readers: Sequence[Reader],
+    named: Format,
+    how: Reading,
+    documents: bool,
+    highest_grade: float | None,
+) -> Brought:
+    if not documents and named is None and is_stream(source):
+        from pytest_ireval.data.formats.columnar import judged_in_stream, read_again
+
+        with read_again(source, "rankings") as again:
+            parts = judged_in_stream(again, "rankings", judgments, how)
+            if parts is None:
+                return _judged(judgments, as_rankings(again, readers, named, how), highest_grade, documents)
+            return _kept(judgments, parts, "rankings", highest_grade)
+    if not isinstance(source, str | os.PathLike) or documents:
+        return _judged(judgments, as_rankings(source, readers, named, how), highest_grade, documents)
+    with input_file(source) as file:
+        reader = reader_for(file, "rankings", readers, named)
+        told = how._replace(recognised=named is None)
+        parts = reader.hits(file, judgments, told) if reader.hits is not None else None
+        if parts is None:
+            return _judged(judgments, _rankings(read_by(reader, file, told), how, file.name), highest_grade, documents)
+        return _kept(judgments, parts, file.name, highest_grade)
+
+
+def _kept(judgments: Judgments, parts: Sequence[KeptRows], origin: str, highest_grade: float | None) -> Brought:
+    names = [query.decode() for part in parts for query in part.query_id]
+    return Brought(judged_hits(judgments, parts, highest_grade), origin, unjudged_queries(judgments, names))
+
+
+def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None, documents: bool) -> Brought:
+    judged = judge(judgments, rankings, highest_grade, documents=documents)
+    return Brought(judged, rankings.origin, unjudged_queries(judgments, rankings.queries))
+
+
+def some(queries: Sequence[str]) -> str:
+    """The first of many queries, and the number of the others."""
+    more = f" and {len(queries) - SHOWN_QUERIES} more" if len(queries) > SHOWN_QUERIES else ""
+    return ", ".join(map(repr, queries[:SHOWN_QUERIES])) + more
+
+
+PATTERN = "*?["
+
+
+def _judged_in_files(judgments: Judgments, files: Sequence[JudgedFile], highest_grade: float | None) -> JudgedRankings:
+    """The judged rankings of all files, whatever their order; a query in two of them is an error."""
+    _refuse_twice(
+        (file.origin, [*(judgments.queries[i] for i in file.query.tolist()), *file.without_judgments]) for file in files
+    )
+    count = len(judgments.queries)
+    retrieved, present = np.zeros(count, np.int64), np.zeros(count, bool)
+    for file in files:
+        retrieved[file.query], present[file.query] = file.retrieved, True
+    hits = Hits(*(np.concatenate(columns) for columns in zip(*(file.hits for file in files), strict=True)))
+    return JudgedRankings(
+        queries=judgments.queries,
+        retrieved=retrieved,
+        present=present,
+        hits=hits.at(np.argsort(hits.query, kind="stable")),
+        ideal=judgments.ideal,
+        highest_grade=judgments.highest_grade if highest_grade is None else highest_grade,
+        judgments=judgments,
+        subtopics=judgments.subtopics,
+        _judgments=judgments,
+    )
+
+
+def _refuse_twice(files: Iterable[tuple[str, Iterable[str]]]) -> None:
+    home: dict[str, int] = {}
+    names: list[str] = []
+    mistakes = Mistakes()
+    for number, (origin, queries) in enumerate(files):
+        names.append(origin)
+        for query in queries:
+            first = home.setdefault(query, number)
+            if first != number:
+                complaint = f"query {shown(query)} is also in {names[first]}"
+                mistakes.add(Problem(complaint, origin, suggestion="all rows of a query belong into one file"))
+    mistakes.refuse()
+
+
+def _together(parts: Sequence[Rankings], origin: str) -> Rankings:
+    """All documents of several rankings of different queries."""
+    _refuse_twice((part.origin, part.queries) for part in parts)
+    before = np.cumsum([0, *(part.score.size for part in parts)]).tolist()
+    first = [part.first[:-1] + at for part, at in zip(parts, before, strict=False)]
+    return Rankings(
+        queries=tuple(query for part in parts for query in part.queries),
+        first=np.concatenate([*first, [before[-1]]]),
+        documents=concatenated([part.documents for part in parts]),
+        retrieved=np.concatenate([part.retrieved for part in parts]),
+        score=np.concatenate([part.score for part in parts]),
+        tied_from=np.concatenate([part.tied_from for part in parts]),
+        tied_to=np.concatenate([part.tied_to for part in parts]),
+        origin=origin,
+    )
+
+
+def ranking_files(source: object) -> list[str] | None:
+    """The files of a folder or a pattern, in the order of their names; None for anything else, such as one file.
+
+    In a folder, names that begin with ``.`` or ``_`` are left out, as other tools leave them out.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return None
+    name = os.fspath(source)
+    if is_address(name):
+        from pytest_ireval.data.formats.remote import remote_files
+
+        return remote_files(name)
+    if os.path.isdir(name):
+        from pytest_ireval.data.formats.remote import data_files
+
+        inside = [path.relative_to(name).as_posix() for path in Path(name).rglob("*") if path.is_file()]
+        found = [str(Path(name, each)) for each in data_files(inside, name)]
+    elif not os.path.exists(name) and any(character in name for character in PATTERN):
+        found = [path for path in glob(name, recursive=True) if os.path.isfile(path)]
+    else:
+        return None
+    if not found:
+        raise InputError(Problem("there is no file", place=name))
+    return sorted(found)
+
+
+def origin_of(names: Sequence[str], source: Any) -> str:
+    """The name of several files, for messages and reports."""
+    name = names[0] if len(names) == 1 else os.fspath(source)
+    shown_name = shown_address(name) if is_address(name) else name  # which may have a password
+    return shown_name if len(names) == 1 else f"{shown_name} ({len(names):,} files)"

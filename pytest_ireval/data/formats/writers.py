@@ -1,0 +1,210 @@
+"""Queries, judgments and rankings written to files, in the format that the file's name ends in.
+
+``.tsv``, ``.csv`` and ``.jsonl`` keep every column; ``.txt``, ``.trec``, ``.qrels`` and ``.run`` are TREC's columns of
+words. Content that a format cannot store is refused, and the file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_ireval.data.formats.input_file import FilePath
+from pytest_ireval.data.from_objects import judgments_from, queries_from, rankings_from
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.tables import is_quoted, table_of_judgments
+from pytest_ireval.errors import InputError, Problem, shown
+
+Cells = Sequence[str | float]
+IDS = ("id", "query", "document")
+"""Names of columns with ids."""
+Encode = Callable[[Sequence[str], Iterable[Cells], str], Iterator[str]]
+
+
+def write_queries(queries: Queries | Any, path: FilePath) -> None:
+    """Columns id and text, then all others."""
+    put({path: encoded_queries(queries, path)})
+
+
+def encoded_queries(queries: Queries | Any, path: FilePath) -> list[str]:
+    """The lines of such a file."""
+    found = queries if isinstance(queries, Queries) else queries_from(queries)
+    _refuse_padded(found.ids, path)
+    rows = zip(found.ids, found.text, *found.columns.values(), strict=True)
+    return list(_encoder(path, None)(("id", "text", *found.columns), rows, os.fspath(path)))
+
+
+def write_judgments(judgments: Judgments | Any, path: FilePath) -> None:
+    """Columns query, document and grade, then all others; judgments of subtopics have a row for each."""
+    put({path: encoded_judgments(judgments, path)})
+
+
+def encoded_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
+    """The lines of such a file."""
+    found = judgments if isinstance(judgments, Judgments) else judgments_from(judgments, grades="float")
+    columns = table_of_judgments(found).columns
+    _refuse_padded((*found.queries, *columns["document"]), path)
+    encode = _encoder(path, _qrels)
+    if encode is _qrels and found.columns:
+        complaint = f"TREC files cannot store the columns {', '.join(found.columns)}"
+        remedy = "write .tsv, .csv or .jsonl, or remove the columns: replace(judgments, columns={})"
+        raise _unfit(path, complaint, remedy)
+    return list(encode(tuple(columns), zip(*columns.values(), strict=True), os.fspath(path)))
+
+
+def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
+    """Columns query, document and score; a query with an empty ranking cannot be written."""
+    found = rankings if isinstance(rankings, Rankings) else rankings_from(rankings)
+    count = np.diff(found.first)
+    empty = [query for query, documents in zip(found.queries, count.tolist(), strict=True) if not documents]
+    if empty:
+        raise _unfit(path, f"a file cannot store the empty ranking of query {shown(empty[0])}")
+    _refuse_padded((*found.queries, *found.documents.texts()), path)
+    names = (found.queries[i] for i in np.repeat(np.arange(len(found)), count).tolist())
+    rows = zip(names, found.documents.texts(), found.score.tolist(), strict=True)
+    put({path: _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path))})
+
+
+def write_files(files: Mapping[FilePath, Queries | Judgments | Iterable[str]]) -> None:
+    """Write queries, judgments and lines of text to several files; if one cannot be written, none is."""
+    put({path: _encoded(content, path) for path, content in files.items()})
+
+
+def _encoded(content: Queries | Judgments | Iterable[str], path: FilePath) -> Iterable[str]:
+    if isinstance(content, Queries):
+        return encoded_queries(content, path)
+    return encoded_judgments(content, path) if isinstance(content, Judgments) else content
+
+
+def write_table(names: Sequence[str], rows: Iterable[Cells], path: FilePath) -> None:
+    """Any columns; the cells of ``query`` and ``document`` are ids."""
+    write_tables(names, {path: rows})
+
+
+def write_tables(names: Sequence[str], tables: Mapping[FilePath, Iterable[Cells]]) -> None:
+    """The same for several files; if one cannot be written, none is."""
+    ready: dict[FilePath, Iterable[str] | bytes] = {}
+    for path, rows in tables.items():
+        listed = list(rows)
+        cells = (str(cell) for row in listed for name, cell in zip(names, row, strict=True) if name in IDS)
+        _refuse_padded(cells, path)
+        ready[path] = list(_encoder(path, None)(names, listed, os.fspath(path)))
+    put(ready)
+
+
+def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:
+    """Refuse ids with spaces around them, which would be lost when the file is read."""
+    for name in ids:
+        if name != name.strip() or name.startswith("\ufeff"):
+            raise _unfit(path, f"files cannot store the spaces around the id {shown(name)}")
+
+
+def _encoder(path: FilePath, trec: Encode | None) -> Encode:
+    ending = Path(path).suffix.lower()
+    encoders: dict[str, Encode] = {".tsv": _tsv, ".csv": _csv, ".jsonl": _jsonl}
+    if trec is not None:
+        encoders |= dict.fromkeys((".txt", ".trec", ".qrels", ".run"), trec)
+    if ending not in encoders:
+        raise _unfit(path, f"unknown format for {ending or 'a file without ending'}", f"endings: {', '.join(encoders)}")
+    return encoders[ending]
+
+
+def _text(value: str | float) -> str:
+    """A cell as text; whole numbers without a point."""
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+def _tsv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:
+    for row in (names, *rows):
+        cells = [_text(cell) for cell in row]
+        for name, cell in zip(names, cells, strict=True):
+            if name in IDS and is_quoted(cell):
+                raise _unfit(path, f"TSV cannot store quotes around the id {cell}", "write .csv or .jsonl")
+            if not cell.isprintable() and any(mark in cell for mark in "\t\n\r"):
+                complaint = f"TSV cannot store the tab or line end in {shown(cell)}"
+                raise _unfit(path, complaint, "write .csv or .jsonl (ireval import: --ending csv)")
+        yield "\t".join(cells) + "\n"
+
+
+def _csv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - holds anything
+    import csv
+    import io
+
+    for row in (names, *rows):
+        line = io.StringIO()
+        cells = [_text(cell) for cell in row]
+        spaces = any(cell[:1].isspace() for cell in cells)  # which count only inside quotes
+        csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL if spaces else csv.QUOTE_MINIMAL).writerow(cells)
+        yield line.getvalue()
+
+
+def _jsonl(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - holds anything
+    import json
+
+    for row in rows:
+        numbers = [int(c) if isinstance(c, float) and c.is_integer() and abs(c) < 1e15 else c for c in row]
+        yield json.dumps(dict(zip(names, numbers, strict=True)), ensure_ascii=False) + "\n"
+
+
+def _qrels(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:
+    for cells in rows:
+        row = dict(zip(names, cells, strict=True))
+        second = _word(row.get("subtopic", "0"), path)
+        yield f"{_word(row['query'], path)} {second} {_word(row['document'], path)} {_text(row['grade'])}\n"
+
+
+def _run(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str]:  # noqa: ARG001 - without names
+    before, rank = None, 0
+    for query, document, score in rows:
+        rank = rank + 1 if query == before else 1
+        before = query
+        yield f"{_word(query, path)} Q0 {_word(document, path)} {rank} {_text(score)} ireval\n"
+
+
+def _word(text: str | float, path: str) -> str:
+    word = str(text)
+    if word.split() != [word] or word.startswith(("#", "\ufeff")):
+        raise _unfit(path, f"TREC files cannot store the id {shown(word)}", "write .tsv, .csv or .jsonl")
+    return word
+
+
+def _unfit(path: FilePath, complaint: str, suggestion: str = "") -> InputError:
+    return InputError(Problem(complaint, place=os.fspath(path), suggestion=suggestion))
+
+
+def put(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
+    """Write all files next to the old ones, then replace those: if one cannot be written, none is."""
+    ready: dict[str, Path] = {}
+    try:
+        for path, content in files.items():
+            target = Path(path)
+            if not target.parent.exists():
+                raise _unfit(
+                    path, f"there is no folder {shown(str(target.parent))}", "create it, or choose another one"
+                )
+            handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+            ready[temporary] = target
+            with open(handle, "wb") as file:
+                file.writelines([content] if isinstance(content, bytes) else (line.encode() for line in content))
+            os.chmod(temporary, 0o666 & ~_umask())
+        for temporary, target in [*ready.items()]:
+            os.replace(temporary, target)
+            del ready[temporary]
+    finally:
+        for temporary in ready:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,388 @@
+"""Judgments and rankings from Python objects: mappings, lists, rows and data frames, as the arrays files give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from pytest_ireval.data.formats.reader import Reading
+from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.judgments import Judgments, Subtopics, joined_texts, judgments_of, numbered
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.rankings import Rankings, rankings_of_columns, rankings_of_lists
+from pytest_ireval.data.tables import (
+    Named,
+    Table,
+    Unfit,
+    cell_text,
+    column_for,
+    columns_of,
+    grade_column,
+    id_column,
+    id_in,
+    id_of,
+    is_stream,
+    named,
+    number_in,
+    number_of,
+    ranking_columns,
+    text_in,
+    whole,
+)
+from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+
+
+def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
+    """Judgments from a table, or any of the forms that :func:`~pytest_ireval.evaluating.evaluation.evaluate` takes."""
+    table = _as_table(source, origin)
+    if table is not None:
+        return judgments_of_columns(judgment_columns(table), grades)
+    with _named(origin):
+        rows = _graded_rows(source, origin)
+        queries = {name: i for i, name in enumerate(dict.fromkeys(query for query, _, _ in rows))}
+        query = np.array([queries[name] for name, _, _ in rows], np.int64)
+        grade = np.array([_grade(g, grades, name, document) for name, document, g in rows], np.float64)
+    subtopics = _subtopics(rows) if any(isinstance(g, Mapping) for _, _, g in rows) else None
+    documents = Ids.of([document for _, document, _ in rows])
+    return judgments_of(
+        list(queries), query, documents, grade + 0.0, origin=origin, place=numbered(origin), subtopics=subtopics
+    )
+
+
+def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, origin: str = "rankings") -> Rankings:
+    """Rankings from a table, or any of the forms that ``evaluate`` takes; a list of ids scores -position."""
+    if is_stream(source):
+        from pytest_ireval.data.formats.columnar import read_again, stream_rankings
+
+        with read_again(source, origin) as stream:
+            found = stream_rankings(stream, origin, Reading(depth=depth, by_id=by_id))
+            if found is not None:
+                return found
+            table = _as_table(stream, origin)
+    else:
+        table = _as_table(source, origin)
+    if table is not None:
+        return _rankings_of_table(table, depth, by_id=by_id)
+    with _named(origin):
+        lists = _ranked_lists(source, origin)
+    return rankings_of_lists(lists, origin, depth, by_id=by_id)
+
+
+def queries_from(source: Any, *, origin: str = "queries") -> Queries:
+    """Queries from ``{id: text}``, rows as dictionaries with ``id`` and ``text``, or a data frame with such columns."""
+    table = _as_table(source, origin)
+    if table is not None:
+        return queries_of_table(table)
+    if isinstance(source, Mapping):
+        rows = [
+            {"id": query, **(each if isinstance(each, Mapping) else {"text": each})} for query, each in source.items()
+        ]
+    elif isinstance(source, Iterable) and not isinstance(source, str | bytes):
+        rows = list(source)
+    else:
+        raise _unfit(origin, f"{type(source).__name__} is not a supported type of {origin}")
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise _unfit(origin, f"row {number} is {row!r}, not a dictionary with id and text")
+    return queries_of_table(Table(columns_of(rows), origin, numbered(origin)))
+
+
+def _as_table(source: Any, origin: str) -> Table | None:
+    """The table, or the data frame as a table; None for a source without named columns."""
+    if isinstance(source, Table) or source is None:
+        return source
+    kind = type(source)
+    if is_stream(source) and not (hasattr(kind, "columns") and hasattr(kind, "__iter__")):  # data frames have both
+        from pytest_ireval.data.formats.columnar import stream_table
+
+        return stream_table(source, origin)
+    if hasattr(kind, "collect_schema") and not is_stream(source):
+        raise _unfit(origin, f"{kind.__name__} has no rows yet; call its method collect()")
+    if hasattr(source, "columns") and hasattr(source, "__getitem__"):
+        return Table({name: list(source[name]) for name in source.columns}, origin, numbered(origin))
+    return None
+
+
+def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
+    if isinstance(source, Mapping):
+        _refuse_text_and_number(source, origin)
+        for query, documents in source.items():
+            if not isinstance(documents, Mapping):
+                raise _unfit(origin, f"judgments of query {query!r} are {type(documents).__name__}, not a mapping")
+            if not documents:
+                raise _unfit(origin, f"query {query!r} has no judgments; leave it out, or judge a document")
+        return [
+            (id_of(query), id_of(document), grade)
+            for query, documents in source.items()
+            for document, grade in documents.items()
+        ]
+    return _rows(source, "grade", origin)
+
+
+def _refuse_text_and_number(source: Mapping[Any, Any], origin: str) -> None:
+    for query in source:
+        if not isinstance(query, str) and str(query) in source:
+            raise _unfit(origin, f"query {str(query)!r} occurs twice, as text and as a number")
+
+
+def _ranked_lists(source: Any, origin: str) -> dict[str, list[tuple[str, float]]]:
+    if isinstance(source, Mapping):
+        _refuse_text_and_number(source, origin)
+        return {id_of(query): _ranked(query, ranking, origin) for query, ranking in source.items()}
+    lists: dict[str, list[tuple[str, float]]] = {}
+    for query, document, score in _rows(source, "score", origin):
+        lists.setdefault(query, []).append((document, _score(score, query, document)))
+    return lists
+
+
+def _ranked(query: Any, ranking: Any, origin: str) -> list[tuple[str, float]]:
+    """One query's documents with scores."""
+    if isinstance(ranking, Mapping):
+        return [(id_of(d), _score(score, query, d)) for d, score in ranking.items()]
+    if isinstance(ranking, str | bytes | set | frozenset) or not isinstance(ranking, Iterable):
+        raise _unfit(origin, f"the ranking of query {query!r} is {type(ranking).__name__}, not a list or a mapping")
+    entries = list(ranking)
+    if any(isinstance(entry, tuple | list) for entry in entries):
+        return [_pair(query, entry, origin) for entry in entries]
+    return [(id_of(document), -float(position)) for position, document in enumerate(entries)]
+
+
+def _pair(query: Any, entry: Any, origin: str) -> tuple[str, float]:
+    if not isinstance(entry, tuple | list) or len(entry) != 2:
+        raise _unfit(origin, f"the ranking of query {query!r} holds {entry!r}, which is not a pair (document, score)")
+    return id_of(entry[0]), _score(entry[1], query, entry[0])
+
+
+def _rows(source: Any, value: str, origin: str) -> list[tuple[str, str, Any]]:
+    """(query, document, value) from rows in that order or with these names."""
+    if isinstance(source, str) or not isinstance(source, Iterable):
+        raise _unfit(origin, f"{type(source).__name__} is not a supported type of {origin}")
+    rows = []
+    for number, given in enumerate(source, 1):
+        row = given
+        if (fields := getattr(given, "_fields", None)) is not None:
+            row = [getattr(given, column_for(fields, kind, origin)) for kind in ("query", "document", value)]
+        if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 3:
+            raise _unfit(origin, f"row {number} is {row!r}, not (query, document, {value})")
+        rows.append((id_of(row[0]), id_of(row[1]), row[2]))
+    return rows
+
+
+def _score(value: Any, query: Any, document: Any) -> float:
+    return number_of(value, Named("score", document, query))
+
+
+def _grade(value: Any, grades: str, query: str, document: str) -> float:
+    """A grade; with subtopics, the highest of them."""
+    what = Named("grade", document, query)
+    if isinstance(value, Mapping):
+        if any(isinstance(grade, Mapping) for grade in value.values()):
+            raise Unfit(f"{what} is {value!r}, nested too deeply")
+        return max((_grade(grade, grades, query, document) for grade in value.values()), default=0.0)
+    number = number_of(value, what)
+    return whole(number, value, what) if grades == "integer" else number
+
+
+@contextmanager
+def _named(origin: str) -> Iterator[None]:
+    """Turn the error of a value into one with the origin of the value."""
+    try:
+        yield
+    except Unfit as unfit:
+        raise InputError(Problem(str(unfit), place=origin, suggestion=unfit.suggestion)) from None
+
+
+def _subtopics(rows: Sequence[tuple[str, str, Any]]) -> Subtopics:
+    entries = [
+        (i, subtopic, grade)
+        for i, (_, _, grades) in enumerate(rows)
+        for subtopic, grade in (grades.items() if isinstance(grades, Mapping) else [("", grades)])
+    ]
+    names = {name: i for i, name in enumerate(dict.fromkeys(subtopic for _, subtopic, _ in entries))}
+    return Subtopics(
+        tuple(map(str, names)),
+        np.array([row for row, _, _ in entries], np.int64),
+        np.array([names[subtopic] for _, subtopic, _ in entries], np.int64),
+        np.array([float(grade) for _, _, grade in entries], np.float64),
+    )
+
+
+def _unfit(origin: str, complaint: str) -> InputError:
+    return InputError(Problem(complaint, place=origin))
+
+
+OWN = ("query", "document", "grade", "subtopic")
+JUDGED_BY = ("judge", "date", "guideline")
+"""Columns of judgments that are kept under these names, whatever their names in the table."""
+
+
+def judgment_columns(table: Table) -> Table:
+    """The same under our own names: the columns of a judgment, then all others as text."""
+    names = list(table.columns)
+    if not table.rows:
+        raise InputError(Problem("it contains no judgments", place=table.origin))
+    used = {kind: column_for(names, kind, table.origin) for kind in ("query", "document")}
+    used["grade"] = grade_column(names, table.origin)
+    if (subtopic := named(names, "subtopic")) is not None:
+        used["subtopic"] = subtopic
+    ours = {named(names, kind): kind for kind in JUDGED_BY}
+    columns: dict[str, Sequence[Any]] = {kind: table.columns[name] for kind, name in used.items()}
+    for kind in ("query", "document"):
+        columns[kind] = [cell.strip() if isinstance(cell, str) else cell for cell in columns[kind]]
+    for name in names:
+        if name not in used.values():
+            own = str(ours.get(name, name))
+            columns[f"{own}_text" if own in columns else own] = [cell_text(value) for value in table.columns[name]]
+    return Table(columns, table.origin, table.place)
+
+
+def graded_rows(table: Table, grades: str = "integer") -> list[tuple[str, str, float]]:
+    """Query, document and grade of every row, checked."""
+    columns = [table.columns[name] for name in ("query", "document", "grade")]
+    rows = list(_checked(table, columns, lambda q, d, g: (id_in(q), id_in(d), _grade_in(q, d, g, grades))))
+    if not rows:
+        raise InputError(Problem("it contains no judgments", place=table.origin))
+    return rows
+
+
+def judgments_of_columns(table: Table, grades: str = "integer") -> Judgments:
+    """Judgments from columns under our own names; with subtopics, grades of the parts of a query."""
+    rows = graded_rows(table, grades)
+    if "subtopic" in table.columns:
+        return _with_subtopics(table, rows, [cell_text(name) for name in table.columns["subtopic"]])
+    code = {query: i for i, query in enumerate(dict.fromkeys(query for query, _, _ in rows))}
+    return judgments_of(
+        list(code),
+        np.array([code[query] for query, _, _ in rows], np.int64),
+        Ids.of([document for _, document, _ in rows]),
+        np.array([grade for _, _, grade in rows], np.float64) + 0.0,
+        origin=table.origin,
+        place=table.place,
+        columns=_kept(table),
+    )
+
+
+def _grade_in(query: Any, document: Any, value: Any, grades: str) -> float:
+    what = Named("grade", document, query)
+    number = number_in(value, what)
+    return whole(number, value, what) if grades == "integer" else number
+
+
+def _kept(table: Table) -> dict[str, Sequence[str]]:
+    """The columns with other facts about a judgment."""
+    return {name: values for name, values in table.columns.items() if name not in OWN}
+
+
+def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtopics: Sequence[str]) -> Judgments:
+    """One judgment a document, its grade the highest of its subtopics."""
+    code: dict[str, int] = {}
+    pair: dict[tuple[str, str], int] = {}
+    name: dict[str, int] = {}
+    first: dict[tuple[int, int], tuple[int, float]] = {}
+    mistakes = Mistakes()
+    for row, ((query, document, grade), subtopic) in enumerate(zip(rows, subtopics, strict=True)):
+        code.setdefault(query, len(code))
+        key = pair.setdefault((query, document), len(pair)), name.setdefault(subtopic, len(name))
+        earlier, other = first.setdefault(key, (row, grade))
+        if other != grade:
+            complaint = (
+                f"document {shown(document)} is judged twice for subtopic {shown(subtopic)} of query "
+                f"{shown(query)}: grade {grade:g} here, grade {other:g} at {table.place(earlier)}"
+            )
+            mistakes.add(Problem(complaint, place=table.place(row)))
+    mistakes.refuse()
+    entries = sorted((row, subtopic, grade) for (row, subtopic), (_, grade) in first.items())
+    highest = np.full(len(pair), -np.inf)
+    of_row = np.array([row for row, _, _ in entries], np.int64)
+    grades = np.array([grade for _, _, grade in entries], np.float64) + 0.0
+    np.maximum.at(highest, of_row, grades)
+    lines: list[list[int]] = [[] for _ in pair]
+    for row, (query, document, _) in enumerate(rows):
+        lines[pair[query, document]].append(row)
+    return judgments_of(
+        list(code),
+        np.array([code[query] for query, _ in pair], np.int64),
+        Ids.of([document for _, document in pair]),
+        highest,
+        origin=table.origin,
+        place=lambda row: table.place(lines[row][0]),
+        subtopics=Subtopics(tuple(name), of_row, np.array([s for _, s, _ in entries], np.int64), grades),
+        columns={
+            name: [joined_texts(values[row] for row in group) for group in lines]
+            for name, values in _kept(table).items()
+        },
+    )
+
+
+def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = True) -> Rankings:
+    """Rankings by score, descending; by rank if there are no scores."""
+    wanted = ranking_columns(table.columns, table.origin)
+    columns = [table.columns[name] for name in wanted[:3]]
+    code: dict[str, int] = {}
+    query: list[int] = []
+    documents: list[str] = []
+    scores: list[float] = []
+    for name, document, number in _checked(table, columns, _ranked_row):
+        query.append(code.setdefault(name, len(code)))
+        documents.append(document)
+        scores.append(-number if wanted.by_rank else number)
+    if not code:
+        raise InputError(Problem("it contains no rankings", place=table.origin))
+    return rankings_of_columns(
+        list(code),
+        np.array(query, np.int64),
+        Ids.of(documents),
+        np.array(scores, np.float64),
+        table.origin,
+        depth,
+        by_id=by_id,
+        place=table.place,
+    )
+
+
+def _ranked_row(query: Any, document: Any, score: Any) -> tuple[str, str, float]:
+    return id_in(query), id_in(document), number_in(score, Named("score", document, query))
+
+
+def queries_of_table(table: Table) -> Queries:
+    """Queries, one a row; every column but id and text is kept."""
+    names = list(table.columns)
+    if not table.rows:
+        raise InputError(Problem("it contains no queries", place=table.origin))
+    id_name = id_column(names, table.origin)
+    others = [name for name in names if name != id_name]
+    text_name = column_for(others, "text", table.origin) if named(others, "text") is not None else id_name
+    columns = [table.columns[id_name], table.columns[text_name]]
+    rows = list(_checked(table, columns, lambda query, text: (id_in(query), text_in(text))))
+    first: dict[str, int] = {}
+    mistakes = Mistakes()
+    for row, (query, _) in enumerate(rows):
+        if first.setdefault(query, row) != row:
+            complaint = f"query {shown(query)} occurs twice, first at {table.place(first[query])}"
+            mistakes.add(Problem(complaint, place=table.place(row)))
+    mistakes.refuse()
+    return Queries(
+        ids=tuple(query for query, _ in rows),
+        text=tuple(text for _, text in rows),
+        columns={
+            str(name): tuple(cell_text(value) for value in table.columns[name]) for name in others if name != text_name
+        },
+        origin=table.origin,
+        places=tuple(map(table.place, table.rows)),
+    )
+
+
+def _checked(table: Table, columns: Sequence[Sequence[Any]], make: Any) -> Iterator[Any]:
+    """The result of ``make`` for every row; all unfit rows are refused together, at the end."""
+    mistakes = Mistakes()
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        try:
+            made = make(*cells)
+        except Unfit as unfit:
+            mistakes.add(Problem(str(unfit), place=table.place(row), suggestion=unfit.suggestion))
+            continue
+        yield made
+    mistakes.refuse()

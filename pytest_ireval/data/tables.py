@@ -1,0 +1,330 @@
+"""Tables: named columns of files and data frames, and the names of each kind of column."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pytest_ireval.errors import InputError, Problem, did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_ireval.data.judgments import Judgments
+
+
+PRODUCTS = (("sku",), ("product_id", "item_id"), ("product", "item"))
+"""Names that shops use for documents; in a table of queries such a column may also be a slice."""
+
+COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "query": (("query_id", "qid", "q_id", "queryid"), ("query",)),
+    "document": (("document", "document_id", "doc_id", "docno", "doc", "corpus_id", "did"), ("docid",), *PRODUCTS),
+    "grade": (("grade", "relevance", "rel", "label", "rating"),),
+    "score": (("score", "sim", "similarity"),),
+    "rank": (("rank", "position"),),
+    "subtopic": (("subtopic", "subtopic_id"),),
+    "id": (("id", "_id", "query_id", "qid", "q_id", "queryid", "number", "topic_id"), ("question_id",)),
+    "text": (("text", "query_text"), ("query",), ("title",), ("question",), ("query_txt",)),
+    "judge": (("judge", "judge_id", "assessor", "annotator", "rater", "user_email"),),
+    "date": (("date", "judged_at", "timestamp"),),
+    "guideline": (("guideline", "guidelines", "guideline_version"),),
+    "from": (("from", "old", "old_id"),),
+    "to": (("to", "new", "new_id"),),
+    "group": (("group", "group_id", "variant_of"),),
+    "better": (("better", "preferred"),),
+    "worse": (("worse", "other"),),
+    "support": (("support", "weight"),),
+    "seconds": (("seconds",),),
+    "milliseconds": (("milliseconds", "ms"),),
+}
+"""Names of columns by kind. Names of one group mean the same; a later group counts if the earlier ones are missing.
+Blanks, hyphens and letter case do not matter."""
+
+BEIR_JUDGMENTS = ("query_id", "corpus_id", "score")
+"""With exactly these three names, the score is a grade."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of one length. ``place`` gives the place of a row."""
+
+    columns: Mapping[str, Sequence[Any]]
+    origin: str
+    place: Callable[[int], str]
+
+    def __post_init__(self) -> None:
+        """Refuse two columns with the same name."""
+        names = Counter(plain_name(name) for name in self.columns)
+        twice = next((name for name, count in names.items() if count > 1), None)
+        if twice is not None:
+            alike = " and ".join(repr(name) for name in self.columns if plain_name(name) == twice)
+            raise InputError(Problem(f"columns {alike} have the same name", place=self.origin))
+
+    @property
+    def rows(self) -> range:
+        """The numbers of its rows."""
+        return range(len(next(iter(self.columns.values()), ())))
+
+    def column(self, kind: str) -> Sequence[Any]:
+        """The column of that kind; without one, an error that lists the columns."""
+        return self.columns[column_for(self.columns, kind, self.origin)]
+
+
+def is_stream(source: object) -> bool:
+    """Tell whether it gives its rows as an Arrow stream: tables of PyArrow, polars, pandas, DuckDB and others."""
+    return hasattr(type(source), "__arrow_c_stream__")
+
+
+def table_of_rows(rows: Iterable[tuple[Mapping[str, Any], str]], origin: str) -> Table:
+    """A table of rows, each with its place."""
+    placed = list(rows)
+    return Table(columns_of([row for row, _ in placed]), origin, lambda row: placed[row][1])
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns of some rows; a name that a row lacks is an empty cell."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def table_of_judgments(judgments: Judgments) -> Table:
+    """Judgments as rows, one for each subtopic if they have subtopics."""
+    row, grade = np.arange(len(judgments)), judgments.grade
+    columns: dict[str, Sequence[Any]] = {}
+    if judgments.subtopics is not None:
+        row, grade = judgments.subtopics.row, judgments.subtopics.grade
+        columns["subtopic"] = [judgments.subtopics.names[subtopic] for subtopic in judgments.subtopics.subtopic]
+    rows = row.tolist()
+    columns["query"] = [judgments.queries[judgments.query[i]] for i in rows]
+    columns["document"] = judgments.documents.texts(row)
+    columns["grade"] = grade.tolist()
+    columns |= {name: [values[i] for i in rows] for name, values in judgments.columns.items()}
+    order = ("query", "subtopic", "document", "grade", *judgments.columns)
+    columns = {name: columns[name] for name in order if name in columns}
+    return Table(columns, judgments.origin, lambda i: judgments.place(rows[i]))
+
+
+def at_lines(origin: str, lines: Sequence[int]) -> Callable[[int], str]:
+    """The places of rows on these lines of a file."""
+    return lambda row: f"{origin}:{lines[row]}"
+
+
+def selected(table: Table, rows: Sequence[int]) -> Table:
+    """Some of its rows."""
+    columns = {name: [values[row] for row in rows] for name, values in table.columns.items()}
+    return Table(columns, table.origin, lambda row: table.place(rows[row]))
+
+
+def plain_name(name: object) -> str:
+    """A column's name for comparison."""
+    return re.sub(r"[\s\-]+", "_", str(name).strip().lower())
+
+
+def column_names(kind: str) -> str:
+    """The names of a kind of column, for messages."""
+    return ", ".join(name for group in COLUMN_NAMES[kind] for name in group)
+
+
+def _candidates(names: Iterable[Any], kind: str) -> list[Any]:
+    """All columns that could be the one of that kind; of several, the user has to choose."""
+    by_plain = {plain_name(name): name for name in names}
+    for group in COLUMN_NAMES[kind]:
+        if found := [by_plain[name] for name in group if name in by_plain]:
+            return found
+    return []
+
+
+def named(names: Iterable[Any], kind: str) -> Any:
+    """The column of that kind, or None."""
+    return next(iter(_candidates(names, kind)), None)
+
+
+def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
+    """The column of that kind; InputError if there is none, or if two could be it."""
+    names = list(names)
+    found = _candidates(names, kind)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        which = f"columns {' and '.join(map(repr, found))} could both be the {kind}"
+        raise InputError(Problem(which, place=origin, suggestion="rename or remove the column that you do not mean"))
+    complaint = f"there is no column for the {kind}: the columns are {', '.join(map(repr, names))}"
+    suggestion = did_you_mean(kind, map(str, names))
+    raise InputError(Problem(complaint, place=origin, suggestion=suggestion, allowed=f"one of {column_names(kind)}"))
+
+
+class RankingColumns(NamedTuple):
+    """The names of the columns of rankings; ``number`` is the score, or the rank where there is no score."""
+
+    query: Any
+    document: Any
+    number: Any
+    by_rank: bool
+
+
+def ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
+    """The columns of rankings; InputError if one is missing, or if two could be it."""
+    names = list(names)
+    by_rank = named(names, "score") is None and named(names, "rank") is not None
+    kinds = ("query", "document", "rank" if by_rank else "score")
+    query, document, number = (column_for(names, kind, origin) for kind in kinds)
+    if repeated := [name for name in (query, document, number) if names.count(name) > 1]:
+        raise InputError(Problem(f"two columns are named {repeated[0]!r}", place=origin))
+    return RankingColumns(query, document, number, by_rank)
+
+
+def id_column(names: Iterable[Any], origin: str) -> Any:
+    """The column of query ids; ``query`` if no other column could be it, although it is text next to an id."""
+    names = list(names)
+    sure = {plain_name(name) for name in _candidates(names, "id")} - {"question_id"}
+    sole = [name for name in names if plain_name(name) == "query" and not sure and _is_id_beside(names)]
+    return sole[0] if sole else column_for(names, "id", origin)
+
+
+def _is_id_beside(names: Sequence[Any]) -> bool:
+    """Tell whether a column ``query`` is an id: it is the only column, or the text has its own."""
+    return len(names) == 1 or bool({plain_name(name) for name in names} & set(COLUMN_NAMES["text"][0]))
+
+
+def grade_column(names: Iterable[Any], origin: str) -> Any:
+    """The column of grades; in judgments of BEIR, that of scores."""
+    names = list(names)
+    if tuple(map(plain_name, names)) == BEIR_JUDGMENTS:
+        return names[2]
+    return column_for(names, "grade", origin)
+
+
+def holds_judgments(names: Iterable[Any]) -> bool:
+    """Tell whether a table with these columns can be judgments."""
+    names = list(names)
+    graded = named(names, "grade") is not None or tuple(map(plain_name, names)) == BEIR_JUDGMENTS
+    return graded and named(names, "query") is not None and named(names, "document") is not None
+
+
+def holds_rankings(names: Iterable[Any]) -> bool:
+    """Tell whether a table with these columns can be rankings."""
+    names = list(names)
+    ordered = named(names, "score") is not None or named(names, "rank") is not None
+    return ordered and named(names, "query") is not None and named(names, "document") is not None
+
+
+def holds_queries(names: Iterable[Any]) -> bool:
+    """Tell whether a table with these columns can be queries; one with documents is not."""
+    names = list(names)
+    of_products = {name for group in PRODUCTS for name in group}
+    document = named((name for name in names if plain_name(name) not in of_products), "document")
+    return identifies(names) and named(names, "text") is not None and document is None
+
+
+def identifies(names: Sequence[Any]) -> bool:
+    """Tell whether one of these columns is the id of a query."""
+    return named(names, "id") is not None or ("query" in map(plain_name, names) and _is_id_beside(names))
+
+
+FRACTIONS = 'to read fractional grades, use grades="float" (command line: --grades float)'
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+
+
+class Unfit(ValueError):  # noqa: N818 - it says what a value is
+    """A value that does not fit; the text is the complaint, and ``suggestion`` the remedy."""
+
+    def __init__(self, complaint: str, suggestion: str = "") -> None:
+        super().__init__(complaint)
+        self.suggestion = suggestion
+
+
+def id_of(value: Any) -> str:
+    """An id as text; whole numbers are written out."""
+    if isinstance(value, str) and value and (value.isascii() or _has_utf8(value)):
+        return value
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return str(int(value))
+    raise Unfit(f"{value!r} is not an id; ids are text (or whole numbers)")
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class Named(NamedTuple):
+    """The name of a number in messages; its text is made only for a message."""
+
+    kind: str
+    document: Any
+    query: Any
+
+    def __str__(self) -> str:
+        return f"the {self.kind} of document {self.document!r} for query {self.query!r}"
+
+
+def number_of(value: Any, what: Named) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise Unfit(f"{what} is {value!r}, not a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise Unfit(f"{what} is too large for a number") from None
+    if not math.isfinite(number):
+        raise Unfit(f"{what} is {number!r}, not finite")
+    return number
+
+
+def number_in(value: Any, what: Named) -> float:
+    """The same from a cell, in which a number may be text."""
+    if not isinstance(value, str):
+        return number_of(value, what)
+    text = value.strip()  # of more than float() does
+    if not NUMBER.fullmatch(text):
+        point = text.replace(",", ".", 1)
+        remedy = f": write {point}, with a point" if point != text and NUMBER.fullmatch(point) else ""
+        raise Unfit(
+            f"{what} is {value!r}, not a number{remedy}" if text else f"{what} is empty: fill it in, or remove its row"
+        )
+    number = number_of(float(text), what)
+    if not number and what.kind == "grade" and text.lower().partition("e")[0].strip("+-.0"):
+        raise Unfit(f"{what} is {value!r}, which is too close to 0 for a number")
+    return number
+
+
+def whole(number: float, value: Any, what: Named) -> float:
+    """The number, if it has no fraction."""
+    if not number.is_integer():
+        raise Unfit(f"{what} is {value!r}, not a whole number", FRACTIONS)
+    return number
+
+
+def id_in(value: Any) -> str:
+    """An id from a cell: blanks around it do not count."""
+    return id_of(value.strip() if isinstance(value, str) else value)
+
+
+def is_quoted(cell: object) -> bool:
+    """Tell whether it is in quotes."""
+    return isinstance(cell, str) and len(cell) > 1 and cell[0] == cell[-1] == '"'
+
+
+def text_in(value: Any) -> str:
+    """Text from a cell; empty for a missing one."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, int | float | np.integer | np.floating):
+        return str(value)
+    raise Unfit(f"{value!r} is not text")
+
+
+def cell_text(value: Any) -> str:
+    """A cell as text; lists and objects are written as JSON."""
+    if isinstance(value, dict | list):
+        import json
+
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return "" if value is None else value if isinstance(value, str) else str(value)

@@ -1,0 +1,468 @@
+"""Views of judged rankings: some queries only, cut at a depth, without unjudged documents, or with assumed labels."""
+
+from __future__ import annotations
+
+import itertools
+from collections import ChainMap
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.data.ids import concatenated
+from pytest_ireval.data.judged import Documents, Floats, Hits, Integers, JudgedRankings, Mask, Sessions, ranks_in
+from pytest_ireval.data.judgments import Ideal, Subtopics
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.scan.tokens import begins_of
+
+
+def condensed(judged: JudgedRankings) -> JudgedRankings:
+    """Rankings without their unjudged documents; the others move up."""
+    return judged.remember("condensed", lambda: _condensed(judged))
+
+
+def unjudged_below_0(judged: JudgedRankings) -> JudgedRankings:
+    """Documents with a grade below 0 are not judged, as in trec_eval."""
+    return judged.remember("unjudged below 0", lambda: _unjudged_below_0(judged))
+
+
+def _unjudged_below_0(judged: JudgedRankings) -> JudgedRankings:
+    documents = judged.documents
+    if documents is not None:
+        documents = documents._replace(grade=np.where(documents.grade < 0, np.nan, documents.grade))
+    return replace(judged, hits=judged.hits.at(judged.hits.grade >= 0), documents=documents, _memory={})
+
+
+def _condensed(judged: JudgedRankings) -> JudgedRankings:
+    hits = judged.hits
+    rank = np.arange(hits.query.size) - judged.first[:-1][hits.query] + 1
+    tied_from, tied_to = _spans_among_hits(judged)
+    documents = judged.documents
+    if documents is not None:
+        rows = np.flatnonzero(~np.isnan(documents.grade))
+        documents = documents.at(rows, judged.first)._replace(tied_from=tied_from, tied_to=tied_to)
+    return replace(
+        judged,
+        retrieved=np.diff(judged.first),
+        hits=hits._replace(rank=rank, tied_from=tied_from, tied_to=tied_to),
+        documents=documents,
+        reference=judged.reference and condensed(judged.reference),
+        _memory={},
+    )
+
+
+def _spans_among_hits(judged: JudgedRankings) -> tuple[Integers, Integers]:
+    """First and last condensed rank of the hits that share a score."""
+    hits = judged.hits
+    new_group = np.ones(hits.query.size, bool)
+    new_group[1:] = (hits.query[1:] != hits.query[:-1]) | (hits.tied_from[1:] != hits.tied_from[:-1])
+    first = np.flatnonzero(new_group)
+    group = np.cumsum(new_group) - 1
+    before = judged.first[:-1][hits.query]
+    return first[group] - before + 1, np.append(first[1:], hits.query.size)[group] - before
+
+
+def perfect(judged: JudgedRankings) -> JudgedRankings:
+    """The best possible rankings: all judged documents by grade, and nothing else."""
+    return judged.remember("perfect", lambda: _perfect(judged))
+
+
+def _perfect(judged: JudgedRankings) -> JudgedRankings:
+    ideal = judged.ideal
+    return replace(
+        judged,
+        retrieved=np.diff(judged.first_ideal),
+        present=np.ones(judged.count, bool),
+        hits=Hits(
+            query=ideal.query,
+            rank=ideal.rank,
+            grade=ideal.grade,
+            judgment=ideal.judgment,
+            score=-ideal.rank.astype(np.float64),
+            tied_from=ideal.rank,
+            tied_to=ideal.rank,
+        ),
+        documents=None,
+        reference=None,
+        _memory={},
+        _judgments=None,
+    )
+
+
+def cut_to_depth(judged: JudgedRankings, depth: int) -> JudgedRankings:
+    """Only the first ``depth`` documents of each ranking count."""
+    if not (judged.retrieved > depth).any() and (
+        judged.reference is None or cut_to_depth(judged.reference, depth) is judged.reference
+    ):
+        return judged
+    documents = judged.documents
+    if documents is not None:
+        rows = np.flatnonzero(documents.rank <= depth)
+        documents = documents.at(rows, np.searchsorted(rows, documents.first))
+        documents = documents._replace(tied_to=np.minimum(documents.tied_to, depth))
+    hits = judged.hits.at(judged.hits.rank <= depth)
+    return replace(
+        judged,
+        retrieved=np.minimum(judged.retrieved, depth),
+        hits=hits._replace(tied_to=np.minimum(hits.tied_to, depth)),
+        documents=documents,
+        reference=judged.reference and cut_to_depth(judged.reference, depth),
+        _memory={},
+    )
+
+
+def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
+    """The marked queries alone."""
+    number = np.cumsum(queries) - 1
+    hits = judged.hits.at(queries[judged.hits.query])
+    ideal, documents = judged.ideal.at(queries[judged.ideal.query]), judged.documents
+    return replace(
+        judged,
+        queries=tuple(itertools.compress(judged.queries, queries.tolist())),
+        retrieved=judged.retrieved[queries],
+        present=judged.present[queries],
+        hits=hits._replace(query=number[hits.query]),
+        ideal=ideal._replace(query=number[ideal.query]),
+        documents=documents
+        and documents.at(np.flatnonzero(queries[documents.query]), begins_of(np.diff(documents.first)[queries])),
+        subtopics=judged.subtopics and _subtopics_of(judged.subtopics, queries),
+        sessions=judged.sessions and _sessions_of(judged.sessions, queries),
+        timings=None if judged.timings is None else judged.timings[queries],
+        query_texts=judged.query_texts and tuple(itertools.compress(judged.query_texts, queries.tolist())),
+        columns=judged.columns
+        and {name: tuple(itertools.compress(cells, queries.tolist())) for name, cells in judged.columns.items()},
+        reference=judged.reference and only(judged.reference, queries),
+        _memory={},
+        _memory_of_ideal={},
+    )
+
+
+def with_fewer_judgments(judged: Sequence[JudgedRankings], kept: Mask) -> list[JudgedRankings]:
+    """Rankings of the same queries with the ``kept`` rows of their judgments alone; the top of the scale stays."""
+    shared: dict[Hashable, Any] = {}
+    return [_with_fewer_judgments(each, kept, shared) for each in judged]
+
+
+def _with_fewer_judgments(judged: JudgedRankings, kept: Mask, shared: dict[Hashable, Any]) -> JudgedRankings:
+    left = kept[judged.hits.judgment]
+    ideal, documents = judged.ideal.at(kept[judged.ideal.judgment]), judged.documents
+    first = np.searchsorted(ideal.query, np.arange(judged.count))
+    if documents is not None:
+        grade = documents.grade.copy()
+        grade[np.flatnonzero(~np.isnan(grade))[~left]] = np.nan
+        documents = documents._replace(grade=grade)
+    return replace(
+        judged,
+        hits=judged.hits.at(left),
+        ideal=ideal._replace(rank=np.arange(ideal.query.size) - first[ideal.query] + 1),
+        documents=documents,
+        subtopics=judged.subtopics and judged.subtopics.at(kept[judged.subtopics.row]),
+        reference=judged.reference and _with_fewer_judgments(judged.reference, kept, {}),
+        _memory={},
+        _memory_of_ideal=shared,
+    )
+
+
+def _subtopics_of(subtopics: Subtopics, queries: Mask) -> Subtopics:
+    kept = subtopics.at(queries[subtopics.query])
+    return kept._replace(query=(np.cumsum(queries) - 1)[kept.query])
+
+
+def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
+    used = sorted({s for s in sessions.session[queries].tolist() if s >= 0})
+    number = np.full(len(sessions.names) + 1, -1)
+    number[used] = np.arange(len(used))
+    return Sessions(
+        tuple(sessions.names[s] for s in used), number[sessions.session[queries]], sessions.position[queries]
+    )
+
+
+def first_documents(rankings: Rankings, depth: int) -> Rankings:
+    """The first ``depth`` documents of each ranking; numbers of retrieved documents and ties stay."""
+    if int(np.diff(rankings.first).max(initial=0)) <= depth:
+        return rankings
+    return with_documents(rankings, rankings.rank <= depth)
+
+
+def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
+    """The documents whose rows are ``kept``, in their order; a query may keep none."""
+    rows = np.flatnonzero(kept)
+    return _at(rankings, rows, np.searchsorted(rows, rankings.first))
+
+
+def _at(rankings: Rankings, rows: Integers, first: Integers) -> Rankings:
+    """The documents in these rows; those of query i are ``first[i]`` to ``first[i + 1]`` of them."""
+    return replace(
+        rankings,
+        first=first,
+        documents=rankings.documents.some(rows),
+        score=rankings.score[rows],
+        tied_from=rankings.tied_from[rows],
+        tied_to=rankings.tied_to[rows],
+    )
+
+
+def of_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Rankings, tuple[str, ...]]:
+    """The rankings and timings of the queries that are ``wanted``, and the names of the other queries."""
+    chosen = np.array([wanted(query) for query in rankings.queries], bool)
+    if rankings.timings is not None:  # a query without a ranking may have one, too
+        rankings = replace(rankings, timings={q: time for q, time in rankings.timings.items() if wanted(q)})
+    if chosen.all():
+        return rankings, ()
+    length = np.diff(rankings.first)[chosen]
+    first = begins_of(length)
+    rows = np.repeat(rankings.first[:-1][chosen] - first[:-1], length) + np.arange(int(first[-1]))
+    few = replace(
+        _at(rankings, rows, first),
+        queries=tuple(itertools.compress(rankings.queries, chosen)),
+        retrieved=rankings.retrieved[chosen],
+    )
+    return few, tuple(itertools.compress(rankings.queries, ~chosen))
+
+
+def side_by_side(parts: Sequence[Rankings], origin: str) -> Rankings:
+    """All rankings of several that have no query in common; empty rankings last."""
+    if len(parts) == 1:
+        return replace(parts[0], origin=origin)
+    length = np.concatenate([np.diff(part.first) for part in parts])
+    timings = [part.timings for part in parts if part.timings is not None]
+    fields = [part.fields for part in parts if part.fields is not None]
+    order = np.argsort(length == 0, kind="stable")  # an empty ranking has no documents that would have to move along
+    queries = [query for part in parts for query in part.queries]
+    return Rankings(
+        queries=tuple(queries[i] for i in order),
+        retrieved=np.concatenate([part.retrieved for part in parts])[order],
+        first=begins_of(length[order]),
+        documents=concatenated([part.documents for part in parts]),
+        score=np.concatenate([part.score for part in parts]),
+        tied_from=np.concatenate([part.tied_from for part in parts]),
+        tied_to=np.concatenate([part.tied_to for part in parts]),
+        origin=origin,
+        timings=dict(ChainMap(*map(dict, timings))) if timings else None,
+        fields=dict(ChainMap(*map(dict, fields))) if fields else None,
+    )
+
+
+class OpenDocuments(NamedTuple):
+    """Unjudged documents of two sides, each once, sorted by query and best rank.
+
+    Those of query i are rows ``first[i]`` to ``first[i + 1]``. ``now`` and ``before`` are ranks, 0 if a document is
+    missing on that side.
+    """
+
+    first: Integers
+    query: Integers
+    now: Integers
+    before: Integers
+
+    @property
+    def counts(self) -> Integers:
+        """The number of documents of each query."""
+        return np.diff(self.first)
+
+    @property
+    def best(self) -> Integers:
+        """The better of the two ranks of each document."""
+        now, before = (np.where(rank > 0, rank, np.iinfo(np.int64).max) for rank in (self.now, self.before))
+        return np.minimum(now, before)
+
+    def some(self, rows: Mask) -> OpenDocuments:
+        """The marked documents alone."""
+        query = self.query[rows]
+        first = np.searchsorted(query, np.arange(self.first.size)).astype(np.int64)
+        return OpenDocuments(first, query, self.now[rows], self.before[rows])
+
+    def down_to(self, rank: int) -> OpenDocuments:
+        """The documents down to this rank on at least one side."""
+        return self.some(self.best <= rank)
+
+
+def open_documents(now: JudgedRankings, before: JudgedRankings, *, scores: bool) -> OpenDocuments:
+    """Unjudged documents of queries whose two lists differ.
+
+    With equal lists no label changes the difference, unless ``scores`` count, too: they may differ.
+    """
+    ours, theirs = listed_rows(now), listed_rows(before)
+    if not (np.isnan(ours.grade).any() or np.isnan(theirs.grade).any()):
+        nothing = np.zeros(0, np.int64)
+        return OpenDocuments(np.zeros(now.count + 1, np.int64), nothing, nothing, nothing)
+    there, back = ranks_in(theirs, ours), ranks_in(ours, theirs)
+    open_now, only_before = np.isnan(ours.grade), np.isnan(theirs.grade) & (back == 0)
+    query = np.concatenate((ours.query[open_now], theirs.query[only_before]))
+    rank_now = np.concatenate((ours.rank[open_now], np.zeros(int(only_before.sum()), np.int64)))
+    rank_before = np.concatenate((there[open_now], theirs.rank[only_before]))
+    best = np.minimum(np.where(rank_now, rank_now, rank_before), np.where(rank_before, rank_before, rank_now))
+    order = np.lexsort((rank_now, best, query))
+    found = OpenDocuments(
+        np.searchsorted(query[order], np.arange(now.count + 1)).astype(np.int64),
+        query[order],
+        rank_now[order],
+        rank_before[order],
+    )
+    return found if scores else found.some(_changed(ours, theirs, there)[found.query])
+
+
+def listed_rows(judged: JudgedRankings) -> Documents:
+    """The documents of rankings that have all of them."""
+    if judged.documents is None:
+        raise TypeError("these rankings were joined without document ids")
+    return judged.documents
+
+
+def _changed(ours: Documents, theirs: Documents, there: Integers) -> Mask:
+    """A mask of the queries with two different lists."""
+    changed: Mask = np.diff(ours.first) != np.diff(theirs.first)
+    changed[ours.query[there != ours.rank]] = True
+    return changed
+
+
+LEFT = 0
+"""The label of a document that is left unjudged; label n is the n-th grade of a scale."""
+
+
+class Labellings(NamedTuple):
+    """Possible labels for the open documents of queries, sorted by ``query``; a query may occur any number of times.
+
+    The labels of labelling i are ``label[first[i]:first[i + 1]]``, one for each open document of its query.
+    """
+
+    query: Integers
+    first: Integers
+    label: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """One side, ready for labels: its judged and open documents, each with its row among the open ones.
+
+    ``place`` is the row among all listed documents, ``opened`` the row among the open documents (-1: it is judged);
+    those of query i are entries ``first[i]`` to ``first[i + 1]``.
+    """
+
+    judged: JudgedRankings
+    open: OpenDocuments
+    first: Integers
+    place: Integers
+    opened: Integers
+    rank: Integers
+    grade: Floats
+    judgment: Integers
+
+
+def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> Template:
+    """The template of one side; ``ranks`` are those of the open documents there, 0 for missing ones."""
+    documents = listed_rows(judged)
+    opened = np.full(documents.grade.size, -1, np.int64)
+    here = np.flatnonzero(ranks)
+    opened[documents.first[found.query[here]] + ranks[here] - 1] = here
+    known = ~np.isnan(documents.grade)
+    judgment = np.full(documents.grade.size, -1, np.int64)
+    judgment[known] = judged.hits.judgment
+    place = np.flatnonzero(known | (opened >= 0))
+    return Template(
+        judged=judged,
+        open=found,
+        first=np.searchsorted(place, documents.first).astype(np.int64),
+        place=place,
+        opened=opened[place],
+        rank=documents.rank[place],
+        grade=documents.grade[place],
+        judgment=judgment[place],
+    )
+
+
+def labelled(made: Template, labels: Labellings, scale: Floats, *, documents: bool) -> JudgedRankings:
+    """A query for each labelling, judged on a ``scale`` of grades; with all listed ``documents`` if asked."""
+    judged, query = made.judged, labels.query
+    names = np.array(judged.queries, object)[query] if query.size else np.zeros(0, object)
+    return replace(
+        judged,
+        queries=tuple(names.tolist()),
+        retrieved=judged.retrieved[query],
+        present=judged.present[query],
+        hits=_hits(made, labels, scale),
+        ideal=_ideal(judged, labels, scale),
+        documents=_documents(made, labels, scale) if documents else None,
+        judgments=None,
+        subtopics=None,
+        sessions=None,
+        preferences=None,
+        timings=None,
+        reference=None,
+        _memory={},
+        _memory_of_ideal={},
+    )
+
+
+def labelled_rows(made: Template) -> Integers:
+    """The most rows that one labelling of each query makes."""
+    return np.diff(made.first) + np.diff(made.judged.first_ideal) + made.open.counts
+
+
+def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
+    """The judged and the labelled documents, by rank."""
+    rows, number = _gathered(made.first, labels.query)
+    label = _labels_at(made.opened[rows], number, labels, made.open)
+    kept = label != LEFT
+    rows, number, label = rows[kept], number[kept], label[kept]
+    documents = listed_rows(made.judged)
+    place = made.place[rows]
+    return Hits(
+        query=number,
+        rank=made.rank[rows],
+        grade=_grades(made.grade[rows], made.opened[rows], label, scale),
+        judgment=made.judgment[rows],
+        score=documents.score[place],
+        tied_from=documents.tied_from[place],
+        tied_to=documents.tied_to[place],
+    )
+
+
+def _documents(made: Template, labels: Labellings, scale: Floats) -> Documents:
+    """All listed documents with their grades under the labels."""
+    documents = listed_rows(made.judged)
+    rows, number = _gathered(documents.first, labels.query)
+    opened = np.full(documents.grade.size, -1, np.int64)
+    opened[made.place] = made.opened
+    label = _labels_at(opened[rows], number, labels, made.open)
+    grade = _grades(documents.grade[rows], opened[rows], label, scale)
+    first = np.searchsorted(number, np.arange(labels.query.size + 1)).astype(np.int64)
+    return documents.at(rows, first)._replace(grade=np.where(label == LEFT, np.nan, grade))
+
+
+def _gathered(first: Integers, query: Integers) -> tuple[Integers, Integers]:
+    """The rows of some queries, one query's after the other's, and for each row the number of its query among them."""
+    length = first[query + 1] - first[query]
+    number = np.repeat(np.arange(query.size), length)
+    begin = np.cumsum(length) - length
+    return np.arange(number.size) + (first[query] - begin)[number], number
+
+
+def _labels_at(opened: Integers, number: Integers, labels: Labellings, found: OpenDocuments) -> Integers:
+    """The label of each row; of a judged document, one that is not ``LEFT``."""
+    label = np.full(opened.size, LEFT + 1, np.int64)
+    at = np.flatnonzero(opened >= 0)
+    of = number[at]
+    label[at] = labels.label[labels.first[of] + opened[at] - found.first[labels.query[of]]]
+    return label
+
+
+def _grades(grade: Floats, opened: Integers, label: Integers, scale: Floats) -> Floats:
+    grades: Floats = np.where(opened >= 0, np.append(np.nan, scale)[label], grade)
+    return grades
+
+
+def _ideal(judged: JudgedRankings, labels: Labellings, scale: Floats) -> Ideal:
+    """All judged documents, including the new ones, by grade descending."""
+    rows, number = _gathered(judged.first_ideal, labels.query)
+    given = np.flatnonzero(labels.label != LEFT)
+    of = np.repeat(np.arange(labels.query.size), np.diff(labels.first))[given]
+    number = np.concatenate((number, of))
+    grade = np.concatenate((judged.ideal.grade[rows], scale[labels.label[given] - 1]))
+    order = np.lexsort((-grade, number))
+    number = number[order]
+    first = np.searchsorted(number, np.arange(labels.query.size))
+    judgment = np.concatenate((judged.ideal.judgment[rows], np.full(given.size, -1)))
+    return Ideal(number, np.arange(number.size) - first[number] + 1, grade[order], judgment[order])

@@ -1,1 +1,0 @@
-"""The files of a team: read, collected from other tools, and checked before they are used."""

@@ -1,0 +1,222 @@
+"""Kinds of sources, rules and diagnoses: a YAML key, its options, and a function."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+from pytest_ireval.errors import PluginError, Problem, raised
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from pytest_ireval.metrics.metric import Metric
+    from pytest_ireval.rules.context import Ruling, Seen
+    from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+    from pytest_ireval.sources.request import Request
+    from pytest_ireval.suite.options import RuleOptions, SourceOptions
+
+    OfRule = TypeVar("OfRule", bound=RuleOptions, default=Any)
+    OfSource = TypeVar("OfSource", bound=SourceOptions, default=Any)
+else:
+    from typing import TypeVar
+
+    OfRule, OfSource = TypeVar("OfRule"), TypeVar("OfSource")
+
+KIND_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Part(NamedTuple):
+    """A part of a rule that has a verdict of its own, such as one line of ``threshold`` or one expectation."""
+
+    label: str = ""
+    """Its place in the ids of tests; made of ``metric`` where there is one."""
+    metric: Metric | None = None
+    """The metric it is about, as it was asked for."""
+    asked: Any = None
+    """Whatever of the options the rule's function needs to know it by."""
+    place: tuple[str | int, ...] = ()
+    """Keys below the rule's own that lead to it, so that messages name its line."""
+
+    @property
+    def timed(self) -> Metric | None:
+        """Its metric, if that measures time."""
+        return self.metric if self.metric is not None and "timings" in self.metric.needs else None
+
+
+@dataclass(frozen=True)
+class RuleKind(Generic[OfRule]):
+    """A kind of rule; made by :func:`rule`."""
+
+    name: str
+    """The key in YAML."""
+    options: type[OfRule]
+    """A subclass of ``RuleOptions``: the allowed options under the key."""
+    judge: Callable[[OfRule, Seen], Ruling]
+    """``judge(options, seen) -> Ruling``; see :class:`pytest_ireval.rules.context.Seen`."""
+    summary: str
+    """One sentence, for documentation and editors."""
+    parts: Callable[[OfRule], Iterable[Part]] | None = None
+    """The parts of one rule; None: it has one, about ``options.metric`` if there is such an option."""
+    compares: bool = False
+    """It looks at the baseline; such a rule fails if there is none, and an update accepts it."""
+    judged: bool = True
+    """It needs judgments."""
+    slices: bool = True
+    """``where`` and ``per`` make sense."""
+    lists: bool = False
+    """It compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
+    names_whole: bool = False
+    """The id of a verdict on all queries ends in ``all``."""
+    tested: Callable[[OfRule, Seen], float | None] | None = None
+    """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
+
+    The gate asks it for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
+    """
+    origin: str = ""
+
+    @property
+    def source(self) -> str:
+        """The plugin that brings it, for messages."""
+        return self.origin or f"{self.judge.__module__} (not registered)"
+
+    def parts_of(self, options: OfRule) -> list[Part]:
+        """The parts that have verdicts of their own under these options."""
+        return list(self.parts(options)) if self.parts is not None else [Part(metric=getattr(options, "metric", None))]
+
+
+@dataclass(frozen=True)
+class SourceKind(Generic[OfSource]):
+    """A kind of source; made by :func:`source`."""
+
+    name: str
+    """The key in YAML."""
+    options: type[OfSource]
+    """A subclass of ``SourceOptions`` with a field of the kind's name."""
+    fetch: Callable[[OfSource, Request], object]
+    """``fetch(options, request) -> rankings``; see :class:`pytest_ireval.sources.request.Request`."""
+    summary: str
+    """One sentence, for documentation and editors."""
+    explain: Callable[[OfSource, Request, str, str], Sequence[str]] | None = None
+    """``explain(options, request, query, document) -> lines``: why the system gives the document its score.
+
+    It is asked for a few documents of queries behind red rules. Without lines, the report shows nothing.
+    """
+    origin: str = ""
+
+    @property
+    def source(self) -> str:
+        """The plugin that brings it, for messages."""
+        return self.origin or f"{self.fetch.__module__} (not registered)"
+
+
+@dataclass(frozen=True)
+class DiagnosisKind:
+    """A cause that may explain a change; made by :func:`diagnosis`."""
+
+    name: str
+    diagnose: Callable[[RankingChange], Symptom | None]
+    """``diagnose(change) -> Symptom | None``; see :class:`pytest_ireval.rules.diagnosis.RankingChange`."""
+    certain: bool = False
+    """It is named even if no metric lost anything."""
+    origin: str = ""
+
+    @property
+    def source(self) -> str:
+        """The plugin that brings it, for messages."""
+        return self.origin or f"{self.diagnose.__module__} (not registered)"
+
+
+class Kinds(NamedTuple):
+    """Kinds of sources and of rules, each by the key that names it in a suite; diagnoses by name."""
+
+    sources: Mapping[str, SourceKind] = MappingProxyType({})
+    rules: Mapping[str, RuleKind] = MappingProxyType({})
+    diagnoses: Mapping[str, DiagnosisKind] = MappingProxyType({})
+
+
+def diagnosis(
+    *, name: str, certain: bool = False
+) -> Callable[[Callable[[RankingChange], Symptom | None]], DiagnosisKind]:
+    """Make a diagnosis of ``function(change) -> Symptom | None``.
+
+    A ``certain`` one is always a defect, such as queries without any answer. Others are named only if they explain a
+    good part of a loss.
+    """
+
+    def make(function: Callable[[RankingChange], Symptom | None]) -> DiagnosisKind:
+        if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
+            raise PluginError(f"{name!r} cannot be the name of a diagnosis: use lower-case letters, digits and _")
+        return DiagnosisKind(name, function, certain)
+
+    return make
+
+
+def rule(
+    *,
+    name: str,
+    options: type[OfRule],
+    parts: Callable[[OfRule], Iterable[Part]] | None = None,
+    compares: bool = False,
+    judged: bool = True,
+    slices: bool = True,
+    lists: bool = False,
+    names_whole: bool = False,
+    tested: Callable[[OfRule, Seen], float | None] | None = None,
+) -> Callable[[Callable[[OfRule, Seen], Ruling]], RuleKind[OfRule]]:
+    """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
+
+    def make(function: Callable[[OfRule, Seen], Ruling]) -> RuleKind[OfRule]:
+        summary = _checked(name, options, function, "RuleOptions")
+        return RuleKind(name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested)
+
+    return make
+
+
+def source(
+    *, name: str, options: type[OfSource], explain: Callable[[OfSource, Request, str, str], Sequence[str]] | None = None
+) -> Callable[[Callable[[OfSource, Request], object]], SourceKind[OfSource]]:
+    """Make a kind of source of ``function(options, request) -> rankings``, in any form that ``evaluate`` takes."""
+
+    def make(function: Callable[[OfSource, Request], object]) -> SourceKind[OfSource]:
+        summary = _checked(name, options, function, "SourceOptions")
+        if name not in options.model_fields:
+            raise PluginError(f"source {name!r}: its options need a field {name!r} for the value of the key")
+        return SourceKind(name, options, function, summary, explain)
+
+    return make
+
+
+def _checked(name: str, options: type[object], function: Callable[..., object], wanted: str) -> str:
+    """The summary, if name and options can be used."""
+    if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
+        raise PluginError(f"{name!r} cannot be a key of a suite: use lower-case letters, digits and _")
+    if not isinstance(options, type) or wanted not in {each.__name__ for each in options.__mro__}:
+        raise PluginError(f"{name}: options={options!r} is not a subclass of {wanted}")
+    summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
+    if not summary and sys.flags.optimize < 2:  # python -OO and PYTHONOPTIMIZE=2 drop docstrings
+        raise PluginError(f"{name}: its function needs a docstring; editors and documentation show it")
+    return summary
+
+
+def refuse_wrong_defaults(kinds: Kinds, registry: Any) -> None:
+    """Refuse options of plugins with a default that their own type refuses; tests do it for ours."""
+    problems, every = [], list[Any]([*kinds.sources.values(), *kinds.rules.values()])
+    for kind in every:
+        if kind.options.__module__.startswith("pytest_ireval."):
+            continue
+        named, source = f"the options of {kind.name}", f"it comes from {kind.source}"
+        try:
+            wrong = kind.options.wrong_defaults(registry)
+        except Exception as error:  # a plugin's types may raise anything
+            raise PluginError(raised(f"{named}: reading their defaults", error, source)) from error
+        problems += [
+            Problem(f"{named} have a wrong default for {option!r}: {why}", allowed=source)
+            for option, why in wrong.items()
+        ]
+    if problems:
+        raise PluginError(*problems)

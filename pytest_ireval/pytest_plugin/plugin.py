@@ -1,0 +1,84 @@
+"""The part that every pytest run imports: options and fixture, and nothing heavy before they are used."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_ireval.pytest_plugin.fixture import Gatekeeper
+
+
+SUITE_NAMES = (".ireval.yaml", ".ireval.yml")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The flag and its options."""
+    group = parser.getgroup("ireval", "search-ranking evaluation")
+    group.addoption("--ireval", action="store_true", help="run the gate: each verdict of a YAML suite is a test")
+    group.addoption("--ireval-update", action="store_true", help="accept what this run measures as the new baselines")
+    group.addoption("--ireval-update-new", action="store_true", help="accept only suites that have no baseline yet")
+    group.addoption("--ireval-reason", metavar="TEXT", default="", help="why the change is fine; kept in the baseline")
+    group.addoption("--ireval-force", action="store_true", help="accept even if something else is red")
+    group.addoption("--ireval-allow-ci", action="store_true", help="accept even if CI is set")
+    group.addoption(
+        "--ireval-changed-since", metavar="REF", default=None, help="run only suites affected by changes since REF"
+    )
+    group.addoption("--ireval-report", metavar="DIR", default=None, help="folder of the report, or none: no files")
+    group.addoption(
+        "--ireval-without",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="run without an installed plugin; repeatable",
+    )
+    group.addoption(
+        "--ireval-offline", action="store_true", help="ask no live system: answers come from recordings alone"
+    )
+    group.addoption("--ireval-base", metavar="REF", help="compare baselines with those at the merge base with REF")
+    parser.addini("ireval", "true: as --ireval; a run without suites is then a usual run of pytest", type="bool")
+    parser.addini("ireval_baseline_lowering", "with --ireval-base: report (default) or fail", default="report")
+    parser.addini("ireval_secrets", "names of environment variables whose values are hidden", type="args")
+    parser.addini("ireval_report", "same as --ireval-report; default: ireval-report", default="ireval-report")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Remove the results of an earlier run first: a conftest.py that cannot be imported ends the run after this."""
+    if early_config.known_args_namespace.ireval and "PYTEST_XDIST_WORKER" not in os.environ:  # workers write nothing
+        from pytest_ireval.pytest_plugin.imports import without_assertion_rewriting
+
+        with without_assertion_rewriting(early_config):
+            from pytest_ireval.pytest_plugin.files import begin
+
+            begin(early_config, early_config.known_args_namespace)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker; and the session, if the flag is given."""
+    config.addinivalue_line("markers", "ireval: a rule of an evaluation suite")
+    if config.getoption("ireval") or config.getini("ireval"):
+        from pytest_ireval.pytest_plugin.imports import without_assertion_rewriting
+
+        with without_assertion_rewriting(config):
+            from pytest_ireval.pytest_plugin.session import start
+
+            start(config)
+    elif any(config.getoption(option) for option in ("ireval_update", "ireval_update_new", "ireval_force")):
+        raise pytest.UsageError("--ireval-update and the other options for accepting need --ireval")
+    elif config.getoption("ireval_changed_since") is not None:
+        raise pytest.UsageError("--ireval-changed-since needs --ireval")
+    elif config.args_source == config.ArgsSource.ARGS:
+        for argument in config.args:
+            if argument.partition("::")[0].endswith(SUITE_NAMES):
+                raise pytest.UsageError(f"{argument} is a suite: add --ireval, or ireval = true to the ini file")
+
+
+@pytest.fixture
+def ireval(request: pytest.FixtureRequest) -> Gatekeeper:
+    """``ireval.check("suite.yaml")``, ``.gate``, ``.gates``, ``.evaluate``; paths are relative to the test's file."""
+    from pytest_ireval.pytest_plugin.fixture import gatekeeper
+
+    return gatekeeper(request)

@@ -1,0 +1,484 @@
+"""One outcome as people read it in a terminal: what broke, what it rests on, why, and what to type next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from typing import NamedTuple
+
+from pytest_ireval.report.commands import accept_command, why_command
+from pytest_ireval.report.wording import (
+    cause_label,
+    cause_words,
+    certainty_words,
+    figure,
+    is_explained,
+    moved_figures,
+    moved_word,
+)
+from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome, Placed, QueryChange, SliceFigures
+from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
+from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, list_changes, printable, width, wrapped
+
+CAUSE_QUERIES, SHORTEST_TITLE, LONGEST_TITLE = 5, 8, 40
+"""The number of queries of a cause that are named; the least and the most characters of a title."""
+
+
+def failure_text(
+    outcome: Outcome,
+    suite: SuiteResult,
+    *,
+    date: str,
+    width: int = 80,
+    queries: int | None = 3,
+    report: str = "",
+    statistics: bool = True,
+) -> str:
+    """Everything below the line with the name; ``date`` is today's, ``report`` where a page shows the same.
+
+    Only ids, paths and commands take more columns than ``width``. Without ``statistics`` there is no interval, no p
+    and nothing else that needs an explanation.
+    """
+    facts = (*outcome.statistics, *outcome.facts) if statistics else outcome.facts
+    direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
+    first = outcome.figures[0] if statistics and outcome.figures else None
+    certain = certainty_words(first, moved_word(direction), "interval") if first else ""
+    label = printable(first.slice.partition("=")[2] or first.slice) if first else ""
+    parts = [
+        _failure_head(outcome, suite, width),
+        list(cause_lines(suite, width, outcome)),
+        [
+            *_figure_lines(outcome, width),
+            *(wrapped(certain, width, f"  {label}: ", "    ") if certain else []),
+            *(line for fact in facts for line in wrapped(fact, width, "  ", "    ")),
+        ],
+        _query_lines(outcome, suite.depth, width, queries),
+        list(circumstance_lines(outcome, suite, date, width, report, verbose=statistics)),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _failure_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
+    first, *others = outcome.headline.splitlines() or [""]
+    place = f"{printable(outcome.place)}: " if outcome.place else ""
+    headline = [place + printable(first), *map(printable, others)]  # that of an error may have several lines
+    return [*headline, *sentence_lines(outcome.sentence, suite, width)]
+
+
+def sentence_lines(sentence: str, suite: SuiteResult, limit: int) -> list[str]:
+    """A sentence, and the owner of the suite."""
+    owner = f"Owner {suite.owner}." if suite.owner else ""
+    text = " ".join(filter(None, (sentence, owner)))
+    return wrapped(text, limit) if text else []
+
+
+def cause_lines(suite: SuiteResult, limit: int, outcome: Outcome | None = None) -> Iterator[str]:
+    """The plain causes, above all figures; of several red outcomes the first has them whole, the others in one line."""
+    if outcome is not None and not _has_cause(outcome):
+        return
+    red = (each for each in suite.outcomes if each.verdict in ("fail", "error") and _has_cause(each))
+    whole = outcome is None or outcome.id == next(red, outcome).id
+    for number, cause in enumerate(suite.diagnoses if whole else suite.diagnoses[:1]):
+        label = "also" if number else cause_label("fail", cause).lower()
+        yield from wrapped(printable(cause_words(cause)), limit, f"  {label}: ", "    ")
+        if not number and whole:
+            yield from wrapped(printable(cause.advice), limit, "    ", "    ") if cause.advice else ()
+            yield from wrapped(queries_words(cause), limit, "    ", "    ") if cause.queries else ()
+
+
+def _has_cause(outcome: Outcome) -> bool:
+    return bool(outcome.metric) or outcome.kind == "inputs"
+
+
+def queries_words(cause: Diagnosis) -> str:
+    """The first queries of a cause: ``queries: q07, q12 and 8 more``."""
+    named = [cut(each, LONGEST_TITLE) for each in cause.queries[:CAUSE_QUERIES]]
+    more = cause.affected - len(named)
+    return f"queries: {', '.join(map(printable, named))}{f' and {more} more' if more else ''}"
+
+
+def circumstance_lines(
+    outcome: Outcome, suite: SuiteResult, date: str, limit: int, report: str, *, verbose: bool = False
+) -> Iterator[str]:
+    """Cause, baseline and commands, as far as the outcome has to do with them.
+
+    Beside a cause, which is most often a mistake, the command that accepts is one step away.
+    """
+    where = f"report: {report}" if report else ""
+    stored = outcome.compares and not outcome.against
+    if outcome.against:
+        yield from wrapped(outcome.against, limit, "  compared with: ", "    ")
+    if stored and suite.cause is not None:
+        yield from wrapped(cause_sentence(suite.cause, outcome.metric), limit, "  inputs: ", "    ")
+    if stored and suite.baseline is not None:
+        line = f"  baseline: {baseline_words(suite.baseline, date)}"
+        if where and width(line) + 6 + width(where) <= limit:
+            line, where = f"{line}      {where}", ""
+        yield line
+    if where:
+        yield f"  report:   {report}"
+    if outcome.metric and outcome.queries and outcome.explained:
+        yield f"  why:      {why_command(suite, outcome.metric, outcome.queries[0].query)}"
+    if outcome.missing_baseline and not outcome.against:
+        yield f"  accept:   {accept_command(suite, new=True)}"
+    elif stored and outcome.verdict != "error":
+        away = is_explained(suite) and not verbose
+        command = "if this is intended, -v shows the command" if away else accept_command(suite, new=False)
+        yield f"  accept:   {command}"
+
+
+def baseline_words(baseline: BaselineInfo, date: str) -> str:
+    """The accepted commit, and its age: ``3f9c2e1 on main, 2 days old``."""
+    commit = printable(baseline.commit[:7]) or (
+        "no commit yet" if baseline.branch else "no commit (not in a git repository)"
+    )
+    branch = f" on {printable(baseline.branch)}" if baseline.branch else ""
+    dirty = " with uncommitted changes" if baseline.dirty else ""
+    forced = ", forced" if baseline.forced else ""
+    return f"{commit}{branch}{dirty}, {_age(baseline.date, date)}{forced}"
+
+
+def _age(then: str, now: str) -> str:
+    """The age in the largest unit that fits at least once; the date if the age is unknown."""
+    try:
+        passed = _moment(now) - _moment(then)
+    except ValueError:
+        return printable(then) or "of unknown date"
+    if passed < timedelta(0):
+        return f"of {printable(then)}"
+    seconds = int(passed.total_seconds())
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            return f"{counted(seconds // size, unit)} old"
+    return "less than a minute old"
+
+
+def _moment(text: str) -> datetime:
+    """A date in ISO 8601; in UTC unless it says otherwise."""
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+
+
+WIDEST, NARROW = 32, 12
+"""After a longer id, the other cells are on the next line; the second where there is little room."""
+WIDEST_METRIC = 16
+"""The name of a metric is cut above its figures: the command below has it whole."""
+WIDEST_QUERY = 48
+"""Texts of queries are cut so that id and text take no more columns."""
+
+
+class Spacing(NamedTuple):
+    """The gaps between columns of figures, and the length of their words."""
+
+    gaps: tuple[int, ...]
+    slash: str
+    over: str
+    brief: bool = False
+    counts: bool = True
+
+
+SPACINGS = (
+    Spacing((3, 2, 3, 2, 3, 3), " / ", "    <- {}"),
+    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}"),
+    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}", brief=True),
+    Spacing((2, 2, 2, 2, 2, 2), "/", "  <- {}", brief=True, counts=False),
+)
+"""From the most readable to the narrowest."""
+CLOSE = Spacing((1, 1, 1, 1, 1, 1), "/", " <- {}", brief=True, counts=False)
+"""For counts of millions."""
+
+
+def _figure_lines(outcome: Outcome, limit: int) -> list[str]:
+    if not outcome.figures:
+        return []
+    tries = [*((spacing, WIDEST) for spacing in SPACINGS), *((spacing, NARROW) for spacing in (SPACINGS[-1], CLOSE))]
+    rows: list[list[str]] = []
+    for spacing, most in tries:
+        rows = _slices(outcome.figures, spacing, most)
+        if max(width(row[-1]) for row in rows) <= limit - 2:
+            break
+    return [f"  {line}" for row in rows for line in row]
+
+
+def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> list[list[str]]:
+    """The lines of each slice; without baselines there is no change to be shown."""
+    compared = any(each.baseline is not None for each in figures)
+    header = ["", *(["baseline"] if compared else []), "now", *(["change", ""] if compared else [])]
+    rows = [[each.label, *(moved_figures(each) if compared else [figure(each.now)])] for each in figures]
+    if spacing.counts or not compared:
+        header.append("queries")
+        rows = [[*row, f"{each.queries:,}"] for row, each in zip(rows, figures, strict=True)]
+    right = range(1, len(header))
+    counts = ([f"{number:,}" for number in (each.worse, each.better, each.same)] for each in figures)
+    cells = [spacing.slash.join(each) if compared else "" for each in counts]
+    broad = max(map(width, cells))
+    last = [
+        cell + (" " * (broad - width(cell)) + spacing.over.format(_decided(each, spacing.brief)) if each.over else "")
+        for cell, each in zip(cells, figures, strict=True)
+    ]
+    header.append(spacing.slash.join(("worse", "better", "same")) if compared else "")
+    gaps = spacing.gaps if compared else (3, 3, 0)
+    wide = [[*row, cell] for row, cell in zip(rows, last, strict=True)]
+    return laid_out([header, *wide], right, gaps[: len(header) - 1], most)
+
+
+def _decided(each: SliceFigures, brief: bool) -> str:
+    """A rule by evidence may be red although the change that was observed is within the tolerance."""
+    if each.tolerance is None or abs(each.change or 0.0) <= each.tolerance:
+        return "red" if brief else "breaks the rule"
+    return "over" if brief else "over tolerance"
+
+
+def _query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) -> list[str]:
+    queries = outcome.queries[:shown]
+    if not queries:
+        return []
+    lines, *rows = _queries(queries, outcome, depth, limit)
+    for row, query in zip(rows, queries, strict=True):
+        lines += [*row, *(f"    {line}" for line in (wrapped(query.note, limit - 4) if query.note else ()))]
+    return [*lines, *_more(outcome, len(queries)), *top_lines(queries[0], limit)]
+
+
+def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
+    """The lines of the header and of each query; columns that no query has anything in are left out."""
+    columns = [[cut(outcome.metric, WIDEST_METRIC) or "value", *(moved_text(query) for query in queries)]]
+    if not any(query.now is not None or query.baseline is not None for query in queries):
+        columns = []
+    gaps = [3][: len(columns)]
+    if any(query.best for query in queries):
+        documents = [_fitting_document(query, max(WIDEST_METRIC, limit // 3)) for query in queries]
+        columns.append([document_title([query.best for query in queries]), *documents])
+        columns.append(["now at", *(now_at(query.best, depth) for query in queries)])
+        gaps = [*gaps, 4 if gaps else 3, 2]
+    right = [len(columns)] if len(columns) > 1 else []
+    others = sum(max(width(printable(cell)) for cell in column) for column in columns)
+    room = max(NARROW, min(WIDEST_QUERY, limit - 2 - others - sum(gaps)))
+    names = [outcome.worst, *(named_query(query, room) for query in queries)]
+    rows = laid_out(list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, width(outcome.worst))})
+    return [[f"  {line}" for line in row] for row in rows]
+
+
+def _fitting_document(query: QueryChange, room: int) -> str:
+    """The same; of an id that is longer than a table has room for, both ends: ids often begin alike."""
+    whole = best_document(query)
+    if query.best is None or width(printable(whole)) <= room:
+        return whole
+    if query.best.title:  # it is cut to the room, or left out where that would leave less than a word
+        title = printable(query.best.title)
+        left = width(title) + room - width(printable(whole))
+        shorter = replace(query.best, title=cut(title, left) if left >= SHORTEST_TITLE else "")
+        return _fitting_document(replace(query, best=shorter), room)
+    name = printable(query.best.document)
+    short = cut_in_the_middle(name, room - width(printable(whole)) + width(name))
+    return best_document(replace(query, best=replace(query.best, document=short)))
+
+
+def named_query(query: QueryChange, room: int) -> str:
+    """The id whole, and as much of the text as there is room for."""
+    name, text = printable(query.query), " ".join(printable(query.text).split())
+    left = room - width(name) - 3
+    return f'{name} "{cut(text, left)}"' if text and left >= min(width(text), 6) else name
+
+
+def moved_text(query: QueryChange) -> str:
+    """A query's value in the baseline and now."""
+    now = figure(query.now, 3)
+    return now if query.baseline is None else f"{figure(query.baseline, 3)} -> {now}"
+
+
+def document_title(documents: Iterable[Placed | None]) -> str:
+    """The title of a column: where there is a baseline, the documents in it fell; else they are the best ones."""
+    compared = {each.baseline is not None for each in documents if each is not None}
+    if len(compared) != 1:
+        return "document"
+    return "document that fell" if compared == {True} else "best document"
+
+
+def best_document(query: QueryChange) -> str:
+    """The document that fell, or the best one: its grade, and its rank before."""
+    if query.best is None:
+        return "-"
+    rank = "" if query.best.baseline is None else f" #{query.best.baseline}"
+    return f"{query.best.named} ({grade_words(query.best)}){rank}"
+
+
+def now_at(best: Placed | None, depth: int) -> str:
+    """The current rank of that document."""
+    if best is None:
+        return "-"
+    return f"#{best.now}" if best.now is not None else f"not in top {depth}" if depth else "gone"
+
+
+def grade_words(placed: Placed) -> str:
+    """The grade, as in ``grade 3``, or that there is none."""
+    return "not judged" if placed.grade is None else f"grade {placed.grade:g}"
+
+
+def _more(outcome: Outcome, shown: int) -> Iterator[str]:
+    left, listed = outcome.query_count - shown, len(outcome.queries)
+    if left and outcome.query_count <= 10:
+        yield f"  … and {left} more: -v shows {'it' if left == 1 else 'them'}"
+    elif left:
+        most = "all" if not outcome.more_queries else f"the worst {listed:,}"
+        ways = [*(["-v shows ten"] if shown < 10 else []), *([f"-vv shows {most}"] if shown < listed else [])]
+        yield f"  … and {left:,} more" + (f": {', '.join(ways)}" if ways else "")
+
+
+def top_lines(query: QueryChange, limit: int) -> list[str]:
+    """The top documents now, with their grades."""
+    if not query.top:
+        return []
+    documents = [printable(replace(placed, title=cut(placed.title, LONGEST_TITLE)).named) for placed in query.top]
+    if all(placed.grade is None for placed in query.top):
+        text = f"{', '.join(documents)} ({'none' if len(documents) > 1 else 'not'} judged)"
+    else:
+        text = ", ".join(f"{name} ({grade_words(placed)})" for name, placed in zip(documents, query.top, strict=True))
+    return wrapped(f"{printable(query.query)} top {len(query.top)} is now {text}", limit, "  ", "    ")
+
+
+WHOLE = 20
+"""The number of red outcomes of a suite that are shown whole; readers skip longer lists."""
+
+
+def told_whole(suite: SuiteResult, outcome: str) -> bool:
+    """Tell whether an outcome is one of the first by the plan, whatever the order in which tests are run."""
+    red = [each.id for each in suite.outcomes if each.verdict in ("fail", "error")]
+    return outcome not in red[WHOLE:]
+
+
+def short_text(outcome: Outcome, suite: SuiteResult, width: int, rest: str = "") -> str:
+    """Headline, sentence and where the rest is; ``rest`` is a file that has it."""
+    where = f"{rest} and -vv show the rest" if rest else "-vv shows the rest"
+    said = f"  one of more than {WHOLE} red verdicts of this suite: {where}"
+    return "\n".join([*_failure_head(outcome, suite, width), said])
+
+
+EDITS, LISTED = 3, 5
+"""The numbers of edited judgments and of queries that are named."""
+
+
+def cause_sentence(cause: Cause, metric: str = "") -> str:
+    """The inputs that differ, and those that do not; with the current figure of the baseline itself for ``metric``."""
+    different = list(_different(cause, metric))
+    unnamed = ("policies", "timings", "fields")  # many suites have none
+    same = [what for what, changed in _parts(cause) if not changed and what not in unnamed]
+    if not different:
+        return f"nothing changed: {_listing(same)} are those of the baseline"
+    if same == ["source"]:
+        different.append("the source is that of the baseline")
+    elif same:
+        different.append(f"{_listing(same)} are those of the baseline")
+    return "; ".join(different)
+
+
+def _parts(cause: Cause) -> list[tuple[str, bool]]:
+    return [
+        ("rankings", cause.rankings > 0),
+        ("queries", bool(cause.queries or cause.added or cause.removed)),
+        ("judgments", bool(cause.judgments or cause.edited or cause.edits)),
+        ("source", _asks_otherwise(cause) or bool(cause.files)),
+        ("policies", cause.policies),
+        ("metrics", bool(cause.metrics)),
+        ("timings", cause.timings),
+        ("fields", cause.fields),
+    ]
+
+
+def _asks_otherwise(cause: Cause) -> bool:
+    return bool(cause.source or cause.request or cause.system)
+
+
+def _different(cause: Cause, metric: str) -> Iterator[str]:
+    changed = dict(_parts(cause))
+    if changed["rankings"]:
+        yield "rankings changed"
+    if changed["queries"]:
+        yield _moved_queries(cause)
+    if changed["judgments"]:
+        yield _judgments(cause)
+    if cause.judges:
+        yield f"the judge changed ({cause.judges})"
+    if _asks_otherwise(cause):
+        yield _source_change(cause)
+    if cause.files:
+        yield f"{_listing(cause.files[:LISTED])} changed"
+    if changed["policies"]:
+        yield "queries are evaluated under different policies"
+    yield from _index_changes(cause)
+    if changed["metrics"]:
+        yield f"{_listing(cause.metrics)} {'is' if len(cause.metrics) == 1 else 'are'} defined differently"
+    yield from (what for what in ("timings changed", "fields of documents changed") if changed[what.split()[0]])
+    if restated := cause.restated.get(metric):
+        yield f"the baseline itself is now {figure(restated.now)} (was {figure(restated.then)})"
+
+
+_LONGEST = 80
+"""Characters of a source's options that are shown."""
+
+
+def _index_changes(cause: Cause) -> Iterator[str]:
+    if cause.index:
+        yield f"the index changed ({cause.index})"
+    if cause.rebuilt:
+        yield cause.rebuilt
+
+
+def what_changed(cause: Cause) -> str:
+    """The changes in one line, for a run in which nothing has to be looked for; empty if only rankings changed.
+
+    ``since the baseline: the request changed (size: 10 -> 20); the index was rebuilt``
+    """
+    others = [each for each in _different(cause, "") if each != "rankings changed"]
+    moved = [f"{cause.rankings:,} of {cause.compared:,} rankings changed"] if cause.rankings else []
+    return "; ".join([*others, *moved]) if others else ""
+
+
+def _source_change(cause: Cause) -> str:
+    """``rankings from new.txt (baseline: old.txt)``, or the options that differ."""
+    is_run = cause.sources and all(each.startswith("run: ") for each in cause.sources)
+    if changes := [] if is_run else [*cause.request, *cause.system]:
+        return f"the {'request' if cause.request else 'source'} changed ({list_changes(changes)})"
+    if not cause.sources:
+        return "the source is not that of the baseline"
+    before, now = cause.sources
+    if before.startswith("run: ") and now.startswith("run: "):
+        return f"rankings from {now[5:]} (baseline: {before[5:]})"
+    then, here = before.split(", "), now.split(", ")
+    own, its = (
+        cut(", ".join(each for each in mine if each not in others), _LONGEST)
+        for mine, others in ((here, then), (then, here))
+    )
+    return f"the source has {own or 'fewer options'} (baseline: {its or 'without'})"
+
+
+def _moved_queries(cause: Cause) -> str:
+    moved = []
+    for names, verb in ((cause.added, "added"), (cause.removed, "removed")):
+        more = [f"… and {len(names) - LISTED:,} more"] if len(names) > LISTED else []
+        if names:
+            moved.append(f"{counted(len(names), 'query')} {verb} ({', '.join([*names[:LISTED], *more])})")
+    return ", ".join(moved) or "the content of the queries file changed"
+
+
+def _judgments(cause: Cause) -> str:
+    queries = counted(cause.judgments, "query")
+    if not cause.edits:
+        return f"judgments of {queries} changed"
+    number = len(cause.edits) if cause.edited is None else cause.edited
+    named = [
+        f"{each.query} {each.document}: {_grade(each.before)} -> {_grade(each.now)}" for each in cause.edits[:EDITS]
+    ]
+    more = [f"… and {number - EDITS:,} more"] if number > EDITS else []
+    head = f"judgments changed: {number:,} in {queries}" if cause.judgments else f"judgments changed: {number:,}"
+    return f"{head} ({', '.join([*named, *more])})"
+
+
+def _grade(grade: float | None) -> str:
+    return "not judged" if grade is None else f"{grade:g}"
+
+
+def _listing(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

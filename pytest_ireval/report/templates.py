@@ -1,0 +1,153 @@
+"""Templates: those of our own pages, and those that plugins bring for their sections of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+from pytest_ireval.errors import IrevalError, one_line, raised
+from pytest_ireval.report.commands import link_to, query_anchor, sound
+from pytest_ireval.report.query_view import worst_views
+from pytest_ireval.report.wording import change, decimals_of, figure, interval, percent, share_decimals_of, tone_of
+from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
+from pytest_ireval.text_table import magnitude, printable
+
+if TYPE_CHECKING:
+    from pytest_ireval.report.page import Cell
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def template_folder() -> Path:
+    """Inside the package when installed, beside it in a checkout."""
+    inside = PACKAGE / "templates"
+    return inside if inside.is_dir() else PACKAGE.parent / "templates"
+
+
+@lru_cache(maxsize=1)
+def environment() -> jinja2.Environment:
+    """The environment of our own templates, which are compiled once in a process."""
+    return _make_environment(template_folder())
+
+
+def _make_environment(folder: Path) -> jinja2.Environment:
+    """Every value is escaped, and an unknown name is an error."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(_FILTERS)
+    return made
+
+
+def read_asset(name: str) -> str:
+    """A style or script of ours without indentation and comment lines: no string in one has several lines."""
+    lines = map(str.strip, (template_folder() / name).read_text(encoding="utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
+
+
+@dataclass(frozen=True)
+class SectionTemplate:
+    """A plugin's files to draw its section with."""
+
+    folder: Path
+    template: str
+    style: str = ""
+    """The name of a file with CSS; empty: there is none."""
+
+
+@dataclass(frozen=True)
+class DrawnSection:
+    """A section as the page shows it: either a body or a problem."""
+
+    section: Section
+    body: str = ""
+    """Markup, if there is one."""
+    style: str = ""
+    problem: str = ""
+    """Why there is nothing to show."""
+
+
+def draw_section(section: Section, templates: Mapping[str, SectionTemplate]) -> DrawnSection:
+    """Fill the section into the template of its plugin, or give the problem in its place; nothing is raised."""
+    template = templates.get(section.name)
+    if section.problem and not section.data:
+        return DrawnSection(section, problem=section.problem)
+    if template is None:
+        where = "install it, or name its folder with ireval report --suites"
+        return DrawnSection(section, problem=f"{section.plugin}, which draws it, is missing: {where}")
+    try:
+        page = _make_environment(template.folder).get_template(template.template)
+        body = Markup(page.render(dict(section.data)))  # noqa: S704 - it escapes
+        style = (template.folder / template.style).read_text(encoding="utf-8") if template.style else ""
+    except Exception as error:  # noqa: BLE001 - a template is code, and may raise anything
+        return DrawnSection(section, problem=one_line(IrevalError(raised("", error, folder=template.folder))))
+    if "</style" in style.lower():
+        return DrawnSection(section, problem=f"{template.style} contains </style, which would end its element")
+    return DrawnSection(section, body, style)
+
+
+def check_sections(run: RunResult, templates: Mapping[str, SectionTemplate]) -> RunResult:
+    """Draw each section, and keep why it cannot be drawn; one that could not may have a better template now."""
+    sections = (replace(each, problem=draw_section(each, templates).problem) for each in run.sections)
+    return replace(run, sections=tuple(sections))
+
+
+def spread(each: MetricFigures | Cell) -> str:
+    """The interval of a change."""
+    return "-" if each.low is None or each.high is None else interval(each.low, each.high)
+
+
+def sight(resolution: float | None) -> str:
+    """The smallest change that this number of queries shows."""
+    return "-" if resolution is None else magnitude(resolution)
+
+
+def moment(date: str) -> str:
+    """``2027-03-03 09:00 UTC``."""
+    day, _, time = date.partition("T")
+    return f"{day} {time[:5]} UTC" if time.endswith("Z") else date
+
+
+def first_line(text: str) -> str:
+    """The first line."""
+    return text.strip().partition("\n")[0]
+
+
+def printable_lines(text: str) -> str:
+    """Lines with whatever has no picture spelled out."""
+    return "\n".join(printable(line) for line in text.splitlines())
+
+
+def query_link(suite: SuiteResult, query: str) -> str:
+    """The address of a query's view."""
+    return link_to(query_anchor(suite, query))
+
+
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "change": change,
+    "decimals_of": decimals_of,
+    "figure": figure,
+    "first_line": first_line,
+    "link": link_to,
+    "moment": moment,
+    "percent": percent,
+    "printable": printable,
+    "printable_lines": printable_lines,
+    "query_link": query_link,
+    "share_decimals_of": share_decimals_of,
+    "sight": sight,
+    "sound": sound,
+    "spread": spread,
+    "tone": tone_of,
+    "worst_views": worst_views,
+}

@@ -1,0 +1,160 @@
+"""Checks of the values of a suite against each other; each value by itself is right."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pytest_ireval.baseline.files import ANCHOR, is_anchor, suite_of
+from pytest_ireval.errors import Problem
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.metrics.parameters import text_of
+from pytest_ireval.suite.scalars import KEY, Items, Keys, find_place, problem_at
+from pytest_ireval.suite.suite import RuleAsked
+from pytest_ireval.suite.suite_keys import RELATIVE, SuiteKeys
+
+
+class Given(NamedTuple):
+    """The values of a suite, and the tree they were read from."""
+
+    keys: SuiteKeys
+    tree: Keys
+    name: str
+    """With the values of a matrix."""
+    at_base: bool
+    """True for a suite of an earlier commit, whose files may be gone."""
+
+    def problem_of_rule(self, number: int, complaint: str, *keys: str) -> Problem:
+        """A problem of a rule, or of one of its keys, at the line of the rule."""
+        rule = self.keys.rules[number]
+        path = find_place(self.tree, ("rules", number)).path
+        return Problem(complaint, str(rule.place), (*path, rule.kind.name, *keys))
+
+
+def find_contradictions(given: Given) -> list[Problem]:
+    """Find values that do not fit together."""
+    return [problem for check in CHECKS for problem in check(given)]
+
+
+def _check_name(given: Given) -> Iterator[Problem]:
+    if is_anchor(given.name):
+        complaint = f"{given.name!r} is the name of an anchor: files of anchors end in {ANCHOR}"
+        yield problem_at(given.tree, ("suite",), complaint, f"use another name: {suite_of(given.name)}")
+
+
+def _check_depth(given: Given) -> Iterator[Problem]:
+    """A metric with a cutoff below the depth of rankings would be computed on fewer documents than it says."""
+    depth = given.keys.depth
+    for metric in given.keys.metrics:
+        if _cutoff(metric) > depth:
+            written = given.tree["metrics"]
+            position = _find_text(metric, list(written) if isinstance(written, Items) else [written])
+            yield problem_at(given.tree, ("metrics", position), *_say_too_deep(metric, depth))
+    for number, rule in enumerate(given.keys.rules):
+        for part, place in zip(rule.parts, rule.places, strict=True):
+            if part.metric is not None and _cutoff(part.metric) > depth:
+                complaint, suggestion = _say_too_deep(part.metric, depth)
+                path = given.problem_of_rule(number, "").path
+                yield Problem(complaint, str(place), path, suggestion)
+
+
+def _cutoff(metric: Metric) -> float:
+    cutoff = metric.arguments.get("cutoff")
+    return cutoff if isinstance(cutoff, (int, float)) else 0
+
+
+def _say_too_deep(metric: Metric, depth: int) -> tuple[str, str]:
+    cutoff = text_of(_cutoff(metric))
+    complaint = f"{metric} looks at {cutoff} documents of a ranking, but depth is {depth}"
+    return complaint, f"write depth: {cutoff}, or more"
+
+
+def _find_text(metric: Metric, listed: list[Any]) -> int:
+    """The position of the text that names the metric: the text itself, or the one with the same beginning."""
+    if str(metric) in listed:
+        return listed.index(str(metric))
+    begins = str(metric).partition("@")[0].partition("(")[0].lower()
+    return next((n for n, text in enumerate(listed) if str(text).lower().startswith(begins)), 0)
+
+
+def _check_judgments(given: Given) -> Iterator[Problem]:
+    if given.keys.judgments is not None:
+        return
+    if given.keys.documents.spans is not None:
+        complaint = "spans needs judged passages, but the suite names no judgments"
+        yield problem_at(given.tree, ("documents", "spans", KEY), complaint)
+    metrics = [str(metric) for metric in given.keys.metrics if metric.reads_judgments]
+    rules = [number for number, rule in enumerate(given.keys.rules) if _needs_judgments(rule)]
+    if metrics:
+        complaint = f"metrics need judgments, but the suite names none: {', '.join(metrics)}"
+        yield problem_at(given.tree, ("metrics", KEY), complaint)
+    elif rules:
+        others = f" (the first of {len(rules)})" if len(rules) > 1 else ""
+        yield given.problem_of_rule(rules[0], f"this rule needs judgments{others}, but the suite names none")
+
+
+def _needs_judgments(rule: RuleAsked) -> bool:
+    metrics = [part.metric for part in rule.parts]
+    return rule.kind.judged and not (metrics and all(metric and not metric.judged for metric in metrics))
+
+
+def _check_columns(given: Given) -> Iterator[Problem]:
+    """Columns belong to the queries; without queries, the first column is the one mistake."""
+    if given.keys.queries is not None:
+        return
+    for key in ("weight", "cluster"):
+        if getattr(given.keys, key):
+            complaint = f"{key} is a column of the queries, but the suite names no queries"
+            yield problem_at(given.tree, (key, KEY), complaint)
+            return
+    for number, rule in enumerate(given.keys.rules):
+        for key in ("where", "per"):
+            if getattr(rule.options, key):
+                complaint = f"{key} is about columns of the queries, but the suite names no queries"
+                yield given.problem_of_rule(number, complaint, key)
+                return
+
+
+def _check_slices(given: Given) -> Iterator[Problem]:
+    for number, rule in enumerate(given.keys.rules):
+        for key in ("where", "per"):
+            if not rule.kind.slices and getattr(rule.options, key):
+                complaint = f"{rule.kind.name} is about single queries: {key} has no effect in this rule"
+                yield given.problem_of_rule(number, complaint, key)
+
+
+def _check_waivers(given: Given) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for number, waiver in enumerate(given.keys.waive):
+        if first.setdefault(waiver.query, number) != number:
+            line = find_place(given.tree, ("waive", first[waiver.query], "query")).place.line
+            complaint = f"query {waiver.query!r} is waived twice"
+            yield problem_at(given.tree, ("waive", number, "query"), complaint, f"the first is in line {line}")
+
+
+def _check_files(given: Given) -> Iterator[Problem]:
+    """Files of the source, under the key of its kind, must exist; a pattern may have no files yet."""
+    source = given.keys.source
+    paths = getattr(source.options, source.kind.name)
+    paths = paths if isinstance(paths, tuple) else (paths,)
+    key = next(key for key in given.tree["source"] if key.rpartition(":")[2] == source.kind.name)
+    written = given.tree["source"][key]
+    for number, path in enumerate(() if given.at_base else paths):
+        text = written[number] if isinstance(written, Items) else written
+        if isinstance(path, Path) and not glob.has_magic(str(text)) and not os.path.exists(path):
+            yield problem_at(given.tree, ("source", key, number), f"no such file: {text}", RELATIVE)
+
+
+Check = Callable[[Given], Iterator[Problem]]
+CHECKS: tuple[Check, ...] = (
+    _check_name,
+    _check_depth,
+    _check_judgments,
+    _check_columns,
+    _check_slices,
+    _check_waivers,
+    _check_files,
+)

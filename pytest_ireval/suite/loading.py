@@ -1,0 +1,188 @@
+"""The suites of a file, or all its mistakes at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from pytest_ireval.errors import Problem, SuiteError
+from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.results.evaluation import Dialect, Policies
+from pytest_ireval.suite.checks import Given, find_contradictions
+from pytest_ireval.suite.finding import is_shared
+from pytest_ireval.suite.inheriting import (
+    Contents,
+    GatheredKeys,
+    combine_values,
+    fill_placeholders,
+    gather_keys,
+    name_suite,
+)
+from pytest_ireval.suite.scalars import Keys, Scalar, find_place, problem_at, put_value
+from pytest_ireval.suite.suite import Suite, Waiver
+from pytest_ireval.suite.suite_keys import CONTENTS, SuiteKeys
+from pytest_ireval.suite.validation_errors import translate_errors
+
+PLACE = re.compile(r"(.*?):(\d+)(?::(\d+))?", re.DOTALL)
+
+
+def load_suites(
+    path: str | os.PathLike[str],
+    registry: Registry | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    shown: str | None = None,
+    contents: Contents | None = None,
+) -> tuple[Suite, ...]:
+    """The suites of a file: one, or several if it has a matrix. Raises SuiteError with all its mistakes.
+
+    Names are looked up in ``registry``; unless given, in what is installed. ``shown`` is the file as messages show it.
+    ``contents`` returns the content of YAML files, unless they are to be read from the disk.
+    """
+    registry = registry if registry is not None else installed()
+    found = gather_keys(Path(os.path.abspath(path)), environment, shown, contents=contents)
+    suites = []
+    if found.whole and _is_suite(found):
+        for values in combine_values(found.tree, found.problems):
+            suites += _read_suite(found, values, registry, contents)
+    if found.problems:
+        raise SuiteError(*_sort_problems(found))
+    return tuple(suites)
+
+
+def load_suite(
+    path: str | os.PathLike[str],
+    registry: Registry | None = None,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    shown: str | None = None,
+) -> Suite:
+    """The one suite of a file; a file with a matrix that makes several is an error."""
+    suites = load_suites(path, registry, environment=environment, shown=shown)
+    if len(suites) > 1:
+        names = ", ".join(suite.name for suite in suites)
+        raise SuiteError(Problem(f"holds {len(suites)} suites: {names}", suites[0].shown, suggestion="use load_suites"))
+    return suites[0]
+
+
+def suite_names(path: str | os.PathLike[str], *, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The names of the suites of a file. Plugins are not asked: no conftest.py is run for a name."""
+    found = gather_keys(Path(os.path.abspath(path)), environment)
+    names: list[str] = []
+    if found.whole and _is_suite(found):
+        written = found.tree.get("suite")
+        if not isinstance(written, Scalar) or not written:
+            found.problems.append(Problem("the key 'suite' is missing or not a name", str(found.tree.place)))
+        else:
+            for values in combine_values(found.tree, found.problems):
+                own = fill_placeholders(written, values, found.problems) if values else written
+                names.append(str(name_suite(written, own, values)))
+    if found.problems:
+        raise SuiteError(*_sort_problems(found))
+    return names
+
+
+def _is_suite(found: GatheredKeys) -> bool:
+    """Tell whether the file is a suite of a form that this version reads; if not, add the problem."""
+    name = Path(found.own.file.shown).name
+    if is_shared(name):
+        complaint = "cannot run alone: a file whose name begins with _ is only for other files to extend"
+        found.problems.append(Problem(complaint, found.own.file.shown))
+    elif "ireval" not in found.own:
+        suggestion = f"add the line 'ireval: 1', or rename it to _{name} if it is only for other files to extend"
+        found.problems.append(Problem("is not a suite", found.own.file.shown, suggestion=suggestion))
+    elif found.own["ireval"] != "1":
+        complaint = f"unknown suite format {str(found.own['ireval'])!r}; this version reads 1"
+        found.problems.append(problem_at(found.own, ("ireval",), complaint))
+    else:
+        return True
+    return False
+
+
+def _read_suite(
+    found: GatheredKeys, values: Mapping[str, str], registry: Registry, contents: Contents | None
+) -> list[Suite]:
+    """The suite with these values of the matrix; none if it is wrong, and problems are added to those of ``found``."""
+    keys = {key: value for key, value in found.tree.items() if key not in ("extends", "matrix")}
+    tree = put_value(Keys(keys), found.tree.file, found.tree.line, found.tree.column)
+    before = len(found.problems)
+    if values:
+        tree = fill_placeholders(tree, values, found.problems)
+    if len(found.problems) > before:
+        return []
+    dialect = tree.get("dialect")
+    in_dialect = registry.in_dialect(str(dialect) if dialect in get_args(Dialect) else None)
+    try:
+        read = SuiteKeys.model_validate(tree, context={**_context_of(in_dialect), CONTENTS: contents})
+    except ValidationError as error:
+        found.problems += translate_errors(error, tree, SuiteKeys, in_dialect)
+        return []
+    name = name_suite(found.tree["suite"], read.suite, values)
+    found.problems += find_contradictions(Given(read, tree, name, at_base=contents is not None))
+    return [_make_suite(read, tree, name, values, found)]
+
+
+@lru_cache(maxsize=64)
+def _context_of(registry: Registry) -> dict[str, Any]:
+    """The context of validations; one for all suites of a registry, so that each name of a metric is read once."""
+    return {"registry": registry, "metrics": {}}
+
+
+def _make_suite(read: SuiteKeys, tree: Keys, name: str, values: Mapping[str, str], found: GatheredKeys) -> Suite:
+    judgments = read.judgments
+    of_rules = (part.metric for rule in read.rules for part in rule.parts)
+    keeps_order = read.source.options.keeps_order and "ties" not in read.model_fields_set
+    return Suite(
+        name=name,
+        path=found.files[0],
+        shown=found.own.file.shown,
+        place=found.own.place,
+        documents=read.documents,
+        values=dict(values),
+        owner=read.owner,
+        tags=read.tags,
+        source=read.source,
+        queries=read.queries,
+        weight=read.weight,
+        cluster=read.cluster,
+        judgments=judgments,
+        metrics=tuple({str(each): each for each in (*read.metrics, *of_rules) if each is not None}.values()),
+        policies=Policies(
+            ties="input" if keeps_order else read.ties,
+            missing_queries=read.missing_queries,
+            no_relevant=read.no_relevant,
+            unjudged=judgments.unjudged if judgments else "irrelevant",
+            depth=read.depth,
+            scale=max(judgments.scale) if judgments and judgments.scale else None,
+            grades=judgments.grades if judgments else "integer",
+            collection=read.documents.size,
+            dialect=read.dialect,
+        ),
+        rules=read.rules,
+        waivers=tuple(
+            Waiver(each.query, each.until, each.reason, find_place(tree, ("waive", number)).place)
+            for number, each in enumerate(read.waive)
+        ),
+        files=tuple(found.files),
+        watches=read.watches,
+        weight_place=find_place(tree, ("weight",)).place if read.weight else None,
+        cluster_place=find_place(tree, ("cluster",)).place if read.cluster else None,
+        compress_baseline=read.baseline.compress,
+    )
+
+
+def _sort_problems(found: GatheredKeys) -> list[Problem]:
+    """The problems, each once, in the order of the files and of their lines."""
+
+    def place(problem: Problem) -> tuple[bool, str, int, int]:
+        match = PLACE.fullmatch(problem.place)
+        file, line, column = match.groups() if match else (problem.place, 0, 0)
+        return file != found.own.file.shown, str(file), int(line or 0), int(column or 0)
+
+    return sorted(dict.fromkeys(found.problems), key=place)

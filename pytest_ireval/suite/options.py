@@ -1,0 +1,263 @@
+"""Options of every kind of rule and source, with their defaults, and marks of options that let more pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.suite.option_types import Against, Filter, Flag, Tags, Text, Whole
+from pytest_ireval.suite.quantities import Amount, Tolerance, Tolerances
+from pytest_ireval.suite.suite import STORED, Reference
+
+if TYPE_CHECKING:
+    from pytest_ireval.data.queries import Queries
+    from pytest_ireval.errors import Problem
+
+
+class Looser(NamedTuple):
+    """A mark in the annotation of an option: ``floor: Annotated[Number, LESS]``. Without it, any change is reported.
+
+    A value with its own comparison, such as a tolerance, is a limit unless a direction is given.
+    """
+
+    direction: str
+    """more: greater numbers and longer lists let more pass; less: the opposite; parts: its parts are compared."""
+    order: tuple[str, ...] = ()
+    """Words, the strictest first."""
+    without: str = "loosest"
+    """The meaning of a missing value: the loosest, or the strictest."""
+
+
+MORE, LESS, IN_PARTS = Looser("more"), Looser("less"), Looser("parts")
+
+
+def _words(*order: str) -> Looser:
+    """For an option whose values are words, the strictest first."""
+    return Looser("words", order)
+
+
+KNOWN: Mapping[str, type[Any] | tuple[type[Any], ...]] = {
+    "tolerance": (Tolerance, Tolerances),
+    "at_most": Amount,
+    "weighted": bool,
+}
+"""Options of rules that are facts by their name, with their types."""
+
+
+class Options(BaseModel):
+    """A mapping of a suite: frozen, and a key it does not know is a mistake."""
+
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class OptionsOfKinds(Options):
+    """The options of a rule or a source. A default is read like a value of a suite: ``"30s"`` are 30 seconds."""
+
+    model_config = ConfigDict(validate_default=True)
+
+    @classmethod
+    def wrong_defaults(cls, registry: Any) -> dict[str, str]:
+        """By name, the options whose own type refuses their default, and why; ``registry`` knows the metrics."""
+        known = ((name, each) for name, each in cls.model_fields.items() if each.default_factory is None)
+        fields: Any = {name: (each.annotation, each) for name, each in known if not each.is_required()}
+        defaults = create_model("Defaults", __base__=OptionsOfKinds, **fields)
+        try:
+            defaults.model_validate({}, context={"registry": registry})
+        except ValidationError as error:
+            return {
+                str(each["loc"][0]): each["msg"].removeprefix("Value error, ").partition("\n")[0]
+                for each in error.errors()
+            }
+        return {}
+
+
+@dataclass(frozen=True)
+class RuleFacts:
+    """Facts about a rule for the checks, the plan and the report, whatever the names of its options."""
+
+    reference: Reference = STORED
+    """The reference of a rule that compares."""
+    tolerance: Tolerance | Tolerances | None = None
+    """The allowed drop of the mean of its metric; None if it is about something else."""
+    at_most: Amount | None = None
+    """The number of queries of a slice that may get worse."""
+    weighted: bool = False
+    """True if each query counts by its traffic."""
+    by_evidence: bool = False
+    """True if evidence decides, False if the observed change does."""
+    on_inconclusive: str = "warn"
+    """With evidence: the result if these queries cannot tell: warn or fail."""
+
+    def tolerance_on(self, value: str) -> Tolerance | None:
+        """The tolerance of the slice with that value of ``per``."""
+        return self.tolerance.of(value) if isinstance(self.tolerance, Tolerances) else self.tolerance
+
+    @property
+    def tolerances(self) -> Mapping[str, Tolerance]:
+        """The tolerances of single slices."""
+        return self.tolerance.by_value if isinstance(self.tolerance, Tolerances) else {}
+
+
+class RuleOptions(OptionsOfKinds):
+    """The options of every rule."""
+
+    name: Text = Field("", description="A name that becomes part of the ids of its tests.")
+    where: Filter = Field(
+        default_factory=dict, description="Only queries whose columns have these values: {segment: tail}."
+    )
+    per: Text = Field("", description="A column of the queries: one verdict for each of its values.")
+    tags: Tags = Field((), description="Marks of its tests: pytest --ireval -m nightly.")
+    on_fail: Annotated[Literal["fail", "warn"], _words("fail", "warn")] = Field(
+        "fail", description="warn: reported and never red. The default of rules about times is warn."
+    )
+    min_queries: Annotated[Whole, MORE] = Field(
+        1,
+        description="A slice with fewer queries is reported and not judged. no_regression and worsened only make no "
+        "statistical test of it. The default where evidence decides is 5, and 20 for equivalent.",
+    )
+
+    @property
+    def fewest(self) -> int:
+        """The number of queries that a slice needs to be judged."""
+        return self.min_queries
+
+    @property
+    def judges_few(self) -> bool:
+        """True if the rule itself gives a verdict on a slice with fewer queries than that."""
+        return False
+
+    @property
+    def can_fail_few(self) -> bool:
+        """True if that verdict may be a failure."""
+        return self.judges_few
+
+    @property
+    def facts(self) -> RuleFacts:
+        """Facts about the rule. Options with the names ``tolerance``, ``at_most`` and ``weighted`` are found by name.
+
+        A rule with other names overrides this property.
+        """
+        given = {name: getattr(self, name) for name, known in KNOWN.items() if name in type(self).model_fields}
+        return RuleFacts(**{name: value for name, value in given.items() if isinstance(value, KNOWN[name])})
+
+
+class ComparingOptions(RuleOptions):
+    """The options of every rule that compares with a baseline."""
+
+    against: Against = Field(STORED, description="The reference to compare with: baseline, anchor, or {run: file}.")
+
+    @property
+    def facts(self) -> RuleFacts:
+        """The facts, with the reference."""
+        return replace(super().facts, reference=self.against)
+
+
+FOR_EVIDENCE = ("on_inconclusive", "hard_limit")
+"""Options that mean nothing where the observed change decides."""
+
+
+class AlwaysEvidenceOptions(ComparingOptions):
+    """The options of every rule that decides by evidence."""
+
+    least: ClassVar[int] = 20
+    """The default of ``min_queries`` where evidence decides."""
+
+    on_inconclusive: Annotated[Literal["warn", "fail"], _words("fail", "warn")] = Field(
+        "warn", description="With evidence, if these queries cannot tell: warn, or fail, which turns many changes red."
+    )
+
+    @property
+    def by_evidence(self) -> bool:
+        """True: evidence decides."""
+        return True
+
+    @property
+    def facts(self) -> RuleFacts:
+        """The facts, with the evidence."""
+        return replace(super().facts, by_evidence=self.by_evidence, on_inconclusive=self.on_inconclusive)
+
+    @property
+    def fewest(self) -> int:
+        """The number of queries that a statistical verdict needs."""
+        return self.least if self.by_evidence and "min_queries" not in self.model_fields_set else self.min_queries
+
+    @property
+    def judges_few(self) -> bool:
+        """True if a slice with too few queries gets a verdict: with ``on_inconclusive: fail`` it must not pass."""
+        return self.by_evidence and self.on_inconclusive == "fail"
+
+    @property
+    def _way_to_evidence(self) -> str:
+        """What to do where an option is for evidence, and the rule does not decide by it."""
+        return "remove decide_by: observed"
+
+    @model_validator(mode="after")
+    def _evidence_is_asked(self) -> AlwaysEvidenceOptions:
+        asked = [name for name in FOR_EVIDENCE if name in self.model_fields_set]
+        if asked and not self.by_evidence:
+            raise ValueError(f"{asked[0]} is for rules that decide by evidence: {self._way_to_evidence}")
+        return self
+
+
+DecideBy = Annotated[Literal["evidence", "observed"], _words("observed", "evidence")]
+
+
+class EvidenceOptions(AlwaysEvidenceOptions):
+    """The options of every rule that decides by evidence, unless the suite says otherwise."""
+
+    least: ClassVar[int] = 5
+    """A fall is tested exactly where few queries changed: four agree by chance once in 16 times."""
+
+    decide_by: DecideBy = Field(
+        "evidence",
+        description="How the rule decides: by statistical evidence from these queries, or by the observed change "
+        "alone.",
+    )
+
+    @property
+    def by_evidence(self) -> bool:
+        """True if evidence decides. There is no test of a figure that is not a mean: there the observed change does."""
+        if self.decide_by == "observed" or "decide_by" in self.model_fields_set:
+            return self.decide_by == "evidence"
+        metric = getattr(self, "metric", None)
+        return not isinstance(metric, Metric) or (metric.aggregate == "mean" and metric.unit != "run")
+
+    @property
+    def _way_to_evidence(self) -> str:
+        if self.decide_by == "observed":
+            return f"{'remove' if 'decide_by' in self.model_fields_set else 'the default is'} decide_by: observed"
+        return "remove it, as evidence compares means, and times by a share"
+
+
+class WeightedOptions(RuleOptions):
+    """The options of every rule about a mean."""
+
+    weighted: Flag = Field(
+        False, description="Queries count by their traffic, from the column that weight names in the suite."
+    )
+
+
+class SourceOptions(OptionsOfKinds):
+    """The options of every source."""
+
+    keeps_order: ClassVar[bool] = False
+    """True if equal scores keep the order of the answer, unless the suite says something else with ``ties``."""
+
+    repeat: Whole = Field(1, description="How often the source is asked: a query's value is the mean of all answers.")
+
+    @property
+    def asks_each_query(self) -> bool:
+        """True if it is asked query by query."""
+        return self.keeps_order
+
+    def columns_used(self) -> frozenset[str]:
+        """The columns of the queries that a request names, without id and text."""
+        return frozenset()
+
+    def find_request_mistakes(self, queries: Queries | None, depth: int) -> Iterator[Problem]:  # noqa: ARG002
+        """Mistakes of the request that show without asking; ``queries`` are None if they have not been read."""
+        yield from ()

@@ -1,0 +1,204 @@
+"""Quantities of rules: bounds, tolerances, amounts; read from a suite's text, and written the same way."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.suite.scalars import UnfitError, number_in_scalar, plain_value, unfit
+
+SIGNS = {">=": (operator.ge, -1), "<=": (operator.le, 1), ">": (operator.gt, 1), "<": (operator.lt, -1)}
+"""The comparison of each sign, and the direction in which rounding moves its bound."""
+BOUND = re.compile(r"(>=|<=|>|<)\s*(\S.*)")
+TIME = re.compile(r"(\S+?)\s*(ms|s)")
+PERCENT = re.compile(r"(\S+?)\s*%")
+
+ROUNDING = 1e-12
+
+A_BOUND = "bound: write '>= 0.85' (or <=, >, <)"
+A_TOLERANCE = "tolerance: write 1% (of the baseline) or {absolute: 0.01}"
+A_SHARE = "share: write 60%, above 0% and up to 100%"
+AN_AMOUNT = "amount: write 2 (a number) or 5% (of all)"
+
+
+class Milliseconds(float):
+    """A time that a suite writes with its unit: ``150ms``, ``0.15s``."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"{float(self):.10g} ms"
+
+
+def refuse_unit(value: float, metric: Metric) -> None:
+    """Refuse a time as a value of a metric that is not in milliseconds."""
+    if isinstance(value, Milliseconds) and not metric.milliseconds:
+        raise UnfitError(f"{value} is a time, but values of {metric} are not: write a number without a unit")
+
+
+def refuse_tolerance(tolerance: Tolerance, metric: Metric, *, by_evidence: bool, what: str = "tolerance") -> None:
+    """Refuse a tolerance that does not fit the metric, or that lets everything pass."""
+    low, high = metric.bounds
+    refuse_unit(tolerance.absolute, metric)
+    if by_evidence and metric.ratio and tolerance.absolute:
+        raise UnfitError(f"evidence compares ratios of {metric}: write {what} as a share, such as 5%")
+    if tolerance.relative >= 1 or tolerance.absolute >= high - low:
+        raise UnfitError(f"a {what} of {tolerance} lets everything pass")
+
+
+class Bound(NamedTuple):
+    """A limit for a value: ``>= 0.85``."""
+
+    sign: str
+    value: float
+
+    def holds(self, value: float) -> bool:
+        """Tell whether ``value`` is on the right side; NaN never is."""
+        return bool(self.holding(value))
+
+    def holding(self, values: Any) -> Any:
+        """The same for each value of an array. A mean that misses the bound by rounding alone is at the bound."""
+        compare, direction = SIGNS[self.sign]
+        return compare(values, self.value + direction * ROUNDING * max(1.0, abs(self.value)))
+
+    def looser_than(self, other: Bound) -> bool:
+        """Tell whether it lets more pass; a bound of another direction may."""
+        if self.sign[0] != other.sign[0]:
+            return True
+        further = other.value - self.value if self.sign[0] == ">" else self.value - other.value
+        return further > 0 or (further == 0 and len(self.sign) > len(other.sign))
+
+    def __str__(self) -> str:
+        return f"{self.sign} {_written(self.value)}"
+
+
+class Tolerance(NamedTuple):
+    """The allowed loss of a figure: a share of the baseline, or an amount in its own unit."""
+
+    relative: float = 0.0
+    absolute: float = 0.0
+
+    def allowed(self, baseline: float) -> float:
+        """The allowed loss from this baseline."""
+        return abs(baseline) * self.relative + self.absolute
+
+    def looser_than(self, other: Tolerance) -> bool:
+        """Tell whether it allows more; a share and an amount cannot be compared, so either may."""
+        return self.relative > other.relative or self.absolute > other.absolute
+
+    def __str__(self) -> str:
+        return _written(self.absolute) if self.absolute else percent(self.relative)
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """A tolerance for all slices, or one for each value of a column."""
+
+    default: Tolerance | None = None
+    by_value: Mapping[str, Tolerance] = field(default_factory=dict)
+
+    def of(self, value: str) -> Tolerance | None:
+        """The tolerance of the slice with that value; None if none was given."""
+        return self.by_value.get(value, self.default)
+
+    on_slice = of
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number, or a share of all."""
+
+    count: int | None = None
+    share: float | None = None
+
+    def of(self, total: float) -> float:
+        """The amount of ``total``."""
+        return float(self.count) if self.count is not None else (self.share or 0.0) * total
+
+    def looser_than(self, other: Amount) -> bool:
+        """Tell whether it allows more; a number and a share cannot be compared, so either may."""
+        if (self.count is None) != (other.count is None):
+            return True
+        return (self.count or 0) > (other.count or 0) or (self.share or 0.0) > (other.share or 0.0)
+
+    def __str__(self) -> str:
+        return str(self.count) if self.count is not None else percent(self.share or 0.0)
+
+
+def _written(value: float) -> str:
+    return str(value) if isinstance(value, Milliseconds) else f"{value:.10g}"
+
+
+def percent(share: float) -> str:
+    """``0.01`` as ``1%``."""
+    return f"{share * 100:.10g}%"
+
+
+def read_figure(value: Any, what: str = "number") -> float:
+    """Read ``0.85``; a time with its unit, such as ``0.15s``, becomes milliseconds."""
+    match = None if isinstance(value, int | float) else TIME.fullmatch(plain_value(value, what))
+    if match is None:
+        return value if isinstance(value, Milliseconds) else number_in_scalar(value, what)
+    return Milliseconds(number_in_scalar(match[1], what) * {"ms": 1, "s": 1000}[match[2]])
+
+
+def read_bound(value: Any) -> Bound:
+    """Read ``>= 0.85``."""
+    if isinstance(value, Bound):
+        return value
+    match = BOUND.fullmatch(plain_value(value, A_BOUND).replace("≥", ">=").replace("≤", "<="))
+    if not match:
+        raise unfit(value, A_BOUND)
+    return Bound(match[1], read_figure(match[2], A_BOUND))
+
+
+def read_tolerance(value: Any) -> Tolerance:
+    """Read ``1%`` or ``{absolute: 0.01}``."""
+    if isinstance(value, Tolerance):
+        return value
+    if isinstance(value, dict):
+        return _read_absolute(value)
+    match = PERCENT.fullmatch(plain_value(value, A_TOLERANCE))
+    if not match:
+        raise unfit(value, A_TOLERANCE)
+    return Tolerance(relative=_refuse_negative(number_in_scalar(match[1], A_TOLERANCE), value) / 100)
+
+
+def _read_absolute(value: dict[str, Any]) -> Tolerance:
+    if list(value) != ["absolute"]:
+        keys = ", ".join(map(str, value)) or "no key"
+        raise UnfitError(f"a mapping with {keys} is not a valid {A_TOLERANCE}")
+    wanted = "number: an absolute tolerance is in the metric's own unit, such as {absolute: 0.01}"
+    return Tolerance(absolute=_refuse_negative(read_figure(value["absolute"], wanted), value["absolute"]))
+
+
+def _refuse_negative(number: float, value: Any) -> float:
+    if number < 0:
+        raise UnfitError(f"{str(value)!r} is negative: a tolerance says how far a figure may get worse, from 0 up")
+    return number
+
+
+def read_share(value: Any) -> float:
+    """Read ``60%`` as 0.6."""
+    if isinstance(value, float):
+        return value
+    match = PERCENT.fullmatch(plain_value(value, A_SHARE))
+    number = number_in_scalar(match[1], A_SHARE) if match else 0.0
+    if not 0 < number <= 100:
+        raise unfit(value, A_SHARE)
+    return number / 100
+
+
+def read_amount(value: Any) -> Amount:
+    """Read ``2`` or ``5%``."""
+    if isinstance(value, Amount):
+        return value
+    match = PERCENT.fullmatch(str(value).strip()) if isinstance(value, str) else None
+    number = number_in_scalar(match[1] if match else value, AN_AMOUNT)
+    if number < 0 or (match and number > 100) or not (match or number.is_integer()):
+        raise unfit(value, AN_AMOUNT)
+    return Amount(share=number / 100) if match else Amount(count=int(number))

@@ -1,0 +1,154 @@
+"""Sources, references and rules of a suite, read with the options of their kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    ConfigDict,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from pytest_ireval.errors import IrevalError, did_you_mean, name_in_full, raised
+from pytest_ireval.plugins.plugin_types import Part, RuleKind
+from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.suite.scalars import KEY, Keys, Scalar, UnfitError, find_place, place_of
+from pytest_ireval.suite.suite import ANCHOR, STORED, Reference, RuleAsked, SourceAsked
+
+Made = TypeVar("Made")
+
+
+def registry_of(info: ValidationInfo) -> Registry:
+    """The registry that names are looked up in; unless given, that of the installed packages."""
+    given: Registry | None = (info.context or {}).get("registry")
+    return given if given is not None else installed()
+
+
+def validate_source(value: Any, info: ValidationInfo) -> SourceAsked:
+    """Read a source that is not read yet."""
+    return value if isinstance(value, SourceAsked) else read_source(value, registry_of(info), info.context)
+
+
+def read_source(value: Any, registry: Registry, context: Mapping[str, Any] | None = None) -> SourceAsked:
+    """Read a source: a mapping with the key of its kind and the options of the kind."""
+    key = find_source_key(value, registry)
+    kind = registry.sources[key]
+    if str(key) != kind.name:  # acme:shop, whose options know the key as shop
+        value = {kind.name if each is key else each: given for each, given in value.items()}
+    context = {**(context or {}), "registry": registry}
+    what = f"source {kind.name} of {kind.source}"
+    return SourceAsked(kind, _call(what, lambda: kind.options.model_validate(value, context=context)), place_of(key))
+
+
+def find_source_key(value: Any, registry: Registry) -> Any:
+    """Find the key that names the kind of a source."""
+    kinds = registry.sources
+    allowed = "available: " + ", ".join(kinds)
+    if not isinstance(value, dict):
+        raise UnfitError("a source is a mapping with the key of its kind, such as {run: file}", allowed=allowed)
+    named = [key for key in value if key in kinds]
+    if len(named) > 1:
+        raise UnfitError(f"a source is of one kind, but here are {' and '.join(map(str, named))}", allowed=allowed)
+    if named:
+        return named[0]
+    for key in value:
+        if several := name_in_full(str(key), kinds):
+            raise UnfitError(f"several plugins have a source {str(key)!r}", several, allowed)
+    suggestion = next(filter(None, (did_you_mean(key, kinds) for key in value)), "")
+    keys = ", ".join(map(repr, map(str, value))) or "no key"
+    raise UnfitError(f"none of its keys is a kind of source: {keys}", suggestion, allowed)
+
+
+_NESTED = TypeAdapter(dict[str, Annotated[Any, PlainValidator(validate_source)]], config=ConfigDict(defer_build=True))
+"""``{source: {…}}``, whose mistakes are found below ``source``."""
+
+
+def read_reference(value: Any, info: ValidationInfo) -> Reference:
+    """Read ``baseline``, ``anchor``, or a source."""
+    if isinstance(value, Reference):
+        return value
+    if value in ("baseline", "anchor"):
+        return STORED if value == "baseline" else ANCHOR
+    registry = registry_of(info)
+    if not isinstance(value, dict):
+        kinds = "".join(f", {{{name}: …}}" for name in registry.sources)
+        complaint = f"{str(value)!r} is not a reference" if isinstance(value, str) else "a list is not a reference"
+        raise UnfitError(complaint, allowed=f"allowed: baseline, anchor{kinds}")
+    if list(value) == ["source"] and "source" not in registry.sources:
+        return Reference(_NESTED.validate_python(value, context=info.context)["source"])
+    return Reference(read_source(value, registry, info.context))
+
+
+def read_rule(value: Any, info: ValidationInfo) -> RuleAsked:
+    """Read a rule: a mapping with one key, its kind, and the options of the kind."""
+    if isinstance(value, RuleAsked):
+        return value
+    registry = registry_of(info)
+    key = _find_rule_key(value, registry)
+    kind = registry.rules[key]
+    content = {} if value[key] == "" else value[key]
+    read = _reader_of(kind).validate_python
+    options, parts = read({str(key): content}, context=info.context)[key]
+    places = tuple(find_place(value, (key, *part.place, KEY)).place for part in parts)
+    metrics = [part.metric for part in parts]
+    if not kind.compares and metrics and all(metric is not None and "reference" in metric.needs for metric in metrics):
+        judged = any(metric is not None and metric.reads_judgments for metric in metrics)
+        kind = replace(kind, compares=True, lists=True, judged=judged)  # it looks at the baseline, as its metrics do
+    return RuleAsked(kind, options, place_of(key), parts, places)
+
+
+@lru_cache(maxsize=256)
+def _reader_of(kind: RuleKind) -> TypeAdapter[dict[str, tuple[Any, tuple[Part, ...]]]]:
+    """A reader of ``{kind: options}``, so that locations of errors begin with the kind."""
+
+    def read_options(value: Any, handler: ValidatorFunctionWrapHandler) -> tuple[Any, tuple[Part, ...]]:
+        def read() -> tuple[Any, tuple[Part, ...]]:
+            options = handler(value)
+            return options, tuple(kind.parts_of(options))
+
+        return _call(f"rule {kind.name} of {kind.source}", read)
+
+    options: Any = kind.options
+    return TypeAdapter(dict[str, Annotated[options, WrapValidator(read_options)]])
+
+
+def _find_rule_key(value: Any, registry: Registry) -> Scalar:
+    """Find the key that names the kind of a rule."""
+    kinds = registry.rules
+    allowed = "available: " + ", ".join(kinds)
+    complaint = "a rule is a mapping with one key, its kind"
+    if isinstance(value, Scalar):
+        raise UnfitError(complaint, f"write {value}: {{…}}" if value in kinds else did_you_mean(value, kinds), allowed)
+    if not isinstance(value, Keys) or not value:
+        raise UnfitError(complaint, allowed=allowed)
+    key: Scalar = next(iter(value))
+    if len(value) > 1:
+        others = ", ".join(str(each) for each in value if each != key)
+        suggestion = f"indent {others} deeper than {key}" if key in kinds and value[key] == "" else ""
+        raise UnfitError(f"{complaint}, but here are {', '.join(map(str, value))}", suggestion, allowed)
+    if key not in kinds:
+        if several := name_in_full(str(key), kinds):
+            raise UnfitError(f"several plugins have a rule {str(key)!r}", several, allowed)
+        raise UnfitError(f"unknown rule {str(key)!r}", did_you_mean(key, kinds), allowed)
+    return key
+
+
+def _call(what: str, read: Callable[[], Made]) -> Made:
+    """Call code of a plugin, which may raise anything."""
+    try:
+        return read()
+    except ValidationError:
+        raise
+    except IrevalError as error:
+        raise UnfitError(str(error)) from None
+    except Exception as error:
+        problem = raised(what, error)
+        raise UnfitError(problem.complaint, problem.suggestion) from error

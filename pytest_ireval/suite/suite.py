@@ -1,0 +1,185 @@
+"""A suite after it was read: typed, complete, each part with its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_ireval.errors import Problem, SuiteError
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.plugin_types import Part, RuleKind, SourceKind
+from pytest_ireval.results.evaluation import Policies
+
+if TYPE_CHECKING:
+    from pytest_ireval.suite.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys
+
+
+class Place(NamedTuple):
+    """A place in a file; ``file`` as messages show it."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class FileAsked:
+    """A file that a suite names."""
+
+    path: Path
+    """Absolute; the suite writes it relative to its file."""
+    place: Place = field(compare=False)
+
+
+@dataclass(frozen=True)
+class SourceAsked:
+    """A source with its options."""
+
+    kind: SourceKind
+    options: Any
+    """An instance of ``kind.options``, with absolute paths."""
+    place: Place
+
+    @property
+    def repeat(self) -> int:
+        """The number of times that it is asked."""
+        return int(self.options.repeat)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The reference of a rule: the stored baseline, the anchor, or the answer of a source."""
+
+    source: SourceAsked | None = None
+    anchored: bool = False
+    """True for the anchor, which does not move with each acceptance."""
+
+    @property
+    def stored(self) -> bool:
+        """True for the stored baseline."""
+        return self.source is None and not self.anchored
+
+
+STORED = Reference()
+ANCHOR = Reference(anchored=True)
+
+
+@dataclass(frozen=True)
+class RuleAsked:
+    """A rule with its options."""
+
+    kind: RuleKind
+    options: Any
+    """An instance of ``kind.options``, with ``name``, ``where``, ``per`` and the other options of every rule."""
+    place: Place
+    """The line of the rule's key."""
+    parts: tuple[Part, ...]
+    places: tuple[Place, ...]
+    """The place of each part."""
+
+    def only_warns(self, metric: Metric | None) -> bool:
+        """Tell whether a failure of a metric is a warning: the rule says so, or says nothing and it measures time."""
+        timed = metric is not None and "timings" in metric.needs
+        return self.options.on_fail == "warn" or (timed and "on_fail" not in self.options.model_fields_set)
+
+
+@dataclass(frozen=True)
+class Waiver:
+    """A query that comparisons leave out until a day."""
+
+    query: str
+    until: date
+    reason: str
+    place: Place
+
+
+class Pattern(NamedTuple):
+    """Paths of files."""
+
+    base: Path
+    """Absolute, without wildcards."""
+    wild: tuple[str, ...]
+    """The names below it, folder by folder, with wildcards; ``**`` is any number of folders, or none."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Files whose change concerns a suite, or exceptions from them."""
+
+    text: str
+    """The glob as it is written."""
+    place: Place
+    pattern: Pattern
+    excludes: bool = False
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Everything that a suite file asks for."""
+
+    name: str
+    """Unique in a run; with a matrix it ends in the values, as ``shop.de``."""
+    path: Path
+    """The file, absolute."""
+    shown: str
+    """The file as messages show it: relative to the folder of the run, if it is inside."""
+    place: Place
+    documents: DocumentsKeys
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Names and values of the matrix; empty without a matrix."""
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    source: SourceAsked | None = None
+    queries: QueriesKeys | None = None
+    weight: str = ""
+    """The column of the queries with the traffic of each query."""
+    cluster: str = ""
+    """The column of the queries whose equal values are variants of one intent."""
+    judgments: JudgmentsKeys | None = None
+    metrics: tuple[Metric, ...] = ()
+    """The listed metrics, then those of the rules, each once; ``relevant_from`` is not applied to them."""
+    policies: Policies = field(default_factory=lambda: Policies("trec", "error", "zero", "irrelevant", depth=100))
+    rules: tuple[RuleAsked, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+    files: tuple[Path, ...] = ()
+    """All YAML files of the suite."""
+    watches: tuple[Watch, ...] = ()
+    """Empty if the suite does not name the files that it depends on."""
+    weight_place: Place | None = None
+    """The place of ``weight``, if it was given."""
+    cluster_place: Place | None = None
+    """The place of ``cluster``, if it was given."""
+    compress_baseline: bool = False
+    """True if its baseline is packed by gzip."""
+
+    def with_judgments(self, file: Path) -> Suite:
+        """The same under the judgments of a file that ``write_judgments`` wrote as JSON lines, fractions included."""
+        if self.judgments is None:
+            raise SuiteError(Problem("has no judgments", str(self.place)))
+        changed = {"file": replace(self.judgments.file, path=file), "format": "jsonl", "lock": False}
+        judgments = self.judgments.model_copy(update=changed)
+        return replace(self, judgments=judgments, policies=replace(self.policies, grades="float"))
+
+    @property
+    def depth(self) -> int:
+        """The number of documents of each ranking that count."""
+        return self.policies.depth or 100
+
+    @property
+    def baselines(self) -> Path:
+        """The folder of its baseline."""
+        return self.path.parent / "baselines"
+
+    def columns(self) -> Iterator[str]:
+        """Columns of the queries that rules, weights and clusters name."""
+        for asked in self.rules:
+            yield from asked.options.where
+            if asked.options.per:
+                yield asked.options.per
+        yield from (column for column in (self.weight, self.cluster) if column)

@@ -1,0 +1,124 @@
+"""Pydantic's errors in the words of a suite: what is wrong, where, what is allowed, and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from pytest_ireval.errors import Problem, closest, did_you_mean, shown
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.suite.scalars import KEY, UnfitError, find_place, unfit
+from pytest_ireval.suite.suite import Reference, RuleAsked, SourceAsked
+
+Location = tuple[str | int, ...]
+QUOTED = re.compile(r"'([^']*)'")
+A_MAPPING = "a mapping is expected here, such as {key: value}"
+A_LIST = "a list is expected here, such as [one, two]"
+EXPECTED = {
+    **dict.fromkeys(("model_type", "model_attributes_type", "dataclass_type", "dict_type"), A_MAPPING),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type"), A_LIST),
+}
+LIMITS = {
+    "greater_than_equal": "write {ge:g} or more",
+    "greater_than": "write a number above {gt:g}",
+    "less_than_equal": "write {le:g} or less",
+    "less_than": "write a number below {lt:g}",
+}
+"""What to write, by type of error, with pydantic's names of the limits."""
+
+
+class _Message(NamedTuple):
+    complaint: str
+    suggestion: str = ""
+    allowed: str = ""
+
+
+def translate_errors(error: ValidationError, tree: Any, model: Any, registry: Registry) -> list[Problem]:
+    """Say every error of ``tree`` as a ``model`` in the words of a suite, at its place."""
+    problems, meant = [], set()
+    for each in error.errors(include_url=False):
+        above, last = each["loc"][:-1], each["loc"][-1] if each["loc"] else ""
+        fields = _fields_at(model, above, tree, registry)
+        path, place = find_place(tree, each["loc"])
+        if each["type"] == "extra_forbidden":
+            meant.add((*above, closest(str(last), fields)))
+            place, path = find_place(tree, (*each["loc"], KEY)).place, path[:-1]
+            message = _say_unknown_key(str(last), list(fields))
+        elif each["type"] == "missing":
+            field = fields.get(str(last))
+            described = f"{last}: {field.description}" if field and field.description else ""
+            message = _Message(f"the key {last!r} is missing", described)
+        else:
+            message = _say(each)
+        problems.append((each, Problem(message.complaint, str(place) if place.file else "", path, *message[1:])))
+    # a misspelt key is one mistake
+    return [problem for each, problem in problems if each["type"] != "missing" or each["loc"] not in meant]
+
+
+def _say(error: Any) -> _Message:
+    """What is wrong with a value."""
+    kind, written, context = error["type"], error["input"], error.get("ctx", {})
+    text = shown(written) if isinstance(written, str) else ""
+    if kind in ("value_error", "assertion_error"):
+        reason = context["error"]
+        if isinstance(reason, UnfitError):
+            return _Message(reason.complaint, reason.suggestion, reason.allowed)
+        return _Message(str(reason))
+    if kind in ("literal_error", "enum"):
+        names = QUOTED.findall(context["expected"])
+        complaint = f"{text} is unknown" if text else str(unfit(written, "value"))
+        return _Message(complaint, did_you_mean(written, names) if text else "", f"allowed: {', '.join(names)}")
+    if kind == "string_type":
+        return _Message(str(unfit(written, "text")))
+    if kind in EXPECTED:
+        return _Message(EXPECTED[kind])
+    if kind in LIMITS:
+        return _Message(f"{text or written} is out of range: {LIMITS[kind].format(**context)}")
+    if kind == "string_too_short" and not written:
+        return _Message("a text is missing here")
+    words = str(error["msg"])  # of a type that a plugin uses
+    return _Message(f"{text}{': ' if text else ''}{words[:1].lower()}{words[1:]}")
+
+
+def _say_unknown_key(key: str, known: Sequence[str]) -> _Message:
+    name, colon, value = key.partition(":")
+    no_space = colon and value and name in known
+    suggestion = f"missing space after the colon: {name}: {value}" if no_space else did_you_mean(key, known)
+    return _Message(f"unknown key {shown(key)}", suggestion, f"allowed: {', '.join(known)}" if known else "")
+
+
+def _fields_at(annotation: Any, location: Location, written: Any, registry: Registry) -> dict[str, FieldInfo]:
+    """The fields of the model at a location, by their keys in a suite; empty if there is no model."""
+    model = _find_model(annotation, location, written, registry)
+    return {field.alias or name: field for name, field in model.model_fields.items()} if model else {}
+
+
+def _find_model(annotation: Any, location: Location, written: Any, registry: Registry) -> type[BaseModel] | None:
+    """Follow the annotations; the models of sources and rules are the options of the kind that is written."""
+    if annotation in (SourceAsked, Reference) and isinstance(written, dict):
+        kinds = [registry.sources[key] for key in written if key in registry.sources]
+        if not kinds:  # {source: {…}}
+            return _find_model(SourceAsked, location[1:], written.get("source"), registry)
+        annotation = kinds[0].options
+    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    arguments = get_args(annotation)
+    if not location:
+        models = (_find_model(each, (), written, registry) for each in arguments)
+        return annotation if is_model else next(filter(None, models), None)
+    part, below = location[0], location[1:]
+    inside = written.get(part, written) if isinstance(written, dict) else written
+    if isinstance(written, list) and isinstance(part, int) and part < len(written):
+        inside = written[part]
+    if annotation is RuleAsked:
+        rule = registry.rules.get(str(part))
+        return _find_model(rule.options, below, inside, registry) if rule else None
+    if is_model:
+        field = _fields_at(annotation, (), written, registry).get(str(part))
+        return _find_model(field.annotation, below, inside, registry) if field else None
+    found = [_find_model(each, location, written, registry) for each in arguments]
+    found += [_find_model(each, below, inside, registry) for each in arguments]
+    return next(filter(None, found), None)

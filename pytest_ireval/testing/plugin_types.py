@@ -1,0 +1,373 @@
+"""Checks of rules and sources: what they promise, and rankings or requests with which one breaks it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import cached_property, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from pytest_ireval.data.coerce import QueriesLike, as_queries, as_rankings
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.errors import PluginError, Problem
+from pytest_ireval.evaluating.evaluation import set_up
+from pytest_ireval.gate.inputs import Gathered, Names
+from pytest_ireval.gate.replay import Stage, as_now, outcomes, scored, stage_of
+from pytest_ireval.gate.run import material_of, plan_of
+from pytest_ireval.gate.scoring import side_of
+from pytest_ireval.gate.unjudged import unjudged_of
+from pytest_ireval.gate.verdicts import Circumstances
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.plugin_types import Kinds, Part, RuleKind, SourceKind
+from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.progress import SILENT
+from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.side import Population
+from pytest_ireval.sources.request import Request
+from pytest_ireval.sources.source_answers import fetch_answers
+from pytest_ireval.suite.loading import load_suite
+from pytest_ireval.suite.suite import Place, SourceAsked, Suite
+from pytest_ireval.suite.suite_keys import DocumentsKeys, Source
+from pytest_ireval.suite.validation_errors import translate_errors
+from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, findings_of
+
+Lists = Mapping[str, Sequence[str]]
+"""Documents by query, best first."""
+NOWHERE = Place("", 0, 0)
+
+
+def seen_from(
+    judgments: Mapping[str, Mapping[str, float]],
+    now: Lists,
+    baseline: Lists | None = None,
+    *,
+    metric: str | Metric,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    asked: Any = None,
+) -> Seen:
+    """The view of a rule, made of plain Python: grades and lists by query; ``columns`` have a value for each query.
+
+    ``RankingChange(seen.population, seen.now, seen.baseline, seen.metric)`` is what a diagnosis gets.
+    """
+    told = Policies("trec", "zero", "zero", "irrelevant", depth=100, grades="float")
+    setting = set_up(judgments, [metric], told, None)
+    (one,) = setting.metrics
+    suite = Suite(
+        "test", Path("test.yaml"), "test.yaml", NOWHERE, DocumentsKeys.model_validate({}), metrics=(one,), policies=told
+    )
+    ids = tuple(judgments)
+    given = {name: tuple(values[query] for query in ids) for name, values in (columns or {}).items()}
+    population = Population(Queries(ids, ("",) * len(ids), given), setting.judgments)
+    gathered = Gathered(population, setting, Names({}, {}), setting.judgments)
+    sides = [
+        side_of(suite, gathered, [as_rankings(each, setting.registry.readers, None, setting.how)], "Python").side
+        for each in (now, baseline)
+        if each is not None
+    ]
+    reference = sides[1] if len(sides) > 1 else None
+    seen = Seen(population, sides[0], reference, Part(metric=one, asked=asked))
+    look = unjudged_of(suite, gathered, sides[0])
+    return seen if reference is None else replace(seen, unjudged=partial(look, reference))
+
+
+def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
+    """A request to a source for ``{id: text}``, or for rows with ``id``, ``text`` and columns."""
+    readers = installed().readers
+    return Request(as_queries(queries, readers), depth, Path(folder).absolute(), "test", readers)
+
+
+def _registry_with(kind: RuleKind | SourceKind) -> Registry:
+    ours = installed()
+    sources = {**ours.sources, kind.name: kind} if isinstance(kind, SourceKind) else ours.sources
+    rules = {**ours.rules, kind.name: kind} if isinstance(kind, RuleKind) else ours.rules
+    return replace(ours, kinds_when_asked=lambda: Kinds(sources, rules, ours.diagnoses))
+
+
+def check_rule(
+    kind: RuleKind, options: Mapping[str, Any], *, not_promised: Mapping[str, str] | None = None
+) -> list[Finding]:
+    """The result of every promise of a rule with these options; raises PluginError if one is broken.
+
+    The rule judges 40 queries, q01 to q40, with documents q01-d0 and so on, and with columns ``segment`` (head, tail)
+    and ``searches``. ``not_promised`` names promises that it cannot keep, each with the reason.
+    """
+    with TemporaryDirectory() as folder:
+        case = _RuleCase(kind, options, Path(folder))
+        return findings_of(kind.name, kind.source, RULES, case, not_promised or {})
+
+
+GRADES = (3, 2, 2, 1, 1, 0, 0)
+SAME = "the same rankings"
+
+
+class _RuleCase:
+    def __init__(self, kind: RuleKind, options: Mapping[str, Any], folder: Path) -> None:
+        self.kind, self.options, self.folder = kind, options, folder
+        draw = np.random.default_rng(7)
+        self.before = {
+            f"q{i:02}": [f"q{i:02}-d{d}" for d in np.argsort(np.arange(10) + draw.normal(0, 2, 10)).tolist()]
+            for i in range(1, 41)
+        }
+        self._judged: dict[str, dict[str, Outcome]] = {}
+
+    @cached_property
+    def changes(self) -> dict[str, Lists]:
+        """Other rankings, by what was done to them."""
+        every = self.before.items()
+        best = {query: sorted(ids) for query, ids in every}
+        return {
+            SAME: self.before,
+            "every ranking in the best order": best,
+            "every ranking reversed": {query: ids[::-1] for query, ids in every},
+            "every third ranking reversed": {query: ids[:: 1 if i % 3 else -1] for i, (query, ids) in enumerate(every)},
+            "half of the rankings empty": {query: ids if i % 2 else [] for i, (query, ids) in enumerate(every)},
+            "one new document on top of all": {query: ["new", *ids[:-1]] for query, ids in every},
+            "two documents exchanged in some": {
+                query: [*ids[:2][:: 1 if i % 7 else -1], *ids[2:]] for i, (query, ids) in enumerate(every)
+            },
+        }
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The suite with its queries in order."""
+        return self._stage(list(self.before), "plain")
+
+    @cached_property
+    def shuffled(self) -> Stage:
+        """The suite with its queries in another order."""
+        return self._stage(sorted(self.before, key=lambda query: query[::-1], reverse=True), "shuffled")
+
+    def _stage(self, order: list[str], name: str) -> Stage:
+        folder = self.folder / name
+        folder.mkdir()
+        rows = [f"{q}\ttext of {q}\t{'head' if int(q[1:]) % 2 else 'tail'}\t{100 - int(q[1:])}\n" for q in order]
+        (folder / "queries.tsv").write_text("id\ttext\tsegment\tsearches\n" + "".join(rows))
+        graded = (f"{q} 0 {q}-d{d} {grade}\n" for q in order for d, grade in enumerate(GRADES))
+        (folder / "judgments.txt").write_text("".join(graded))
+        (folder / "before.json").write_text(json.dumps({query: self.before[query] for query in order}))
+        suite = {
+            "ireval": "1",
+            "suite": "test",
+            "source": {"run": "before.json"},
+            "queries": "queries.tsv",
+            "weight": "searches",
+            "judgments": "judgments.txt",
+            "rules": [{self.kind.name: self.options}],
+        }
+        (folder / "test.ireval.yaml").write_text(json.dumps(suite, default=str))
+        registry = _registry_with(self.kind)
+        loaded = load_suite(folder / "test.ireval.yaml", registry, shown="the suite of the test")
+        plan, circumstances = plan_of(loaded, registry), Circumstances(date(2000, 1, 1))
+        return stage_of(
+            material_of(loaded, registry, circumstances.today, SILENT, plan.queries), plan.checks, circumstances
+        )
+
+    def outcomes(self, change: str, stage: Stage | None = None) -> dict[str, Outcome]:
+        """By id, the outcomes of a change; judged now where a stage is given."""
+        if stage is None and change not in self._judged:
+            self._judged[change] = self.outcomes(change, self.stage)
+        if stage is None:
+            return self._judged[change]
+        order = stage.material.population.queries.ids
+        lists = {query: self.changes[change][query] for query in order}
+        side = scored(stage, [as_rankings(lists, stage.material.registry.readers)])
+        return {each.id: each for each in outcomes(stage, as_now(stage, side))}
+
+    def verdicts(self) -> Iterator[tuple[str, Outcome]]:
+        """Each outcome of each change."""
+        return ((change, each) for change in self.changes for each in self.outcomes(change).values())
+
+
+def _said(change: str, outcome: Outcome) -> str:
+    return "\n".join((f"with {change}: {outcome.verdict}: {outcome.headline}", *map("  {}".format, outcome.facts)))
+
+
+def _error(case: _RuleCase) -> str:
+    return next((_said(change, each) for change, each in case.verdicts() if each.verdict == "error"), "")
+
+
+def _never(verdict: str, case: _RuleCase) -> str:
+    found = [each.verdict for _, each in case.verdicts()]
+    return "" if verdict in found else f"with {', with '.join(case.changes)}: never {verdict}"
+
+
+def _minds_nothing(case: _RuleCase) -> str:
+    if not case.kind.compares:
+        raise Spared("it does not compare with a baseline")
+    return next((_said(SAME, each) for each in case.outcomes(SAME).values() if each.verdict == "fail"), "")
+
+
+def _differs(stage: str, how: str, case: _RuleCase) -> str:
+    """Another verdict, or other numbers, of the same change on a stage."""
+    for change in case.changes:
+        other = case.outcomes(change, getattr(case, stage))
+        for name, one in case.outcomes(change).items():
+            if other[name].verdict != one.verdict or not _same(one.numbers, other[name].numbers):
+                return f"{_said(change, one)}\n{how}: {other[name].verdict}: {other[name].headline}"
+    return ""
+
+
+def _same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    return one.keys() == other.keys() and all(math.isclose(one[k], other[k], rel_tol=1e-9, abs_tol=1e-12) for k in one)
+
+
+RULES = (
+    PromiseOfKind(
+        "a_verdict_in_any_case",
+        "it returns a ruling, whatever the rankings are",
+        "let queries without documents and documents without judgments have a verdict",
+        _error,
+    ),
+    PromiseOfKind(
+        "can_fail",
+        "some change turns it red",
+        "compare with the limit the right way round; give options with which one of these changes is a failure",
+        partial(_never, "fail"),
+    ),
+    PromiseOfKind(
+        "can_pass",
+        "some rankings pass",
+        "compare with the limit the right way round; give options that the best rankings fulfil",
+        partial(_never, "pass"),
+    ),
+    PromiseOfKind(
+        "minds_no_equal_rankings",
+        "rankings that are those of the baseline do not fail",
+        "a change of nothing is harmless; if the rule asks for progress, declare the exception: not_promised={…}",
+        _minds_nothing,
+    ),
+    PromiseOfKind(
+        "order_of_queries",
+        "the order of queries does not matter",
+        "look at all queries of seen.values() or seen.paired(), and at none by its place",
+        partial(_differs, "shuffled", "with the queries in another order"),
+    ),
+    PromiseOfKind(
+        "same_twice",
+        "the same rankings get the same verdict twice",
+        "keep nothing between calls, and do not depend on chance or time",
+        partial(_differs, "stage", "the second time"),
+    ),
+)
+
+
+def check_source(
+    kind: SourceKind,
+    options: Mapping[str, Any],
+    queries: QueriesLike,
+    *,
+    depth: int = 10,
+    folder: str | Path = ".",
+    not_promised: Mapping[str, str] | None = None,
+) -> list[Finding]:
+    """The result of every promise of a source with these options, as a suite in ``folder`` would give them.
+
+    It is asked for ``queries`` ({id: text}) several times. One of them has at least ``depth`` documents. Raises
+    PluginError if a promise is broken.
+    """
+    request = request_from(queries, depth, folder)
+    if len(request.queries) < 2:
+        raise PluginError(Problem("give at least two queries", kind.name))
+    registry = _registry_with(kind)
+    try:
+        asked = TypeAdapter(Source).validate_python(dict(options), context={"registry": registry})
+    except ValidationError as error:
+        problems = translate_errors(error, options, SourceAsked, registry)
+        raise PluginError(*(replace(each, place=kind.name) for each in problems)) from None
+    return findings_of(kind.name, kind.source, SOURCES, _SourceCase(asked, request), not_promised or {})
+
+
+class _SourceCase:
+    def __init__(self, asked: SourceAsked, request: Request) -> None:
+        self.asked, self.request, self.queries = asked, request, request.queries.ids
+
+    @cached_property
+    def whole(self) -> dict[str, list[str]]:
+        """The answer to the whole request."""
+        return self.lists(self.queries)
+
+    def lists(self, queries: Sequence[str], depth: int | None = None) -> dict[str, list[str]]:
+        """The rankings of some queries, asked in this order."""
+        every = self.request.queries
+        rows = [every.position[query] for query in queries]
+        columns = {name: tuple(values[row] for row in rows) for name, values in every.columns.items()}
+        part = Queries(tuple(queries), tuple(every.text[row] for row in rows), columns, every.origin)
+        request = replace(self.request, queries=part, depth=depth or self.request.depth)
+        found = fetch_answers(self.asked, request)[0].rankings
+        return {query: found.ranking(query) for query in found.queries}
+
+
+def _lost(case: _SourceCase) -> str:
+    lost = [query for query in case.queries if query not in case.whole]
+    return f"no ranking for {', '.join(map(repr, lost[:5]))}; asked for {len(case.queries)} queries" if lost else ""
+
+
+def _shallow(case: _SourceCase) -> str:
+    longest = max(map(len, case.whole.values()), default=0)
+    return f"asked for {case.request.depth} documents, it returned at most {longest}" * (longest < case.request.depth)
+
+
+def _other_lists(how: str, other: Mapping[str, list[str]], whole: Lists, first: int | None = None) -> str:
+    for query, documents in other.items():
+        if list(whole.get(query, ()))[:first] != documents[:first]:
+            return (
+                f"{query!r}: {' '.join(whole.get(query, ())) or 'nothing'}\n{how}: {' '.join(documents) or 'nothing'}"
+            )
+    return ""
+
+
+def _others_when_alone(case: _SourceCase) -> str:
+    some = [(query,) for query in case.queries[:5]]
+    parts = (*some, case.queries[::2])
+    each = (_other_lists(f"asked for {len(part)} of the queries", case.lists(part), case.whole) for part in parts)
+    return next(filter(None, each), "")
+
+
+SOURCES = (
+    PromiseOfKind(
+        "answers_every_query",
+        "every query of the request has a ranking, if only an empty one",
+        "return an empty list for a query without documents",
+        _lost,
+    ),
+    PromiseOfKind(
+        "as_deep_as_asked",
+        "it returns the number of documents that is asked for, if there are enough",
+        "hand request.depth to the search; or give a query that has that many documents, or another depth=",
+        _shallow,
+    ),
+    PromiseOfKind(
+        "depth_only_cuts",
+        "a shallow answer is the beginning of a deep one",
+        "use request.depth only as the limit of a list",
+        lambda case: _other_lists("asked for 1 document", case.lists(case.queries, 1), case.whole, 1),
+    ),
+    PromiseOfKind(
+        "order_of_queries",
+        "the order of queries does not matter",
+        "put each answer under the id of its query, whatever the order in which answers arrive",
+        lambda case: _other_lists("in another order", case.lists(case.queries[::-1]), case.whole),
+    ),
+    PromiseOfKind(
+        "alone_or_together",
+        "a query has the same answer alone as among others",
+        "search for each query by itself, and keep nothing from one query to the next",
+        _others_when_alone,
+    ),
+    PromiseOfKind(
+        "same_twice",
+        "the same request has the same answer twice",
+        "order equal scores by id, and keep nothing between requests",
+        lambda case: _other_lists("the second time", case.lists(case.queries), case.whole),
+    ),
+)
