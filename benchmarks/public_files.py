@@ -23,7 +23,7 @@ from pytest_ireval import IrevalError, load_registry, read_judgments, read_queri
 from pytest_ireval.data.formats.input_file import input_file
 from pytest_ireval.data.formats.reader import Content
 from pytest_ireval.data.formats.recognised import reader_for
-from pytest_ireval.text_table import table
+from pytest_ireval.text_table import format_table
 
 READERS = load_registry().readers
 HOLDS: dict[Content, re.Pattern[str]] = {
@@ -66,7 +66,7 @@ def main() -> int:
 def report(groups: dict[tuple[str, str, str], list[str]], wrong: Sequence[str], *, every: bool) -> None:
     """Print a line for each kind of outcome, the sums, and all counts that differ."""
     rows = [(*kind[:2], str(len(names)), kind[2], names[0]) for kind, names in sorted(groups.items())]
-    print(table(("content", "outcome", "files", "format or reason", "one of them"), rows, right=[2]))
+    print(format_table(("content", "outcome", "files", "format or reason", "one of them"), rows, right=[2]))
     if every:
         print(*("\n  ".join([" / ".join(kind), *names]) for kind, names in sorted(groups.items())), sep="\n")
     sums = {outcome: sum(len(n) for kind, n in groups.items() if kind[1] == outcome) for _, outcome, _ in groups}

@@ -34,7 +34,7 @@ from pytest_ireval.results.comparison import Comparison
 from pytest_ireval.results.evaluation import Evaluation, Library
 from pytest_ireval.results.explanation import Explanation
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import escape_unprintable
 
 LARGEST = 8_000_000
 """Characters of a page; a notebook with a larger one is slow to open and to save."""
@@ -221,7 +221,7 @@ def _notes(notes: Iterable[str]) -> Iterator[str]:
 
 
 def _safe(text: str) -> str:
-    return escape(printable(text))
+    return escape(escape_unprintable(text))
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:

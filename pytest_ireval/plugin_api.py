@@ -25,7 +25,7 @@ from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 from pytest_ireval.statistics.orders import compare_orders
 from pytest_ireval.statistics.student import t_quantile
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 __all__ = [
     "SILENT",
@@ -44,12 +44,12 @@ __all__ = [
     "RuleKind",
     "SourceKind",
     "compare_orders",
-    "counted",
     "did_you_mean",
     "drop_judgments",
     "end_program",
     "end_programs_on_signals",
     "first_documents",
+    "format_count",
     "is_run_folder",
     "last_lines",
     "mean_evidence",

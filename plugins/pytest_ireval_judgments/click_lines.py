@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from pytest_ireval import InputError
-from pytest_ireval.plugin_api import InputFile, Problem, Progress, counted, did_you_mean, shown
+from pytest_ireval.plugin_api import InputFile, Problem, Progress, did_you_mean, format_count, shown
 from pytest_ireval.tables import COLUMN_NAMES, delimited_rows, parsed, plain_name
 from pytest_ireval_judgments.sampling import MOST, watched_lines
 
@@ -181,5 +181,5 @@ def _of_rows(
         if len(cells) == size:
             yield number, pick([*cells, None])
         else:
-            wrong = f"has {counted(len(cells), 'cell')}, and the first line names {size}"
+            wrong = f"has {format_count(len(cells), 'cell')}, and the first line names {size}"
             refuse(WrongLineError(wrong, "another number of cells"), f"{file.name}:{number}")

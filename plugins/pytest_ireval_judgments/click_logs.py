@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval import InputError
-from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, counted, shown
+from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, format_count, shown
 from pytest_ireval.tables import FilePath, Unfit, id_in, input_file
 from pytest_ireval_judgments.click_lines import (
     LISTS,
@@ -215,7 +215,7 @@ class _Collected:
         for each in given:
             rank = whole_in(each)
             if not 1 <= rank <= size:
-                complaint = f"rank {shown(str(each))} is clicked, but {counted(size, 'document')} are shown"
+                complaint = f"rank {shown(str(each))} is clicked, but {format_count(size, 'document')} are shown"
                 raise WrongLineError(complaint, "a click on a rank that was not shown")
             found.append(rank)
         return found

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval import InputError, Judgments, Queries
-from pytest_ireval.plugin_api import SILENT, Grades, Mistakes, Problem, Progress, Registry, counted, shown
+from pytest_ireval.plugin_api import SILENT, Grades, Mistakes, Problem, Progress, Registry, format_count, shown
 from pytest_ireval.tables import (
     FileContents,
     FilePath,
@@ -85,9 +85,11 @@ def _describe(contents: FileContents) -> str:
     """One source in a line."""
     parts = []
     if contents.queries is not None:
-        parts.append(f"{counted(len(contents.queries.rows), 'query')} (format {contents.formats['queries']})")
+        parts.append(f"{format_count(len(contents.queries.rows), 'query')} (format {contents.formats['queries']})")
     if contents.judgments is not None:
-        parts.append(f"{counted(len(contents.judgments.rows), 'judgment')} (format {contents.formats['judgments']})")
+        parts.append(
+            f"{format_count(len(contents.judgments.rows), 'judgment')} (format {contents.formats['judgments']})"
+        )
     return f"{contents.origin}: {', '.join(parts)}"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_ireval import Judgments, Queries, Rankings
-from pytest_ireval.plugin_api import counted, first_documents, returned_judgments, shown
+from pytest_ireval.plugin_api import first_documents, format_count, returned_judgments, shown
 
 CHECKS = {
     "no-relevant": "a judged query without a relevant document: every ranking scores 0",
@@ -72,7 +72,7 @@ def _relevance(judgments: Judgments, rel: float) -> Iterator[Doubt]:
     count = np.bincount(judgments.query, minlength=len(judgments.queries)).tolist()
     relevant = np.bincount(judgments.query[judgments.grade >= rel], minlength=len(judgments.queries)).tolist()
     for query, row, judged, good in zip(judgments.queries, _first_rows(judgments), count, relevant, strict=True):
-        documents = counted(judged, "judged document")
+        documents = format_count(judged, "judged document")
         if not good:
             yield Doubt(judgments.place(row), "no-relevant", f"query {shown(query)}: none of {documents} is relevant")
         elif good == judged > 1:
@@ -150,7 +150,7 @@ def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: flo
     for row in np.flatnonzero(~returned).tolist():
         missed.setdefault(int(judgments.query[row]), []).append(row)
     for number, rows in missed.items():
-        judged = counted(int(np.count_nonzero(judgments.query == number)), "judged document")
+        judged = format_count(int(np.count_nonzero(judgments.query == number)), "judged document")
         relevant = [judgments.documents[row] for row in rows if judgments.grade[row] >= rel]
         more = f" and {len(relevant) - SHOWN_DOCUMENTS} more" if len(relevant) > SHOWN_DOCUMENTS else ""
         named = f" ({', '.join(map(shown, relevant[:SHOWN_DOCUMENTS]))}{more})" if relevant else ""

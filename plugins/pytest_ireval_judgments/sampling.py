@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import InputError
-from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, counted, shown
+from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, format_count, shown
 from pytest_ireval.tables import FilePath, column_for, delimited_rows, input_file, named, objects_of, plain_name
 
 STRATA = ("head", "torso", "tail")
@@ -169,7 +169,7 @@ def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: 
         if len(cells) == width:
             yield number, cells[text], cells[session], 1 if count < 0 else cells[count]
         else:
-            complaint = f"has {counted(len(cells), 'cell')}, not {width}"
+            complaint = f"has {format_count(len(cells), 'cell')}, not {width}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
 
 

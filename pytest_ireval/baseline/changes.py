@@ -18,7 +18,7 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 NAMED = 100
 """Edited judgments named in a cause; all are counted."""
@@ -110,7 +110,7 @@ def _changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterato
 def _judges_change(before: Mapping[str, int], now: Mapping[str, int]) -> str:
     """``A (120 judgments) to B (120 judgments)``; empty where no judge is new or gone, or where none was known."""
     gone, new = (
-        " and ".join(f"{name} ({counted(one[name], 'judgment')})" for name in one if name not in other)
+        " and ".join(f"{name} ({format_count(one[name], 'judgment')})" for name in one if name not in other)
         for one, other in ((before, now), (now, before))
     )
     if not before or not now or not (gone or new):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.trees import hash_of, name_changes, prune_tree
 from pytest_ireval.errors import Problem, SourceError, shown
-from pytest_ireval.text_table import list_changes
+from pytest_ireval.words import list_changes
 
 LARGE_LOSS = 0.10
 """The share of documents whose loss is a cause; smaller moves are a note."""

@@ -35,7 +35,8 @@ from pytest_ireval.cli.baseline_text import (
 )
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
 from pytest_ireval.suite.finding import NOT_ENTERED, is_suite
-from pytest_ireval.text_table import counted, printable
+from pytest_ireval.text_table import escape_unprintable
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.suite.suite import Suite
@@ -59,7 +60,7 @@ def _show(baseline: str, query: str | None) -> None:
     click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)
     anchor = place._replace(name=anchor_name(place.name))
     if query is None and (pinned := _read(anchor)) is not None:
-        click.echo(printable(f"also pinned: {anchor_words(pinned.accepted)}, {anchor}"))
+        click.echo(escape_unprintable(f"also pinned: {anchor_words(pinned.accepted)}, {anchor}"))
 
 
 @command.command(name="diff", context_settings={"show_default": True})
@@ -88,8 +89,8 @@ def _log(baseline: str, last: int) -> None:
     shown = acceptances[::-1][:last]
     left = len(acceptances) - len(shown)
     entries = [_describe(acceptance) for acceptance in shown]
-    more = [f"{counted(left, 'earlier acceptance')}; --last shows more"] if left else []
-    click.echo("\n\n".join([*("\n".join(map(printable, entry)) for entry in entries), *more]))
+    more = [f"{format_count(left, 'earlier acceptance')}; --last shows more"] if left else []
+    click.echo("\n\n".join([*("\n".join(map(escape_unprintable, entry)) for entry in entries), *more]))
 
 
 def _describe(acceptance: Acceptance) -> Iterator[str]:
@@ -124,7 +125,9 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
         state = commit_state(suite.path.parent, files_of_suite(suite))
         anchoring = Acceptance(date, *state, reason)
         path = write_anchor(suite.baselines, baseline, anchoring, compress=suite.compress_baseline)
-        click.echo(printable(f"{suite.name}: pinned the baseline accepted {baseline.accepted.date}: {near(path)}"))
+        click.echo(
+            escape_unprintable(f"{suite.name}: pinned the baseline accepted {baseline.accepted.date}: {near(path)}")
+        )
 
 
 def _baselines(suites: list[Suite]) -> list[tuple[Suite, Baseline]]:
@@ -164,7 +167,7 @@ def _prune(folders: tuple[str, ...], yes: bool) -> None:
     if not orphans:
         click.echo("every baseline belongs to a suite")
     elif not yes:
-        click.echo(f"{counted(len(orphans), 'baseline')} without a suite; --yes deletes them")
+        click.echo(f"{format_count(len(orphans), 'baseline')} without a suite; --yes deletes them")
         sys.exit(1)
 
 

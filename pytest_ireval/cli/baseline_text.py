@@ -12,7 +12,8 @@ from pytest_ireval.baseline.record import Acceptance, Baseline
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
 from pytest_ireval.results.outcome import Cause
-from pytest_ireval.text_table import counted, printable, table
+from pytest_ireval.text_table import escape_unprintable, format_table
+from pytest_ireval.words import format_count
 
 
 def baseline_text(baseline: Baseline, path: str) -> str:
@@ -22,10 +23,10 @@ def baseline_text(baseline: Baseline, path: str) -> str:
         for name, metric in sorted(baseline.metrics.items(), key=by_name)
     ]
     header = ["metric", "value", "queries", "version", "from"]
-    parts = ["\n".join(map(printable, _head(baseline, path)))]
+    parts = ["\n".join(map(escape_unprintable, _head(baseline, path)))]
     if rows:
-        parts.append(table(header, rows, right=(1, 2, 3)))
-    parts.append("\n".join(map(printable, _foundation(baseline))))
+        parts.append(format_table(header, rows, right=(1, 2, 3)))
+    parts.append("\n".join(map(escape_unprintable, _foundation(baseline))))
     return "\n\n".join(parts) + "\n"
 
 
@@ -42,7 +43,7 @@ def _head(baseline: Baseline, path: str) -> Iterator[str]:
         yield f"reason: {baseline.accepted.reason}"
     earlier = len(baseline.acceptances) - 1
     if earlier:
-        yield f"{counted(earlier, 'earlier acceptance')}; ireval baseline log lists them"
+        yield f"{format_count(earlier, 'earlier acceptance')}; ireval baseline log lists them"
 
 
 def accepted_text(acceptance: Acceptance) -> str:
@@ -56,10 +57,10 @@ def accepted_text(acceptance: Acceptance) -> str:
 def _foundation(baseline: Baseline) -> Iterator[str]:
     documents = sum(int(rankings.first[-1]) for rankings in baseline.rankings)
     askings = len(baseline.rankings)
-    times = f" in {counted(askings, 'asking')}" if askings > 1 else ""
+    times = f" in {format_count(askings, 'asking')}" if askings > 1 else ""
     scores = ", with scores" if baseline.scored else ""
-    queries = counted(len({query for rankings in baseline.rankings for query in rankings.queries}), "query")
-    yield f"rankings: {queries}, {counted(documents, 'document')}{times}, depth {baseline.depth}{scores}"
+    queries = format_count(len({query for rankings in baseline.rankings for query in rankings.queries}), "query")
+    yield f"rankings: {queries}, {format_count(documents, 'document')}{times}, depth {baseline.depth}{scores}"
     yield f"judgments: {_judgments(baseline)}"
     prints = [f"{name} {value}" for name, value in baseline.fingerprints._asdict().items() if value]
     yield f"fingerprints: {', '.join(prints) or 'none'}"
@@ -71,7 +72,7 @@ def _foundation(baseline: Baseline) -> Iterator[str]:
 
 
 def _judgments(baseline: Baseline) -> str:
-    judged = counted(len(baseline.judgments.grades_of), "query")
+    judged = format_count(len(baseline.judgments.grades_of), "query")
     if baseline.judgments.grades is not None:
         return f"{sum(map(len, baseline.judgments.grades.values()))} for {judged}"
     return f"for {judged}, not kept (more than {MOST_PAIRS:,})" if baseline.judgments.grades_of else "none"
@@ -88,7 +89,7 @@ def query_text(baseline: Baseline, query: str, path: str) -> str:
         for name, metric in sorted(baseline.metrics.items(), key=by_name)
         if query in metric.values
     ]
-    parts = [printable(f"query {query} of {baseline.suite}: {', '.join(figures) or 'no figures'}")]
+    parts = [escape_unprintable(f"query {query} of {baseline.suite}: {', '.join(figures) or 'no figures'}")]
     grades = baseline.judgments.grades.get(query, {}) if baseline.judgments.grades is not None else {}
     for asking, rankings in enumerate(with_ranking, 1):
         title = f"asking {asking} of {len(baseline.rankings)}\n\n" if len(baseline.rankings) > 1 else ""
@@ -108,7 +109,7 @@ def _ranking_table(rankings: Rankings, query: str, grades: dict[str, float], *, 
     if scored:
         header, right = [*header, "score"], [*right, 3]
         rows = [[*row, f"{float(rankings.score[first + at]):g}"] for at, row in enumerate(rows)]
-    return table(header, rows, right=right)
+    return format_table(header, rows, right=right)
 
 
 def _grade_text(grade: float | None) -> str:
@@ -131,9 +132,9 @@ def diff_text(before: Baseline, after: Baseline, names: tuple[str, str], lines: 
         for letter, baseline, name in zip("AB", (before, after), names, strict=True)
     ]
     parts = [
-        "\n".join(map(printable, heads)),
+        "\n".join(map(escape_unprintable, heads)),
         _figures(before, after),
-        "\n".join(map(printable, [*_ranked_once(before, after), *_differences(cause_between(before, after))])),
+        "\n".join(map(escape_unprintable, [*_ranked_once(before, after), *_differences(cause_between(before, after))])),
         _queries(before, after, lines),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -149,7 +150,7 @@ def _figures(before: Baseline, after: Baseline) -> str:
         counts = f"{worse} / {better} / {len(both) - worse - better}" if both else "-"
         rows.append([name, baseline_figure(old), baseline_figure(new), _change(old, new), counts])
     header = ["metric", "A", "B", "B - A", "lower / higher / same"]
-    return table(header, rows, right=(1, 2, 3, 4)) if rows else ""
+    return format_table(header, rows, right=(1, 2, 3, 4)) if rows else ""
 
 
 def _change(old: float | None, new: float | None) -> str:
@@ -164,7 +165,7 @@ def _ranked_once(before: Baseline, after: Baseline) -> Iterator[str]:
         for letter, queries in (("A", one - other), ("B", other - one))
         if queries
     ]
-    yield f"rankings: {len(changed)} of {counted(len(one & other), 'query')} changed{''.join(only)}"
+    yield f"rankings: {len(changed)} of {format_count(len(one & other), 'query')} changed{''.join(only)}"
     if before.depth != after.depth:
         yield f"depth: {before.depth} and {after.depth}"
 
@@ -174,8 +175,8 @@ def _differences(cause: Cause) -> Iterator[str]:
         if queries:
             yield f"queries {title}: {_listed(queries)}"
     if cause.judgments:
-        edited = "" if cause.edited is None else f", {counted(cause.edited, 'judgment')}"
-        yield f"judgments: {counted(cause.judgments, 'query')}{edited} changed{_edits(cause)}"
+        edited = "" if cause.edited is None else f", {format_count(cause.edited, 'judgment')}"
+        yield f"judgments: {format_count(cause.judgments, 'query')}{edited} changed{_edits(cause)}"
     if cause.judges:
         yield f"judges: {cause.judges}"
     if cause.queries:
@@ -185,7 +186,7 @@ def _differences(cause: Cause) -> Iterator[str]:
     for change in (*cause.request, *cause.system):
         yield f"source: {change}"
     if cause.sources and not (cause.request or cause.system):
-        yield f"source: {' -> '.join(map(printable, cause.sources))}"
+        yield f"source: {' -> '.join(map(escape_unprintable, cause.sources))}"
     if cause.files:
         yield f"files of the source that changed: {', '.join(cause.files)}"
     unnamed = cause.source and not (cause.sources or cause.request or cause.system)
@@ -226,6 +227,6 @@ def _queries(before: Baseline, after: Baseline, lines: int) -> str:
         [query, name, baseline_figure(old), baseline_figure(new), _change(old, new)]
         for _, query, name, old, new in changes[:lines]
     ]
-    text = table(["query", "metric", "A", "B", "B - A"], rows, right=(2, 3, 4))
+    text = format_table(["query", "metric", "A", "B", "B - A"], rows, right=(2, 3, 4))
     left = len(changes) - len(rows)
-    return f"{text}\n{counted(left, 'more change')} of values; --lines shows more" if left else text
+    return f"{text}\n{format_count(left, 'more change')} of values; --lines shows more" if left else text

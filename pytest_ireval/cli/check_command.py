@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_ireval.errors import IrevalError, Problem, how_many
-from pytest_ireval.text_table import counted, printable
+from pytest_ireval.text_table import escape_unprintable
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.plugins.conftests import Conftests
@@ -73,7 +74,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
     if not names and not problems:
         raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")
     if problems:
-        click.echo(counted(how_many(problems), "mistake"))
+        click.echo(format_count(how_many(problems), "mistake"))
     sys.exit(1 if problems else 0)
 
 
@@ -88,7 +89,7 @@ def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
     for suite in suites:
         queries = queries_of_suite(suite, registry)
         for warning in never_failing(planned(suite, queries), queries):
-            click.echo(printable(f"warning: {warning}"))
+            click.echo(escape_unprintable(f"warning: {warning}"))
     return suites
 
 
@@ -96,11 +97,11 @@ def _checked(suite: Suite, registry: Registry) -> list[Problem]:
     """The mistakes of a suite, which its line counts; warnings are below it."""
     said: list[Problem | str] = [*_wrong_inputs(suite, registry)] or list(_foreseen(suite, registry))
     problems = [each for each in said if isinstance(each, Problem)]
-    counts = f"{counted(len(suite.metrics), 'metric')}, {counted(len(suite.rules), 'rule')}"
-    counts = counted(how_many(problems), "mistake") if problems else counts
+    counts = f"{format_count(len(suite.metrics), 'metric')}, {format_count(len(suite.rules), 'rule')}"
+    counts = format_count(how_many(problems), "mistake") if problems else counts
     click.echo(f"{suite.shown}: {suite.name}: {counts}")
     for warning in (each for each in said if isinstance(each, str)):
-        click.echo(printable(f"warning: {warning}"))
+        click.echo(escape_unprintable(f"warning: {warning}"))
     return problems
 
 
@@ -126,7 +127,7 @@ def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
         return
     if missing:
         unchecked = f"rankings are not checked, for there is no file {', '.join(missing)}"
-        click.echo(printable(f"warning: {suite.name}: {unchecked}"))
+        click.echo(escape_unprintable(f"warning: {suite.name}: {unchecked}"))
 
 
 def _compares_with_files(suite: Suite) -> bool:

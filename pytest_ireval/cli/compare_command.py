@@ -44,7 +44,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.results.comparison import Comparison, Pair
 from pytest_ireval.results.evaluation import MissingQueries
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import escape_unprintable
 
 
 def _as_markdown(comparison: Comparison, view: View) -> str:
@@ -68,7 +68,7 @@ def _as_markdown(comparison: Comparison, view: View) -> str:
 
 
 def _in_cell(text: str) -> str:
-    return printable(text).translate(_MARKDOWN)
+    return escape_unprintable(text).translate(_MARKDOWN)
 
 
 def _in_cells(rows: Iterable[list[str]]) -> list[list[str]]:

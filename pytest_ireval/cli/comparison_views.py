@@ -12,7 +12,8 @@ from typing import Any
 from pytest_ireval.cli.evaluate_command import evaluated_figure, notes_on_queries, notes_on_relevance, policies_note
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
 from pytest_ireval.results.evaluation import UNITS, note_on_ties
-from pytest_ireval.text_table import blocks, counted, plural, printable, width
+from pytest_ireval.text_table import escape_unprintable, format_stacked_tables, measure_width
+from pytest_ireval.words import format_count, pluralize
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def as_table(comparison: Comparison, view: View) -> str:
     parts = [_leaderboard(comparison, view), _pairs(comparison, view), _extremes(comparison, view)]
     if view.per_query:
         parts += [_values(comparison, metric, view) for metric in comparison.metrics]
-    parts.append("\n".join(map(printable, comparison_notes(comparison, best="*", every_pair=view.every_pair))))
+    parts.append("\n".join(map(escape_unprintable, comparison_notes(comparison, best="*", every_pair=view.every_pair))))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -50,7 +51,7 @@ def _leaderboard(comparison: Comparison, view: View) -> str:
     names = [name_of_ranking(comparison, name) for name in view.order]
     cells = zip(*(column[1:] for column in columns), strict=True)
     rows = [[signs[n], name, *row] for n, name, row in zip(view.order, names, cells, strict=True)]
-    return blocks(["", "ranking", *(column[0] for column in columns)], rows, (), 2, view.width)
+    return format_stacked_tables(["", "ranking", *(column[0] for column in columns)], rows, (), 2, view.width)
 
 
 def _column(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> list[str]:
@@ -61,16 +62,16 @@ def _column(comparison: Comparison, metric: MetricComparison, order: Sequence[st
     ]
     heads = [title(metric), *figures]
     tails = ["", *(marked[name] for name in order)]
-    head, tail = max(map(width, heads)), max(map(width, tails))
+    head, tail = max(map(measure_width, heads)), max(map(measure_width, tails))
     return [
-        " " * (head - width(one)) + one + (" " + other + " " * (tail - width(other)) if tail else "")
+        " " * (head - measure_width(one)) + one + (" " + other + " " * (tail - measure_width(other)) if tail else "")
         for one, other in zip(heads, tails, strict=True)
     ]
 
 
 def _pairs(comparison: Comparison, view: View) -> str:
     header, *rows = pair_rows(comparison, every=view.every_pair)
-    return blocks(header, rows, range(2, len(header)), 2, view.width) if rows else ""
+    return format_stacked_tables(header, rows, range(2, len(header)), 2, view.width) if rows else ""
 
 
 def pair_rows(comparison: Comparison, *, every: bool) -> Iterator[list[str]]:
@@ -100,7 +101,7 @@ def _pair_cells(pair: Pair) -> list[str]:
 
 def _extremes(comparison: Comparison, view: View) -> str:
     header, *rows = extreme_rows(comparison)
-    return blocks(header, rows, (2, 3, 4, 6, 7, 8), 2, view.width, together=4) if rows else ""
+    return format_stacked_tables(header, rows, (2, 3, 4, 6, 7, 8), 2, view.width, together=4) if rows else ""
 
 
 def extreme_rows(comparison: Comparison) -> Iterator[list[str]]:
@@ -128,7 +129,7 @@ def _change(comparison: Comparison, pair: Pair, changes: Sequence[Change], numbe
 
 def _values(comparison: Comparison, metric: MetricComparison, view: View) -> str:
     header, *rows = values_of_ranking(comparison, metric, view.order)
-    return blocks(header, rows, range(1, len(header)), 1, view.width)
+    return format_stacked_tables(header, rows, range(1, len(header)), 1, view.width)
 
 
 def values_of_ranking(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> Iterator[list[str]]:
@@ -208,12 +209,13 @@ def p_text(p: float | None) -> str:
 def comparison_notes(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
     """All notes; ``best`` marks the best figures, ``every_pair`` is true if all pairs are shown."""
     first = next(iter(comparison.rankings.values()))
-    yield f"judgments: {first.judgments} ({counted(first.queries, 'query')}); rankings: " + "; ".join(
+    yield f"judgments: {first.judgments} ({format_count(first.queries, 'query')}); rankings: " + "; ".join(
         f"{sign} {comparison.rankings[name].rankings}" for name, sign in letters(comparison).items()
     )
     yield policies_note(first)
     if comparison.queries < first.queries:
-        yield f"compared over {comparison.queries} of {counted(first.queries, 'query')}: those that all rankings have"
+        queries = format_count(first.queries, "query")
+        yield f"compared over {comparison.queries} of {queries}: those that all rankings have"
     yield from _legend(comparison, best=best, every_pair=every_pair)
     yield from _notes_on_tests(comparison)
     yield from _notes_on_rankings(comparison)
@@ -242,7 +244,7 @@ def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
     by_units: dict[str, list[str]] = {}
     for metric in comparison.metrics:
         if metric.pairs:
-            unit = metric.unit if metric.units == 1 else plural(metric.unit)
+            unit = metric.unit if metric.units == 1 else pluralize(metric.unit)
             by_units.setdefault(f"{metric.units} {unit}", []).append(metric.name)
     for units, names in by_units.items():
         which = f" ({', '.join(names)})" if len(names) < len(comparison.metrics) else ""
@@ -271,7 +273,7 @@ def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
             if pair.sign_flip_p_adjusted is not None and pair.sign_flip_p_adjusted >= comparison.alpha:
                 corrected = ", corrected like that of t" if metric.family > 1 else ""
                 yield (
-                    f"{which}: significant by t, but only {pair.wins + pair.losses} {plural(metric.unit)} differ, "
+                    f"{which}: significant by t, but only {pair.wins + pair.losses} {pluralize(metric.unit)} differ, "
                     f"and by the exact sign-flip test p is {p_text(pair.sign_flip_p_adjusted)}{corrected}"
                 )
 

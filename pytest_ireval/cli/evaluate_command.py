@@ -22,7 +22,8 @@ from pytest_ireval.errors import IrevalError, Problem, told
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, MissingQueries, note_on_ties
 from pytest_ireval.secrets import shown_address
-from pytest_ireval.text_table import counted, printable, table
+from pytest_ireval.text_table import escape_unprintable, format_table
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -37,12 +38,12 @@ def _as_table(evaluation: Evaluation, per_query: bool) -> str:
     parts = [_figures(evaluation)]
     if per_query:
         parts += [_per_unit_table(evaluation, unit) for unit in UNITS if _units(evaluation, unit)]
-    parts.append("\n".join(map(printable, evaluation_notes(evaluation))))
+    parts.append("\n".join(map(escape_unprintable, evaluation_notes(evaluation))))
     return "\n\n".join(parts) + "\n"
 
 
 def _figures(evaluation: Evaluation) -> str:
-    return table(*figure_table(evaluation))
+    return format_table(*figure_table(evaluation))
 
 
 def figure_table(evaluation: Evaluation) -> tuple[list[str], list[list[str]], list[int]]:
@@ -63,7 +64,7 @@ def evaluated_figure(value: float | None, aggregate: str = "mean") -> str:
 
 def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
     """The inputs of the figures, and facts that might mislead a reader."""
-    judged = counted(evaluation.queries, "query")
+    judged = format_count(evaluation.queries, "query")
     yield f"judgments: {evaluation.judgments} ({judged}); rankings: {evaluation.rankings}"
     yield policies_note(evaluation)
     yield from notes_on_queries(evaluation)
@@ -117,12 +118,12 @@ def notes_on_relevance(evaluation: Evaluation) -> Iterator[str]:
         by_count.setdefault(metric.no_relevant, []).append(metric.name)
     for count, names in sorted(by_count.items()):
         if count:
-            yield f"no relevant documents: {counted(count, 'query')} (for {', '.join(names)})"
+            yield f"no relevant documents: {format_count(count, 'query')} (for {', '.join(names)})"
 
 
 def _listed(queries: tuple[str, ...]) -> str:
     more = f" and {len(queries) - LISTED} more" if len(queries) > LISTED else ""
-    return f"{counted(len(queries), 'query')} ({', '.join(queries[:LISTED])}{more})"
+    return f"{format_count(len(queries), 'query')} ({', '.join(queries[:LISTED])}{more})"
 
 
 def _units(evaluation: Evaluation, unit: str) -> list[MetricResult]:
@@ -133,7 +134,7 @@ def _per_unit_table(evaluation: Evaluation, unit: str) -> str:
     metrics = _units(evaluation, unit)
     names = dict.fromkeys(name for metric in metrics for name in metric.values)
     rows = [[name, *(evaluated_figure(metric.values.get(name)) for metric in metrics)] for name in names]
-    return table([unit, *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
+    return format_table([unit, *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
 
 
 def _as_json(evaluation: Evaluation, per_query: bool) -> str:

@@ -22,7 +22,8 @@ from pytest_ireval.report.markdown_text import inert, markdown_table
 from pytest_ireval.report.wording import figure
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
-from pytest_ireval.text_table import counted, cut, printable, table
+from pytest_ireval.text_table import escape_unprintable, format_table, truncate
+from pytest_ireval.words import format_count
 
 ALL = "all"
 """The slice of all queries."""
@@ -89,7 +90,7 @@ def read_runs(file: str) -> list[SuiteRun]:
         raise InputError(Problem(f"{run.date!r} is not a date", file, ("date",), allowed="2026-11-20T19:20:00Z is one"))
     if not run.suites:
         why = " ".join("; ".join(run.problems).split()) or run.verdict
-        click.echo(printable(f"{file}: the run of {run.date} has no suite: {why}"), err=True)
+        click.echo(escape_unprintable(f"{file}: the run of {run.date} has no suite: {why}"), err=True)
     about = (run.date, run.commit, run.branch, run.dirty)
     return [
         SuiteRun(
@@ -164,8 +165,8 @@ def as_tables(runs: Sequence[SuiteRun]) -> Iterator[tuple[str, list[str], list[l
 def _cells(run: SuiteRun, metrics: Sequence[str]) -> list[str]:
     values = {each.metric: each.value for each in run.figures}
     notes = [
-        f"accepted: {cut(run.reason, REASON)}" if run.reason else "accepted" if run.accepted else "",
-        f"{run.checks} of {counted(run.planned, 'check')}" if run.checks < run.planned else "",
+        f"accepted: {truncate(run.reason, REASON)}" if run.reason else "accepted" if run.accepted else "",
+        f"{run.checks} of {format_count(run.planned, 'check')}" if run.checks < run.planned else "",
         "uncommitted changes" if run.dirty else "",
     ]
     about = [run.date[:16].replace("T", " "), run.commit[:7], run.branch]
@@ -174,7 +175,10 @@ def _cells(run: SuiteRun, metrics: Sequence[str]) -> list[str]:
 
 def as_text(runs: Sequence[SuiteRun]) -> str:
     """A table for each suite."""
-    texts = (f"{printable(name)}\n{table(header, rows, right)}\n" for name, header, rows, right in as_tables(runs))
+    texts = (
+        f"{escape_unprintable(name)}\n{format_table(header, rows, right)}\n"
+        for name, header, rows, right in as_tables(runs)
+    )
     return "\n".join(texts)
 
 

@@ -21,7 +21,7 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.statistics.resolution import likely_spread, queries_needed, resolution
-from pytest_ireval.text_table import counted, roughly
+from pytest_ireval.words import format_count, round_estimate
 
 if TYPE_CHECKING:
     from pytest_ireval.data.rankings import Rankings
@@ -305,7 +305,7 @@ def _head(known: _Known) -> Iterator[str]:
         yield f"metrics: [{', '.join(metric.name for metric in known.evaluation.metrics)}]"
     if missing := known.missing:
         names = ", ".join(missing[:SHOWN]) + (", …" if len(missing) > SHOWN else "")
-        without = f"{counted(len(missing), 'query')} without a ranking"
+        without = f"{format_count(len(missing), 'query')} without a ranking"
         yield f"# {without} ({names}): an error of the first run, unless"
         yield "# missing_queries: zero"
     yield ""
@@ -364,7 +364,7 @@ def _how_it_decides(metric: MetricResult) -> Iterator[str]:
     yield "  # A mean that falls by more than its tolerance is a warning. It fails if chance is ruled out, or beyond"
     yield "  # the hard limit. Few queries get wide limits: their means move far by chance."
     yield f"  # {HARMLESS_RED}"
-    queries = counted(len(values), "query")
+    queries = format_count(len(values), "query")
     if not made.percent and not made.spread:
         yield f"  # All {queries} score the same, so the spread of changes is unknown:"
         yield "  # the tolerance is half the cost of losing one query completely."
@@ -372,7 +372,7 @@ def _how_it_decides(metric: MetricResult) -> Iterator[str]:
         likely = likely_spread(values)
         needed = (queries_needed(likely, 0.02 * statistics.fmean(values)) if likely else None) or 0
         if needed > len(values):
-            yield f"  # {queries} are few: about {roughly(needed):,} would show a drop of 2%."
+            yield f"  # {queries} are few: about {round_estimate(needed):,} would show a drop of 2%."
 
 
 def _per_slice(metric: MetricResult, queries: Queries) -> Iterator[str]:

@@ -24,7 +24,7 @@ from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.parameters import HOLE, Parameter, text_of
 from pytest_ireval.metrics.score import settled
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.text_table import aligned, table
+from pytest_ireval.text_table import align_rows, format_table
 
 _ALSO = {
     "sklearn": "scikit-learn",
@@ -102,7 +102,7 @@ def _without(names: Sequence[str], why: str) -> str:
 
 
 def _table(package: str, rows: Iterable[Elsewhere]) -> str:
-    return table([PACKAGES[package], "pytest-ireval", "equal"], [[*row.names, row.equal] for row in rows])
+    return format_table([PACKAGES[package], "pytest-ireval", "equal"], [[*row.names, row.equal] for row in rows])
 
 
 def _by_reason(every: Iterable[Elsewhere]) -> list[tuple[str, list[str]]]:
@@ -160,7 +160,7 @@ def _behaviour_text(metric: Metric | None) -> Iterator[str]:
     for relevant, curve in behaviour.curves.items():
         bars = "".join(_bar((value - least) / (most - least) if most > least else 0.0) for value in curve)
         rows.append([f"{relevant} relevant", bars, *(f"{curve[rank - 1]:.4f}" for rank in _RANKS_SHOWN)])
-    yield from (f"    {line}" for line in aligned(rows, right=range(2, len(rows[0]))))
+    yield from (f"    {line}" for line in align_rows(rows, right=range(2, len(rows[0]))))
     for title, changes in (
         ("rises", behaviour.rises),
         ("falls", behaviour.falls),
@@ -293,7 +293,7 @@ def _listed(registry: Registry) -> list[str]:
         rows = [[signature(metric), metric.summary] for metric in found]
         resolvers = (each for each in registry.vocabulary.prefixes if each.origin == distribution)
         rows += [[f"{each.prefix}:…", each.summary] for each in resolvers]
-        tables.append(table([distribution, ""], rows))
+        tables.append(format_table([distribution, ""], rows))
     return tables
 
 

@@ -20,7 +20,8 @@ from pytest_ireval.statistics.resolution import LIKENESS
 from pytest_ireval.suite.quantities import Tolerance, read_tolerance
 from pytest_ireval.suite.scalars import UnfitError
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import aligned, magnitude, printable, wrapped
+from pytest_ireval.text_table import align_rows, escape_unprintable, wrap_text
+from pytest_ireval.words import format_magnitude
 
 
 def _drop(_context: click.Context, _option: click.Parameter, text: str | None) -> Tolerance | None:
@@ -92,20 +93,20 @@ def _plan_text(
     known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None, drop: Tolerance | None, queries: int | None
 ) -> str:
     suite = known.suite
-    lines = [printable(f"{suite.name}: {suite.shown}")]
+    lines = [escape_unprintable(f"{suite.name}: {suite.shown}")]
     if known.stored is None:
         remedy = f"accept the first one with: pytest --ireval {suite.shown} --ireval-update-new"
-        return "\n".join([*lines, *wrapped(f"no baseline yet, so its values are unknown; {remedy}", WIDTH, "  ")])
+        return "\n".join([*lines, *wrap_text(f"no baseline yet, so its values are unknown; {remedy}", WIDTH, "  ")])
     said = [] if chance is None else [_chance_words(chance)]
     if not found:
         lines.append("  no rule compares a mean with the baseline")
-        return "\n".join([*lines, *(line for note in said for line in wrapped(note, WIDTH, "  "))])
+        return "\n".join([*lines, *(line for note in said for line in wrap_text(note, WIDTH, "  "))])
     lines[0] += f", baseline of {known.stored.accepted.date[:10]}"
     if queries is not None:
         lines[0] += f", as if it had {queries:,} queries"
     lines += ["", *_table(_shown(found), "drop" if drop is not None else "tolerance"), ""]
     notes = [*_meaning(found), *said]
-    return "\n".join([*lines, *(line for note in notes for line in wrapped(note, WIDTH, "  "))])
+    return "\n".join([*lines, *(line for note in notes for line in wrap_text(note, WIDTH, "  "))])
 
 
 def _shown(found: Sequence[Outlook]) -> list[Outlook]:
@@ -117,18 +118,18 @@ def _shown(found: Sequence[Outlook]) -> list[Outlook]:
 
 def _table(rows: Sequence[Outlook], asked: str) -> list[str]:
     header = ["metric", "slice", "queries", "spread", "from", "can show", asked, "needs", "false alarms", ""]
-    return [f"  {line}".rstrip() for line in aligned([header, *map(_row, rows)], (2, 3, 5, 6, 7, 8))]
+    return [f"  {line}".rstrip() for line in align_rows([header, *map(_row, rows)], (2, 3, 5, 6, 7, 8))]
 
 
 def _row(each: Outlook) -> list[str]:
     usual = each.usual
     return [
-        printable(each.mean_of),
-        printable(each.slice),
+        escape_unprintable(each.mean_of),
+        escape_unprintable(each.slice),
         f"{each.queries:,}" if each.clusters is None else f"{each.queries:,} in {each.clusters:,}",
-        "-" if usual is None else magnitude(usual.spread),
+        "-" if usual is None else format_magnitude(usual.spread),
         "-" if usual is None else "assumed" if usual.assumed else usual.origin,
-        "no drop" if each.hopeless else "-" if each.resolution is None else magnitude(each.resolution),
+        "no drop" if each.hopeless else "-" if each.resolution is None else format_magnitude(each.resolution),
         _asked(each),
         "-" if each.needed is None else f"{each.needed:,}" if each.needed < 10**9 else "too many",
         "-" if each.false_alarm is None else f"{100 * each.false_alarm:.0f}%",
@@ -140,7 +141,7 @@ def _asked(each: Outlook) -> str:
     """``0.027 (3%)``."""
     if each.tolerance is None:
         return "-"
-    return f"{magnitude(each.tolerance)} ({each.asked})" if each.relative else magnitude(each.tolerance)
+    return f"{format_magnitude(each.tolerance)} ({each.asked})" if each.relative else format_magnitude(each.tolerance)
 
 
 def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
@@ -162,7 +163,9 @@ def _meaning(found: Sequence[Outlook]) -> Iterator[str]:
             f"assumed: no acceptance after the first baseline moved these queries, so the values of two "
             f"versions are assumed to correlate by {LIKENESS}, as after small changes."
         )
-    unknown = dict.fromkeys(printable(f"{each.metric} on {each.slice}") for each in found if each.usual is None)
+    unknown = dict.fromkeys(
+        escape_unprintable(f"{each.metric} on {each.slice}") for each in found if each.usual is None
+    )
     if unknown:
         yield f"unknown: {', '.join(unknown)}: all values are equal, or the baseline has none."
 
@@ -173,7 +176,9 @@ def _chance_words(chance: ChanceOfRed) -> str:
     red, warned = ("under 1%" if each < 0.01 else f"{100 * each:.0f}%" for each in (chance.red, chance.warned))
     often = f"red in {red} of cases, and only warn in {warned}"
     not_counted = f" (not counted: {', '.join(chance.left_out)})" if chance.left_out else ""
-    return printable(f"Harmless changes as large as {chance.drawn_from} would turn this suite {often}{not_counted}.")
+    return escape_unprintable(
+        f"Harmless changes as large as {chance.drawn_from} would turn this suite {often}{not_counted}."
+    )
 
 
 def _as_plain(known: Known, found: Sequence[Outlook], chance: ChanceOfRed | None) -> dict[str, Any]:

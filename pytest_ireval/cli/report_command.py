@@ -14,7 +14,7 @@ from pytest_ireval.report.data_files import RESULTS, recorded_run
 from pytest_ireval.report.summary_table import section_warnings
 from pytest_ireval.report.templates import check_sections
 from pytest_ireval.results.run_folder import FOLDER
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import escape_unprintable
 
 
 @click.command(name="report")
@@ -41,7 +41,7 @@ def command(results: Path, to: Path | None, suites: Path | None) -> None:
     for name, text in files.redrawn(run).items():
         _write(target / name, text)
     for warning in section_warnings(run):
-        click.echo(printable(warning), err=True)
+        click.echo(escape_unprintable(warning), err=True)
 
 
 def _write(path: Path, text: str) -> None:
@@ -61,4 +61,4 @@ def _write(path: Path, text: str) -> None:
 
 def _shown(path: Path) -> str:
     """The path from the current folder, if it is below it."""
-    return printable(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
+    return escape_unprintable(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from pytest_ireval.text_table import printable, table
+from pytest_ireval.text_table import escape_unprintable, format_table
 
 __all__ = ["Row", "Sheet", "first_of", "sheet_format", "show"]
 
@@ -50,7 +50,7 @@ def show(sheets: Sequence[Sheet], notes: Sequence[str], form: str) -> None:
         click.echo(_csv(filled), nl=False)
     else:
         texts = [_text(each) for each in filled if each.shown is None or each.shown]
-        click.echo("\n\n".join([*texts, *(["\n".join(map(printable, notes))] if notes else [])]))
+        click.echo("\n\n".join([*texts, *(["\n".join(map(escape_unprintable, notes))] if notes else [])]))
 
 
 def first_of(names: Sequence[str]) -> str:
@@ -78,7 +78,7 @@ def _text(sheet: Sheet) -> str:
     header = [sheet.headers.get(column, column.replace("_", " ")) for column in columns]
     numbers = [i for i, column in enumerate(columns) if not any(isinstance(row[column], str) for row in rows)]
     lines = [sheet.about] if sheet.about else []
-    lines.append(table(header, [[_cell(row[column]) for column in columns] for row in rows], numbers))
+    lines.append(format_table(header, [[_cell(row[column]) for column in columns] for row in rows], numbers))
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ import click
 
 from pytest_ireval.report.data_files import recorded_run
 from pytest_ireval.results.run_folder import FOLDER
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import escape_unprintable
 
 
 @click.command(name="verdict")
@@ -24,7 +24,7 @@ def command(results: Path) -> None:
 
     run = recorded_run(results, parts=False)
     words = words_of(run)
-    click.echo(printable(f"{words.verdict}: {words.reason}."))
+    click.echo(escape_unprintable(f"{words.verdict}: {words.reason}."))
     for cause in words.causes:
-        click.echo(printable(f"{words.label.lower()}: {cause}"))
+        click.echo(escape_unprintable(f"{words.label.lower()}: {cause}"))
     sys.exit({"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}[run.verdict])

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
-from pytest_ireval.text_table import cut, cut_in_the_middle, printable, table, width
+from pytest_ireval.text_table import escape_unprintable, format_table, measure_width, truncate, truncate_middle
 
 WIDTH = 80
 
@@ -20,8 +20,8 @@ def _as_table(explanation: Explanation, lines: int | None) -> str:
 def _terminal(block: Block) -> str:
     if isinstance(block, Grid):
         grid = _fitting(block)
-        return table(grid.header, grid.rows, grid.right)
-    return "\n".join(map(printable, block))
+        return format_table(grid.header, grid.rows, grid.right)
+    return "\n".join(map(escape_unprintable, block))
 
 
 def _fitting(grid: Grid) -> Grid:
@@ -29,10 +29,12 @@ def _fitting(grid: Grid) -> Grid:
     if grid.ids is None:
         return grid
     at = grid.ids
-    others = [max(width(row[i]) for row in (grid.header, *grid.rows)) for i in range(len(grid.header)) if i != at]
+    others = [
+        max(measure_width(row[i]) for row in (grid.header, *grid.rows)) for i in range(len(grid.header)) if i != at
+    ]
     room = max(12, WIDTH - sum(others) - 2 * len(others))  # shorter ids would say too little
     rows = [
-        [cut_in_the_middle(printable(cell), room) if i == at else cell for i, cell in enumerate(row)]
+        [truncate_middle(escape_unprintable(cell), room) if i == at else cell for i, cell in enumerate(row)]
         for row in grid.rows
     ]
     return grid._replace(rows=rows)
@@ -52,7 +54,7 @@ def _markdown(block: Block) -> str:
 
 def _escaped(text: str) -> str:
     """Text with escapes for the marks of Markdown."""
-    return "".join("\\" + c if c in "\\`*_|<>[]" else c for c in printable(text))
+    return "".join("\\" + c if c in "\\`*_|<>[]" else c for c in escape_unprintable(text))
 
 
 def _as_json(explanation: Explanation, lines: int | None) -> str:  # noqa: ARG001 - nothing is left out here
@@ -147,7 +149,7 @@ def _with_titles(grid: Grid, titles: Mapping[str, str]) -> Grid:
     """The same with a last column of titles, if a document has one."""
     if grid.ids is None or not titles:
         return grid
-    rows = [[*row, cut(printable(titles.get(row[grid.ids], "")), 30)] for row in grid.rows]
+    rows = [[*row, truncate(escape_unprintable(titles.get(row[grid.ids], "")), 30)] for row in grid.rows]
     return grid._replace(header=[*grid.header, "title"], rows=rows)
 
 

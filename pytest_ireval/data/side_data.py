@@ -34,7 +34,7 @@ from pytest_ireval.data.tables import (
     plain_name,
 )
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 Fields: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By document, its fields by name."""
@@ -164,7 +164,9 @@ def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
     _, names = next(rows, (1, []))
     for number, row in rows:
         if len(row) != len(names):
-            raise InputError(Problem(f"has {counted(len(row), 'cell')}, not {len(names)}", f"{file.name}:{number}"))
+            raise InputError(
+                Problem(f"has {format_count(len(row), 'cell')}, not {len(names)}", f"{file.name}:{number}")
+            )
         yield dict(zip(names, row, strict=True))
 
 

@@ -46,7 +46,7 @@ from pytest_ireval.results.evaluation import (
     Ties,
     Unjudged,
 )
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -341,7 +341,8 @@ def _notes(scores: Scores, judged: JudgedRankings) -> Iterator[str]:
     """Sentences about units without a value, and about what the metric left out."""
     metric, without = scores.metric, int(np.isnan(scores.values).sum())
     if without:
-        yield f"{metric} has no value for {without:,} of {counted(len(scores.units), metric.unit)}: {metric.undefined}"
+        units = format_count(len(scores.units), metric.unit)
+        yield f"{metric} has no value for {without:,} of {units}: {metric.undefined}"
     for note in _notes_of_metric(metric, judged):
         yield f"{metric}: {note}"
 

@@ -29,7 +29,7 @@ from pytest_ireval.sources.request import Request
 from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.statistics.noise import noise_floor
 from pytest_ireval.suite.suite import SourceAsked, Suite
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 SAMPLE = 50
 """The most queries that are asked a second time."""
@@ -128,9 +128,9 @@ def _counts_of_names(names: Names, answered: Rankings, known: Rankings) -> Itera
     """Count what aliases and groups did to the documents of an answer."""
     old = sum(map(names.aliases.__contains__, answered.documents.texts())) if names.aliases else 0
     if old:
-        yield f"{counted(old, 'ranked document')} with an old id (documents: aliases)"
+        yield f"{format_count(old, 'ranked document')} with an old id (documents: aliases)"
     if names.groups and (left := len(answered.documents) - len(known.documents)):
-        yield f"{counted(left, 'ranked variant')} of a document above left out (documents: collapse)"
+        yield f"{format_count(left, 'ranked variant')} of a document above left out (documents: collapse)"
 
 
 def field_user(suite: Suite) -> Callable[[str], bool]:
@@ -279,7 +279,9 @@ def unsteady(
                 yield f"{name} {noise_floor(noise.within, int(population.counting.sum())):.2g}"
 
     floor = ", ".join(floors())
-    differ = f"{len(changed)} of {counted(len(asked), 'query')} asked twice got another answer: {some(list(changed))}"
+    differ = (
+        f"{len(changed)} of {format_count(len(asked), 'query')} asked twice got another answer: {some(list(changed))}"
+    )
     noise = f"; two runs of this system may differ by {floor} (noise floor, 95%)" if floor else "; no metric moved"
     return "the source does not answer the same twice", (
         f"{differ}{noise}; set repeat: 3 in the source, or make its answers stable: exact search, one replica"

@@ -21,7 +21,7 @@ from pytest_ireval.sources.command import CommandOptions
 from pytest_ireval.sources.python import PythonOptions
 from pytest_ireval.suite.suite import Pattern, SourceAsked, Suite, Watch
 from pytest_ireval.suite.watches import ANY, find_fitting, find_watched, pattern_of
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import escape_unprintable
 
 IN_ANY_CASE = "takes part whatever changed: "
 """The beginning of a reason that names no change: what the suite depends on is unknown."""
@@ -135,7 +135,7 @@ def _of_baseline(suite: Suite, files: Files, root: Path) -> Iterator[str]:
 def _shown(file: str, changes: Changes) -> str:
     """The name of the changed file, as any terminal and any file can hold it; of a link, that of a file behind it."""
     name = f"{changes.behind[file]} behind the link {file}" if file in changes.behind else file
-    return printable(name.encode("utf-8", "replace").decode())
+    return escape_unprintable(name.encode("utf-8", "replace").decode())
 
 
 class _Named(NamedTuple):

@@ -38,7 +38,7 @@ from pytest_ireval.rules.planning import cluster_problems, clusters_of
 from pytest_ireval.rules.side import Floats, Population
 from pytest_ireval.sources.run import reads_files_of
 from pytest_ireval.suite.suite import RuleAsked, SourceAsked, Suite, Waiver
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.data.aliases import Passages
@@ -323,8 +323,8 @@ def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
         unjudged = [query for query in queries.ids if query.encode() not in judgments.position]
         raise InputError(
             Problem(
-                f"{len(unknown)} of {counted(len(judgments.queries), 'judged query')} are not in {queries.origin}: "
-                f"{some(unknown)}{how_ids_differ(unknown, unjudged)}",
+                f"{len(unknown)} of {format_count(len(judgments.queries), 'judged query')} are not in "
+                f"{queries.origin}: {some(unknown)}{how_ids_differ(unknown, unjudged)}",
                 place=judgments.origin,
                 suggestion="add them there, or remove their judgments: queries outside the file belong to no slice",
             )
@@ -422,4 +422,4 @@ def time_left(waiver: Waiver, today: date) -> str:
     days = (waiver.until - today).days
     if not 0 <= days <= 14:
         return ""
-    return ("today", "tomorrow")[days] if days < 2 else f"in {counted(days, 'day')}"
+    return ("today", "tomorrow")[days] if days < 2 else f"in {format_count(days, 'day')}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytest_ireval.gate.material import Material
 from pytest_ireval.results.outcome import Cause, Diagnosis
 from pytest_ireval.rules.diagnosis import NAMED, RankingChange
-from pytest_ireval.text_table import list_changes
+from pytest_ireval.words import list_changes
 
 CORRECT = "correct the name of the field in the request, or add the field to the mapping."
 UNDO = "undo this change alone, and run again: if the figures return, it is the cause."

@@ -27,7 +27,7 @@ from pytest_ireval.rules.question import figures_compared
 from pytest_ireval.rules.side import WHOLE, Population
 from pytest_ireval.rules.wording import worst_changes
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 SAME = 1e-9
 """Figures that are closer, as a share where they are above 1, are one figure."""
@@ -222,7 +222,7 @@ def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBa
         return Ruling("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
     else:
         before = at.baseline.rankings if at.baseline is not None else ()
-        changed = counted(len(changed_queries(before, stored.rankings, stored.depth)), "query")
+        changed = format_count(len(changed_queries(before, stored.rankings, stored.depth)), "query")
         headline = f"lists have no figure to lower; the lists of {changed} differ from those at {at.base}"
     whole = [each for each in found if each.held.slice == WHOLE]
     said = f": {', '.join(map(str, whole))}" if whole else ""
@@ -242,12 +242,12 @@ def _since(at: AtBase, stored: Baseline) -> Iterator[str]:
     new = [each for each in stored.acceptances if each not in before.acceptances]
     yield from map(_accepted, new[: -NAMED - 1 : -1])
     if len(new) > NAMED:
-        yield f"and {counted(len(new) - NAMED, 'earlier acceptance')} on this branch"
+        yield f"and {format_count(len(new) - NAMED, 'earlier acceptance')} on this branch"
     unknown = [each for each in before.acceptances if each not in stored.acceptances]
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
         last = f"the last one on {unknown[-1].date[:10]}"
-        yield f"{counted(len(unknown), 'acceptance')} of the base {verb} not part of this baseline, {last}"
+        yield f"{format_count(len(unknown), 'acceptance')} of the base {verb} not part of this baseline, {last}"
     if at.renamed:
         yield f"the baseline was called {at.file} then"
 
@@ -280,4 +280,4 @@ def _lost_queries(population: Population, at: AtBase, held: HeldAgainst) -> Iter
         for query in np.array(before.names, object)[lacks].tolist()
     )
     if lost:
-        yield f"{counted(len(lost), 'query')} of the base without a value in this baseline: {some(list(lost))}"
+        yield f"{format_count(len(lost), 'query')} of the base without a value in this baseline: {some(list(lost))}"

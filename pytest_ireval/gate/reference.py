@@ -37,7 +37,7 @@ from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.source_answers import describe_source
 from pytest_ireval.suite.suite import SourceAsked, Suite
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 MOST_REMOVED = 0.05
 
@@ -102,17 +102,17 @@ def _notes_of(cause: Cause, queries: int, kept: _Kept) -> Iterator[str]:
     if cause.added:
         remedy = kept.remedy.partition(":")[0]
         much = f": more than a tenth, so {remedy}" if len(cause.added) > 0.1 * queries else ""
-        new = counted(len(cause.added), "query")
+        new = format_count(len(cause.added), "query")
         yield f"{new} not yet in the {kept.noun}, and not compared{much}: {some(cause.added)}"
     if cause.removed:
-        yield f"{counted(len(cause.removed), 'query')} of the {kept.noun} gone: {some(cause.removed)}"
+        yield f"{format_count(len(cause.removed), 'query')} of the {kept.noun} gone: {some(cause.removed)}"
 
 
 def _locked(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints) -> Problem | None:
     if suite.judgments is None or not suite.judgments.lock or stored.fingerprints.judgments == prints.judgments:
         return None
     edits = "; ".join(f"{e.query} {e.document}: {_grade(e.before)} -> {_grade(e.now)}" for e in cause.edits[:5])
-    queries = f"those of {counted(cause.judgments, 'query')}" if cause.judgments else "they"
+    queries = f"those of {format_count(cause.judgments, 'query')}" if cause.judgments else "they"
     return Problem(
         f"judgments are locked, and {queries} are not what they were when the baseline was accepted"
         f"{': ' + edits if edits else ''}",
@@ -134,7 +134,9 @@ def _shallow(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints,
         yield Problem(complaint, suggestion=kept.remedy, allowed=kept.first)
     count = len(stored.rankings[0].queries)
     if len(cause.removed) > MOST_REMOVED * count:
-        gone = f"{len(cause.removed)} of {counted(count, 'query')} of the {kept.noun} are gone: {some(cause.removed)}"
+        gone = (
+            f"{len(cause.removed)} of {format_count(count, 'query')} of the {kept.noun} are gone: {some(cause.removed)}"
+        )
         yield Problem(gone, suggestion=kept.remedy, allowed=kept.first)
 
 
@@ -172,7 +174,7 @@ def _lost(gathered: Gathered, stored: Baseline, now: Side, cause: Cause, kept: _
         had = stored.metrics[name].values
         lost = [each for each in had if each not in valued and each not in out[unit]]
         if len(lost) > MOST_REMOVED * len(had):
-            units = counted(len(had), unit)
+            units = format_count(len(had), unit)
             complaint = f"{len(lost)} of {units} have no {name} any more: {some(lost)}"
             moved = ", or queries moved to other sessions" if unit == "session" else ""
             hint = f"were judgments deleted, or rankings left out{moved}? {kept.remedy}"
@@ -308,7 +310,7 @@ def _other(source: SourceAsked, suite: Suite, gathered: Gathered, now: Side, ans
         raise answered
     if answered.failed:  # empty lists of the reference would hide a loss
         query, why = next(iter(answered.failed.items()))
-        complaint = f"{counted(len(answered.failed), 'query')} without an answer, such as {query!r} ({why})"
+        complaint = f"{format_count(len(answered.failed), 'query')} without an answer, such as {query!r} ({why})"
         raise SourceError(Problem(complaint, str(source.place), suggestion="in a source of against, no query may fail"))
     rankings = answered.rankings
     refuse_missing_queries(suite, source, gathered, rankings)

@@ -22,7 +22,7 @@ from pytest_ireval.repositories.branches import Tree
 from pytest_ireval.rules.context import Ruling, Seen
 from pytest_ireval.rules.planning import Held, planned
 from pytest_ireval.rules.side import WHOLE, Population, Side
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 Grade = float | dict[str, float]
 """Of a document; with subtopics, of each of them."""
@@ -47,8 +47,8 @@ class Regraded:
         more = f", and {count - 1} more" if count > 1 else ""
         now = "" if self.now is None else f" and of this run {self.now.moved}"
         return (
-            f"{counted(count, 'judgment')} {'was' if count == 1 else 'were'} regraded ({self.edits[0]}{more}), which "
-            f"moves {self.held.metric} of the baseline {self.baseline.moved}{now} on {self.held.slice}"
+            f"{format_count(count, 'judgment')} {'was' if count == 1 else 'were'} regraded ({self.edits[0]}{more}), "
+            f"which moves {self.held.metric} of the baseline {self.baseline.moved}{now} on {self.held.slice}"
         )
 
 

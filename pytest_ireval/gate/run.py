@@ -52,7 +52,7 @@ from pytest_ireval.rules.planning import LOWERING, Check, few_by_weight, needs_q
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.source_answers import describe_source, make_options_tree
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 MANY = 1 << 17
 """Documents; reading more of them leaves memory behind that is worth returning."""
@@ -238,7 +238,7 @@ def material_of(
 def _same_rankings(cause: Cause | None, source: str) -> Iterator[str]:
     """Note that all rankings are equal: a change of the search may not have reached the source."""
     if cause is not None and cause.compared and not cause.rankings:
-        yield f"all {counted(cause.compared, 'ranking')} equal those of the baseline (source: {source})"
+        yield f"all {format_count(cause.compared, 'ranking')} equal those of the baseline (source: {source})"
 
 
 def _stored(suite: Suite) -> tuple[Baseline | None, BaselineError | None]:
@@ -271,19 +271,20 @@ def _unranked(base: Gathered, found: EvaluatedSide) -> Iterator[str]:
     lacking = [q for q in base.population.queries.ids if q not in judged and q not in found.side.position]
     if lacking:
         verb = "has" if len(lacking) == 1 else "have"
-        yield f"{counted(len(lacking), 'query')} without judgments {verb} no ranking: {some(lacking)}"
+        yield f"{format_count(len(lacking), 'query')} without judgments {verb} no ranking: {some(lacking)}"
 
 
 def _not_asked(queries: tuple[str, ...]) -> Iterator[str]:
     if queries:
-        yield f"{counted(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}"
+        yield f"{format_count(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}"
 
 
 def _failed(queries: Mapping[str, str]) -> Iterator[str]:
     if queries:
         query, why = next(iter(queries.items()))
-        yield f"{counted(len(queries), 'query')} without an answer of the source, counted as empty: {query} ({why})" + (
-            f", and {len(queries) - 1} more" if len(queries) > 1 else ""
+        yield (
+            f"{format_count(len(queries), 'query')} without an answer of the source, counted as empty: {query} ({why})"
+            + (f", and {len(queries) - 1} more" if len(queries) > 1 else "")
         )
 
 
@@ -301,7 +302,8 @@ def _of_references(suite: Suite, answered: Answered, theirs: Others) -> Iterator
 
 def _gone(documents: tuple[str, ...]) -> Iterator[str]:
     if documents:
-        yield f"{counted(len(documents), 'relevant document')} of the judgments not in the index: {some(documents)}"
+        count = format_count(len(documents), "relevant document")
+        yield f"{count} of the judgments not in the index: {some(documents)}"
 
 
 def _counts_of(base: Gathered, found: EvaluatedSide, missing: tuple[str, ...]) -> Counts:

@@ -27,7 +27,7 @@ from pytest_ireval.statistics.resolution import LEVEL, false_alarm, likely_sprea
 from pytest_ireval.suite.options import RuleFacts
 from pytest_ireval.suite.quantities import Tolerance
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import counted, magnitude, roughly
+from pytest_ireval.words import format_count, format_magnitude, round_estimate
 
 
 def known_of(suite: Suite, registry: Registry, today: date) -> Known:
@@ -48,7 +48,7 @@ def too_low(found: Sequence[Outlook]) -> Iterator[Problem]:
             yield Problem(
                 f"the baseline of {each.metric}{_on(each)} is {each.mean:.4f}: a share of such a small value is noise",
                 place=str(each.check.place),
-                suggestion=f"write an amount: tolerance: {{absolute: {magnitude(each.resolution or 0.01)}}}",
+                suggestion=f"write an amount: tolerance: {{absolute: {format_magnitude(each.resolution or 0.01)}}}",
             )
 
 
@@ -59,11 +59,11 @@ def beyond_sight(found: Sequence[Outlook]) -> Iterator[str]:
             continue
         place = f"{each.check.place.file}:{each.check.place.line}"
         share = f" ({each.asked})" if each.relative else ""
-        needed = f": about {roughly(each.needed):,} queries would be needed" if each.needed else ""
+        needed = f": about {round_estimate(each.needed):,} queries would be needed" if each.needed else ""
         guess = f" (the spread of changes is {ASSUMED})" if each.usual is not None and each.usual.assumed else ""
         yield (
             f"{place}: {each.check.family} {each.mean_of}{_on(each)}: {_shown_by(each)}; "
-            f"the tolerance is {magnitude(each.tolerance)}{share}{needed}{guess}"
+            f"the tolerance is {format_magnitude(each.tolerance)}{share}{needed}{guess}"
         )
 
 
@@ -71,11 +71,11 @@ def _shown_by(each: Outlook) -> str:
     """``12 queries can show a drop of 0.34``; that they can show none, where there is no such drop."""
     metric = each.check.part.metric
     drop = "rise" if metric is not None and metric.direction == "lower" else "drop"
-    queries = counted(each.queries, metric.unit if metric is not None else "query")
-    queries += "" if each.clusters is None else f" in {counted(each.clusters, 'cluster')}"
+    queries = format_count(each.queries, metric.unit if metric is not None else "query")
+    queries += "" if each.clusters is None else f" in {format_count(each.clusters, 'cluster')}"
     if each.hopeless:
         return f"{queries} cannot show any {drop}"
-    return f"{queries} can show a {drop} of {magnitude(each.resolution or 0.0)}"
+    return f"{queries} can show a {drop} of {format_magnitude(each.resolution or 0.0)}"
 
 
 def _on(each: Outlook) -> str:
@@ -106,7 +106,7 @@ def usual_spread(
     key = spread_key(metric, within)
     accepted = [each.spreads[key] for each in acceptances if key in each.spreads][-NEWEST:]
     if accepted:
-        return _UsualSpread(median(accepted), counted(len(accepted), "acceptance"))
+        return _UsualSpread(median(accepted), format_count(len(accepted), "acceptance"))
     guess = likely_spread(values)
     return None if guess is None else _UsualSpread(guess, ASSUMED)
 

@@ -21,7 +21,7 @@ from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.question import mean_of, weightless, weights_of
 from pytest_ireval.suite.options import RuleFacts
 from pytest_ireval.suite.quantities import Tolerance
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 MOST_TO_JUDGE = 500
 """The most that are listed for a suite: more than a team judges before the next run."""
@@ -179,7 +179,7 @@ def _facts(found: Open) -> Iterator[str]:
     best = found.unjudged.best[values.place]
     gain = mean_of(np.nan_to_num(seen.sign * (best - values.gain)), weights)
     fall = -seen.sign * mean_of(values.gain, weights)
-    documents, it = counted(helping, "unjudged document"), "it" if helping == 1 else "them"
+    documents, it = format_count(helping, "unjudged document"), "it" if helping == 1 else "them"
     if fall <= 0:
         yield f"{documents} could add {gain:.3f}: judge {it} first (to_judge.tsv)"
         return

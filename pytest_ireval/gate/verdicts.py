@@ -49,7 +49,7 @@ from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import size_words
 from pytest_ireval.statistics.multiplicity import holm
 from pytest_ireval.suite.suite import RuleAsked
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 
 class Circumstances(NamedTuple):
@@ -229,7 +229,7 @@ def _inputs(_: Check, material: Material, circumstances: Circumstances) -> Rulin
     if renamed is not None:
         return _error_ruling(renamed)
     counts = material.counts
-    headline = f"{counted(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
+    headline = f"{format_count(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
     unheld = locked and material.stored is None
     facts = ["judgments are locked, but the suite has no baseline yet to compare them with"] if unheld else []
     if material.recorded is not None:
@@ -282,9 +282,9 @@ def _facts(material: Material) -> Iterator[str]:
     counts = material.counts
     for what, names in (("without a ranking", counts.missing), ("with an empty ranking", counts.empty)):
         if names:
-            yield f"{counted(len(names), 'query')} {what}: {some(names)}"
+            yield f"{format_count(len(names), 'query')} {what}: {some(names)}"
     if counts.without_judgments:
-        yield f"{counted(len(counts.without_judgments), 'ranked query')} without judgments"
+        yield f"{format_count(len(counts.without_judgments), 'ranked query')} without judgments"
     if isinstance(material.baseline_error, BaselineError):
         yield str(material.baseline_error)
     yield from material.notes
@@ -399,7 +399,7 @@ def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:
     if count and asked.options.facts.by_evidence and seen.population.clusters is not None:
         question = Question(seen, seen.paired())
         return question.worth, size_words(question)
-    return count, counted(count, "query")
+    return count, format_count(count, "query")
 
 
 def _counting(asked: RuleAsked, seen: Seen) -> int:

@@ -26,7 +26,7 @@ from pytest_ireval.suite.finding import says_suite
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.loosening import ChangedOption, changed_options, format_changed_value, looser_part
 from pytest_ireval.suite.suite import FileAsked, Suite, Waiver
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 NAMED = 10
 """The most verdicts to name among those that are gone."""
@@ -188,7 +188,7 @@ def _dropped(before: Sequence[Check], now: Sequence[Check]) -> Iterator[str]:
     gone = [check.id for check, other in pair_checks(before, now) if other is None]
     yield from (f"check removed: {each}" for each in gone[:NAMED])
     if len(gone) > NAMED:
-        yield f"{counted(len(gone) - NAMED, 'more check')} removed"
+        yield f"{format_count(len(gone) - NAMED, 'more check')} removed"
 
 
 def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[str, bool]]:
@@ -280,7 +280,7 @@ def _of_queries(then: Iterable[str], now: Queries) -> Iterator[str]:
     known = set(now.ids)
     gone = [query for query in dict.fromkeys(then) if query not in known]
     if gone:
-        yield f"{counted(len(gone), 'query')} removed: {some(gone)}"
+        yield f"{format_count(len(gone), 'query')} removed: {some(gone)}"
 
 
 def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> Iterator[str]:
@@ -297,7 +297,8 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
     gone = [pair for pair in before if pair not in after]
     if gone:
         queries = list(dict.fromkeys(query for query, _ in gone))
-        yield f"{counted(len(gone), 'judgment')} removed, in {counted(len(queries), 'query')}: {some(queries)}"
+        where = format_count(len(queries), "query")
+        yield f"{format_count(len(gone), 'judgment')} removed, in {where}: {some(queries)}"
 
 
 def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:

@@ -52,7 +52,7 @@ from pytest_ireval.lab.online import (
 )
 from pytest_ireval.reading import read_judgments, read_rankings
 from pytest_ireval.results.evaluation import Grades
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 LISTED = 10
 SEARCHES = (100, 1_000, 10_000)
@@ -235,7 +235,10 @@ def _write(found: Files, depth: int, draws: int, seed: int, target: str, form: s
         "same_list": "same in both",
         **{f"team_{x}": f"documents of {n}" for x, n in zip("ab", found, strict=True)},
     }
-    notes = [f"wrote {target}: {counted(len(lists), 'list')} of {counted(len({*a, *b}), 'query')}", *_only_one(found)]
+    notes = [
+        f"wrote {target}: {format_count(len(lists), 'list')} of {format_count(len({*a, *b}), 'query')}",
+        *_only_one(found),
+    ]
     show([Sheet("lists", [row], headers=headers)], notes, form)
 
 
@@ -245,7 +248,7 @@ def _only_one(found: Files) -> Iterator[str]:
     for (name, mine), (other, theirs) in permutations(sides.items(), 2):
         if left := sorted(mine - theirs):
             yield (
-                f"{other} has no documents for {counted(len(left), 'query')} of {name}: {first_of(left)}; "
+                f"{other} has no documents for {format_count(len(left), 'query')} of {name}: {first_of(left)}; "
                 "interleaving cannot compare them, because their documents have no team"
             )
 
@@ -396,7 +399,7 @@ def _words(known: Judgments, found: Files, users: str, kind: Users, depth: int, 
     )
     yield f"tests are two-sided at alpha {alpha:g}; an A/B test gives each ranking half of the searches"
     yield (
-        f"{counted(len(known.queries), 'judged query')}, all searched equally often; documents without a judgment "
+        f"{format_count(len(known.queries), 'judged query')}, all searched equally often; documents without a judgment "
         "have grade 0"
     )
     yield "simulated users follow the judgments: they cannot show whether real users agree with the judges"

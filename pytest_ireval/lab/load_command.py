@@ -28,7 +28,7 @@ from pytest_ireval.sources.request import Request
 from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.suite.quantities import Amount
 from pytest_ireval.suite.suite import SourceAsked
-from pytest_ireval.text_table import printable, table, wrapped
+from pytest_ireval.text_table import escape_unprintable, format_table, wrap_text
 
 PERCENTILES = (50, 95, 99)
 FEWEST = 20
@@ -116,8 +116,8 @@ def _as_table(name: str, levels: Sequence[LoadLevel]) -> str:
         counts = f"{level.concurrency}", "-" if level.rate is None else f"{level.rate:g}"
         shown = ["-" if each is None else f"{each:,.1f}" for each in figures]
         rows.append([*counts, f"{level.requests:,}", f"{level.failed:,}", *shown])
-    notes = [line for note in (_said(levels), *_meaning(levels)) for line in wrapped(note, WIDTH, "  ")]
-    return "\n".join([printable(name), "", table(header, rows, range(len(header))), "", *notes])
+    notes = [line for note in (_said(levels), *_meaning(levels)) for line in wrap_text(note, WIDTH, "  ")]
+    return "\n".join([escape_unprintable(name), "", format_table(header, rows, range(len(header))), "", *notes])
 
 
 def _said(levels: Sequence[LoadLevel]) -> str:

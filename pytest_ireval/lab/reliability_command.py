@@ -36,7 +36,7 @@ from pytest_ireval.lab.reliability import (
 )
 from pytest_ireval.lab.stress_command import systems_named
 from pytest_ireval.lab.systems import Systems, SystemValues, doubts, system_values
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 share_between = click.FloatRange(0, 1, min_open=True, max_open=True)
 
@@ -132,8 +132,8 @@ def _about(
     systems: Systems, found: Sequence[_Reliability], sizes: Sequence[int], draws: int, seed: int
 ) -> Iterator[str]:
     yield (
-        f"{len(systems.names)} systems, {counted(systems.queries, 'query')}; {counted(draws, 'draw')} of two sets of "
-        f"queries, seed {seed}; intervals: 95%"
+        f"{len(systems.names)} systems, {format_count(systems.queries, 'query')}; {format_count(draws, 'draw')} of "
+        f"two sets of queries, seed {seed}; intervals: 95%"
     )
     fewest = min(each.parts.queries for each in found)
     fitting = _fitting(sizes, fewest)
@@ -223,7 +223,7 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
         end = min(max(needed or 0, each.parts.queries), 4 * each.parts.queries)
         curve = [(x, each.trend.tau(x)) for x in (end * (i + 1) / STEPS for i in range(STEPS)) if each.trend]
         points = [(float(one.queries), one.tau) for one in each.orders if one.tau is not None]
-        facts = f"tau {tau:g} with {counted(needed, 'query') if needed else 'no number of queries'}"
+        facts = f"tau {tau:g} with {format_count(needed, 'query') if needed else 'no number of queries'}"
         lowest = min(0.0, *(y for _, y in points))
         panels.append(
             CurvePanel(each.metric, facts, "queries", {"baseline": curve, "now": points}, (0, end), (lowest, 1))

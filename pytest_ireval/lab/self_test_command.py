@@ -13,7 +13,8 @@ import click
 
 from pytest_ireval.cli.options import LateBar
 from pytest_ireval.results.rehearsal import AskedAgain, FalseAlarms, MetricNoise, MutantNoticed, SelfTest
-from pytest_ireval.text_table import counted, printable, table, wrapped
+from pytest_ireval.text_table import escape_unprintable, format_table, wrap_text
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.gate.verdicts import Circumstances
@@ -92,7 +93,11 @@ def _rehearsed(
 def self_test_text(found: SelfTest) -> str:
     """Everything below each other; the last line is the verdict."""
     parts = [_alarms(found), _damage(found), _harmless(found), "\n".join(_notes(found)), _verdict(found)]
-    return f"{printable(found.suite)} ({printable(found.file)})\n\n" + "\n\n".join(filter(None, parts)) + "\n"
+    return (
+        f"{escape_unprintable(found.suite)} ({escape_unprintable(found.file)})\n\n"
+        + "\n\n".join(filter(None, parts))
+        + "\n"
+    )
 
 
 def _alarms(found: SelfTest) -> str:
@@ -101,20 +106,20 @@ def _alarms(found: SelfTest) -> str:
         return _paragraph(f"False alarms: unknown, because {found.nothing_to_swap}; {hint}.")
     whole, *rules = found.alarms
     head = _paragraph(
-        f"False alarms: {counted(found.trials, 'time')}, the values of each query in "
+        f"False alarms: {format_count(found.trials, 'time')}, the values of each query in "
         f"{found.compared} were swapped or kept at random; "
-        f"they differ on {found.differing} of {counted(found.queries, 'query')}. "
+        f"they differ on {found.differing} of {format_count(found.queries, 'query')}. "
         "All gains and losses are due to chance."
     )
     header = ["rule", "decided by", "red", "95% limits", "by evidence", "promised", ""]
     rows = [_alarm_row(each) for each in (*rules, whole)]
     limits = f"95% limits: {percent(whole.low)} to {percent(whole.high)}"
     last = _paragraph(f"This suite turns {percent(whole.share)} of harmless changes of this kind red ({limits}).")
-    return "\n".join((head, "", table(header, rows, (2, 3, 4, 5)), "", last))
+    return "\n".join((head, "", format_table(header, rows, (2, 3, 4, 5)), "", last))
 
 
 def _paragraph(text: str) -> str:
-    return "\n".join(wrapped(text, WIDTH))
+    return "\n".join(wrap_text(text, WIDTH))
 
 
 def _alarm_row(each: FalseAlarms) -> list[str]:
@@ -140,7 +145,7 @@ def _damage(found: SelfTest) -> str:
     header = ["damage", "queries", "noticed from", "by"]
     rows = [[each.name, str(each.queries), _from(each), _some(each.rules)] for each in seen]
     head = "Would this gate notice? Damage to the accepted rankings, for more and more queries:"
-    lines = [head, "", table(header, rows, (1, 2))] if rows else []
+    lines = [head, "", format_table(header, rows, (1, 2))] if rows else []
     missed = [each for each in found.mutants if each.noticed_from is None]
     if missed:
         lines += ["", "Damage that no rule notices:" if lines else "No rule notices any of the damage:"]
@@ -161,10 +166,14 @@ def _some(rules: Sequence[str]) -> str:
 def _missed(each: MutantNoticed) -> str:
     last = each.levels[-1]
     most = max(each.levels, key=lambda level: level.red / level.trials)
-    said = f"red in {most.red} of {counted(most.trials, 'trial')} at {percent(most.share)}" if most.red else "never red"
+    said = (
+        f"red in {most.red} of {format_count(most.trials, 'trial')} at {percent(most.share)}"
+        if most.red
+        else "never red"
+    )
     unsure = ", inconclusive with all queries damaged" if last.inconclusive and not last.red else ""
     right = ", which is right: these documents have no judgments" if each.unnoticed_is_right else ""
-    return f"{said}{unsure}{right} ({counted(last.queries, 'query')})"
+    return f"{said}{unsure}{right} ({format_count(last.queries, 'query')})"
 
 
 def _harmless(found: SelfTest) -> str:
@@ -172,7 +181,7 @@ def _harmless(found: SelfTest) -> str:
     for each in found.harmless:
         tried = f"RED: {', '.join(each.red)}" if each.red else "pass"
         rows.append([each.name, tried if each.tried else f"not tried: {each.why}"])
-    return "Harmless changes, which must not turn a rule red:\n\n" + table(["change", "verdict"], rows)
+    return "Harmless changes, which must not turn a rule red:\n\n" + format_table(["change", "verdict"], rows)
 
 
 def _verdict(found: SelfTest) -> str:
@@ -198,29 +207,37 @@ def again_text(found: AskedAgain) -> str:
     """Everything below each other; the last line is the verdict."""
     moved = [] if found.same else [_metrics(found), _tolerances(found)]
     parts = [_answers(found), *moved, _red(found), f"self-test: {'pass' if found.holds else 'FAIL'}"]
-    return f"{printable(found.suite)} ({printable(found.file)})\n\n" + "\n\n".join(filter(None, parts)) + "\n"
+    return (
+        f"{escape_unprintable(found.suite)} ({escape_unprintable(found.file)})\n\n"
+        + "\n\n".join(filter(None, parts))
+        + "\n"
+    )
 
 
 def _answers(found: AskedAgain) -> str:
-    asked = f"{found.source} was asked {counted(found.answers, 'time')}"
+    asked = f"{found.source} was asked {format_count(found.answers, 'time')}"
     if found.same:
         both = "both answers are the same" if found.answers == 2 else f"all {found.answers} answers are the same"
-        return printable(f"{asked}: {both}. Every change of a figure is a change of the ranking.")
+        return escape_unprintable(f"{asked}: {both}. Every change of a figure is a change of the ranking.")
     share = percent(found.lists / found.queries)
-    return printable(f"{asked}: the list of {found.lists} of {counted(found.queries, 'query')} ({share}) changed.")
+    return escape_unprintable(
+        f"{asked}: the list of {found.lists} of {format_count(found.queries, 'query')} ({share}) changed."
+    )
 
 
 def _red(found: AskedAgain) -> str:
     red = [each for each in found.rules if each.verdict in ("fail", "error")]
     if not red:
-        return f"Comparing one answer with the next: {counted(len(found.rules), 'verdict')}, none red."
+        return f"Comparing one answer with the next: {format_count(len(found.rules), 'verdict')}, none red."
     lines = [f"  {each.rule}: {each.headline}" for each in red]
-    return "\n".join(["Comparing one answer with the next is red, though nothing changed:", *map(printable, lines)])
+    return "\n".join(
+        ["Comparing one answer with the next is red, though nothing changed:", *map(escape_unprintable, lines)]
+    )
 
 
 def _metrics(found: AskedAgain) -> str:
     header = ["metric", "queries", "moved", "sd of an answer", "noise floor", "share of variance", "repeat for 10%"]
-    return table(header, [_metric_row(each) for each in found.metrics], range(1, 7))
+    return format_table(header, [_metric_row(each) for each in found.metrics], range(1, 7))
 
 
 def _metric_row(each: MetricNoise) -> list[str]:
@@ -242,4 +259,4 @@ def _tolerances(found: AskedAgain) -> str:
     for each in found.tolerances:
         note = f"below the noise: it will {'be red' if each.red else 'warn'} by chance" if each.below else ""
         rows.append([each.rule, f"{each.tolerance:.4f}", f"{each.floor:.4f}", note])
-    return table(["rule", "tolerance", "noise floor", ""], rows, (1, 2))
+    return format_table(["rule", "tolerance", "noise floor", ""], rows, (1, 2))

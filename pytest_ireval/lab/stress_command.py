@@ -41,7 +41,7 @@ from pytest_ireval.lab.systems import (
 )
 from pytest_ireval.reading import read_judgments
 from pytest_ireval.results.evaluation import MissingQueries, Policies
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing import Test
@@ -156,7 +156,7 @@ def _robustness(
     size = len(plan.levels)
     robust = {metric: found[i * size : (i + 1) * size] for i, metric in enumerate(metrics)}
     notes = [
-        f"{len(systems.names)} systems, {counted(systems.queries, 'query')}; "
+        f"{len(systems.names)} systems, {format_count(systems.queries, 'query')}; "
         f"pairs: {plan.test} test, alpha {plan.alpha:g}, each pair by itself",
         *_about_forms(robust),
         *_about_spread(found, plan),
@@ -191,8 +191,8 @@ def _about_spread(found: Sequence[Stressed], plan: StressPlan) -> Iterator[str]:
 def _about_draws(judgments: Judgments, plan: StressPlan) -> Iterator[str]:
     relevant = int((judgments.grade >= plan.rel).sum())
     yield (
-        f"{counted(len(judgments), 'judgment')} of {counted(len(judgments.queries), 'query')}, {relevant:,} relevant "
-        f"(grade {plan.rel:g} or more); {counted(plan.repeats, 'draw')}, seed {plan.seed}"
+        f"{format_count(len(judgments), 'judgment')} of {format_count(len(judgments.queries), 'query')}, "
+        f"{relevant:,} relevant (grade {plan.rel:g} or more); {format_count(plan.repeats, 'draw')}, seed {plan.seed}"
     )
     if not relevant:
         yield "no document is relevant: nothing is known about the metrics"
@@ -202,7 +202,7 @@ def _about_draws(judgments: Judgments, plan: StressPlan) -> Iterator[str]:
     left = int(next(draws(judgments, plan.rel, plan.seed, 1)).kept(lowest).sum())
     if abs(left - lowest * len(judgments) / ALL) > 0.005 * len(judgments):
         yield (
-            f"left at {lowest}%: {counted(left, 'judgment')} ({left / len(judgments):.0%}), "
+            f"left at {lowest}%: {format_count(left, 'judgment')} ({left / len(judgments):.0%}), "
             "because numbers of each query are rounded, and one relevant document stays"
         )
 

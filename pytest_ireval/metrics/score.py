@@ -15,7 +15,7 @@ from pytest_ireval.data.judged import Floats, JudgedRankings, Mask
 from pytest_ireval.data.views import only
 from pytest_ireval.errors import MetricError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 ROUNDING = 1e-9
 """A value this far outside the declared range is rounding, and is pulled back."""
@@ -75,7 +75,7 @@ def settled(metric: Metric, judged: JudgedRankings) -> Floats:
         values = _values(metric, judged)
     units = units_of(metric, judged)
     if values.shape != (len(units),):
-        wanted = f"for {counted(len(units), metric.unit)}: it must be an array with one number for each"
+        wanted = f"for {format_count(len(units), metric.unit)}: it must be an array with one number for each"
         raise _broken(metric, f"returned {_shape(values)} {wanted}")
     if metric.unit == "query":
         if metric.judged and metric.no_relevant is not None:
@@ -89,7 +89,7 @@ def _shape(values: Floats) -> str:
     """The contents of an array in words."""
     if values.ndim == 0:
         return f"a single number, {float(values):g},"
-    return counted(values.size, "value") if values.ndim == 1 else f"an array of shape {values.shape}"
+    return format_count(values.size, "value") if values.ndim == 1 else f"an array of shape {values.shape}"
 
 
 def worst(metric: Metric) -> float | None:
@@ -112,7 +112,7 @@ def _finite_worst(metric: Metric, units: Sequence[str], lacking: Mask) -> float:
     if value is not None and math.isfinite(value):
         return value
     names = [unit for unit, lacks in zip(units, lacking.tolist(), strict=True) if lacks]
-    which = counted(len(names), metric.unit)
+    which = format_count(len(names), metric.unit)
     complaint = f"{which} without a ranking cannot be scored, because the metric has no worst value: {some(names)}"
     suggestion = 'missing_queries="ignore" (command line: --missing ignore) leaves them out, "error" refuses them'
     raise MetricError(Problem(complaint, place=str(metric), suggestion=suggestion))

@@ -20,7 +20,7 @@ from pytest_ireval.pytest_plugin.planned_suite import Evaluated, PlannedSuite
 from pytest_ireval.repositories.git import commit_state
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suite.finding import twin_of
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 Endings = Callable[[PlannedSuite], tuple[Evaluated | None, Collection[str]]]
 """The result of a suite, and the ids of its reported verdicts."""
@@ -76,7 +76,9 @@ class Accepting:
             return []
         if not suite.all_selected or set(reported) != set(suite.planned):
             left = len(set(suite.planned) - set(reported))
-            return [f"{left} of its {counted(len(suite.planned), 'verdict')} were not part of this run; left as it is"]
+            return [
+                f"{left} of its {format_count(len(suite.planned), 'verdict')} were not part of this run; left as it is"
+            ]
         if evaluated is None or proposal is None:
             return ["its inputs are broken; its baseline is left as it is"]
         found = [*self._obstacles(evaluated.result, proposal)]
@@ -127,7 +129,7 @@ def _only_by_force(result: SuiteResult, proposal: Proposal) -> tuple[str, str]:
     if proposal.only_by_force[0]:
         return proposal.only_by_force
     red = list(blockers(result))
-    return (f"{counted(len(red), 'verdict')} red", red[0]) if red else ("", "")
+    return (f"{format_count(len(red), 'verdict')} red", red[0]) if red else ("", "")
 
 
 def accepting_of(config: pytest.Config) -> Accepting:

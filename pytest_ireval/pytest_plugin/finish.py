@@ -58,7 +58,7 @@ from pytest_ireval.repositories.git import commit_state, short_name
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
 from pytest_ireval.secrets import hidden, hidden_in
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 
 class _Found(Protocol):
@@ -280,7 +280,7 @@ class RunEnd:
         for suite in self.collected.suites:
             missing = set(suite.planned) - set(suite.selected) - suite.deselected
             if missing and any(each in (suite.path, *suite.path.parents) for each in named):
-                count = counted(len(missing), "verdict")
+                count = format_count(len(missing), "verdict")
                 yield f"{suite.name}: {count} neither run nor deselected, although the command line names all of it"
 
     def _is_collected(self, session: pytest.Session, exitstatus: int) -> bool:
@@ -374,7 +374,9 @@ class RunEnd:
         yield
         stats.update(self.unfolded)
         for name, reports in self.same.items() if terminalreporter.hasopt("E") else ():
-            terminalreporter.write_line(f"… and {counted(len(reports), 'more check')} of {name}, for the same reason")
+            terminalreporter.write_line(
+                f"… and {format_count(len(reports), 'more check')} of {name}, for the same reason"
+            )
 
     @pytest.hookimpl(specname="pytest_terminal_summary", trylast=True)
     def pytest_one_line_for_broken_inputs(self, terminalreporter: pytest.TerminalReporter) -> None:

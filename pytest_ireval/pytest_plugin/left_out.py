@@ -20,7 +20,7 @@ from pytest_ireval.repositories.branches import absent_submodules
 from pytest_ireval.repositories.git import root_of
 from pytest_ireval.suite.finding import files_below, is_suite
 from pytest_ireval.suite.loading import suite_names
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 
 class NamedPlaces(NamedTuple):
@@ -123,7 +123,7 @@ def refused_selection(config: pytest.Config, suites: Sequence[PlannedSuite], hid
         for suite in suites:
             gone = suite.deselected.difference(suite.selected)
             if suite.affected_by is not None and gone:
-                count = counted(len(gone), "check")
+                count = format_count(len(gone), "check")
                 said.append(f"{count} of {suite.name}" if suite.selected else suite.name)
     if not said:
         return ""

@@ -22,7 +22,7 @@ from pytest_ireval.repositories.branches import Changes
 from pytest_ireval.repositories.git import short_name
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.suite.suite import Suite
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Affected:
         if self.since is None:
             return []
         changes = self.repositories.changes.values()
-        said = ", ".join(f"{counted(len(each.files.names), 'file')} changed since {each.base}" for each in changes)
+        said = ", ".join(f"{format_count(len(each.files.names), 'file')} changed since {each.base}" for each in changes)
         notes = dict.fromkeys(f"  {note}" for each in changes for note in each.base.notes)
         return [f"ireval: only suites affected by a change: {said}", *notes]
 

@@ -17,7 +17,8 @@ from pytest_ireval.report.summary_table import brief_lines, reason_lines, sectio
 from pytest_ireval.results.outcome import Outcome, Verdict
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.secrets import hidden
-from pytest_ireval.text_table import counted, printable
+from pytest_ireval.text_table import escape_unprintable
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.pytest_plugin.accepting import Accepting
@@ -238,7 +239,7 @@ def annotation_lines(run: RunResult, links: SourceLinks, failures: bool = True, 
     found = [*_problems(run), *_red(run, "error"), *failed, *_warnings(run)]
     shown, left = found[:most], len(found) - most
     if left > 0:
-        more = f"… and {counted(left, 'other finding')}: the summary and the log have all of them."
+        more = f"… and {format_count(left, 'other finding')}: the summary and the log have all of them."
         shown[-1] = shown[-1]._replace(text=f"{shown[-1].text[:LONGEST]}\n{more}")
     return [_line(each, links) for each in shown]
 
@@ -288,7 +289,7 @@ def _line(each: Annotation, links: SourceLinks) -> str:
 
 def _data(text: str) -> str:
     """The text of a command: its lines stay lines, and none of them is read as another command."""
-    lines = "\n".join(printable(line) for line in text.splitlines())
+    lines = "\n".join(escape_unprintable(line) for line in text.splitlines())
     return without_commands(lines).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

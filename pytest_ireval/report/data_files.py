@@ -14,7 +14,7 @@ from pytest_ireval.results.outcome import VERDICTS, SliceFigures, Verdict
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.results.suite_result import MetricFigures, QueryTable, RunResult, SuiteResult, ToJudge
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import escape_unprintable
 
 RESULTS = "results.json"
 FORMAT = 1
@@ -236,7 +236,7 @@ def _labels(labels: Labels) -> str:
 def _escaped(value: str) -> str:
     """The value of a label: backslashes and quotes escaped, control characters spelled out."""
     # GitLab cuts every line at a ``#`` and refuses the file; so it is a wide one
-    return printable(value).replace("\\", "\\\\").replace('"', '\\"').replace("#", "\uff03")
+    return escape_unprintable(value).replace("\\", "\\\\").replace('"', '\\"').replace("#", "\uff03")
 
 
 HEADER = (

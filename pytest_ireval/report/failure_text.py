@@ -19,7 +19,15 @@ from pytest_ireval.report.wording import (
 )
 from pytest_ireval.results.outcome import Cause, Diagnosis, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import BaselineInfo, SuiteResult
-from pytest_ireval.text_table import counted, cut, cut_in_the_middle, laid_out, list_changes, printable, width, wrapped
+from pytest_ireval.text_table import (
+    escape_unprintable,
+    lay_out_rows,
+    measure_width,
+    truncate,
+    truncate_middle,
+    wrap_text,
+)
+from pytest_ireval.words import format_count, list_changes
 
 CAUSE_QUERIES, SHORTEST_TITLE, LONGEST_TITLE = 5, 8, 40
 """The number of queries of a cause that are named; the least and the most characters of a title."""
@@ -44,14 +52,14 @@ def failure_text(
     direction = next((metric.direction for metric in suite.metrics if metric.name == outcome.metric), "higher")
     first = outcome.figures[0] if statistics and outcome.figures else None
     certain = certainty_words(first, moved_word(direction), "interval") if first else ""
-    label = printable(first.slice.partition("=")[2] or first.slice) if first else ""
+    label = escape_unprintable(first.slice.partition("=")[2] or first.slice) if first else ""
     parts = [
         _failure_head(outcome, suite, width),
         list(cause_lines(suite, width, outcome)),
         [
             *_figure_lines(outcome, width),
-            *(wrapped(certain, width, f"  {label}: ", "    ") if certain else []),
-            *(line for fact in facts for line in wrapped(fact, width, "  ", "    ")),
+            *(wrap_text(certain, width, f"  {label}: ", "    ") if certain else []),
+            *(line for fact in facts for line in wrap_text(fact, width, "  ", "    ")),
         ],
         _query_lines(outcome, suite.depth, width, queries),
         list(circumstance_lines(outcome, suite, date, width, report, verbose=statistics)),
@@ -61,8 +69,11 @@ def failure_text(
 
 def _failure_head(outcome: Outcome, suite: SuiteResult, width: int) -> list[str]:
     first, *others = outcome.headline.splitlines() or [""]
-    place = f"{printable(outcome.place)}: " if outcome.place else ""
-    headline = [place + printable(first), *map(printable, others)]  # that of an error may have several lines
+    place = f"{escape_unprintable(outcome.place)}: " if outcome.place else ""
+    headline = [
+        place + escape_unprintable(first),
+        *map(escape_unprintable, others),
+    ]  # that of an error may have several lines
     return [*headline, *sentence_lines(outcome.sentence, suite, width)]
 
 
@@ -70,7 +81,7 @@ def sentence_lines(sentence: str, suite: SuiteResult, limit: int) -> list[str]:
     """A sentence, and the owner of the suite."""
     owner = f"Owner {suite.owner}." if suite.owner else ""
     text = " ".join(filter(None, (sentence, owner)))
-    return wrapped(text, limit) if text else []
+    return wrap_text(text, limit) if text else []
 
 
 def cause_lines(suite: SuiteResult, limit: int, outcome: Outcome | None = None) -> Iterator[str]:
@@ -81,10 +92,10 @@ def cause_lines(suite: SuiteResult, limit: int, outcome: Outcome | None = None) 
     whole = outcome is None or outcome.id == next(red, outcome).id
     for number, cause in enumerate(suite.diagnoses if whole else suite.diagnoses[:1]):
         label = "also" if number else cause_label("fail", cause).lower()
-        yield from wrapped(printable(cause_words(cause)), limit, f"  {label}: ", "    ")
+        yield from wrap_text(escape_unprintable(cause_words(cause)), limit, f"  {label}: ", "    ")
         if not number and whole:
-            yield from wrapped(printable(cause.advice), limit, "    ", "    ") if cause.advice else ()
-            yield from wrapped(queries_words(cause), limit, "    ", "    ") if cause.queries else ()
+            yield from wrap_text(escape_unprintable(cause.advice), limit, "    ", "    ") if cause.advice else ()
+            yield from wrap_text(queries_words(cause), limit, "    ", "    ") if cause.queries else ()
 
 
 def _has_cause(outcome: Outcome) -> bool:
@@ -93,9 +104,9 @@ def _has_cause(outcome: Outcome) -> bool:
 
 def queries_words(cause: Diagnosis) -> str:
     """The first queries of a cause: ``queries: q07, q12 and 8 more``."""
-    named = [cut(each, LONGEST_TITLE) for each in cause.queries[:CAUSE_QUERIES]]
+    named = [truncate(each, LONGEST_TITLE) for each in cause.queries[:CAUSE_QUERIES]]
     more = cause.affected - len(named)
-    return f"queries: {', '.join(map(printable, named))}{f' and {more} more' if more else ''}"
+    return f"queries: {', '.join(map(escape_unprintable, named))}{f' and {more} more' if more else ''}"
 
 
 def circumstance_lines(
@@ -108,12 +119,12 @@ def circumstance_lines(
     where = f"report: {report}" if report else ""
     stored = outcome.compares and not outcome.against
     if outcome.against:
-        yield from wrapped(outcome.against, limit, "  compared with: ", "    ")
+        yield from wrap_text(outcome.against, limit, "  compared with: ", "    ")
     if stored and suite.cause is not None:
-        yield from wrapped(cause_sentence(suite.cause, outcome.metric), limit, "  inputs: ", "    ")
+        yield from wrap_text(cause_sentence(suite.cause, outcome.metric), limit, "  inputs: ", "    ")
     if stored and suite.baseline is not None:
         line = f"  baseline: {baseline_words(suite.baseline, date)}"
-        if where and width(line) + 6 + width(where) <= limit:
+        if where and measure_width(line) + 6 + measure_width(where) <= limit:
             line, where = f"{line}      {where}", ""
         yield line
     if where:
@@ -130,10 +141,10 @@ def circumstance_lines(
 
 def baseline_words(baseline: BaselineInfo, date: str) -> str:
     """The accepted commit, and its age: ``3f9c2e1 on main, 2 days old``."""
-    commit = printable(baseline.commit[:7]) or (
+    commit = escape_unprintable(baseline.commit[:7]) or (
         "no commit yet" if baseline.branch else "no commit (not in a git repository)"
     )
-    branch = f" on {printable(baseline.branch)}" if baseline.branch else ""
+    branch = f" on {escape_unprintable(baseline.branch)}" if baseline.branch else ""
     dirty = " with uncommitted changes" if baseline.dirty else ""
     forced = ", forced" if baseline.forced else ""
     return f"{commit}{branch}{dirty}, {_age(baseline.date, date)}{forced}"
@@ -144,13 +155,13 @@ def _age(then: str, now: str) -> str:
     try:
         passed = _moment(now) - _moment(then)
     except ValueError:
-        return printable(then) or "of unknown date"
+        return escape_unprintable(then) or "of unknown date"
     if passed < timedelta(0):
-        return f"of {printable(then)}"
+        return f"of {escape_unprintable(then)}"
     seconds = int(passed.total_seconds())
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= size:
-            return f"{counted(seconds // size, unit)} old"
+            return f"{format_count(seconds // size, unit)} old"
     return "less than a minute old"
 
 
@@ -196,7 +207,7 @@ def _figure_lines(outcome: Outcome, limit: int) -> list[str]:
     rows: list[list[str]] = []
     for spacing, most in tries:
         rows = _slices(outcome.figures, spacing, most)
-        if max(width(row[-1]) for row in rows) <= limit - 2:
+        if max(measure_width(row[-1]) for row in rows) <= limit - 2:
             break
     return [f"  {line}" for row in rows for line in row]
 
@@ -212,15 +223,20 @@ def _slices(figures: Sequence[SliceFigures], spacing: Spacing, most: int) -> lis
     right = range(1, len(header))
     counts = ([f"{number:,}" for number in (each.worse, each.better, each.same)] for each in figures)
     cells = [spacing.slash.join(each) if compared else "" for each in counts]
-    broad = max(map(width, cells))
+    broad = max(map(measure_width, cells))
     last = [
-        cell + (" " * (broad - width(cell)) + spacing.over.format(_decided(each, spacing.brief)) if each.over else "")
+        cell
+        + (
+            " " * (broad - measure_width(cell)) + spacing.over.format(_decided(each, spacing.brief))
+            if each.over
+            else ""
+        )
         for cell, each in zip(cells, figures, strict=True)
     ]
     header.append(spacing.slash.join(("worse", "better", "same")) if compared else "")
     gaps = spacing.gaps if compared else (3, 3, 0)
     wide = [[*row, cell] for row, cell in zip(rows, last, strict=True)]
-    return laid_out([header, *wide], right, gaps[: len(header) - 1], most)
+    return lay_out_rows([header, *wide], right, gaps[: len(header) - 1], most)
 
 
 def _decided(each: SliceFigures, brief: bool) -> str:
@@ -236,13 +252,13 @@ def _query_lines(outcome: Outcome, depth: int, limit: int, shown: int | None) ->
         return []
     lines, *rows = _queries(queries, outcome, depth, limit)
     for row, query in zip(rows, queries, strict=True):
-        lines += [*row, *(f"    {line}" for line in (wrapped(query.note, limit - 4) if query.note else ()))]
+        lines += [*row, *(f"    {line}" for line in (wrap_text(query.note, limit - 4) if query.note else ()))]
     return [*lines, *_more(outcome, len(queries)), *top_lines(queries[0], limit)]
 
 
 def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit: int) -> list[list[str]]:
     """The lines of the header and of each query; columns that no query has anything in are left out."""
-    columns = [[cut(outcome.metric, WIDEST_METRIC) or "value", *(moved_text(query) for query in queries)]]
+    columns = [[truncate(outcome.metric, WIDEST_METRIC) or "value", *(moved_text(query) for query in queries)]]
     if not any(query.now is not None or query.baseline is not None for query in queries):
         columns = []
     gaps = [3][: len(columns)]
@@ -252,33 +268,35 @@ def _queries(queries: Sequence[QueryChange], outcome: Outcome, depth: int, limit
         columns.append(["now at", *(now_at(query.best, depth) for query in queries)])
         gaps = [*gaps, 4 if gaps else 3, 2]
     right = [len(columns)] if len(columns) > 1 else []
-    others = sum(max(width(printable(cell)) for cell in column) for column in columns)
+    others = sum(max(measure_width(escape_unprintable(cell)) for cell in column) for column in columns)
     room = max(NARROW, min(WIDEST_QUERY, limit - 2 - others - sum(gaps)))
     names = [outcome.worst, *(named_query(query, room) for query in queries)]
-    rows = laid_out(list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, width(outcome.worst))})
+    rows = lay_out_rows(
+        list(zip(names, *columns, strict=True)), right, gaps, {0: max(room, measure_width(outcome.worst))}
+    )
     return [[f"  {line}" for line in row] for row in rows]
 
 
 def _fitting_document(query: QueryChange, room: int) -> str:
     """The same; of an id that is longer than a table has room for, both ends: ids often begin alike."""
     whole = best_document(query)
-    if query.best is None or width(printable(whole)) <= room:
+    if query.best is None or measure_width(escape_unprintable(whole)) <= room:
         return whole
     if query.best.title:  # it is cut to the room, or left out where that would leave less than a word
-        title = printable(query.best.title)
-        left = width(title) + room - width(printable(whole))
-        shorter = replace(query.best, title=cut(title, left) if left >= SHORTEST_TITLE else "")
+        title = escape_unprintable(query.best.title)
+        left = measure_width(title) + room - measure_width(escape_unprintable(whole))
+        shorter = replace(query.best, title=truncate(title, left) if left >= SHORTEST_TITLE else "")
         return _fitting_document(replace(query, best=shorter), room)
-    name = printable(query.best.document)
-    short = cut_in_the_middle(name, room - width(printable(whole)) + width(name))
+    name = escape_unprintable(query.best.document)
+    short = truncate_middle(name, room - measure_width(escape_unprintable(whole)) + measure_width(name))
     return best_document(replace(query, best=replace(query.best, document=short)))
 
 
 def named_query(query: QueryChange, room: int) -> str:
     """The id whole, and as much of the text as there is room for."""
-    name, text = printable(query.query), " ".join(printable(query.text).split())
-    left = room - width(name) - 3
-    return f'{name} "{cut(text, left)}"' if text and left >= min(width(text), 6) else name
+    name, text = escape_unprintable(query.query), " ".join(escape_unprintable(query.text).split())
+    left = room - measure_width(name) - 3
+    return f'{name} "{truncate(text, left)}"' if text and left >= min(measure_width(text), 6) else name
 
 
 def moved_text(query: QueryChange) -> str:
@@ -329,12 +347,14 @@ def top_lines(query: QueryChange, limit: int) -> list[str]:
     """The top documents now, with their grades."""
     if not query.top:
         return []
-    documents = [printable(replace(placed, title=cut(placed.title, LONGEST_TITLE)).named) for placed in query.top]
+    documents = [
+        escape_unprintable(replace(placed, title=truncate(placed.title, LONGEST_TITLE)).named) for placed in query.top
+    ]
     if all(placed.grade is None for placed in query.top):
         text = f"{', '.join(documents)} ({'none' if len(documents) > 1 else 'not'} judged)"
     else:
         text = ", ".join(f"{name} ({grade_words(placed)})" for name, placed in zip(documents, query.top, strict=True))
-    return wrapped(f"{printable(query.query)} top {len(query.top)} is now {text}", limit, "  ", "    ")
+    return wrap_text(f"{escape_unprintable(query.query)} top {len(query.top)} is now {text}", limit, "  ", "    ")
 
 
 WHOLE = 20
@@ -446,7 +466,7 @@ def _source_change(cause: Cause) -> str:
         return f"rankings from {now[5:]} (baseline: {before[5:]})"
     then, here = before.split(", "), now.split(", ")
     own, its = (
-        cut(", ".join(each for each in mine if each not in others), _LONGEST)
+        truncate(", ".join(each for each in mine if each not in others), _LONGEST)
         for mine, others in ((here, then), (then, here))
     )
     return f"the source has {own or 'fewer options'} (baseline: {its or 'without'})"
@@ -457,12 +477,12 @@ def _moved_queries(cause: Cause) -> str:
     for names, verb in ((cause.added, "added"), (cause.removed, "removed")):
         more = [f"… and {len(names) - LISTED:,} more"] if len(names) > LISTED else []
         if names:
-            moved.append(f"{counted(len(names), 'query')} {verb} ({', '.join([*names[:LISTED], *more])})")
+            moved.append(f"{format_count(len(names), 'query')} {verb} ({', '.join([*names[:LISTED], *more])})")
     return ", ".join(moved) or "the content of the queries file changed"
 
 
 def _judgments(cause: Cause) -> str:
-    queries = counted(cause.judgments, "query")
+    queries = format_count(cause.judgments, "query")
     if not cause.edits:
         return f"judgments of {queries} changed"
     number = len(cause.edits) if cause.edited is None else cause.edited

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from pytest_ireval.text_table import printable
+from pytest_ireval.text_table import escape_unprintable
 
 LONGEST = 300
 """A longer text is cut; ids, reasons and queries are shorter unless they are an attack."""
@@ -32,7 +32,7 @@ _MANY = re.compile(f"`{{{FENCE + 1},}}")
 
 def _shortened(text: str, most: int = LONGEST) -> str:
     """In one line, control characters and those that turn the direction of writing spelled out."""
-    line = printable(" ".join(text.split()))
+    line = escape_unprintable(" ".join(text.split()))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
@@ -55,7 +55,7 @@ def literal(text: str, most: int = LONGEST) -> str:
 
 def fenced(text: str, language: str = "", most: int = 4000) -> str:
     """A block of code, with the lines of ``text``."""
-    lines = [_MANY.sub(f"{'`' * FENCE}…", printable(line)) for line in text.splitlines()]
+    lines = [_MANY.sub(f"{'`' * FENCE}…", escape_unprintable(line)) for line in text.splitlines()]
     shown = "\n".join(lines)
     if len(shown) > most:
         shown = f"{shown[:most]}…"

@@ -40,7 +40,7 @@ from pytest_ireval.report.wording import (
 )
 from pytest_ireval.results.outcome import Outcome, QueryChange
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 
 def page_text(
@@ -52,7 +52,7 @@ def page_text(
     scripts = tuple(Asset(read_asset(name)) for name in _SCRIPTS)
     alone = len(run.suites) == 1
     warned = sum(word_of(each) == "warning" for suite in run.suites for each in suite.outcomes)
-    among = f" ({counted(warned, 'warning')} among them)" if warned else ""
+    among = f" ({format_count(warned, 'warning')} among them)" if warned else ""
     return (
         environment()
         .get_template("index.html.jinja")

@@ -18,7 +18,7 @@ from pytest_ireval.report.commands import link_to, query_anchor, shell_word, sou
 from pytest_ireval.report.wording import change, figure, word_of
 from pytest_ireval.results.outcome import Outcome, Placed
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 _FIRST, FIRST_WITHOUT_SCRIPT = 20, 10
 """The shown ranks of either side, before other documents of account; views without a script take ten times the room."""
@@ -212,7 +212,7 @@ def _rankings(suite: SuiteResult, documents: QueryDocuments) -> RankingsShown:
     now = tuple(_side(suite, kept, compared=compared, now=True))
     known, relevant = "This query has no judgments.", documents.relevant
     if relevant is not None:
-        known = f"{counted(relevant, 'relevant document')} {'is' if relevant == 1 else 'are'} known."
+        known = f"{format_count(relevant, 'relevant document')} {'is' if relevant == 1 else 'are'} known."
     return RankingsShown(
         compared=compared,
         baseline=before,

@@ -21,7 +21,8 @@ from pytest_ireval.report.failure_text import (
 )
 from pytest_ireval.results.outcome import Outcome, QueryChange
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.text_table import counted, cut, laid_out, printable, wrapped
+from pytest_ireval.text_table import escape_unprintable, lay_out_rows, truncate, wrap_text
+from pytest_ireval.words import format_count
 
 RED = ("fail", "error")
 MOST_LISTED = 20
@@ -87,7 +88,7 @@ def ranges_words(numbers: Sequence[int]) -> str:
 
 def others_words(check: RedCheck) -> str:
     """``and 6 more checks`` of the same reason; nothing where there are none."""
-    return f"and {counted(len(check.others), 'more check')}" if check.others else ""
+    return f"and {format_count(len(check.others), 'more check')}" if check.others else ""
 
 
 def suite_text(
@@ -97,7 +98,7 @@ def suite_text(
     checks = red_checks(suite, outcomes)
     if suite.error:
         unknown = len(suite.planned) or len(outcomes)
-        return f"{suite.error}\n\n  {counted(unknown, 'check')} of this suite could not be made"
+        return f"{suite.error}\n\n  {format_count(unknown, 'check')} of this suite could not be made"
     if len(checks) == 1:
         only = failure_text(
             checks[0].outcome, suite, date=date, width=width, queries=queries, report=report, statistics=False
@@ -110,7 +111,9 @@ def suite_text(
     shown = found[:queries]
     around = replace(first, queries=tuple(each.change for each in shown if each.metric == first.metric))
     parts = [
-        sentence_lines(f"{printable(suite.path)}: {len(red)} of {len(suite.planned)} checks {failed}.", suite, width),
+        sentence_lines(
+            f"{escape_unprintable(suite.path)}: {len(red)} of {len(suite.planned)} checks {failed}.", suite, width
+        ),
         list(cause_lines(suite, width)),
         [*_listed(checks, suite, width)],
         _queries(found, shown, suite, width),
@@ -125,14 +128,14 @@ def _listed(checks: Sequence[RedCheck], suite: SuiteResult, limit: int) -> Itera
         first, *more = check.headline.splitlines() or [""]
         start = f"  {number:>{room}}  "
         at = check.outcome
-        against = f", compared with {printable(at.against)}" if at.against else ""
-        place = f", line {at.line}" if at.line and at.file == suite.path else f", {printable(at.place)}"
-        yield from wrapped(f"{printable(first)}{against}{place}", limit, start, " " * len(start))
+        against = f", compared with {escape_unprintable(at.against)}" if at.against else ""
+        place = f", line {at.line}" if at.line and at.file == suite.path else f", {escape_unprintable(at.place)}"
+        yield from wrap_text(f"{escape_unprintable(first)}{against}{place}", limit, start, " " * len(start))
         more += at.facts if at.verdict == "error" else ()
-        yield from (" " * len(start) + printable(line) for line in more)
+        yield from (" " * len(start) + escape_unprintable(line) for line in more)
         yield from [" " * len(start) + others_words(check)] if check.others else []
     if len(checks) > MOST_LISTED:
-        yield f"  … and {counted(len(checks) - MOST_LISTED, 'more check')}: -v shows all"
+        yield f"  … and {format_count(len(checks) - MOST_LISTED, 'more check')}: -v shows all"
 
 
 def _queries(found: Sequence[RedQuery], shown: Sequence[RedQuery], suite: SuiteResult, limit: int) -> list[str]:
@@ -145,9 +148,9 @@ def _queries(found: Sequence[RedQuery], shown: Sequence[RedQuery], suite: SuiteR
         value = f"{each.metric} {moved}".strip() if len(metrics) > 1 else moved
         rows.append([named_query(each.change, limit // 2), value, ranges_words(each.checks)])
     lines = []
-    for row, query in zip(laid_out(rows, (), (3, 3), {0: limit // 2}), (None, *shown), strict=True):
+    for row, query in zip(lay_out_rows(rows, (), (3, 3), {0: limit // 2}), (None, *shown), strict=True):
         lines += [f"  {line}".rstrip() for line in row]
-        lines += [line for text in _beneath(query, suite) for line in wrapped(text, limit, "    ")] if query else []
+        lines += [line for text in _beneath(query, suite) for line in wrap_text(text, limit, "    ")] if query else []
         lines += [f"  {line}" for line in top_lines(shown[0].change, limit - 2)] if query is shown[0] else []
     more = len(found) - len(shown)
     return [*lines, *([f"  … and {more:,} more: -v shows each check with its queries"] if more else [])]
@@ -156,7 +159,7 @@ def _queries(found: Sequence[RedQuery], shown: Sequence[RedQuery], suite: SuiteR
 def _beneath(query: RedQuery, suite: SuiteResult) -> Iterator[str]:
     best = query.change.best
     if query.change.note:
-        yield printable(query.change.note)
+        yield escape_unprintable(query.change.note)
     elif best is not None and best.baseline is not None:
-        document = printable(replace(best, title=cut(best.title, LONGEST_TITLE)).named)
+        document = escape_unprintable(replace(best, title=truncate(best.title, LONGEST_TITLE)).named)
         yield f"{document} ({grade_words(best)}): #{best.baseline} -> {now_at(best, suite.depth)}"

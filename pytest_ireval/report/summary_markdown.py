@@ -30,7 +30,7 @@ from pytest_ireval.report.summary_table import (
 from pytest_ireval.report.wording import certainty_words, figure, is_explained, lowers, moved_figures, words_of
 from pytest_ireval.results.outcome import Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 LIMIT = 65_000
 """Characters; a comment on a code host holds 65,535, and a bot that posts it may add a line."""
@@ -105,7 +105,7 @@ def _red(suite: SuiteResult, date: str, links: SourceLinks, first: int) -> Itera
     owner = suite.owner if OWNER.fullmatch(suite.owner) else inert(suite.owner, 80)
     title = f"### {inert(suite.name)}: {_how_red(suite)}" + (f"\n\nOwner: {owner}" if suite.owner else "")
     if suite.error:
-        unknown = counted(len(suite.planned) or len(suite.outcomes), "check")
+        unknown = format_count(len(suite.planned) or len(suite.outcomes), "check")
         text = f"{title}\n\n{fenced(suite.error)}\n\n{unknown} of this suite could not be made."
         yield SummaryPart(((FIRST_RED, text), (RED_TITLE, title)))
         return
@@ -197,7 +197,7 @@ def _figures(run: RunResult) -> Iterator[SummaryPart]:
 def _figures_table(title: str, rows: Sequence[Sequence[str]], names: Sequence[str]) -> str:
     header, *cells = filled([("suite", *map(inert, names)), *rows])
     text = markdown_table(header, cells, range(2, 5))
-    return folded(f"{title}: {counted(len(rows), 'row')}", text) if len(rows) > 12 else f"### {title}\n\n{text}"
+    return folded(f"{title}: {format_count(len(rows), 'row')}", text) if len(rows) > 12 else f"### {title}\n\n{text}"
 
 
 def _rows(suite: SuiteResult) -> list[list[str]]:
@@ -228,7 +228,7 @@ def _last(run: RunResult) -> str:
         lines.append(f"Not affected by what changed{since}: {_named(run.unaffected)}")
     if run.base:
         lines.append(f"Baselines were compared with those of the merge base with {literal(run.base)}")
-    counts = f"{counted(len(run.suites), 'suite')}, {verdicts_in_words(run.suites)}" if run.suites else ""
+    counts = f"{format_count(len(run.suites), 'suite')}, {verdicts_in_words(run.suites)}" if run.suites else ""
     commit = f"commit {literal(run.commit[:12])}" if run.commit else ""
     branch = f" on {literal(run.branch)}" if commit and run.branch else ""
     dirty = " with uncommitted changes" if commit and run.dirty else ""
@@ -244,11 +244,11 @@ def _named(suites: Sequence[str]) -> str:
 def _notice(fit: Fit, rest: str) -> str:
     said = []
     if fit.shortened:
-        said.append(f"{counted(fit.shortened, 'failure')} shortened to one line")
+        said.append(f"{format_count(fit.shortened, 'failure')} shortened to one line")
     if fit.omitted:
-        said.append(f"{counted(fit.omitted, 'failure')} left out")
+        said.append(f"{format_count(fit.omitted, 'failure')} left out")
     if fit.others:
-        said.append(f"{counted(fit.others, 'other part')} shortened or left out")
+        said.append(f"{format_count(fit.others, 'other part')} shortened or left out")
     where = f"Everything is in {literal(rest)}" if rest else "`-vv` shows everything in the log"
     return f"**This summary is incomplete**: {', '.join(said)}. {where}."
 

@@ -21,7 +21,8 @@ from pytest_ireval.report.wording import (
 )
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SinceBase, SliceRow, SuiteResult
-from pytest_ireval.text_table import aligned, counted, cut, laid_out, magnitude, printable, width, wrapped
+from pytest_ireval.text_table import align_rows, escape_unprintable, lay_out_rows, measure_width, truncate, wrap_text
+from pytest_ireval.words import format_count, format_magnitude
 
 LISTED = 5
 """The number of queries or suites that are named; the others are counted."""
@@ -44,12 +45,16 @@ def summary_lines(run: RunResult, limit: int = 80, files: Sequence[str] = (), *,
         _figures(run, limit, statistics),
         list(_since_base(run, limit)),
         _rests_on(run.suites, limit),
-        [line for note in notes_of_run(run) for line in wrapped(note, limit, then="  ")],
-        [f"written: {printable(file)}" for file in files],
+        [line for note in notes_of_run(run) for line in wrap_text(note, limit, then="  ")],
+        [f"written: {escape_unprintable(file)}" for file in files],
         _affected_lines(run, limit),
         _not_selected_lines(run, limit),
-        [printable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
-        [line for warning in run.warnings for line in wrapped(f"warning: {printable(warning)}", limit, then="  ")],
+        [escape_unprintable(line) for problem in run.problems for line in f"problem: {problem}".splitlines()],
+        [
+            line
+            for warning in run.warnings
+            for line in wrap_text(f"warning: {escape_unprintable(warning)}", limit, then="  ")
+        ],
         [line for suite in run.suites for line in _cause_lines(suite, limit)],
         [*whose_lines(run, limit), *_verdict_lines(run, limit)],
     ]
@@ -81,10 +86,10 @@ def _since_base(run: RunResult, limit: int) -> Iterator[str]:
         if since is None or not run.base:
             continue
         several = f"{suite.name}: " if len(run.suites) > 1 else ""
-        yield from wrapped(printable(several + since_base_words(since, run.base)), limit, then="  ")
+        yield from wrap_text(escape_unprintable(several + since_base_words(since, run.base)), limit, then="  ")
         if since.rows:
             rows = [["metric", "slice", run.base, "branch", "change", ""], *since_base_rows(since, slices=False)]
-            yield from (f"  {line}" for line in aligned(rows, range(2, 6)))
+            yield from (f"  {line}" for line in align_rows(rows, range(2, 6)))
 
 
 def _figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
@@ -95,14 +100,14 @@ def _figures(run: RunResult, limit: int, statistics: bool) -> list[str]:
     names = [name for suite in suites for name in (suite.name, *[""] * (len(metric_rows(suite)) - 1))]
     titles, *above = filled([header_of(run), *above], statistics=statistics)
     beside = [[name, *row] for name, row in zip(("suite", *names), (titles, *above), strict=True)]
-    lines = laid_out(beside, range(2, 5), most={0: WIDEST, 1: WIDEST})
+    lines = lay_out_rows(beside, range(2, 5), most={0: WIDEST, 1: WIDEST})
     if _fits(lines, limit):
         return [line for row in lines for line in row]
     header, *cells = _narrow([titles, *above], limit - 2)
     cell = iter(cells)
     shown = [f"  {line}" for line in header]
     for suite in suites:
-        shown += [printable(suite.name), *(f"  {line}" for _ in metric_rows(suite) for line in next(cell))]
+        shown += [escape_unprintable(suite.name), *(f"  {line}" for _ in metric_rows(suite) for line in next(cell))]
     return shown
 
 
@@ -110,16 +115,16 @@ def _narrow(rows: Sequence[Sequence[str]], limit: int) -> list[list[str]]:
     """The lines below the name of a suite; where there is little room, figures are below long names, too."""
     lines: list[list[str]] = []
     for most in (WIDEST, WIDEST // 2, NARROW):
-        lines = laid_out(rows, range(1, 4), most={0: most})
+        lines = lay_out_rows(rows, range(1, 4), most={0: most})
         if _fits(lines, limit):
             return lines
     closer = [[cell.replace(" .. ", "..") for cell in row] for row in rows]
-    return laid_out(closer, range(1, 4), most={0: NARROW})
+    return lay_out_rows(closer, range(1, 4), most={0: NARROW})
 
 
 def _fits(rows: Sequence[Sequence[str]], limit: int) -> bool:
     """Tell whether the figures fit; a name alone on a line may be longer."""
-    return all(width(lines[-1]) <= limit for lines in rows)
+    return all(measure_width(lines[-1]) <= limit for lines in rows)
 
 
 def filled(table: Sequence[Sequence[str]], *, statistics: bool = True) -> list[list[str]]:
@@ -157,7 +162,7 @@ def _rows_of(suite: SuiteResult, metric: MetricFigures) -> Iterator[list[str]]:
 
 
 def _row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]:
-    can_show = "-" if of.resolution is None else magnitude(of.resolution)
+    can_show = "-" if of.resolution is None else format_magnitude(of.resolution)
     certain = "-" if of.low is None or of.high is None else interval(of.low, of.high)
     return [name, figure(of.now), figure(of.baseline), change(of.change), certain, can_show, verdict]
 
@@ -201,16 +206,18 @@ def _rests_on(suites: Sequence[SuiteResult], limit: int) -> list[str]:
         [suite.name, f"{suite.counts.queries:,}", f"{suite.counts.judged:,}", *(f"{n[i]:,}" for _, n in columns)]
         for i, suite in enumerate(found)
     ]
-    lines = laid_out([header, *rows], range(1, len(header)), most=WIDEST)
+    lines = lay_out_rows([header, *rows], range(1, len(header)), most=WIDEST)
     if _fits(lines, limit):
         return [line for row in lines for line in row]
-    return [line for suite in found for line in wrapped(_counts_in_words(suite), limit, then="  ")]
+    return [line for suite in found for line in wrap_text(_counts_in_words(suite), limit, then="  ")]
 
 
 def _counts_in_words(suite: SuiteResult) -> str:
     numbers = [(count_name(name, [suite]), count(suite.counts)) for name, count in COUNTS]
     said = [f"{name}: {number:,}" for name, number in numbers if number]
-    return "; ".join([f"{suite.name}: {counted(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said])
+    return "; ".join(
+        [f"{suite.name}: {format_count(suite.counts.queries, 'query')}, {suite.counts.judged:,} judged", *said]
+    )
 
 
 def notes_of_run(run: RunResult) -> Iterator[str]:
@@ -230,7 +237,7 @@ def section_warnings(run: RunResult) -> Iterator[str]:
     """The sections of plugins that could not be added to the report."""
     for each in run.sections:
         if each.problem:
-            yield printable(f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}")
+            yield escape_unprintable(f"warning: section {each.title!r} of {each.plugin} is not shown: {each.problem}")
 
 
 def _notes_of(suite: SuiteResult) -> Iterator[str]:
@@ -253,7 +260,7 @@ def _notes_of(suite: SuiteResult) -> Iterator[str]:
     yield from (f"inconclusive: {_told(each)}" for each in suite.outcomes if each.verdict == "inconclusive")
     yield from suite.notes
     if suite.to_judge:
-        documents = counted(len(suite.to_judge), "unjudged document")
+        documents = format_count(len(suite.to_judge), "unjudged document")
         yield f"{documents} to judge first, of all checks that are red or undecided: to_judge.tsv"
     yield from _worth_a_look(suite)
 
@@ -273,7 +280,7 @@ def _worth_a_look(suite: SuiteResult) -> Iterator[str]:
         and each.figures.slice not in above
         and (each.metric, each.figures.slice) not in by_rule
     ]
-    among = counted(len(suite.slices), "figure")
+    among = format_count(len(suite.slices), "figure")
     once: dict[str, SliceRow] = {}
     for each in sorted(found, key=lambda each: each.corrected or 0.0):
         once.setdefault(each.figures.slice, each)
@@ -296,9 +303,9 @@ def _some(names: Sequence[str]) -> str:
 def brief_lines(run: RunResult, limit: int) -> list[str]:
     """A line for each red suite, one for the warnings of each suite, and the verdict; nothing if all is well."""
     red = [suite for suite in run.suites if suite.verdict in _RED]
-    lines = [line for suite in red for line in (cut(_red(suite), limit), *_cause_lines(suite, limit))]
+    lines = [line for suite in red for line in (truncate(_red(suite), limit), *_cause_lines(suite, limit))]
     warned = ((each, [o.headline for o in each.outcomes if o.warning and o.verdict == "pass"]) for each in run.suites)
-    lines += [cut(_first_of(found, "warning", suite), limit) for suite, found in warned if found]
+    lines += [truncate(_first_of(found, "warning", suite), limit) for suite, found in warned if found]
     whole = run.verdict == "pass" and not run.not_selected
     return lines if whole else [*lines, *_verdict_lines(run, limit)]
 
@@ -306,7 +313,7 @@ def brief_lines(run: RunResult, limit: int) -> list[str]:
 def _cause_lines(suite: SuiteResult, limit: int) -> Iterator[str]:
     for cause in suite.diagnoses[:1]:
         label = cause_label(suite.verdict, cause).lower()
-        yield from wrapped(printable(f"{label}: {suite.name}: {cause_words(cause)}"), limit, then="  ")
+        yield from wrap_text(escape_unprintable(f"{label}: {suite.name}: {cause_words(cause)}"), limit, then="  ")
 
 
 def _red(suite: SuiteResult) -> str:
@@ -317,27 +324,27 @@ def _red(suite: SuiteResult) -> str:
 def _first_of(found: Sequence[str], word: str, suite: SuiteResult) -> str:
     first = next(iter(found), "no verdict").partition("\n")[0]
     more = f" and {len(found) - 1:,} more: " if len(found) > 1 else ": "
-    return printable(f"{word}: {suite.name}{more}{first}")
+    return escape_unprintable(f"{word}: {suite.name}{more}{first}")
 
 
 def _verdict_lines(run: RunResult, limit: int) -> list[str]:
     """The last line: the number of suites by verdict, with the names of those that did not pass."""
     if not run.suites:
         none = "no suite is affected" if run.unaffected else "no suites"
-        return wrapped(f"ireval: {run.verdict}, {none}", limit, then="  ")
+        return wrap_text(f"ireval: {run.verdict}, {none}", limit, then="  ")
     said = []
     for verdict in reversed(VERDICTS):
         names = [suite.name for suite in run.suites if suite.verdict == verdict]
         if names:
             named = f" ({_some(names)})" if verdict != "pass" else ""
-            said.append(f"{counted(len(names), 'suite')} {_DONE[verdict]}{named}")
+            said.append(f"{format_count(len(names), 'suite')} {_DONE[verdict]}{named}")
     if run.not_selected:
-        said.append(f"{counted(len(run.not_selected), 'suite')} not selected ({_some(run.not_selected)})")
+        said.append(f"{format_count(len(run.not_selected), 'suite')} not selected ({_some(run.not_selected)})")
     if run.failed_tests:
-        said.append(f"{counted(len(run.failed_tests), 'Python test')} failed")
+        said.append(f"{format_count(len(run.failed_tests), 'Python test')} failed")
     whole = [", ".join(said), verdicts_in_words(run.suites), *reservations(run)]
-    text = f"ireval: {run.verdict}: {'; '.join(map(printable, whole))}"
-    return wrapped(text, limit, then="  ")
+    text = f"ireval: {run.verdict}: {'; '.join(map(escape_unprintable, whole))}"
+    return wrap_text(text, limit, then="  ")
 
 
 _DONE: dict[Verdict, str] = {
@@ -352,7 +359,7 @@ def verdicts_in_words(suites: Iterable[SuiteResult]) -> str:
     """The number of rules by verdict: ``12 verdicts: 1 fail, 11 pass``."""
     every = [outcome.verdict for suite in suites for outcome in suite.outcomes]
     said = [f"{every.count(verdict):,} {verdict}" for verdict in reversed(VERDICTS) if verdict in every]
-    return f"{counted(len(every), 'verdict')}: {', '.join(said)}" if every else "no verdicts"
+    return f"{format_count(len(every), 'verdict')}: {', '.join(said)}" if every else "no verdicts"
 
 
 LISTED_FILES = 40
@@ -364,24 +371,24 @@ def _affected_lines(run: RunResult, limit: int) -> list[str]:
     if not run.unaffected:
         return []
     text = f"not affected by what changed since {run.changed_since}: {_names_and_count(run.unaffected)}"
-    return wrapped(text, limit, then="  ")
+    return wrap_text(text, limit, then="  ")
 
 
 def _not_selected_lines(run: RunResult, limit: int) -> list[str]:
     text = f"not selected: {_names_and_count(run.not_selected)}"
-    return wrapped(printable(text), limit, then="  ") if run.not_selected else []
+    return wrap_text(escape_unprintable(text), limit, then="  ") if run.not_selected else []
 
 
 def _names_and_count(suites: Sequence[str]) -> str:
     more = ", …" if len(suites) > LISTED_FILES else ""
-    return f"{', '.join(suites[:LISTED_FILES])}{more} ({counted(len(suites), 'suite')})"
+    return f"{', '.join(suites[:LISTED_FILES])}{more} ({format_count(len(suites), 'suite')})"
 
 
 def reason_lines(run: RunResult, limit: int = 80) -> list[str]:
     """Why each of the others took part."""
     reasons = [f"{suite.name}: {suite.affected_by}" for suite in run.suites if suite.affected_by]
-    lines = [line for reason in reasons for line in wrapped(printable(reason), limit, then="  ")]
-    return [f"affected by what changed since {printable(run.changed_since)}:", *lines, ""] if lines else []
+    lines = [line for reason in reasons for line in wrap_text(escape_unprintable(reason), limit, then="  ")]
+    return [f"affected by what changed since {escape_unprintable(run.changed_since)}:", *lines, ""] if lines else []
 
 
 DIRTY = "commit them with the baseline, so that it can be measured again"
@@ -392,7 +399,7 @@ def update_lines(run: RunResult, limit: int = 80) -> list[str]:
     parts = [_accepted(suite, limit) for suite in run.suites if suite.name in run.accepted]
     if parts and run.dirty:
         on = f" on commit {run.commit[:7]}" if run.commit else ""
-        parts.append(wrapped(f"accepted with uncommitted changes{on}: {DIRTY}", limit, then="  "))
+        parts.append(wrap_text(f"accepted with uncommitted changes{on}: {DIRTY}", limit, then="  "))
     return [line for part in parts for line in (*part, "")][:-1]
 
 
@@ -405,11 +412,11 @@ def _accepted(suite: SuiteResult, limit: int) -> list[str]:
         if not metric.lists  # it compares lists, and has no figure that could be accepted
     ]
     header = ["metric", "was", "now", "change", *([] if new else ["worse / better / same"])]
-    lines = [f"{printable(suite.name)}: {'first baseline' if new else 'new baseline'}"]
+    lines = [f"{escape_unprintable(suite.name)}: {'first baseline' if new else 'new baseline'}"]
     if rows:
-        lines += [f"  {line}" for line in aligned([header, *rows], range(1, 4), most=WIDEST)]
+        lines += [f"  {line}" for line in align_rows([header, *rows], range(1, 4), most=WIDEST)]
     if suite.cause is not None:
-        lines += wrapped(cause_sentence(suite.cause), limit, "  ", "    ")
+        lines += wrap_text(cause_sentence(suite.cause), limit, "  ", "    ")
     return lines
 
 
@@ -422,7 +429,7 @@ def whose_lines(run: RunResult, limit: int = 80) -> list[str]:
     if not any(by_owner):
         return []
     said = [f"{owner or 'without an owner'} ({_some(names)})" for owner, names in by_owner.items()]
-    return wrapped(f"red: {', '.join(said)}", limit, then="  ")
+    return wrap_text(f"red: {', '.join(said)}", limit, then="  ")
 
 
 def owners_of(run: RunResult) -> dict[str, list[str]]:

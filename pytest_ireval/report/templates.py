@@ -16,7 +16,8 @@ from pytest_ireval.report.commands import link_to, query_anchor, sound
 from pytest_ireval.report.query_view import worst_views
 from pytest_ireval.report.wording import change, decimals_of, figure, interval, percent, share_decimals_of, tone_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, Section, SuiteResult
-from pytest_ireval.text_table import magnitude, printable
+from pytest_ireval.text_table import escape_unprintable
+from pytest_ireval.words import format_magnitude
 
 if TYPE_CHECKING:
     from pytest_ireval.report.page import Cell
@@ -109,7 +110,7 @@ def spread(each: MetricFigures | Cell) -> str:
 
 def sight(resolution: float | None) -> str:
     """The smallest change that this number of queries shows."""
-    return "-" if resolution is None else magnitude(resolution)
+    return "-" if resolution is None else format_magnitude(resolution)
 
 
 def moment(date: str) -> str:
@@ -125,7 +126,7 @@ def first_line(text: str) -> str:
 
 def printable_lines(text: str) -> str:
     """Lines with whatever has no picture spelled out."""
-    return "\n".join(printable(line) for line in text.splitlines())
+    return "\n".join(escape_unprintable(line) for line in text.splitlines())
 
 
 def query_link(suite: SuiteResult, query: str) -> str:
@@ -141,7 +142,7 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "link": link_to,
     "moment": moment,
     "percent": percent,
-    "printable": printable,
+    "printable": escape_unprintable,
     "printable_lines": printable_lines,
     "query_link": query_link,
     "share_decimals_of": share_decimals_of,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pytest_ireval.results.outcome import Diagnosis, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import JudgmentAges, RunResult, SuiteResult
-from pytest_ireval.text_table import counted, decimals_beside, magnitude, roughly
+from pytest_ireval.words import choose_decimals, format_count, format_magnitude, round_estimate
 
 
 def figure(value: float | None, decimals: int = 4) -> str:
@@ -65,14 +65,14 @@ def percent(share: float | None, decimals: int = 1) -> str:
 
 def decimals_of(each: SliceFigures) -> int:
     """The decimals of a change and of the tolerance beside it: as many as tell the two apart."""
-    return decimals_beside(abs(each.change or 0.0), each.tolerance, 4)
+    return choose_decimals(abs(each.change or 0.0), each.tolerance, 4)
 
 
 def share_decimals_of(each: SliceFigures) -> int:
     """The same for the change as a share of the baseline, in per cent."""
     if each.relative is None or not each.baseline or each.tolerance is None:
         return 1
-    return decimals_beside(100 * abs(each.relative), 100 * each.tolerance / abs(each.baseline), 1)
+    return choose_decimals(100 * abs(each.relative), 100 * each.tolerance / abs(each.baseline), 1)
 
 
 def interval(low: float, high: float) -> str:
@@ -106,7 +106,7 @@ def ages_words(ages: JudgmentAges) -> str:
     """``from 2024-03-01 to 2026-10-02, median age 210 days, 12% older than a year``."""
     dates = f"from {ages.oldest} to {ages.newest}" if ages.oldest != ages.newest else f"of {ages.oldest}"
     undated = f"; {ages.undated:,} without a date" if ages.undated else ""
-    return f"{dates}, median age {counted(ages.median_days, 'day')}, {ages.older:.0%} older than a year{undated}"
+    return f"{dates}, median age {format_count(ages.median_days, 'day')}, {ages.older:.0%} older than a year{undated}"
 
 
 MOST = 10**9
@@ -120,16 +120,16 @@ def sight_words(each: SliceFigures, moved: str) -> str:
     """
     if each.resolution is None:
         return ""
-    within = "" if each.clusters is None else f" in {counted(each.clusters, 'cluster')}"
-    queries = f"{counted(each.queries, 'query')}{within}"
+    within = "" if each.clusters is None else f" in {format_count(each.clusters, 'cluster')}"
+    queries = f"{format_count(each.queries, 'query')}{within}"
     if each.hopeless:
         said = f"{queries} cannot show any {moved}, however large"
     else:
         article = "an" if moved[0] in "aeiou" else "a"
-        said = f"{queries} can show {article} {moved} of {magnitude(each.resolution)} or more (80% power)"
+        said = f"{queries} can show {article} {moved} of {format_magnitude(each.resolution)} or more (80% power)"
     if each.needed is None or not each.tolerance or not each.queries < each.needed < MOST:
         return said
-    return f"{said}; {roughly(each.needed):,} would show one of {magnitude(each.tolerance)}"
+    return f"{said}; {round_estimate(each.needed):,} would show one of {format_magnitude(each.tolerance)}"
 
 
 NAMED = 2
@@ -192,7 +192,7 @@ def _words_of(run: RunResult) -> _Words:
     if _unasked(run) or run.not_selected:
         return _Words("Passed, but not everything was checked", reason)
     warnings = len(run.warnings) + sum(each.warning for suite in run.suites for each in suite.outcomes)
-    return _Words(f"Safe to land, with {counted(warnings, 'warning')}" if warnings else "Safe to land", reason)
+    return _Words(f"Safe to land, with {format_count(warnings, 'warning')}" if warnings else "Safe to land", reason)
 
 
 def _with_recordings(words: _Words, run: RunResult) -> _Words:
@@ -363,7 +363,7 @@ def _good(run: RunResult) -> Iterator[str]:
         verb = "was" if accepted == 1 else "were"
         yield f"{accepted:,} failed and {verb} accepted"
     if warnings:
-        yield f"{counted(warnings, 'warning')}"
+        yield f"{format_count(warnings, 'warning')}"
     if run.warnings:
         yield f"but {'; '.join(run.warnings[:NAMED])}"
     if len(run.warnings) > NAMED:
@@ -371,7 +371,7 @@ def _good(run: RunResult) -> Iterator[str]:
     if run.accepted:
         yield f"accepted as the new baseline: {_some(run.accepted)}"
     if run.unaffected:
-        yield f"{counted(len(run.unaffected), 'suite')} not affected by the change"
+        yield f"{format_count(len(run.unaffected), 'suite')} not affected by the change"
 
 
 def reservations(run: RunResult) -> Iterator[str]:
@@ -387,7 +387,7 @@ def reservations(run: RunResult) -> Iterator[str]:
     counts = [suite.counts for suite in run.suites if suite.counts.waived]
     if waived := sum(len(each.waived) for each in counts):
         are = "is" if waived == 1 else "are"
-        yield f"{waived:,} of {counted(sum(each.queries for each in counts), 'query')} {are} waived"
+        yield f"{waived:,} of {format_count(sum(each.queries for each in counts), 'query')} {are} waived"
         worse = [each.headline for each in every if _hides_a_loss(each)]
         yield from worse[:NAMED]
         if len(worse) > NAMED:
@@ -400,7 +400,7 @@ def _headlines_of(run: RunResult, wanted: Callable[[Outcome], bool]) -> Iterator
     for suite, each in found[:NAMED]:
         yield f"but {each.headline}{f' in {suite.name}' if len(run.suites) > 1 else ''}"
     if len(found) > NAMED:
-        yield f"and the like in {counted(len(found) - NAMED, 'more suite')}"
+        yield f"and the like in {format_count(len(found) - NAMED, 'more suite')}"
 
 
 def _is_regraded(outcome: Outcome) -> bool:

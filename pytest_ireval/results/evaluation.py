@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from pytest_ireval.errors import InputError
-from pytest_ireval.text_table import counted, plural
+from pytest_ireval.words import format_count, pluralize
 
 Library = Literal["pandas", "polars"]
 
@@ -157,14 +157,14 @@ def note_on_ties(evaluation: Evaluation) -> str:
     verb = "has" if evaluation.tied == 1 else "have"
     order = "by document id, descending" if evaluation.policies.ties == "trec" else "as in the input"
     return (
-        f"{counted(evaluation.tied, 'query')} {verb} equal scores at a judged document, "
+        f"{format_count(evaluation.tied, 'query')} {verb} equal scores at a judged document, "
         f"ordered {order} (ties: {evaluation.policies.ties})"
     )
 
 
 def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
     entry = {each.name: getattr(metric, each.name) for each in fields(metric)}
-    name_of_values = plural(metric.unit)
+    name_of_values = pluralize(metric.unit)
     del entry["name"], entry["values"]
     entry["notes"] = list(metric.notes)
     return {**entry, name_of_values: dict(metric.values)} if per_query else entry
@@ -172,6 +172,6 @@ def _metric_to_dict(metric: MetricResult, per_query: bool) -> dict[str, Any]:
 
 def _metric_from_dict(name: str, entry: Mapping[str, Any]) -> MetricResult:
     known = {each.name: entry[each.name] for each in fields(MetricResult) if each.name in entry}
-    values = entry.get(plural(entry["unit"]), {})
+    values = entry.get(pluralize(entry["unit"]), {})
     notes = tuple(entry.get("notes", ()))
     return MetricResult(**{**known, "name": name, "values": values, "notes": notes})

@@ -19,7 +19,7 @@ from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.side import WHOLE, Floats, Population, Scored, Side, Slice
 from pytest_ireval.statistics.looks import correlation_of_looks, levels_of_looks
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.text_table import decimals_beside
+from pytest_ireval.words import choose_decimals
 
 
 class JudgedThere(NamedTuple):
@@ -264,7 +264,7 @@ class Ruling:
 
 def percent(share: float, limit: float | None = None) -> str:
     """``3.4%``; a figure that rounds to nothing keeps two digits, one beside a limit as many as tell it from that."""
-    shown = f"{100 * share:.{decimals_beside(100 * share, None if limit is None else 100 * limit, 1)}f}%"
+    shown = f"{100 * share:.{choose_decimals(100 * share, None if limit is None else 100 * limit, 1)}f}%"
     return shown if shown.strip("-+0.%") or share == 0 else f"{100 * share:.2g}%"
 
 

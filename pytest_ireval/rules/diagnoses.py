@@ -12,7 +12,7 @@ from pytest_ireval.errors import shown
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, diagnosis
 from pytest_ireval.rules.diagnosis import LEAST_SHARE, RankingChange, Symptom
 from pytest_ireval.rules.renaming import Changed, find_renaming
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 ALIKE = 0.8
 """The share of places, or of documents, that makes two lists the same list."""
@@ -33,7 +33,7 @@ def same_answers(change: RankingChange) -> Symptom | None:
     if not change.source_changed or not change.queries or not change.unchanged:
         return None
     return Symptom(
-        f"the source changed, but all {counted(len(change.compared), 'ranking')} equal those of the baseline",
+        f"the source changed, but all {format_count(len(change.compared), 'ranking')} equal those of the baseline",
         change.queries,
         "check that the new source was asked: a cache or an old file may have answered.",
     )
@@ -77,7 +77,7 @@ def other_ids(change: RankingChange) -> Symptom | None:
     pairs = {old: new for query in change.worst_first(found) for old, new in renaming.pairs[query].items()}
     examples = [f"{shown(old)} is {shown(new)}" for old, new in islice(pairs.items(), 2)]
     old, new = next(iter(pairs.items()))
-    documents = counted(len(pairs), "document")
+    documents = format_count(len(pairs), "document")
     return _symptom(
         change,
         found,
@@ -346,7 +346,7 @@ def gone_documents(change: RankingChange) -> Symptom | None:
     ranked = {query: change.gone.intersection(change.baseline(query)) for query in change.moved if change.gone}
     if known := [query for query, gone in ranked.items() if gone]:
         gone = set[str]().union(*ranked.values())
-        documents = f"{counted(len(gone), 'document')}, such as {shown(min(gone))}"
+        documents = f"{format_count(len(gone), 'document')}, such as {shown(min(gone))}"
         words = f"lost relevant documents that the index no longer has: {documents}"
         return _symptom(change, known, words, "restore them, or judge again if they were removed on purpose.")
     there = {document for query in change.queries for document in change.now(query)}
@@ -365,7 +365,8 @@ def gone_documents(change: RankingChange) -> Symptom | None:
     return _symptom(
         change,
         found,
-        f"lost documents that no query finds any more, such as {shown(min(gone))} ({counted(len(gone), 'document')})",
+        f"lost documents that no query finds any more, such as {shown(min(gone))} "
+        f"({format_count(len(gone), 'document')})",
         "check that the whole index was loaded, that every shard answers, and which filters are new.",
     )
 

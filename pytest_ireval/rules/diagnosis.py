@@ -15,7 +15,8 @@ from pytest_ireval.plugins.plugin_types import DiagnosisKind, Part
 from pytest_ireval.results.outcome import Diagnosis
 from pytest_ireval.rules.context import Seen
 from pytest_ireval.rules.side import Floats, Population, Side
-from pytest_ireval.text_table import counted, cut, printable
+from pytest_ireval.text_table import escape_unprintable, truncate
+from pytest_ireval.words import format_count
 
 LEAST_QUERIES, LEAST_SHARE = 2, 0.02
 """A cause of fewer queries is not named: it would be read as the cause of everything."""
@@ -81,7 +82,7 @@ class RankingChange:
 
     def out_of(self, number: int) -> str:
         """A number of queries, and of how many they were drawn: ``30 queries``, ``400 queries (drawn from 40000)``."""
-        return f"{counted(number, 'query')}{f' (drawn from {len(self.compared)})' if self.is_drawn else ''}"
+        return f"{format_count(number, 'query')}{f' (drawn from {len(self.compared)})' if self.is_drawn else ''}"
 
     @property
     def is_drawn(self) -> bool:
@@ -101,7 +102,7 @@ class RankingChange:
     def named(self, query: str) -> str:
         """The id of a query, with its text: ``'q152' "blue clock"``."""
         text = self.population.queries.text_of(query)
-        return f'{shown(query)} "{cut(printable(text), LONGEST_TEXT)}"' if text else shown(query)
+        return f'{shown(query)} "{truncate(escape_unprintable(text), LONGEST_TEXT)}"' if text else shown(query)
 
     def listed_now(self, query: str) -> int:
         """The number of documents in the current ranking; quick, for it reads no ids."""

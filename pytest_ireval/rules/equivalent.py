@@ -30,7 +30,7 @@ from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, ToleranceText
 from pytest_ireval.suite.options import AlwaysEvidenceOptions, WeightedOptions
 from pytest_ireval.suite.quantities import refuse_tolerance
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 
 class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
@@ -126,7 +126,7 @@ def _unconfirmed(options: EquivalentOptions, question: Question, factor: float) 
 
     if fails(left_open.condensed) or (fails(end) and (end.evidence.mean < 0) == fell):
         return ""
-    return f"judgments of {counted(left_open.documents, 'unjudged document')} could change the verdict"
+    return f"judgments of {format_count(left_open.documents, 'unjudged document')} could change the verdict"
 
 
 def _decided(

@@ -11,7 +11,7 @@ from pytest_ireval.rules.context import Seen, Unjudged, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.options import AlwaysEvidenceOptions
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 
 def factor_of(options: AlwaysEvidenceOptions, seen: Seen, p: float) -> float:
@@ -79,7 +79,7 @@ def robustness_of(question: Question, left_open: LeftOpen) -> Robustness:
         worst_change=-left_open.worst.fall,
         best_change=-left_open.best.fall,
         condensed_change=-condensed.fall if size else None,
-        left="" if size == question.gains.size else f" of the {counted(size, question.seen.metric.unit)} left",
+        left="" if size == question.gains.size else f" of the {format_count(size, question.seen.metric.unit)} left",
         sign=question.seen.sign,
         exact=left_open.exact,
         documents=left_open.documents,

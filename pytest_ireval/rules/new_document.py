@@ -19,7 +19,7 @@ from pytest_ireval.rules.context import Ruling, Seen, percent
 from pytest_ireval.rules.wording import on, queries_of
 from pytest_ireval.suite.option_types import AmountText, Texts, Whole
 from pytest_ireval.suite.options import LESS, MORE, ComparingOptions
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 TOP = 3
 """People look at the first documents; lower ones move few metrics much."""
@@ -70,9 +70,9 @@ class NewDocument:
         """``d7 is new in the top 3 of 40 of 400 queries (rank 1, unjudged)``."""
         low, high = int(self.ranks.min()), int(self.ranks.max())
         ranks = f"rank {low}" if low == high else f"ranks {low} to {high}"
-        of = f"{self.places.size} of {counted(queries, 'query')}{where}"
+        of = f"{self.places.size} of {format_count(queries, 'query')}{where}"
         unjudged = ", unjudged" if self.judged is not None else ""
-        judged = f" there, judged for {counted(self.judged, 'other query')}" if self.judged else ""
+        judged = f" there, judged for {format_count(self.judged, 'other query')}" if self.judged else ""
         return f"{self.document} is new in the top {at} of {of} ({ranks}{unjudged}{judged})"
 
 
@@ -142,7 +142,7 @@ def prominent(seen: Seen, expected: frozenset[str] = frozenset()) -> Prominent:
 
 def _named(found: Sequence[NewDocument], at: int, queries: int, where: str = "") -> str:
     words = "; ".join(each.words(at, queries, where) for each in found[:NAMED])
-    return words if len(found) <= NAMED else f"{words}; and {counted(len(found) - NAMED, 'other document')}"
+    return words if len(found) <= NAMED else f"{words}; and {format_count(len(found) - NAMED, 'other document')}"
 
 
 class _Rows(NamedTuple):

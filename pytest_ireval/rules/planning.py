@@ -18,7 +18,7 @@ from pytest_ireval.rules.side import WHOLE, Floats, Slice, in_order, one_value, 
 from pytest_ireval.statistics.estimate import Counts, weighting
 from pytest_ireval.suite.quantities import Tolerances
 from pytest_ireval.suite.suite import Place, RuleAsked, Suite, Waiver
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 INPUTS = "inputs"
 LOWERING = "lowering"
@@ -119,7 +119,7 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
         if at_most is not None and queries is not None:
             inside = int(check.slice.mask(queries).sum())
             if at_most.of(inside) >= inside:
-                yield f"{place}: at_most allows {at_most} of {counted(inside, 'query')}"
+                yield f"{place}: at_most allows {at_most} of {format_count(inside, 'query')}"
     judged = [check for check in checks if check.asked]
     if any(check.part.timed for check in judged) and all(check.only_warns for check in judged):
         only = "times only warn, unless a rule says on_fail: fail"
@@ -145,10 +145,10 @@ def few_by_weight(checks: Sequence[Check], queries: Queries | None, weights: Flo
         worth = round(weighting(inside, inside.size).effective)
         if worth < min(FEW_BY_WEIGHT, inside.size):
             on = f" of {check.slice}" if check.slice.conditions else ""
-            words = f"{counted(inside.size, 'query')}{on} count like {worth} of equal weight"
+            words = f"{format_count(inside.size, 'query')}{on} count like {worth} of equal weight"
             found.setdefault(id(check.asked), (check, []))[1].append(words)
     for check, said in found.values():
-        more = f"; and {counted(len(said) - SHOWN_VALUES, 'more slice')}" if len(said) > SHOWN_VALUES else ""
+        more = f"; and {format_count(len(said) - SHOWN_VALUES, 'more slice')}" if len(said) > SHOWN_VALUES else ""
         place = f"{check.place.file}:{check.place.line}: {check.family} {check.part.metric or ''}".rstrip()
         yield f"{place} is weighted, and few queries decide it: {'; '.join(said[:SHOWN_VALUES])}{more}"
 

@@ -23,7 +23,7 @@ from pytest_ireval.suite.option_types import Against, BoundText, FigureText, Met
 from pytest_ireval.suite.options import IN_PARTS, RuleFacts, RuleOptions
 from pytest_ireval.suite.quantities import Bound, refuse_unit
 from pytest_ireval.suite.suite import STORED
-from pytest_ireval.text_table import decimals_beside
+from pytest_ireval.words import choose_decimals
 
 FIGURES = re.compile(r"mean|min|max|median|p\d{1,2}(\.\d+)?")
 LINEAR = "a percentile is linear between the two nearest values (type 7 of Hyndman and Fan)"
@@ -182,7 +182,7 @@ def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 
 def _format_figure(metric: Metric, value: float, limit: Limit) -> str:
     """The figure, with as many decimals as tell it from the bounds beside it."""
     least, unit = (1, " ms") if metric.milliseconds else (4, "")
-    return f"{value:.{max(decimals_beside(value, bound.value, least) for bound in limit.bounds)}f}{unit}"
+    return f"{value:.{max(choose_decimals(value, bound.value, least) for bound in limit.bounds)}f}{unit}"
 
 
 def _whole(seen: Seen, limit: Limit) -> tuple[SliceFigures, ...]:

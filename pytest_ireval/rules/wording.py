@@ -15,7 +15,8 @@ from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.looks import LOOKS
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.quantities import Tolerance
-from pytest_ireval.text_table import counted, cut, decimals_beside, plural, roughly
+from pytest_ireval.text_table import truncate
+from pytest_ireval.words import choose_decimals, format_count, pluralize, round_estimate
 
 
 def on(seen: Seen) -> str:
@@ -27,7 +28,7 @@ def queries_of(seen: Seen, count: int) -> str:
     """``12 tail queries``; sessions where the metric scores sessions."""
     word = seen.metric.unit if seen.part.metric is not None else "query"
     kind = f"{seen.slice.value} " if seen.slice.value else ""
-    return f"{count} {kind}{word if count == 1 else plural(word)}"
+    return f"{count} {kind}{word if count == 1 else pluralize(word)}"
 
 
 def metric_words(seen: Seen, figures: SliceFigures) -> str:
@@ -43,7 +44,7 @@ def moved_words(figures: SliceFigures, *, absolute: bool, limit: Tolerance | Non
     verb = "fell" if change < 0 else "rose"
     if absolute or figures.relative is None:
         allowed = None if limit is None else limit.allowed(figures.baseline or 0.0)
-        decimals = decimals_beside(abs(change), allowed, 4)
+        decimals = choose_decimals(abs(change), allowed, 4)
         return f"{verb} by {abs(change):.{decimals}f}" if abs(change) >= 5e-5 else f"{verb} by {abs(change):.2g}"
     return f"{verb} {percent(abs(figures.relative), None if limit is None else limit.relative)}"
 
@@ -60,8 +61,8 @@ NAMED = 3
 
 def worst_words(seen: Seen, queries: Sequence[QueryChange]) -> str:
     """``; worst queries: q052 1.000 -> 0.000, q007 1.000 -> 0.631``; empty where none got worse."""
-    named = [f"{cut(each.query, 30)} {each.baseline:.3f} -> {each.now:.3f}" for each in queries[:NAMED]]
-    unit = seen.metric.unit if len(named) == 1 else plural(seen.metric.unit)
+    named = [f"{truncate(each.query, 30)} {each.baseline:.3f} -> {each.now:.3f}" for each in queries[:NAMED]]
+    unit = seen.metric.unit if len(named) == 1 else pluralize(seen.metric.unit)
     return f"; worst {unit}: {', '.join(named)}" if named else ""
 
 
@@ -132,13 +133,13 @@ def would_words(figures: SliceFigures) -> str:
     """``; 520 would``: the number of queries that show a fall of the tolerance; empty if that is unknown or no more."""
     if figures.needed is None or not figures.tolerance or figures.needed <= figures.queries:
         return ""
-    return f"; {roughly(figures.needed):,} would"
+    return f"; {round_estimate(figures.needed):,} would"
 
 
 def size_words(question: Question) -> str:
     """``60 queries``, ``60 queries in 12 clusters``."""
-    size = counted(question.gains.size, question.seen.metric.unit)
-    return size if question.clusters is None else f"{size} in {counted(question.clusters, 'cluster')}"
+    size = format_count(question.gains.size, question.seen.metric.unit)
+    return size if question.clusters is None else f"{size} in {format_count(question.clusters, 'cluster')}"
 
 
 def describe_units(question: Question) -> Iterator[str]:
@@ -151,7 +152,7 @@ def describe_units(question: Question) -> Iterator[str]:
 
 def unjudged_words(robustness: Robustness) -> str:
     """The reason why a fall is uncertain."""
-    them = counted(robustness.documents, "unjudged document")
+    them = format_count(robustness.documents, "unjudged document")
     return f"judgments of {them} could change the verdict: {_without(robustness)}"
 
 
@@ -171,7 +172,7 @@ def numbers_words(figures: SliceFigures, tests: int) -> Iterator[str]:
         changed = figures.worse + figures.better
         yield f"p {p_words(figures.p)}{corrected}; {changed} of {figures.queries} changed"
     if figures.effective is not None:
-        yield f"weighted by searches: equivalent to {counted(round(figures.effective), 'query')} of equal weight"
+        yield f"weighted by searches: equivalent to {format_count(round(figures.effective), 'query')} of equal weight"
 
 
 LOW_BASELINE = 0.05
@@ -200,7 +201,7 @@ def bounds_words(robustness: Robustness) -> Iterator[str]:
     affect, grades = ("affects", "grade it gets") if robustness.documents == 1 else ("affect", "grades they get")
     below = "" if robustness.below is None else f" (documents below rank {robustness.below} count as judged)"
     yield (
-        f"{counted(robustness.documents, 'unjudged document')} {affect} this figure: the change is between {about}"
+        f"{format_count(robustness.documents, 'unjudged document')} {affect} this figure: the change is between {about}"
         f"{low:+.3f} and {high:+.3f}, whatever {grades}{below}; {_without(robustness)}"
     )
 
@@ -220,7 +221,9 @@ def drift_words(question: Question, figures: SliceFigures) -> str:
     lost = "lost" if question.seen.sign > 0 else "added"
     this = " and this one" if walk.moving else ""
     origin = "" if question.seen.baseline is None else question.seen.baseline.origin
-    text = f"Since {origin}, {counted(len(walk.accepted), 'accepted change')}{this} {lost} {percent(abs(relative))}"
+    text = (
+        f"Since {origin}, {format_count(len(walk.accepted), 'accepted change')}{this} {lost} {percent(abs(relative))}"
+    )
     together = " together" if len(walk.accepted) + walk.moving > 1 else ""
     return f"{text}{together}{_each(question, walk)}."
 
@@ -246,7 +249,7 @@ def drift_facts(question: Question, figures: SliceFigures) -> Iterator[str]:
         yield f"largest accepted losses: {'; '.join(named)}" if sign > 0 else f"largest rises: {'; '.join(named)}"
     if walk.unknown:
         verb = "keeps" if walk.unknown == 1 else "keep"
-        yield f"{walk.unknown} of {counted(len(walk.accepted), 'accepted change')} {verb} no figures of this mean"
+        yield f"{walk.unknown} of {format_count(len(walk.accepted), 'accepted change')} {verb} no figures of this mean"
 
 
 def _named(change: AcceptedChange, relative: float) -> str:

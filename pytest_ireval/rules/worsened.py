@@ -33,7 +33,7 @@ from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.statistics.sign_flip import NetSevere, net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import MORE, EvidenceOptions, Looser
-from pytest_ireval.text_table import counted, roughly
+from pytest_ireval.words import format_count, round_estimate
 
 ROUNDING = 2e-12
 """A loss beyond the allowed one by less than this is rounding: twice a tie."""
@@ -189,7 +189,7 @@ def _decide(options: WorsenedOptions, question: Question, factor: float) -> _Dec
         options.fewest, lambda other: _verdict_on_tail(options, other, factor) == "fail"
     ):
         return _Decision("fail", significant=True)
-    them = counted(left_open.documents, "unjudged document")
+    them = format_count(left_open.documents, "unjudged document")
     left = queries_of(question.seen, _tail(options, left_open.best).losses)
     because = f"inconclusive, as judgments of {them} could change the verdict: at best {left} would be left"
     return _Decision("inconclusive", f": {because}", warning=True, significant=True)
@@ -205,7 +205,7 @@ def _needed_words(question: Question, tail: Tail, factor: float) -> str:
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)
         if factor * heads_at_most(gains, losses + gains) < LEVEL:
-            return f"{text}; {roughly(math.ceil(times * tail.queries)):,} would"
+            return f"{text}; {round_estimate(math.ceil(times * tail.queries)):,} would"
     return text
 
 

@@ -20,7 +20,7 @@ from uuid import UUID
 from pytest_ireval.data.document_texts import TITLES, URLS
 from pytest_ireval.data.tables import Named, Unfit, id_of, number_of
 from pytest_ireval.errors import Problem, SourceError, did_you_mean, raised_at, shown, told, within
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 QUERY_WORDS = ("text", "query", "queries")
 """Names of the parameter for the query itself, if it cannot be passed by position."""
@@ -287,7 +287,7 @@ def _read_pairs(returned: Any, query: str, described: Described, id_at: str) -> 
     entries = [_read_entry(entry, described, id_at) for entry in returned]
     scored = sum(score is not None for _, score in entries)
     if scored not in (0, len(entries)):
-        raise Unfit(f"returned {counted(scored, 'document')} with a score and {len(entries) - scored} without one")
+        raise Unfit(f"returned {format_count(scored, 'document')} with a score and {len(entries) - scored} without one")
     if not scored:
         return [(id_of(_unwrap(document)), -float(place)) for place, (document, _) in enumerate(entries)]
     return _read_scored(entries, query)

@@ -36,7 +36,7 @@ from pytest_ireval.sources.live_request import (
 from pytest_ireval.sources.recording import OFFLINE, Recording
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.sources.source_answers import LOGIN
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.sources.http_client import HttpClient
@@ -184,7 +184,7 @@ class _Fetcher:
     def describe_repeats(self) -> list[str]:
         """A sentence about requests that were made again, if there are any."""
         reasons = ", ".join(f"{why}: {count}" for why, count in sorted(self._repeated.items()))
-        return [f"{counted(sum(self._repeated.values()), 'request')} made again ({reasons})"] if reasons else []
+        return [f"{format_count(sum(self._repeated.values()), 'request')} made again ({reasons})"] if reasons else []
 
     def fetch_batch(self, numbers: range, batch: Batch) -> list[_Ranked]:
         """The rankings of the queries of a batch; what was not complete in it is asked again, query by query."""
@@ -236,7 +236,7 @@ class _Fetcher:
         address = self.exchange.url.partition("?")[0]
         where = f"query {shown(queries.ids[number])} ({shown(queries.text[number])})"
         more = min(len(self.failed) - 1, int(self.allowed))
-        also = f"; {counted(more, 'query')} before it failed, which error_budget allowed" if more else ""
+        also = f"; {format_count(more, 'query')} before it failed, which error_budget allowed" if more else ""
         text = f"{self.exchange.method} {address}: {failure.complaint}, for {where}{also}"
         return Problem(text, suggestion=failure.shows)
 

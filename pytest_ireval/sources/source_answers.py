@@ -24,7 +24,7 @@ from pytest_ireval.secrets import hidden, hidden_in
 from pytest_ireval.sources.fetching import fetch_all
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suite.suite import SourceAsked
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 UNPLACED = ("", "rankings")
 """The places of problems that were found in what Python returned."""
@@ -146,7 +146,7 @@ def _read_rankings(found: Any, request: Request) -> Rankings:
 
 
 def _describe_nothing_ranked(others: tuple[str, ...], request: Request) -> Problem:
-    number = counted(len(request.queries), "query")
+    number = format_count(len(request.queries), "query")
     if not others:
         return Problem(f"it returned no ranking for {number}")
     return Problem(

@@ -32,7 +32,7 @@ from pytest_ireval.suite.options import Options
 from pytest_ireval.suite.scalars import UnfitError, place_of
 from pytest_ireval.suite.sources_and_rules import read_rule, registry_of, validate_source
 from pytest_ireval.suite.suite import FileAsked, RuleAsked, SourceAsked
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 CONTENTS = "contents"
 """The key in the context of a validation for contents of files that are not read from the disk."""
@@ -152,7 +152,7 @@ class CollapseKeys(Options):
         except re.error as error:
             raise UnfitError(f"{shown(self.pattern)} is not a regular expression: {error}") from None
         if groups != 1:
-            complaint = f"{shown(self.pattern)} has {counted(groups, 'group')} in parentheses; one is needed"
+            complaint = f"{shown(self.pattern)} has {format_count(groups, 'group')} in parentheses; one is needed"
             raise UnfitError(complaint, "put the part that is the id of the document in parentheses: (.+)#[0-9]+")
         return self
 

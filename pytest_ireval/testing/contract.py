@@ -16,7 +16,7 @@ from pytest_ireval.plugins.registry import loaded
 from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
 from pytest_ireval.testing.data import Case, Data, Fields, Query, deep_data, up_to
 from pytest_ireval.testing.promises import PROMISES, Promise
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 APPLIES = "something_applies"
 """The case that fails when nothing else was checked."""
@@ -256,7 +256,7 @@ def _data(seen: SeenBreak) -> Iterator[str]:
         judged = _cut([f"{document}={grade:g}" for document, grade in query.grades.items()])
         yield f"  query {query.name}: judged {judged}; ranked {_ranking(query, seen.scored)}"
     if len(shown) < len(seen.data.queries):
-        yield f"  … and {counted(len(seen.data.queries) - len(shown), 'query')} more"
+        yield f"  … and {format_count(len(seen.data.queries) - len(shown), 'query')} more"
     if seen.value != "none":
         yield f"  value{f' of {seen.unit}' if seen.unit else ''}: {seen.value}"
 

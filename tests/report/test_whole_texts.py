@@ -14,7 +14,7 @@ from pytest_ireval.report.markdown_text import SourceLinks
 from pytest_ireval.report.summary_markdown import summary_text
 from pytest_ireval.report.summary_table import brief_lines, summary_lines, update_lines
 from pytest_ireval.results.suite_result import ToJudge
-from pytest_ireval.text_table import width
+from pytest_ireval.text_table import measure_width
 
 LINKS = SourceLinks("https://github.com/acme/search/blob/3b1c0ff")
 NEVER_WRAPPED = ("  why: ", "  accept: ")
@@ -42,7 +42,7 @@ def test_a_failure_that_is_hard_to_lay_out(golden, name, columns):
 @pytest.mark.parametrize("columns", [80, 200])
 def test_only_a_single_id_or_command_is_wider_than_the_terminal(columns):
     _place, *lines = failure(*failing(), columns, queries=None).splitlines()
-    wide = [line for line in lines if width(line) > columns and not line.startswith(NEVER_WRAPPED)]
+    wide = [line for line in lines if measure_width(line) > columns and not line.startswith(NEVER_WRAPPED)]
 
     assert wide == [f"  {CHANGES[3].query}"]
 
@@ -52,7 +52,7 @@ def test_no_line_of_a_summary_is_wider_than_the_terminal(columns):
     run = odd_run()
     lines = [*summary_lines(run, columns), *brief_lines(run, columns), *update_lines(run, columns)]
 
-    assert [line for line in lines if width(line) > columns] == []
+    assert [line for line in lines if measure_width(line) > columns] == []
 
 
 def test_a_failure_that_is_told_in_short(golden):

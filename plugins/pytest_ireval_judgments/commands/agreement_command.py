@@ -35,7 +35,7 @@ from pytest_ireval.cli.options import (
     rel_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.plugin_api import Grades, Problem, Registry, compare_orders, counted
+from pytest_ireval.plugin_api import Grades, Problem, Registry, compare_orders, format_count
 from pytest_ireval_judgments.agreement import (
     Audit,
     SliceAgreement,
@@ -173,12 +173,13 @@ def command(
         merging = Merging(choice, judge_ties, missing_judges, dict(weights))
         variants = _variants(shared, merging)
         notes.append(
-            f"systems and verdicts: {len(shared.pairs.queries)} of {counted(len(panel.pairs.queries), 'query')}, those "
-            f"that all judges judged; compared with: {choice}; ties: {judge_ties}; missing judges: {missing_judges}"
+            f"systems and verdicts: {len(shared.pairs.queries)} of {format_count(len(panel.pairs.queries), 'query')}, "
+            f"those that all judges judged; compared with: {choice}; ties: {judge_ties}; "
+            f"missing judges: {missing_judges}"
         )
         for name, one in variants.items():
             if lost := sorted(set(one.queries) - {one.queries[i] for i in one.query.tolist()}):
-                without = f"{counted(len(lost), 'query')} without a judgment, which --suite leaves out"
+                without = f"{format_count(len(lost), 'query')} without a judgment, which --suite leaves out"
                 notes.append(f"{name}: {without}: {first_of(lost)}")
         if systems:
             sheets += _systems(variants, systems, metrics or METRICS, choice, registry)
@@ -337,7 +338,7 @@ def _audit_notes(audit: Audit, checked: Sequence[SliceAgreement], least: float, 
         else f"kappa is at least {least:g} everywhere"
     )
     if audit.not_judged:
-        yield f"{counted(audit.not_judged, 'human judgment')} of documents that the judge did not judge: left out"
+        yield f"{format_count(audit.not_judged, 'human judgment')} of documents that the judge did not judge: left out"
     if draws:
         yield f"with its error: {draws} draws of the grades that humans would give, by slice and grade of the judge"
         yield "the audit must be a random sample of each slice, as ireval judge --audit draws it"

@@ -14,7 +14,7 @@ import click
 from pytest_ireval import InputError, IrevalError, Queries, read_queries, write_judgments, write_queries
 from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, registry_at, suites_option
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.plugin_api import Problem, counted, did_you_mean
+from pytest_ireval.plugin_api import Problem, did_you_mean, format_count
 from pytest_ireval.tables import write_files, write_table
 from pytest_ireval_judgments.click_logs import ClickLog, read_clicks
 from pytest_ireval_judgments.click_models import MODELS, fit_of, held_out, judgments_by_clicks
@@ -157,7 +157,7 @@ def command(
         sheets = [Sheet("log", [{"searches": 0, "sessions": sessions, **searches.figures}]), _ranks(searches)]
         notes = _notes(log)
         if lacking:
-            notes.append(f"{counted(len(lacking), 'query')} of {queries} not in the log: {first_of(lacking)}")
+            notes.append(f"{format_count(len(lacking), 'query')} of {queries} not in the log: {first_of(lacking)}")
         if model is not None or found is not None:
             make = _judgments if model is not None else _preferences
             sheets += make(searches, wanted, left_out, notes, progress)
@@ -207,12 +207,14 @@ def _ranks(searches: Searches) -> Sheet:
 
 
 def _notes(log: ClickLog) -> list[str]:
-    notes = [f"read {counted(log.lines, 'line')}"]
+    notes = [f"read {format_count(log.lines, 'line')}"]
     if log.span is not None:
         days = (datetime.fromtimestamp(each, timezone.utc).date().isoformat() for each in log.span)
         notes[0] += f", from {' to '.join(dict.fromkeys(days))}"
     if log.repeated:
-        notes.append(f"{counted(log.repeated, 'search')} repeated in a session; each counts once, with all its clicks")
+        notes.append(
+            f"{format_count(log.repeated, 'search')} repeated in a session; each counts once, with all its clicks"
+        )
     if not log.exact:
         notes.append("the number of sessions is an estimate, 0.6% off on average")
     return notes
@@ -228,7 +230,7 @@ def _judgments(
         known = seen.pairs.shown > 0
         fits = [fit_of(fit(seen, wanted.prior, progress).with_means(known), unseen) for fit in MODELS.values()]
         if new := int((~known & (unseen.pairs.shown > 0)).sum()):
-            pairs = counted(new, "document")
+            pairs = format_count(new, "document")
             notes.append(
                 f"{pairs} of held-out searches in no others of the same query: each model takes its mean there"
             )
@@ -237,14 +239,14 @@ def _judgments(
             notes.append(f"{best.model} predicts clicks better than {wanted.model} here")
         rows: list[Row] = [each._asdict() for each in fits]
         yield Sheet(
-            "models", rows, f"Models on {counted(number, 'search')} that were held out (perplexity: 1 is perfect):"
+            "models", rows, f"Models on {format_count(number, 'search')} that were held out (perplexity: 1 is perfect):"
         )
     else:
         notes.append("models are not compared: too few searches to hold some out")
     model = MODELS[str(wanted.model)](searches, wanted.prior, progress)
     found = judgments_by_clicks(searches, model, wanted.thresholds, wanted.min_impressions)
     if found.rare:
-        reason = f"documents that users examined fewer than {counted(wanted.min_impressions, 'time')} for a query"
+        reason = f"documents that users examined fewer than {format_count(wanted.min_impressions, 'time')} for a query"
         left_out.append({"reason": reason, "number": found.rare, "first": ""})
     if found.rows:
         times = Counter(grade for _, _, grade, *_ in found.rows)
@@ -286,12 +288,12 @@ def _preferences(
     yield Sheet("preferences", [kept])
     reasons = {
         "preferences with as many searches against them as for them": found.undecided,
-        f"preferences about documents with fewer than {counted(wanted.min_impressions, 'impression')}": found.rare,
-        f"preferences with the support of fewer than {counted(wanted.min_support, 'search')}": found.weak,
+        f"preferences about documents with fewer than {format_count(wanted.min_impressions, 'impression')}": found.rare,
+        f"preferences with the support of fewer than {format_count(wanted.min_support, 'search')}": found.weak,
     }
     left_out += [{"reason": reason, "number": number, "first": ""} for reason, number in reasons.items() if number]
     clicked = searches.figures["searches"] - searches.figures["searches_without_clicks"]
-    why = f"{policy.name} reads none from {counted(clicked, 'search')} with clicks" if not found.found else ""
+    why = f"{policy.name} reads none from {format_count(clicked, 'search')} with clicks" if not found.found else ""
     why += "; --min-deviation may ignore some" if why and wanted.min_deviation is not None else ""
     _refuse_nothing(wanted, "preference", rows, left_out, why, policy.summary if clicked else "")
     if wanted.target is not None:
@@ -316,11 +318,11 @@ def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, 
     if not names:
         notes.append(f"no {what}s")
     if wanted.target is not None:
-        notes.append(f"wrote {wanted.target}: {counted(len(named), what)} of {counted(len(names), 'query')}")
+        notes.append(f"wrote {wanted.target}: {format_count(len(named), what)} of {format_count(len(names), 'query')}")
     if wanted.queries_to is not None:
         columns = {"searches": tuple(str(searches.asked[name]) for name in names)}
         write_queries(Queries(tuple(names), tuple(names), columns), wanted.queries_to)
-        notes.append(f"wrote {wanted.queries_to}: {counted(len(names), 'query')}")
+        notes.append(f"wrote {wanted.queries_to}: {format_count(len(names), 'query')}")
 
 
 def _drawn(searches: Searches, svg: str) -> str:

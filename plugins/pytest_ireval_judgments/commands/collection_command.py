@@ -7,7 +7,7 @@ import click
 from pytest_ireval import read_judgments, read_queries
 from pytest_ireval.cli.options import LateBar, format_options, grades_option, registry_at, rel_option
 from pytest_ireval.cli.sheets import Sheet, sheet_format, show
-from pytest_ireval.plugin_api import Grades, counted
+from pytest_ireval.plugin_api import Grades, format_count
 from pytest_ireval.tables import document_fields
 from pytest_ireval_judgments.collection import corpus_of, grade_counts, query_spreads
 
@@ -47,12 +47,12 @@ def command(
         Sheet("grades", [each._asdict() for each in grade_counts(found)]),
     ]
     notes = [
-        f"{counted(len(found), 'judgment')} of {counted(len(found.queries), 'query')} ({found.origin}); "
+        f"{format_count(len(found), 'judgment')} of {format_count(len(found.queries), 'query')} ({found.origin}); "
         f"relevant: grade {rel:g} or more"
     ]
     if asked is not None:
         without = len(set(asked.ids) - set(found.queries))
-        notes.append(f"{counted(len(asked), 'query')} in {asked.origin}, {without} without judgments")
+        notes.append(f"{format_count(len(asked), 'query')} in {asked.origin}, {without} without judgments")
     if fields is not None:
         corpus = corpus_of(document_fields(fields), found)
         headers = {"size": "bytes of text", "words": "words per document", "not_in_it": "judged, but missing"}

@@ -11,7 +11,7 @@ import click
 from pytest_ireval import IrevalError, Queries
 from pytest_ireval.cli.options import grades_option, named_files, registry_at
 from pytest_ireval.cli.sheets import first_of
-from pytest_ireval.plugin_api import Grades, Problem, counted
+from pytest_ireval.plugin_api import Grades, Problem, format_count
 from pytest_ireval.tables import write_files
 from pytest_ireval_judgments.commands.merging_options import merging_options
 from pytest_ireval_judgments.importing import Imported, import_files
@@ -91,13 +91,13 @@ def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
     yield from (f"read {line}" for line in found.read)
     several, tied, dropped, lost = found.merges
     if several:
-        yield f"{counted(several, 'document')} had several grades for one query; one was chosen"
+        yield f"{format_count(several, 'document')} had several grades for one query; one was chosen"
     if tied:
-        yield f"{counted(tied, 'document')} had a tie between grades"
+        yield f"{format_count(tied, 'document')} had a tie between grades"
     if dropped:
-        yield f"{counted(dropped, 'document')} dropped: without a judgment now"
+        yield f"{format_count(dropped, 'document')} dropped: without a judgment now"
     if lost:
-        yield f"{counted(len(lost), 'query')} left out, with all documents dropped: {first_of(lost)}"
+        yield f"{format_count(len(lost), 'query')} left out, with all documents dropped: {first_of(lost)}"
     if found.renamed:
         yield f"query ids without spaces: {first_of([f'{old!r} is {new}' for old, new in found.renamed.items()])}"
     yield _written(found.queries, targets[QUERIES]) if found.queries else f"no queries: {targets[QUERIES]} not written"
@@ -106,7 +106,7 @@ def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
         return
     judgments = found.judgments
     rows = len(judgments) if judgments.subtopics is None else judgments.subtopics.row.size
-    counts = f"{counted(rows, 'judgment')} of {counted(len(judgments.queries), 'query')}"
+    counts = f"{format_count(rows, 'judgment')} of {format_count(len(judgments.queries), 'query')}"
     yield f"wrote {targets[JUDGMENTS]}: {counts}, grades {judgments.grade.min():g} to {judgments.grade.max():g}"
     judged = set(judgments.queries)
     without = [query for query in found.queries.ids if query not in judged] if found.queries is not None else []
@@ -116,4 +116,4 @@ def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
 
 def _written(queries: Queries, target: Path) -> str:
     columns = f", with {', '.join(queries.columns)}" if queries.columns else ""
-    return f"wrote {target}: {counted(len(queries), 'query')}{columns}"
+    return f"wrote {target}: {format_count(len(queries), 'query')}{columns}"

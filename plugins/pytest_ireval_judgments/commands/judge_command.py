@@ -18,7 +18,7 @@ import click
 from pytest_ireval import InputError, IrevalError, read_judgments
 from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.plugin_api import Problem, counted, did_you_mean, is_run_folder
+from pytest_ireval.plugin_api import Problem, did_you_mean, format_count, is_run_folder
 from pytest_ireval.tables import named, write_table
 from pytest_ireval_judgments.agreement import LEVEL, HumanAgreement, agreement_with, drawn_per_slice, shuffled
 from pytest_ireval_judgments.machine import PROMPT, AnswerCache, Asking, GivenGrade, MachineJudge, Spending
@@ -218,7 +218,8 @@ def _judged_by_hand(rating: Any, port: int, *, browser: bool) -> None:
         raise IrevalError(Problem(complaint, suggestion="without --port any free one is used")) from None
     done = len(pairs & rating.file.grades.keys())
     click.echo(
-        f"{counted(len(pairs), 'document')} to judge, {done} judged already by {rating.file.judge}: {rating.file.path}"
+        f"{format_count(len(pairs), 'document')} to judge, {done} judged already by "
+        f"{rating.file.judge}: {rating.file.path}"
     )
     click.echo(f"judge at {address} (Ctrl-C ends)")
     sys.stdout.flush()
@@ -233,7 +234,7 @@ def _judged_by_hand(rating: Any, port: int, *, browser: bool) -> None:
     finally:
         server.server_close()
     done = len(pairs & rating.file.grades.keys())  # a grade that is being saved is waited for
-    click.echo(f"\n{done} of {counted(len(pairs), 'document')} judged by {rating.file.judge}: {rating.file.path}")
+    click.echo(f"\n{done} of {format_count(len(pairs), 'document')} judged by {rating.file.judge}: {rating.file.path}")
 
 
 def _judged_by_program(
@@ -265,7 +266,7 @@ def _judged_by_program(
         if options["calibrate"] is not None:
             human, unread = _human(read, judge, options)
             progress.expect(len(human) + len(read.items), "asking the judge")
-            notes += [f"{counted(unread, 'human judgment')} not asked: not in the pool, and without texts"] * (
+            notes += [f"{format_count(unread, 'human judgment')} not asked: not in the pool, and without texts"] * (
                 unread > 0
             )
             answers = human_answers = asking.answers(shuffled([item for item, _ in human], options["seed"]))
@@ -292,11 +293,11 @@ def _judged_by_program(
         file.put(changes)
         models = list(dict.fromkeys(each.model for each in answers.values() if each.model))
         by = f"{file.judge}{f' (model {first_of(models)})' if models and models != [file.judge] else ''}"
-        notes.append(f"wrote {file.path}: {counted(len(answers), 'judgment')} by {by}")
+        notes.append(f"wrote {file.path}: {format_count(len(answers), 'judgment')} by {by}")
         notes += [f"answers of {len(models)} models: the judge changed on the way"] * (len(models) > 1)
     left = len(read.items) - len(answers)
-    notes += [f"the budget ended: {counted(left, 'document')} not judged yet; run again to go on"] * (left > 0)
-    notes += [f"{counted(read.graded, 'row')} of the pool with a grade already: left out"] * (read.graded > 0)
+    notes += [f"the budget ended: {format_count(left, 'document')} not judged yet; run again to go on"] * (left > 0)
+    notes += [f"{format_count(read.graded, 'row')} of the pool with a grade already: left out"] * (read.graded > 0)
     notes += _spent(budget, {*answers, *human_answers})
     counts: Row = {"judged": len(answers), "left": left, "asked": budget.asked, "cost": budget.spent}
     sheets.append(Sheet("answers", [counts], shown=()))
@@ -308,8 +309,8 @@ def _judged_by_program(
 
 def _spent(budget: Spending, answered: Collection[Pair]) -> Iterator[str]:
     cost, known = f", cost {budget.spent:g}" if budget.spent else "", len(answered) - budget.asked
-    others = f"; the cache or equal documents gave {counted(known, 'other')}" if known else ""
-    yield f"asked for {counted(budget.asked, 'answer')}{cost}{others}"
+    others = f"; the cache or equal documents gave {format_count(known, 'other')}" if known else ""
+    yield f"asked for {format_count(budget.asked, 'answer')}{cost}{others}"
 
 
 def _human(read: ReadPool, judge: MachineJudge, options: Mapping[str, Any]) -> tuple[list[tuple[Item, int]], int]:
@@ -384,5 +385,5 @@ def _audited(
     write_table(
         header if "grade" in header else [*header, "grade"], [r if "grade" in header else [*r, ""] for r in rows], path
     )
-    per = f" of {counted(len(set(slices.values())), 'slice')}" if options["column"] else ""
-    return f"wrote {path}: {counted(len(chosen), 'document')}{per} for humans to judge: ireval judge {path}"
+    per = f" of {format_count(len(set(slices.values())), 'slice')}" if options["column"] else ""
+    return f"wrote {path}: {format_count(len(chosen), 'document')}{per} for humans to judge: ireval judge {path}"

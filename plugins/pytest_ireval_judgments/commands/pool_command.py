@@ -30,7 +30,7 @@ from pytest_ireval.cli.options import (
     rel_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.plugin_api import Grades, Problem, Registry, counted, first_documents
+from pytest_ireval.plugin_api import Grades, Problem, Registry, first_documents, format_count
 from pytest_ireval.tables import COLUMN_NAMES, cell_text, plain_name, read_fields, write_table
 from pytest_ireval_judgments.collection import Pool, leave_one_out, pooled
 
@@ -116,7 +116,7 @@ def command(
 
 def _written(pool: Pool, queries: Queries | None, fields: str | None, target: str) -> Iterator[str]:
     """Write the pool; notes for the user."""
-    left_out = f"; {counted(pool.judged, 'document')} judged already" if pool.judged else ""
+    left_out = f"; {format_count(pool.judged, 'document')} judged already" if pool.judged else ""
     if not pool.pairs:
         yield f"nothing to judge{left_out}: {target} not written"
         return
@@ -136,14 +136,14 @@ def _written(pool: Pool, queries: Queries | None, fields: str | None, target: st
         at = 1 + len(about)
         rows.append([query, *texts[:at], document, *texts[at:], ""])
     write_table(header, rows, target)
-    asked_of = counted(len({query for query, _ in pool.pairs}), "query")
-    yield f"wrote {target}: {counted(len(rows), 'document')} of {asked_of}{left_out}"
+    asked_of = format_count(len({query for query, _ in pool.pairs}), "query")
+    yield f"wrote {target}: {format_count(len(rows), 'document')} of {asked_of}{left_out}"
     if queries is not None and (unknown := {query for query, _ in pool.pairs} - set(queries.ids)):
-        yield f"{counted(len(unknown), 'query')} not in {queries.origin}: without text"
+        yield f"{format_count(len(unknown), 'query')} not in {queries.origin}: without text"
     if queries is not None and (idle := [query for query in queries.ids if query not in pool.queries]):
-        yield f"{counted(len(idle), 'query')} of {queries.origin} not in any ranking: {first_of(idle)}"
+        yield f"{format_count(len(idle), 'query')} of {queries.origin} not in any ranking: {first_of(idle)}"
     if fields is not None and (lacking := {document for _, document in pool.pairs} - set(documents)):
-        yield f"{counted(len(lacking), 'document')} not in {fields}: without fields"
+        yield f"{format_count(len(lacking), 'document')} not in {fields}: without fields"
 
 
 def _for_judges(text: str, ending: str) -> str:

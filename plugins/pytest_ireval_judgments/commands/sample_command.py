@@ -12,7 +12,7 @@ import click
 from pytest_ireval import InputError, IrevalError, Queries, read_judgments, read_queries
 from pytest_ireval.cli.options import LateBar, format_options, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.plugin_api import Mistakes, Problem, counted
+from pytest_ireval.plugin_api import Mistakes, Problem, format_count
 from pytest_ireval.tables import FilePath, plain_name, write_tables
 from pytest_ireval_judgments.sampling import STRATA, Kept, Sample, SearchLog, normal_text, read_log, sampled, worth
 
@@ -121,7 +121,7 @@ def command(
     found = found._replace(drawn=tuple(each for each in found.drawn if each.weight or each.kept.id in known))
     notes = [*_notes(log, found, logs, least, files), *_written(found, earlier, files)]
     if left:
-        notes.append(f"left out: {counted(len(left), 'query')} of {refresh} without judgments: {first_of(left)}")
+        notes.append(f"left out: {format_count(len(left), 'query')} of {refresh} without judgments: {first_of(left)}")
     show([_sheet(found, kept)], notes, form)
 
 
@@ -186,15 +186,15 @@ def _notes(log: SearchLog, sample: Sample, logs: Sequence[str], least: int, file
     yield f"{', '.join(logs)}: searches: {log.searches:,}; different queries: {len(log.names):,}{blank}"
     if sample.rare:
         yield (
-            f"left out: {counted(sample.rare, 'query')} asked fewer than {least} times, "
+            f"left out: {format_count(sample.rare, 'query')} asked fewer than {least} times, "
             f"{sample.rare_searches / log.searches:.1%} of all searches; the set does not stand for them"
         )
     only_kept = [each for each in sample.drawn if not each.weight]
     gone = [each.kept.text for each in only_kept if not each.searches]
     if only_kept:
-        yield f"kept with weight 0: {counted(len(only_kept), 'query')} of the earlier set, not drawn again"
+        yield f"kept with weight 0: {format_count(len(only_kept), 'query')} of the earlier set, not drawn again"
     if gone:
-        yield f"not in the log any more: {counted(len(gone), 'query')}: {first_of(gone)}"
+        yield f"not in the log any more: {format_count(len(gone), 'query')}: {first_of(gone)}"
     for stratum in sample.strata:
         for held_out, path in enumerate(files):
             if stratum.queries and not sample.part(stratum.name, held_out=bool(held_out)):
@@ -219,5 +219,5 @@ def _written(sample: Sample, earlier: Sequence[Queries], files: Sequence[Path]) 
         ]
         last = " (the holdout: keep it for the last test)" if held_out else ""
         weights = sum(each.weight for each in part)
-        yield f"wrote {path}: {counted(len(part), 'query')}, weights come to {weights:.4f}{last}"
+        yield f"wrote {path}: {format_count(len(part), 'query')}, weights come to {weights:.4f}{last}"
     write_tables(["id", "text", *OURS, *names], tables)

@@ -16,7 +16,7 @@ from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognised import ID_PRIORITY_TEXT, groups_beside, is_listed
 from pytest_ireval.data.tables import Table, at_lines, table_of_rows
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 REMARK = re.compile(r"(^|\s)#")
 """The mark of a comment; inside a word it is part of the word."""
@@ -48,7 +48,7 @@ def letor_judgments(file: InputFile, how: Reading) -> Table:
             column.append(value)
         lines.append(number)
     if queries and not mistakes.count and (left := sum(1 for _ in queries)):
-        complaint = f"has groups for {counted(left, 'line')} more than {file.name} has"
+        complaint = f"has groups for {format_count(left, 'line')} more than {file.name} has"
         mistakes.add(Problem(complaint, place=str(groups_beside(file))))
     mistakes.refuse()
     _number(file, columns, lines, how)
@@ -318,7 +318,7 @@ def smart_judgments(file: InputFile) -> Table:
             continue
         listed = len(found) == 4 and is_listed(found)
         if len(found) != 3 and not listed:
-            complaint = f"has {counted(len(found), 'column')}" if len(found) != 4 else "does not end in 0 0.000000"
+            complaint = f"has {format_count(len(found), 'column')}" if len(found) != 4 else "does not end in 0 0.000000"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {SMART_COLUMNS}"))
             continue
         for column, value in zip(columns.values(), (*found[:2], "1" if listed else found[2]), strict=True):

@@ -24,7 +24,7 @@ from pytest_ireval.data.tables import (
     plain_name,
 )
 from pytest_ireval.errors import InputError, Problem, did_you_mean, name_in_full
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 Format = str | Reader | None
 """A name, a reader that need not be registered, or None: to be recognised."""
@@ -118,7 +118,7 @@ def _vectors(file: InputFile) -> str:
     """The columns of JSON lines that hold vectors, for a message."""
     found = {name: value for name, value in (file.first_object or {}).items() if isinstance(value, list) and value}
     vectors = [name for name, value in found.items() if all(isinstance(each, int | float) for each in value)]
-    return "".join(f"; {name} is a vector of {counted(len(found[name]), 'number')}" for name in vectors)
+    return "".join(f"; {name} is a vector of {format_count(len(found[name]), 'number')}" for name in vectors)
 
 
 def _beginning(file: InputFile) -> str:

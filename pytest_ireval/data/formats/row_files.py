@@ -17,7 +17,7 @@ from pytest_ireval.data.formats.input_file import InputFile, input_file, words
 from pytest_ireval.data.judgments import numbered
 from pytest_ireval.data.tables import Table, at_lines, columns_of, is_quoted, named
 from pytest_ireval.errors import InputError, Mistakes, Problem
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 
 def json_lines(file: InputFile) -> Table:
@@ -288,7 +288,7 @@ def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) ->
     for number, found in rows:
         cells = found + [""] * (len(names) - len(found) if short_rows else 0)
         if len(cells) != len(names):
-            complaint = f"has {counted(len(cells), 'cell')}, not {len(names)}"
+            complaint = f"has {format_count(len(cells), 'cell')}, not {len(names)}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=f"columns: {_listed(names)}"))
             continue
         lines.append(number)
@@ -335,7 +335,7 @@ def _columns_of_words(file: InputFile, kind: str, names: tuple[str, ...]) -> Tab
         if not found or found[0].startswith("#"):
             continue
         if len(found) != len(names):
-            complaint = f"has {counted(len(found), 'column')}"
+            complaint = f"has {format_count(len(found), 'column')}"
             allowed = f"{kind} judgments have {len(names)} columns: {' '.join(names)}"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}", allowed=allowed))
             continue

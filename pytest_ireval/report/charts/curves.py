@@ -25,7 +25,7 @@ from pytest_ireval.report.charts.chart import (
 )
 from pytest_ireval.report.wording import figure
 from pytest_ireval.results.suite_result import QueryCurve, QueryDocuments, RecallPrecision, SliceCurves, SuiteResult
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.results.comparison import Discrimination
@@ -160,7 +160,7 @@ def query_curve_chart(suite: SuiteResult, documents: QueryDocuments) -> Chart | 
         return None
     heading = f"Precision at each recall, {isolated(cut_label(documents.query, 20))}"
     x, y = _axes(MARGIN, TOP + 6, (SMALL - MARGIN - 14, 150), 2)
-    relevant = "" if documents.relevant is None else f"{counted(documents.relevant, 'relevant document')}"
+    relevant = "" if documents.relevant is None else f"{format_count(documents.relevant, 'relevant document')}"
     panel = _Panel("", "", "recall", x, y, tuple(_query_curve(name, curve, x, y) for name, curve in sides))
     names = tuple(name for name, _ in reversed(sides))
     return Chart(
@@ -187,7 +187,7 @@ def _steps(curve: QueryCurve, x: Scale, y: Scale) -> str:
 
 def _found(side: str, curve: QueryCurve) -> str:
     last = f" up to recall {figure(curve.recall[-1], 2)}" if curve.recall else ""
-    return f"{side}: {counted(len(curve.recall), 'relevant document')} found{last}."
+    return f"{side}: {format_count(len(curve.recall), 'relevant document')} found{last}."
 
 
 COLUMNS, PANEL_WIDTH, PANEL_HEIGHT, PANEL_MARGIN, PANEL_TOP, PANEL_FOOT = 3, 200, 150, 44, 82, 84
@@ -251,7 +251,7 @@ def significance_chart(found: Sequence[Discrimination], alpha: float) -> Chart:
     panels = [
         CurvePanel(
             each.metric,
-            f"{each.significant} of {counted(each.pairs, 'pair')} significant ({each.share:.1%})",
+            f"{each.significant} of {format_count(each.pairs, 'pair')} significant ({each.share:.1%})",
             "pair",
             {"baseline": [(0, alpha), (most, alpha)], "now": [*enumerate(each.curve, 1)]},
             (0, most),
@@ -271,7 +271,7 @@ def click_rates_chart(shown: Sequence[int], clicks: Sequence[int]) -> Chart:
     x = scale((1, max(2, len(rates))), PANEL_MARGIN, PANEL_MARGIN + width, 5)
     y = scale((0, max(rates)), PANEL_TOP + height, PANEL_TOP, 4)
     points = tuple((x(rank), y(rate)) for rank, rate in enumerate(rates, 1))
-    facts = f"{counted(sum(clicks), 'click')} on {shown[0]:,} lists"
+    facts = f"{format_count(sum(clicks), 'click')} on {shown[0]:,} lists"
     panel = _Panel("all queries", facts, "rank", x, y, (_Curve("now", line(points), points=points),))
     heading = "Click rate by rank"
     size = (width + PANEL_MARGIN + 10, PANEL_TOP + height + PANEL_FOOT)

@@ -25,7 +25,7 @@ from pytest_ireval.report.commands import link_to, query_anchor, rule_anchor
 from pytest_ireval.report.wording import change
 from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures
 from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
-from pytest_ireval.text_table import counted
+from pytest_ireval.words import format_count
 
 TIE = 1e-12
 """A smaller difference is rounding, as it is where the gate counts."""
@@ -69,7 +69,7 @@ def _facts(metric: MetricFigures, worse: int, better: int, same: int, left_out: 
     mean = "mean" if metric.aggregate == "mean" else metric.aggregate
     parts = [f"{mean} change {change(metric.change)}"] if metric.change is not None else []
     parts += [f"{worse:,} {down}, {better:,} {up}, {same:,} the same"]
-    parts += [f"{counted(left_out, 'query')} without a value on both sides"] if left_out else []
+    parts += [f"{format_count(left_out, 'query')} without a value on both sides"] if left_out else []
     return "; ".join(parts)
 
 
@@ -319,9 +319,9 @@ def intervals_chart(suite: SuiteResult) -> Chart | None:
     return Chart(
         "intervals",
         f"{heading}, {inert_text(suite.name)}",
-        f"{counted(len(shown), 'rule')} {'compares' if len(shown) == 1 else 'compare'} with a baseline: {facts}."
+        f"{format_count(len(shown), 'rule')} {'compares' if len(shown) == 1 else 'compare'} with a baseline: {facts}."
         + "".join(f" {cut_label(each.headline, 200)}." for each in red[:SAID])
-        + (f" And {counted(len(red) - SAID, 'more failure')}." if len(red) > SAID else ""),
+        + (f" And {format_count(len(red) - SAID, 'more failure')}." if len(red) > SAID else ""),
         Intervals(place(groups[-1].bottom + FOOT), heading, facts, groups, tuple(found)),
     )
 

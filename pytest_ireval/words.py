@@ -1,0 +1,54 @@
+"""Numbers and lists in English words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MAX_DECIMALS = 9
+"""Figures that differ only beyond these decimals differ by rounding."""
+
+
+def choose_decimals(value: float, limit: float | None, decimals: int) -> int:
+    """The decimals of a figure beside its limit: more than ``decimals`` where fewer would hide that they differ."""
+    if limit is None:
+        return decimals
+    enough = range(decimals, MAX_DECIMALS + 1)
+    return next((each for each in enough if round(value, each) != round(limit, each)), decimals)
+
+
+def format_count(number: int, word: str) -> str:
+    """The number and the word, in the plural unless there is one."""
+    return f"{number} {word if number == 1 else pluralize(word)}"
+
+
+MAX_CHANGES = 3
+"""The changes that one sentence names."""
+
+
+def list_changes(changes: Sequence[str]) -> str:
+    """The first changes, and the number of the others."""
+    more = [f"and {len(changes) - MAX_CHANGES} more"] if len(changes) > MAX_CHANGES else []
+    return ", ".join([*changes[:MAX_CHANGES], *more])
+
+
+def pluralize(word: str) -> str:
+    """The plural of a noun that this project uses."""
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("ch", "sh")) else f"{word}s"
+
+
+def format_magnitude(value: float) -> str:
+    """A magnitude with two significant digits: ``0.34``, ``0.0051``, ``12``."""
+    if value >= 10:
+        return f"{value:.0f}"
+    if value >= 0.095 or not value:
+        return f"{value:.2f}"
+    decimals = next((places for places in range(2, 10) if value * 10**places >= 9.5), 10)
+    return f"{value:.{decimals}f}"
+
+
+def round_estimate(number: int) -> int:
+    """An estimated number with two significant digits, rounded up."""
+    step: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // step) * step
