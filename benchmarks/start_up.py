@@ -17,7 +17,7 @@ from pathlib import Path
 RULES = """\
 from pydantic import Field
 
-from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval import RuleResult, hookimpl, rule
 from pytest_ireval.options import RuleOptions, Whole
 
 
@@ -28,7 +28,7 @@ class FewOptions(RuleOptions):
 @rule(name="few", options=FewOptions)
 def few(options, seen):
     '''A rule.'''
-    return Ruling("pass", "fine")
+    return RuleResult("pass", "fine")
 
 
 @hookimpl

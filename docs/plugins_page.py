@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-from pytest_ireval import Answer, JudgedRankings, Queries, Ranking, RankingChange, Request, Seen, options
+from pytest_ireval import Answer, JudgedRankings, Queries, Ranking, RankingChange, Request, RuleContext, options
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.judged import Documents, Hits, Sessions, Unretrieved
 from pytest_ireval.data.judgments import Ideal, Subtopics
@@ -40,12 +40,12 @@ TABLES: dict[str, dict[str, type[Any]]] = {
     "search": {"search": ClickedSearch},
     "file": {"file": InputFile, "how": Reading},
     "request": {"request": Request, "request.queries": Queries, "answer": Answer},
-    "seen": {
-        "seen": Seen,
-        "seen.paired()": Values,
-        "seen.now": Side,
-        "seen.population": Population,
-        "seen.unjudged(metric)": Unjudged,
+    "context": {
+        "context": RuleContext,
+        "context.paired()": Values,
+        "context.now": Side,
+        "context.population": Population,
+        "context.unjudged(metric)": Unjudged,
     },
     "change": {"change": RankingChange},
 }
@@ -85,12 +85,12 @@ SHAPES = {
     "listed": "documents",
     "listed.ideal": "judged documents of the query",
     "listed.relevant": "documents",
-    "seen.on_both_sides": "queries of the slice on both sides",
-    "seen.paired()": "queries that count",
-    "seen.now": "queries",
-    "seen.now.recall_precision": "queries, 12",
-    "seen.population": "queries",
-    "seen.unjudged(metric)": "queries",
+    "context.on_both_sides": "queries of the slice on both sides",
+    "context.paired()": "queries that count",
+    "context.now": "queries",
+    "context.now.recall_precision": "queries, 12",
+    "context.population": "queries",
+    "context.unjudged(metric)": "queries",
 }
 """The shape of each array: of one field, or of all fields of an object."""
 WORDS = {
@@ -156,35 +156,35 @@ WORDS = {
     "request.queries.columns": "By name, each other column of the queries file, with a value for each query.",
     "request.queries.origin": "The file that has them, for messages.",
     "request.queries.places": "The place of each query in that file, for messages; it may be empty.",
-    "seen.population": "The queries, with weights, judgments and waivers.",
-    "seen.now": "The current rankings, scored.",
-    "seen.part": "The part of the rule that is judged; `part.asked` is the value that `parts` stored there.",
-    "seen.slice": "The slice that is judged; `str(seen.slice)` is its name for messages.",
-    "seen.paired().place": "The place of each among all queries of the suite.",
-    "seen.paired().now": "The current value.",
-    "seen.paired().before": "The value in the baseline.",
-    "seen.now.depth": "The depth of the suite.",
-    "seen.population.queries": "The queries, with their columns: the fields of `request.queries`.",
-    "seen.population.judgments": "All judgments; `grades(query)` reads those of a query.",
-    "seen.population.weights": "The traffic of each query; None if the suite gives none.",
-    "seen.population.waived": "The ids of waived queries.",
-    "seen.unjudged(metric).condensed_before": "The same in the baseline.",
-    "seen.unjudged(metric).there": "Judged documents of both sides at the ranks of new unjudged ones.",
-    "change.population": "The queries, with weights, judgments and waivers; see `seen.population`.",
-    "change.now_side": "The current rankings, scored; see `seen.now`.",
+    "context.population": "The queries, with weights, judgments and waivers.",
+    "context.now": "The current rankings, scored.",
+    "context.part": "The part of the rule that is judged; `part.asked` is the value that `parts` stored there.",
+    "context.slice": "The slice that is judged; `str(context.slice)` is its name for messages.",
+    "context.paired().place": "The place of each among all queries of the suite.",
+    "context.paired().now": "The current value.",
+    "context.paired().before": "The value in the baseline.",
+    "context.now.depth": "The depth of the suite.",
+    "context.population.queries": "The queries, with their columns: the fields of `request.queries`.",
+    "context.population.judgments": "All judgments; `grades(query)` reads those of a query.",
+    "context.population.weights": "The traffic of each query; None if the suite gives none.",
+    "context.population.waived": "The ids of waived queries.",
+    "context.unjudged(metric).condensed_before": "The same in the baseline.",
+    "context.unjudged(metric).there": "Judged documents of both sides at the ranks of new unjudged ones.",
+    "change.population": "The queries, with weights, judgments and waivers; see `context.population`.",
+    "change.now_side": "The current rankings, scored; see `context.now`.",
     "change.baseline_side": "Those of the baseline.",
     "change.metric": "The metric of the first red rule; None without one.",
 }
 """The meaning of a field whose docstring is that of its class."""
 CALLED = {
-    "seen.unjudged": ("(metric)", "Unjudged | None"),
-    "seen.population.called": ("(document, query)", "str"),
+    "context.unjudged": ("(metric)", "Unjudged | None"),
+    "context.population.called": ("(document, query)", "str"),
     "change.ranked_lines": ("()", "Mapping[str, list[str]]"),
     "change.titles": ("(documents)", "Mapping[str, str]"),
 }
 """Fields that are functions: their parameters, and what they return."""
 LEFT_OUT = {
-    "seen.now.remembered",
+    "context.now.remembered",
     "judged.hits.at",
     "judged.documents.at",
     "judged.subtopics.at",
@@ -197,8 +197,8 @@ OF_VALUES = {
     "Amount": "`amount.of(total)` is the number of `total`.",
     "Bound": "`bound.holds(value)` tells on which side a value is.",
     "Tolerance": "`tolerance.allowed(baseline)` is the allowed loss.",
-    "Tolerances": "`tolerances.of(seen.slice.value)` is the tolerance of a slice, or None.",
-    "Metric": "`seen.metric` of the rule's part.",
+    "Tolerances": "`tolerances.of(context.slice.value)` is the tolerance of a slice, or None.",
+    "Metric": "`context.metric` of the rule's part.",
     "Reference": "See `facts`.",
 }
 

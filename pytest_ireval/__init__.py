@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pytest_ireval.results.explanation import Steps
     from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
-    from pytest_ireval.rules.context import Ruling, Seen
+    from pytest_ireval.rules.context import RuleContext, RuleResult
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
     from pytest_ireval.sources.request import Answer, Request
     from pytest_ireval.suite.loading import load_suite, load_suites
@@ -78,7 +78,7 @@ _HOMES = {
     "data.queries": ("Queries",),
     "data.rankings": ("Rankings",),
     "data.views": ("condensed", "perfect"),
-    "rules.context": ("Ruling", "Seen"),
+    "rules.context": ("RuleResult", "RuleContext"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
     "sources.request": ("Answer", "Request"),
     "suite.loading": ("load_suite", "load_suites"),
@@ -111,9 +111,9 @@ __all__ = [
     "RankingChange",
     "Rankings",
     "Request",
-    "Ruling",
+    "RuleContext",
+    "RuleResult",
     "RunResult",
-    "Seen",
     "SliceFigures",
     "SourceError",
     "Steps",

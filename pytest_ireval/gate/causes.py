@@ -30,7 +30,7 @@ from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import EngineExplanation, QueryCurve, QueryDocuments, RecallPrecision
-from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.side import Population, Scored, Side
@@ -43,7 +43,7 @@ Curves = Mapping[str, QueryCurve]
 def documents_of(material: Material, side: Side, outcomes: Sequence[Outcome]) -> tuple[QueryDocuments, ...]:
     """Collect the documents of the queries worth a look; with judgments also their curves and shares."""
     shown = _queries_to_show(material, side, outcomes)
-    seen = Seen(material.population, material.now, material.baseline, Part())
+    context = RuleContext(material.population, material.now, material.baseline, Part())
     compared = material.comparable
     now = _judged(material, material.now, shown)
     before = None if compared is None else _judged(material, compared, shown)
@@ -54,7 +54,7 @@ def documents_of(material: Material, side: Side, outcomes: Sequence[Outcome]) ->
     return tuple(
         QueryDocuments(
             query,
-            placed := seen.placed(query),
+            placed := context.placed(query),
             curves.get(query),
             earlier.get(query),
             _beside(placed, shares.get(query, {})),
@@ -367,8 +367,8 @@ def _metric_to_explain(
     names = [*(each.metric for each in doubtful), *(name for name in metrics if "timings" not in metrics[name].needs)]
     there = [metrics[name] for name in names if name in metrics]
     for metric in there:
-        seen = Seen(population, now, baseline, Part(metric=metric))
-        if seen.sign * float(np.sum(seen.paired().gain)) < 0:
+        context = RuleContext(population, now, baseline, Part(metric=metric))
+        if context.sign * float(np.sum(context.paired().gain)) < 0:
             return metric, True
     return next(iter(there), None), False
 

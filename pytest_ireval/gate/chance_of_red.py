@@ -18,7 +18,7 @@ from pytest_ireval.data.rankings import rankings_of_lists
 from pytest_ireval.gate.sensitivity import Known, usual_spread
 from pytest_ireval.gate.verdicts import apply_rules
 from pytest_ireval.results.suite_result import QueryTable, RunResult
-from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import Check, by_stored
 from pytest_ireval.rules.side import Floats, Population, Scored, Side
 
@@ -98,7 +98,7 @@ def _looks_at_values(check: Check, differences: Mapping[str, Floats]) -> bool:
     return str(metric) in differences and metric.unit == "query" and not metric.ratio
 
 
-def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[partial[Seen]]:
+def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[partial[RuleContext]]:
     """Yield, for each drawn change, the function that shows it to the rule of a check."""
     stored = {} if known.stored is None else known.stored.metrics
     ids = tuple(dict.fromkeys(query for each in stored.values() for query in each.values))
@@ -125,6 +125,6 @@ def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[p
         yield partial(_see, population, Side("a drawn change", (rankings,), known.suite.depth, now), baseline)
 
 
-def _see(population: Population, now: Side, baseline: Side, check: Check) -> Seen:
+def _see(population: Population, now: Side, baseline: Side, check: Check) -> RuleContext:
     compares = check.asked is not None and check.asked.kind.compares
-    return Seen(population, now, baseline if compares else None, check.part, check.slice)
+    return RuleContext(population, now, baseline if compares else None, check.part, check.slice)

@@ -21,7 +21,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.branches import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import Ruling, Seen, Values
+from pytest_ireval.rules.context import RuleContext, RuleResult, Values
 from pytest_ireval.rules.planning import Held, by_stored
 from pytest_ireval.rules.question import figures_compared
 from pytest_ireval.rules.side import WHOLE, Population
@@ -37,7 +37,7 @@ class ComparedFigure(NamedTuple):
     """A metric on a slice in both baselines."""
 
     held: Held
-    seen: Seen
+    context: RuleContext
     values: Values
     figures: SliceFigures
     drop: float
@@ -70,7 +70,7 @@ class ComparedFigure(NamedTuple):
         return f"{self.held.metric} {self.moved} on {self.held.slice}"
 
 
-def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling:
+def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> RuleResult:
     """Compare the stored baseline with the base's; ``fails`` makes a lower one red. Raises IrevalError if it cannot."""
     against, stored = material.held, material.stored
     if against is None:
@@ -81,7 +81,7 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Ruling
     if stored is None and material.baseline_error is not None:
         raise material.baseline_error
     if not any(by_stored(asked) for asked in material.suite.rules):
-        return Ruling("pass", f"no rule compares with the baseline; the suite is as strict as at {at.base}")
+        return RuleResult("pass", f"no rule compares with the baseline; the suite is as strict as at {at.base}")
     if at.baseline is None:
         return _new(at, stored)
     if stored is None:
@@ -112,7 +112,7 @@ def decides(metric: Metric, suite: Suite) -> bool:
     return "timings" not in metric.needs or any(not asked.only_warns(metric) for asked in rules)
 
 
-def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool) -> Ruling:
+def with_weaker(ruling: RuleResult, found: Weakened, base: MergeBase, *, fails: bool) -> RuleResult:
     """Add the changes that make the suite weaker; they fail if ``fails`` is set, else they are a warning."""
     other = tuple(f"also changed: {each}" for each in found.other)
     if not found.weaker:
@@ -131,19 +131,19 @@ def with_weaker(ruling: Ruling, found: Weakened, base: MergeBase, *, fails: bool
     )
 
 
-def _new(at: AtBase, stored: Baseline | None) -> Ruling:
+def _new(at: AtBase, stored: Baseline | None) -> RuleResult:
     """Rule on a suite that had no baseline at the base; git also knows which other baselines are gone."""
     here = "this branch has none either" if stored is None else "it is new on this branch"
     names = ", ".join(at.gone)
     gone = [f"removed since then, and not continued by a baseline of this branch: {names}"] if names else []
     headline = f"the suite had no baseline at {at.base}; {here}"
-    return Ruling("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
+    return RuleResult("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
 
 
-def _deleted(at: AtBase, *, fails: bool) -> Ruling:
+def _deleted(at: AtBase, *, fails: bool) -> RuleResult:
     facts = (f"{take_from(at.base.short, at.base.top / at.file)} restores it", *at.base.notes)
     headline = f"the branch deleted the baseline that it had at {at.base}"
-    return Ruling("fail" if fails else "pass", headline, facts=facts, warning=not fails)
+    return RuleResult("fail" if fails else "pass", headline, facts=facts, warning=not fails)
 
 
 def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Baseline) -> Iterator[ComparedFigure]:
@@ -153,21 +153,21 @@ def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Base
         return
     for each in held:
         refuse_too_little(material.suite, each.metric, at, stored)
-        seen = Seen(material.population, against.ours, against.theirs, Part(metric=each.metric), each.slice)
-        if (found := compare_figure(seen, each)) is not None:
+        context = RuleContext(material.population, against.ours, against.theirs, Part(metric=each.metric), each.slice)
+        if (found := compare_figure(context, each)) is not None:
             yield found
 
 
-def compare_figure(seen: Seen, held: Held) -> ComparedFigure | None:
+def compare_figure(context: RuleContext, held: Held) -> ComparedFigure | None:
     """A figure of two references; None where no query has a value in both."""
-    values = seen.paired()
-    figures = replace(figures_compared(seen, values), resolution=None)
+    values = context.paired()
+    figures = replace(figures_compared(context, values), resolution=None)
     if figures.now is None or figures.baseline is None:
         return None
-    return ComparedFigure(held, seen, values, figures, -seen.sign * (figures.now - figures.baseline))
+    return ComparedFigure(held, context, values, figures, -context.sign * (figures.now - figures.baseline))
 
 
-def add_finding(ruling: Ruling, found: Ruling, *, fails: bool) -> Ruling:
+def add_finding(ruling: RuleResult, found: RuleResult, *, fails: bool) -> RuleResult:
     """The ruling with one more way in which the branch lowers what later changes are compared with."""
     if ruling.verdict == "pass" and not ruling.warning:
         return replace(
@@ -188,13 +188,15 @@ def add_finding(ruling: Ruling, found: Ruling, *, fails: bool) -> Ruling:
     )
 
 
-def _lowered(lowered: Sequence[ComparedFigure], found: Sequence[ComparedFigure], at: AtBase, *, fails: bool) -> Ruling:
+def _lowered(
+    lowered: Sequence[ComparedFigure], found: Sequence[ComparedFigure], at: AtBase, *, fails: bool
+) -> RuleResult:
     worst = lowered[0]
     more = f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
     beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
     several = len({str(each.held.metric) for each in (*lowered, *beside)}) > 1
-    queries = worst_changes(worst.seen, worst.values, failed=True)
-    return Ruling(
+    queries = worst_changes(worst.context, worst.values, failed=True)
+    return RuleResult(
         "fail" if fails else "pass",
         f"the branch lowers its baseline: {worst}{more}",
         f"Baseline is what was accepted at {at.base}; now is what this branch has accepted.",
@@ -213,13 +215,13 @@ def figure_line(each: ComparedFigure, *, several: bool) -> SliceFigures:
     return replace(each.figures, slice=named, over=each.lowered)
 
 
-def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBase, stored: Baseline) -> Ruling:
+def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBase, stored: Baseline) -> RuleResult:
     if at.same:
         headline = f"the baseline is the one of {at.base}"
     elif found:
         headline = f"the branch lowers nothing of the baseline at {at.base}"
     elif held:
-        return Ruling("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
+        return RuleResult("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
     else:
         before = at.baseline.rankings if at.baseline is not None else ()
         changed = format_count(len(changed_queries(before, stored.rankings, stored.depth)), "query")
@@ -227,7 +229,7 @@ def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBa
     whole = [each for each in found if each.held.slice == WHOLE]
     said = f": {', '.join(map(str, whole))}" if whole else ""
     several = len(whole) > 1
-    return Ruling("pass", headline + said, figures=tuple(figure_line(each, several=several) for each in whole))
+    return RuleResult("pass", headline + said, figures=tuple(figure_line(each, several=several) for each in whole))
 
 
 NAMED = 10

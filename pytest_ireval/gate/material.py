@@ -37,7 +37,7 @@ from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.suite_result import Counts, JudgmentAges, RecordedAnswers
-from pytest_ireval.rules.context import AcceptedChange, Seen, Unjudged, Walk
+from pytest_ireval.rules.context import AcceptedChange, RuleContext, Unjudged, Walk
 from pytest_ireval.rules.planning import Check, Held, anchored_figures, by_anchor, held_figures, needs_queries, planned
 from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.side import Floats, Population, Side
@@ -166,16 +166,16 @@ def reference_of(check: Check, material: Material) -> Side | IrevalError | None:
     return material.baseline_error or material.baseline
 
 
-def seen_of(check: Check, material: Material) -> Seen:
+def seen_of(check: Check, material: Material) -> RuleContext:
     """Both sides as the rule of a check sees them; raises the error of a broken reference."""
     compares = check.asked is not None and check.asked.kind.compares
     reference = reference_of(check, material) if compares else None
     if isinstance(reference, IrevalError):
         raise reference
-    seen = Seen(material.population, material.now_beside(reference), reference, check.part, check.slice)
+    context = RuleContext(material.population, material.now_beside(reference), reference, check.part, check.slice)
     if check.asked is not None and check.part.metric is not None and by_anchor(check.asked):
-        seen = replace(seen, walk=_walk_of(material, Held(check.part.metric, check.slice)))
-    return seen if reference is None else replace(seen, unjudged=partial(material.unjudged, reference))
+        context = replace(context, walk=_walk_of(material, Held(check.part.metric, check.slice)))
+    return context if reference is None else replace(context, unjudged=partial(material.unjudged, reference))
 
 
 class Moved(NamedTuple):
@@ -242,7 +242,7 @@ def _gain(material: Material, held: Held, reference: Side | None) -> Floats:
     known = (name in side.scored and name not in side.errors for side in (material.now, reference) if side is not None)
     if reference is None or held.metric.aggregate != "mean" or not all(known):
         return np.zeros(0)
-    values = Seen(material.population, material.now, reference, Part(metric=held.metric), held.slice).paired()
+    values = RuleContext(material.population, material.now, reference, Part(metric=held.metric), held.slice).paired()
     return differences(values.now, values.before)
 
 
@@ -250,8 +250,8 @@ def _clustered(material: Material, held: Held) -> float | None:
     """The spread of single queries with the same error of the mean; None where queries have no clusters."""
     if material.population.clusters is None:
         return None
-    seen = Seen(material.population, material.now, material.comparable, Part(metric=held.metric), held.slice)
-    return Question(seen, seen.paired()).evidence.sd
+    context = RuleContext(material.population, material.now, material.comparable, Part(metric=held.metric), held.slice)
+    return Question(context, context.paired()).evidence.sd
 
 
 def _key(held: Held) -> str:

@@ -20,7 +20,7 @@ from pytest_ireval.gate.weakened import pair_checks, queries_at_base, suite_at_b
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.branches import MergeBase, Tree
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.context import RuleContext, RuleResult
 from pytest_ireval.rules.planning import Check, Held, planned
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import worst_changes
@@ -125,8 +125,8 @@ class _Looking:
         theirs = self._side_then(before, metric)
         unknown = frozenset(query for query in material.population.queries.ids if query not in theirs.position)
         theirs = over_the_same(material.suite, material.inputs, ours, theirs, unknown)
-        seen = Seen(material.population, ours, theirs, other.part, other.slice)
-        return compare_figure(seen, Held(metric, other.slice))
+        context = RuleContext(material.population, ours, theirs, other.part, other.slice)
+        return compare_figure(context, Held(metric, other.slice))
 
     def _side_then(self, reference: Reference, metric: Metric) -> Side:
         """The reference of the base, scored; IrevalError if it is not known."""
@@ -206,8 +206,8 @@ NAMED = 10
 
 
 def with_moved_references(
-    ruling: Ruling, moved: Sequence[MovedReference], suite: Suite, base: MergeBase, *, fails: bool
-) -> Ruling:
+    ruling: RuleResult, moved: Sequence[MovedReference], suite: Suite, base: MergeBase, *, fails: bool
+) -> RuleResult:
     """Add the rules that compare with another reference than at the base.
 
     A lower one, and one that nobody can compare, is as a lowered baseline; any other is only named.
@@ -234,10 +234,10 @@ def with_moved_references(
     sentence = f"Baseline is the reference at {base}; now is that of this branch."
     if not lowered:
         headline = f"{first.check} compares with another reference than at {base}: {first.words}{more}"
-        return add_finding(ruling, Ruling("pass", headline, facts=tuple(facts)), fails=fails)
+        return add_finding(ruling, RuleResult("pass", headline, facts=tuple(facts)), fails=fails)
     worst = lowered[0][1]
-    queries = worst_changes(worst.seen, worst.values, failed=True)
-    found = Ruling(
+    queries = worst_changes(worst.context, worst.values, failed=True)
+    found = RuleResult(
         "pass",
         f"the branch lowers what {first.check} compares with ({first.words}): {worst}{more}",
         sentence,

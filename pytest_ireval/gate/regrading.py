@@ -19,7 +19,7 @@ from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.weakened import judgments_at_base, suite_at_base
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.branches import Tree
-from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.context import RuleContext, RuleResult
 from pytest_ireval.rules.planning import Held, planned
 from pytest_ireval.rules.side import WHOLE, Population, Side
 from pytest_ireval.words import format_count
@@ -179,7 +179,7 @@ class _Sides(NamedTuple):
             return None
         part, (old, _) = Part(metric=held.metric), self.reference
         reference, fallen, run, lead = (
-            compare_figure(Seen(population, now, before, part, held.slice), held)
+            compare_figure(RuleContext(population, now, before, part, held.slice), held)
             for before, now in (self.reference, (old, self.without_raised), self.run, (old, self.run[0]))
         )
         if reference is None or fallen is None:
@@ -272,13 +272,13 @@ NAMED = 10
 """The most regraded judgments that are named."""
 
 
-def with_regraded(ruling: Ruling, regraded: Regraded | None, *, fails: bool) -> Ruling:
+def with_regraded(ruling: RuleResult, regraded: Regraded | None, *, fails: bool) -> RuleResult:
     """Add the grades that a branch changed in its own favour."""
     if regraded is None:
         return ruling
     sentence = "Baseline is what was accepted at the base, under the grades of then; now is it under those of now."
     line = figure_line(regraded.baseline, several=True)
-    found = Ruling(
+    found = RuleResult(
         "pass",
         f"in this branch {regraded}",
         sentence,
@@ -295,7 +295,7 @@ def _listed(regraded: Regraded) -> tuple[str, ...]:
     return (*regraded.edits[1:NAMED], *more)
 
 
-def with_regraded_inputs(ruling: Ruling, regraded: Regraded | None) -> Ruling:
+def with_regraded_inputs(ruling: RuleResult, regraded: Regraded | None) -> RuleResult:
     """Add to the ruling on the inputs that grades changed in favour of this run since the baseline was accepted."""
     if regraded is None:
         return ruling

@@ -34,7 +34,7 @@ from pytest_ireval.results.suite_result import (
     SliceRow,
     SuiteResult,
 )
-from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import MOST_VALUES, Check
 from pytest_ireval.rules.question import figures_compared
 from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, in_order, one_value
@@ -129,11 +129,11 @@ def _since_base(material: Material) -> SinceBase | None:
         return found
     slices = [WHOLE, *_asked_slices(material)]
     rows = [SliceRow(str(metric), each) for metric in there for each in _figures(material, metric, theirs, slices)]
-    seen = Seen(material.population, material.now, theirs, Part(metric=there[0]))
-    values = seen.paired()
-    order = np.argsort(seen.sign * values.gain, kind="stable").tolist()
+    context = RuleContext(material.population, material.now, theirs, Part(metric=there[0]))
+    values = context.paired()
+    order = np.argsort(context.sign * values.gain, kind="stable").tolist()
     worst = [row for row in order if values.all_names[values.place[row]] in changed][:20]
-    return replace(found, rows=tuple(rows), queries=seen.changes(values, worst))
+    return replace(found, rows=tuple(rows), queries=context.changes(values, worst))
 
 
 def broken_result(
@@ -216,7 +216,7 @@ def _metrics(material: Material, outcomes: Iterable[Outcome]) -> Iterator[Metric
         if material.baseline_error or baseline is None or name not in baseline.scored or name in baseline.errors:
             yield replace(about, lists=lists)
             continue
-        figures = figures_compared(Seen(material.population, side, baseline, Part(metric=metric)))
+        figures = figures_compared(RuleContext(material.population, side, baseline, Part(metric=metric)))
         shared = {key: getattr(figures, key) for key in COMPARED}
         yield replace(about, paired=figures.now, **shared)
 
@@ -269,8 +269,8 @@ def _on_both_sides(metric: Metric, now: Side, baseline: Side) -> bool:
 
 
 def _figures(material: Material, metric: Metric, baseline: Side, slices: Iterable[Slice]) -> Iterator[SliceFigures]:
-    seen = Seen(material.population, material.now, baseline, Part(metric=metric))
-    yield from (each for each in (figures_compared(seen.of(within)) for within in slices) if each.queries)
+    context = RuleContext(material.population, material.now, baseline, Part(metric=metric))
+    yield from (each for each in (figures_compared(context.of(within)) for within in slices) if each.queries)
 
 
 def _asked_slices(material: Material) -> Iterator[Slice]:

@@ -16,7 +16,7 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material, seen_of
 from pytest_ireval.results.outcome import Diagnosis, Outcome
 from pytest_ireval.results.suite_result import ToJudge
-from pytest_ireval.rules.context import Seen, Unjudged
+from pytest_ireval.rules.context import RuleContext, Unjudged
 from pytest_ireval.rules.planning import INPUTS, Check
 from pytest_ireval.rules.question import mean_of, weightless, weights_of
 from pytest_ireval.suite.options import RuleFacts
@@ -30,7 +30,7 @@ MOST_TO_JUDGE = 500
 class Open(NamedTuple):
     """The possible effect of unjudged documents on one outcome."""
 
-    seen: Seen
+    context: RuleContext
     unjudged: Unjudged
     documents: tuple[ToJudge, ...]
     """Those of its slice."""
@@ -63,7 +63,7 @@ def _with_facts(outcome: Outcome, found: Open | None) -> Outcome:
     if found.unjudged.error:
         error = f"the effect of unjudged documents cannot be computed: {found.unjudged.error}"
         return replace(outcome, facts=(*outcome.facts, error))
-    if found.seen.metric.aggregate != "mean":  # changes of queries do not add up to that of a sum or a percentile
+    if found.context.metric.aggregate != "mean":  # changes of queries do not add up to that of a sum or a percentile
         return outcome
     even = tuple(_break_even(found))
     fall, allowed = _fall(found)
@@ -88,14 +88,14 @@ def _renamed(outcome: Outcome) -> Outcome:
 
 def _open(check: Check, material: Material) -> Open | None:
     """The open part of a check; None where no unjudged document matters."""
-    seen = seen_of(check, material)
-    found = seen.unjudged(seen.metric)
+    context = seen_of(check, material)
+    found = context.unjudged(context.metric)
     if found is None:
         return None
-    inside = set(np.array(seen.population.queries.ids, object)[seen.population.mask(seen.slice)].tolist())
+    inside = set(np.array(context.population.queries.ids, object)[context.population.mask(context.slice)].tolist())
     documents = tuple(each for each in found.documents if each.query in inside)
     facts = check.asked.options.facts if check.asked else RuleFacts()
-    return Open(seen, found, documents, facts.weighted, facts.tolerance_on(seen.slice.value) or Tolerance())
+    return Open(context, found, documents, facts.weighted, facts.tolerance_on(context.slice.value) or Tolerance())
 
 
 def _break_even(found: Open) -> Iterator[str]:
@@ -104,15 +104,17 @@ def _break_even(found: Open) -> Iterator[str]:
     Each of them is relevant by the same chance. A query's gain is exact for one such document, and for more where
     they add up; else it has the right slope at 0 and the right end at 1.
     """
-    seen, values, unjudged = found.seen, found.seen.paired(), found.unjudged
-    new = [each for each in found.documents if each.now and not each.baseline and seen.sign * each.effect > 0]
-    weights = weights_of(seen, values, weighted=found.weighted)
+    context, values, unjudged = found.context, found.context.paired(), found.unjudged
+    new = [each for each in found.documents if each.now and not each.baseline and context.sign * each.effect > 0]
+    weights = weights_of(context, values, weighted=found.weighted)
     if not new or unjudged.all_new is None or not values.place.size or weightless(weights):
         return
-    alone = np.zeros(len(seen.population.queries))
-    np.add.at(alone, [seen.population.queries.position[each.query] for each in new], [abs(each.effect) for each in new])
+    alone = np.zeros(len(context.population.queries))
+    np.add.at(
+        alone, [context.population.queries.position[each.query] for each in new], [abs(each.effect) for each in new]
+    )
     alone = alone[values.place]
-    together = np.maximum(0.0, np.nan_to_num(seen.sign * (unjudged.all_new[values.place] - values.gain)))
+    together = np.maximum(0.0, np.nan_to_num(context.sign * (unjudged.all_new[values.place] - values.gain)))
     chances = np.where(together > 0, alone / np.where(together > 0, together, 1.0), 1.0)
     fall, allowed = _fall(found)
     wanted = fall - allowed if fall > allowed else fall
@@ -128,11 +130,11 @@ def _break_even(found: Open) -> Iterator[str]:
 
 def _fall(found: Open) -> tuple[float, float]:
     """The fall of the figure, and the allowed fall."""
-    values = found.seen.paired()
-    weights = weights_of(found.seen, values, weighted=found.weighted)
+    values = found.context.paired()
+    weights = weights_of(found.context, values, weighted=found.weighted)
     if not values.place.size or weightless(weights):
         return 0.0, 0.0
-    fall = -found.seen.sign * mean_of(values.gain, weights)
+    fall = -found.context.sign * mean_of(values.gain, weights)
     return fall, found.tolerance.allowed(mean_of(values.before, weights))
 
 
@@ -140,7 +142,7 @@ def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float
     count = math.ceil(share * len(new) - 1e-6)  # the share may be off by rounding
     grade = found.unjudged.top_grade
     be = "be relevant" if grade is None else f"have the top grade {grade:g}"
-    metric, verb = found.seen.metric, "fall" if found.seen.sign > 0 else "rise"
+    metric, verb = found.context.metric, "fall" if found.context.sign > 0 else "rise"
     what = f"{metric} to {verb} by no more than the tolerance" if fall > allowed > 0 else f"{metric} not to {verb}"
     if len(new) == 1:
         return f"the new unjudged document would have to {be} for {what}"
@@ -156,7 +158,7 @@ def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
     often = np.bincount(ranks, minlength=size)
     judged = relevant = np.zeros(size, np.int64)
     if there is not None:
-        inside = found.seen.population.mask(found.seen.slice)[there.place] & (there.rank < size)
+        inside = found.context.population.mask(found.context.slice)[there.place] & (there.rank < size)
         judged = np.bincount(there.rank[inside], minlength=size)
         relevant = np.bincount(there.rank[inside & there.relevant], minlength=size)
     known = (often > 0) & (judged > 0)
@@ -171,20 +173,20 @@ def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
 
 def _facts(found: Open) -> Iterator[str]:
     """The part of a fall that depends on unjudged documents."""
-    seen, values = found.seen, found.seen.paired()
-    helping = sum(seen.sign * each.effect > 0 for each in found.documents)
-    weights = weights_of(seen, values, weighted=found.weighted)
+    context, values = found.context, found.context.paired()
+    helping = sum(context.sign * each.effect > 0 for each in found.documents)
+    weights = weights_of(context, values, weighted=found.weighted)
     if not helping or not values.place.size or weightless(weights):
         return
     best = found.unjudged.best[values.place]
-    gain = mean_of(np.nan_to_num(seen.sign * (best - values.gain)), weights)
-    fall = -seen.sign * mean_of(values.gain, weights)
+    gain = mean_of(np.nan_to_num(context.sign * (best - values.gain)), weights)
+    fall = -context.sign * mean_of(values.gain, weights)
     documents, it = format_count(helping, "unjudged document"), "it" if helping == 1 else "them"
     if fall <= 0:
         yield f"{documents} could add {gain:.3f}: judge {it} first (to_judge.tsv)"
         return
     count = "counts" if helping == 1 else "count"
-    fell = "falls" if seen.sign > 0 else "rises"
+    fell = "falls" if context.sign > 0 else "rises"
     left = f"; even with the best grades the figure {fell} by {fall - gain:.3f}" if gain < fall else ""
     verb = "fills a lost place" if helping == 1 else "fill lost places"
     yield f"{documents} {verb} and {count} as irrelevant: judge {it} (to_judge.tsv){left}"

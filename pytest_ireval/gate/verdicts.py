@@ -41,7 +41,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
-from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.context import RuleContext, RuleResult
 from pytest_ireval.rules.new_document import NewDocumentOptions, expecting, prominent
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
 from pytest_ireval.rules.question import Question
@@ -173,8 +173,8 @@ def _plain_outcome(check: Check) -> Outcome:
     )
 
 
-def _with(plain: Outcome, ruling: Ruling) -> Outcome:
-    return replace(plain, **{each.name: getattr(ruling, each.name) for each in fields(Ruling)})
+def _with(plain: Outcome, ruling: RuleResult) -> Outcome:
+    return replace(plain, **{each.name: getattr(ruling, each.name) for each in fields(RuleResult)})
 
 
 def _without_baseline(plain: Outcome, material: Material) -> Outcome:
@@ -188,20 +188,20 @@ def _without_baseline(plain: Outcome, material: Material) -> Outcome:
     return replace(plain, sentence=sentence, missing_baseline=True, acceptable=True)
 
 
-def _ruling(check: Check, asked: RuleAsked, look: Callable[[], Seen], family: _Family) -> Ruling:
+def _ruling(check: Check, asked: RuleAsked, look: Callable[[], RuleContext], family: _Family) -> RuleResult:
     if check.id in family.broken:
         return family.broken[check.id]
-    seen = look()
+    context = look()
     if check.id in family.adjusted:
-        seen = replace(seen, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
-    few = _too_few(asked, seen)
+        context = replace(context, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
+    few = _too_few(asked, context)
     if few is not None:
         return few
-    ruling: Ruling = asked.kind.judge(asked.options, seen)
+    ruling: RuleResult = asked.kind.check(asked.options, context)
     return ruling
 
 
-def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Ruling:
+def _lowering(check: Check, material: Material, circumstances: Circumstances) -> RuleResult:
     fails = circumstances.lowering_fails
     try:
         ruling = lowering(check.held, material, fails=fails)
@@ -219,7 +219,7 @@ def _lowering(check: Check, material: Material, circumstances: Circumstances) ->
         return _error_ruling(error)
 
 
-def _inputs(_: Check, material: Material, circumstances: Circumstances) -> Ruling:
+def _inputs(_: Check, material: Material, circumstances: Circumstances) -> RuleResult:
     """Rule on the inputs, which fit together once they are gathered; the facts tell what a reader should know."""
     error = material.baseline_error
     locked = material.suite.judgments is not None and material.suite.judgments.lock
@@ -235,13 +235,13 @@ def _inputs(_: Check, material: Material, circumstances: Circumstances) -> Rulin
     if material.recorded is not None:
         facts, headline = [headline, *facts], str(material.recorded)
     warning = unheld or material.recorded is not None
-    ruling = Ruling("pass", headline, facts=(*facts, *_facts(material)), warning=warning)
+    ruling = RuleResult("pass", headline, facts=(*facts, *_facts(material)), warning=warning)
     if circumstances.base is None:  # with a base, only grades that the branch itself changed are told
         ruling = with_regraded_inputs(ruling, find_regraded_since_baseline(material))
     return _with_new_documents(material, ruling)
 
 
-def _with_new_documents(material: Material, ruling: Ruling) -> Ruling:
+def _with_new_documents(material: Material, ruling: RuleResult) -> RuleResult:
     """Make it inconclusive if a new document tops too many lists; a rule about these on all queries decides itself."""
     asked = [rule.options for rule in material.suite.rules if isinstance(rule.options, NewDocumentOptions)]
     reference = _accepted(material)
@@ -249,7 +249,7 @@ def _with_new_documents(material: Material, ruling: Ruling) -> Ruling:
         return ruling
     called = material.population.called
     expected = frozenset(called(document) for options in asked for document in options.expected)
-    found = prominent(Seen(material.population, material.now, reference, Part()), expected)
+    found = prominent(RuleContext(material.population, material.now, reference, Part()), expected)
     if not found.documents:
         return ruling
     them = "it" if len(found.documents) == 1 else "them"
@@ -295,7 +295,7 @@ def broken_outcome(check: Check, error: IrevalError) -> Outcome:
     ruling = _error_ruling(error)
     if check.id != INPUTS:
         first = f"the inputs of this suite are broken: {ruling.headline}"
-        ruling = Ruling("error", first, facts=(f"see the outcome of {INPUTS}",))
+        ruling = RuleResult("error", first, facts=(f"see the outcome of {INPUTS}",))
     return _with(_plain_outcome(check), ruling)
 
 
@@ -305,7 +305,7 @@ class _Family:
 
     adjusted: Mapping[str, float] = field(default_factory=dict)
     """By id: the corrected p, over all rules of the suite, whatever was selected."""
-    broken: Mapping[str, Ruling] = field(default_factory=dict)
+    broken: Mapping[str, RuleResult] = field(default_factory=dict)
     """By id: the error of a plugin's code that was asked for a p."""
 
 
@@ -316,7 +316,7 @@ def family_of(checks: Sequence[Check], material: Material) -> _Family:
     return _correct_together(comparable, lambda check: seen_of(check, material))
 
 
-def apply_rules(checks: Sequence[Check], look: Callable[[Check], Seen]) -> dict[str, Ruling]:
+def apply_rules(checks: Sequence[Check], look: Callable[[Check], RuleContext]) -> dict[str, RuleResult]:
     """Apply rules to what ``look`` lets each of them see, as in a run: with p corrected for all of them."""
     family = _correct_together(checks, look)
     return {
@@ -326,9 +326,9 @@ def apply_rules(checks: Sequence[Check], look: Callable[[Check], Seen]) -> dict[
     }
 
 
-def _correct_together(checks: Sequence[Check], look: Callable[[Check], Seen]) -> _Family:
+def _correct_together(checks: Sequence[Check], look: Callable[[Check], RuleContext]) -> _Family:
     tested: dict[str, float] = {}
-    broken: dict[str, Ruling] = {}
+    broken: dict[str, RuleResult] = {}
     for check in checks:
         if check.asked is None or check.asked.kind.tested is None:
             continue
@@ -356,82 +356,82 @@ def _checked(p: float | None) -> float | None:
 class _Told(NamedTuple):
     """The ruling of a rule; ``mendable`` marks an error that accepting the current rankings fixes."""
 
-    ruling: Ruling
+    ruling: RuleResult
     mendable: bool = False
 
 
-def _error_ruling(error: IrevalError) -> Ruling:
+def _error_ruling(error: IrevalError) -> RuleResult:
     """An error in the shape of a ruling: its first line is the headline."""
     first, *others = error_lines(error)
-    return Ruling("error", first, facts=tuple(line.strip() for line in others))
+    return RuleResult("error", first, facts=tuple(line.strip() for line in others))
 
 
-def _too_few(asked: RuleAsked, seen: Seen) -> Ruling | None:
+def _too_few(asked: RuleAsked, context: RuleContext) -> RuleResult | None:
     """Rule on a slice that has no queries to judge, or fewer than the rule wants; None if it has enough."""
-    if seen.part.metric is None and not asked.kind.compares:
+    if context.part.metric is None and not asked.kind.compares:
         return None
-    if not _counting(asked, seen):
-        return _nothing_to_judge(asked, seen)
-    count, size = _size(asked, seen)
-    if count >= asked.options.fewest or _cannot_tell(asked, seen):
+    if not _counting(asked, context):
+        return _nothing_to_judge(asked, context)
+    count, size = _size(asked, context)
+    if count >= asked.options.fewest or _cannot_tell(asked, context):
         return None
-    return Ruling(
-        "inconclusive", f"{seen.slice} has {size}, fewer than min_queries: {asked.options.fewest}; not judged"
+    return RuleResult(
+        "inconclusive", f"{context.slice} has {size}, fewer than min_queries: {asked.options.fewest}; not judged"
     )
 
 
-def _has_enough(asked: RuleAsked, seen: Seen) -> bool:
+def _has_enough(asked: RuleAsked, context: RuleContext) -> bool:
     """Tell whether the rule has enough queries to judge; one that can only report too few judges nothing.
 
     A rule without a metric and without a baseline looks at lists, and there is always one.
     """
-    if seen.part.metric is None and not asked.kind.compares:
+    if context.part.metric is None and not asked.kind.compares:
         return True
-    count, _ = _size(asked, seen)
+    count, _ = _size(asked, context)
     if count >= max(1, asked.options.fewest):
         return True
     return bool(count) and asked.options.can_fail_few
 
 
-def _size(asked: RuleAsked, seen: Seen) -> tuple[float, str]:
+def _size(asked: RuleAsked, context: RuleContext) -> tuple[float, str]:
     """The number of queries of the slice, or their worth if drawn in clusters; and the same in words."""
-    count = _counting(asked, seen)
-    if count and asked.options.facts.by_evidence and seen.population.clusters is not None:
-        question = Question(seen, seen.paired())
+    count = _counting(asked, context)
+    if count and asked.options.facts.by_evidence and context.population.clusters is not None:
+        question = Question(context, context.paired())
         return question.worth, size_words(question)
     return count, format_count(count, "query")
 
 
-def _counting(asked: RuleAsked, seen: Seen) -> int:
+def _counting(asked: RuleAsked, context: RuleContext) -> int:
     """The number of units of the slice that the rule looks at; queries, where it is about no metric."""
-    if seen.part.metric is None:
-        return seen.on_both_sides().size
-    paired = asked.kind.compares and "reference" not in seen.part.metric.needs
-    return (seen.paired() if paired else seen.values()).now.size
+    if context.part.metric is None:
+        return context.on_both_sides().size
+    paired = asked.kind.compares and "reference" not in context.part.metric.needs
+    return (context.paired() if paired else context.values()).now.size
 
 
-def _cannot_tell(asked: RuleAsked, seen: Seen) -> bool:
+def _cannot_tell(asked: RuleAsked, context: RuleContext) -> bool:
     """Tell whether the rule itself rules on too little evidence; on all queries it always does."""
-    return asked.options.judges_few or (asked.options.facts.by_evidence and not seen.slice.conditions)
+    return asked.options.judges_few or (asked.options.facts.by_evidence and not context.slice.conditions)
 
 
-def _nothing_to_judge(asked: RuleAsked, seen: Seen) -> Ruling:
+def _nothing_to_judge(asked: RuleAsked, context: RuleContext) -> RuleResult:
     """Rule on a slice without any value; it is an error only if the reason is unknown."""
-    inside = seen.slice.mask(seen.population.queries)
-    if inside.any() and not (inside & seen.population.counting).any():
-        return Ruling("inconclusive", f"all queries of {seen.slice} are waived; not judged")
+    inside = context.slice.mask(context.population.queries)
+    if inside.any() and not (inside & context.population.counting).any():
+        return RuleResult("inconclusive", f"all queries of {context.slice} are waived; not judged")
     if not asked.kind.compares:
-        return Ruling("error", f"no query of {seen.slice} counts")
-    if _is_new(seen):
-        return Ruling("inconclusive", f"no query of {seen.slice} is in the baseline yet; not judged")
-    raise BaselineMisfitError(f"no query of {seen.slice} has a value on both sides")
+        return RuleResult("error", f"no query of {context.slice} counts")
+    if _is_new(context):
+        return RuleResult("inconclusive", f"no query of {context.slice} is in the baseline yet; not judged")
+    raise BaselineMisfitError(f"no query of {context.slice} has a value on both sides")
 
 
-def _is_new(seen: Seen) -> bool:
+def _is_new(context: RuleContext) -> bool:
     """Tell whether the baseline has no query of the slice yet."""
-    position = seen.baseline.position if seen.baseline is not None else {}
-    inside = seen.slice.mask(seen.population.queries).tolist()
-    return not any(q in position for q, there in zip(seen.population.queries.ids, inside, strict=True) if there)
+    position = context.baseline.position if context.baseline is not None else {}
+    inside = context.slice.mask(context.population.queries).tolist()
+    return not any(q in position for q, there in zip(context.population.queries.ids, inside, strict=True) if there)
 
 
 def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> _Told:
@@ -445,20 +445,22 @@ def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> _Told:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
         return _Told(_error_ruling(PluginError(raised(rule, error))))
-    if not isinstance(ruling, Ruling):
-        return _Told(Ruling("error", f"{rule} returned {type(ruling).__name__}, not a Ruling"))
+    if not isinstance(ruling, RuleResult):
+        return _Told(RuleResult("error", f"{rule} returned {type(ruling).__name__}, not a RuleResult"))
     if ruling.verdict not in VERDICTS:
-        return _Told(Ruling("error", f"{rule} returned {ruling.verdict!r}; a verdict is one of {', '.join(VERDICTS)}"))
-    return _Told(ruling if asked.kind.judge.__module__.startswith("pytest_ireval.") else _as_plain(ruling, rule))
+        return _Told(
+            RuleResult("error", f"{rule} returned {ruling.verdict!r}; a verdict is one of {', '.join(VERDICTS)}")
+        )
+    return _Told(ruling if asked.kind.check.__module__.startswith("pytest_ireval.") else _as_plain(ruling, rule))
 
 
-def _as_plain(ruling: Ruling, rule: str) -> Ruling:
+def _as_plain(ruling: RuleResult, rule: str) -> RuleResult:
     """Reduce a plugin's ruling to plain values, which files can hold and other processes understand."""
     try:
-        return from_plain(to_plain(ruling), Ruling)
+        return from_plain(to_plain(ruling), RuleResult)
     except InputError as error:
         (problem,) = error.problems[:1]
         what = f"{' > '.join(problem.path)}: {problem.complaint}"
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         what = str(error)
-    return Ruling("error", f"{rule} returned a Ruling that cannot be written to a file: {what}")
+    return RuleResult("error", f"{rule} returned a RuleResult that cannot be written to a file: {what}")

@@ -11,7 +11,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import of_queries
 from pytest_ireval.gate.inputs import Gathered, time_left
 from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.rules.context import Ruling
+from pytest_ireval.rules.context import RuleResult
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.suite.suite import Suite, Waiver
@@ -66,12 +66,14 @@ def _rankings_of(side: Side, queries: frozenset[str]) -> list[Rankings]:
     return [of_queries(each, queries.__contains__)[0] for each in side.rankings]
 
 
-def rule_on_waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
+def rule_on_waiver(waiver: Waiver, material: Material, today: date) -> RuleResult:
     """Fail where a waiver is over; a waived query that got worse is a warning."""
     if waiver.query not in material.population.queries.position:
-        return Ruling("error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}")
+        return RuleResult(
+            "error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}"
+        )
     if waiver.until < today:
-        return Ruling(
+        return RuleResult(
             "fail",
             f"the waiver of {waiver.query} ended on {waiver.until}",
             f"It was given for: {waiver.reason}. Its query counts again; renew or remove the waiver.",
@@ -81,9 +83,9 @@ def rule_on_waiver(waiver: Waiver, material: Material, today: date) -> Ruling:
     headline = f"{waiver.query} is waived until {waiver.until}: {waiver.reason}"
     loss = material.losses_of_waived.get(waiver.query)
     if loss is None:
-        return Ruling("pass", headline, facts=facts)
+        return RuleResult("pass", headline, facts=facts)
     numbers = {"value": loss.now, "baseline": loss.baseline, "change": loss.now - loss.baseline}
-    return Ruling(
+    return RuleResult(
         "pass",
         f"the waived query {waiver.query} got worse: {loss}",
         facts=(headline, *facts),

@@ -90,7 +90,7 @@ def false_alarms(stage: Stage, material: Material, trials: int, progress: Progre
     if not checks:
         return ()
     theirs = [
-        check for check in checks if check.asked and not check.asked.kind.judge.__module__.startswith("pytest_ireval.")
+        check for check in checks if check.asked and not check.asked.kind.check.__module__.startswith("pytest_ireval.")
     ]
     evidence = [check for check in checks if _decided_by(check) == "evidence"]
     red: Counter[str] = Counter()

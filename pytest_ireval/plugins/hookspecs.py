@@ -130,8 +130,7 @@ def ireval_rules() -> Iterable[RuleKind]:  # type: ignore[empty-body]  # a hook'
     """Return the kinds of rules this plugin adds: they decide about a change.
 
     Called when the first suite of a run is read. ``@rule(name=…, options=…)`` makes a kind of a function that takes its
-    options and what is ``Seen`` of the rankings, and returns a ``Ruling``. Its name is a key under ``rules:`` in a
-    suite.
+    options and a ``RuleContext``, and returns a ``RuleResult``. Its name is a key under ``rules:`` in a suite.
 
     Since 0.1.
     """

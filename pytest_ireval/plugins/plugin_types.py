@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from pytest_ireval.metrics.metric import Metric
-    from pytest_ireval.rules.context import Ruling, Seen
+    from pytest_ireval.rules.context import RuleContext, RuleResult
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
     from pytest_ireval.sources.request import Request
     from pytest_ireval.suite.options import RuleOptions, SourceOptions
@@ -56,8 +56,8 @@ class RuleKind(Generic[OfRule]):
     """The key in YAML."""
     options: type[OfRule]
     """A subclass of ``RuleOptions``: the allowed options under the key."""
-    judge: Callable[[OfRule, Seen], Ruling]
-    """``judge(options, seen) -> Ruling``; see :class:`pytest_ireval.rules.context.Seen`."""
+    check: Callable[[OfRule, RuleContext], RuleResult]
+    """``check(options, context) -> RuleResult``; see :class:`pytest_ireval.rules.context.RuleContext`."""
     summary: str
     """One sentence, for documentation and editors."""
     parts: Callable[[OfRule], Iterable[Part]] | None = None
@@ -72,17 +72,17 @@ class RuleKind(Generic[OfRule]):
     """It compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
     names_whole: bool = False
     """The id of a verdict on all queries ends in ``all``."""
-    tested: Callable[[OfRule, Seen], float | None] | None = None
-    """``tested(options, seen)``: the p under which it would fail by evidence, or None if evidence does not decide.
+    tested: Callable[[OfRule, RuleContext], float | None] | None = None
+    """``tested(options, context)``: the p under which it would fail by evidence, or None if evidence does not decide.
 
-    The gate asks it for every verdict of the suite, and hands the corrected p to ``judge`` as ``seen.adjusted``.
+    The gate asks it for every verdict of the suite, and hands the corrected p to ``check`` as ``context.adjusted``.
     """
     origin: str = ""
 
     @property
     def source(self) -> str:
         """The plugin that brings it, for messages."""
-        return self.origin or f"{self.judge.__module__} (not registered)"
+        return self.origin or f"{self.check.__module__} (not registered)"
 
     def parts_of(self, options: OfRule) -> list[Part]:
         """The parts that have verdicts of their own under these options."""
@@ -166,11 +166,11 @@ def rule(
     slices: bool = True,
     lists: bool = False,
     names_whole: bool = False,
-    tested: Callable[[OfRule, Seen], float | None] | None = None,
-) -> Callable[[Callable[[OfRule, Seen], Ruling]], RuleKind[OfRule]]:
-    """Make a kind of rule of ``function(options, seen) -> Ruling``; the docstring's first paragraph is its summary."""
+    tested: Callable[[OfRule, RuleContext], float | None] | None = None,
+) -> Callable[[Callable[[OfRule, RuleContext], RuleResult]], RuleKind[OfRule]]:
+    """Make a kind of rule of ``function(options, context) -> RuleResult``; its docstring begins with its summary."""
 
-    def make(function: Callable[[OfRule, Seen], Ruling]) -> RuleKind[OfRule]:
+    def make(function: Callable[[OfRule, RuleContext], RuleResult]) -> RuleKind[OfRule]:
         summary = _checked(name, options, function, "RuleOptions")
         return RuleKind(name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested)
 

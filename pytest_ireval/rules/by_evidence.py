@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_ireval.results.outcome import SliceFigures, Verdict
-from pytest_ireval.rules.context import Ruling
+from pytest_ireval.rules.context import RuleResult
 from pytest_ireval.rules.evidence import Robustness, factor_of, for_looks, left_open_of, robustness_of
 from pytest_ireval.rules.question import Question, needed_for
 from pytest_ireval.rules.wording import (
@@ -38,7 +38,7 @@ def tested_p(options: AlwaysEvidenceOptions, question: Question, p: Callable[[],
     """The p for the suite's correction for many verdicts; None where there are too few queries for a test."""
     if not question.about_a_mean or question.worth < options.fewest:
         return None
-    return min(1.0, p() * for_looks(options, question.seen))
+    return min(1.0, p() * for_looks(options, question.context))
 
 
 class _Decision(NamedTuple):
@@ -59,28 +59,28 @@ def rule_by_evidence(
     figures: SliceFigures,
     beside: tuple[SliceFigures, ...],
     hard_limit: Tolerance | None,
-) -> Ruling:
+) -> RuleResult:
     """Pass a fall within the tolerance; fail one beyond it if chance is ruled out, or if it exceeds the hard limit."""
-    seen, evidence, tolerance = question.seen, question.evidence, question.tolerance or Tolerance()
-    factor = factor_of(options, seen, evidence.p_worse)
+    context, evidence, tolerance = question.context, question.evidence, question.tolerance or Tolerance()
+    factor = factor_of(options, context, evidence.p_worse)
     figures = replace(figures, adjusted=min(1.0, factor * evidence.p_worse))
     if factor > 1 and figures.needed is not None and question.allowed:  # other verdicts cost more queries
         figures = replace(figures, needed=needed_for(question, question.drop or 0.0, LEVEL / factor))
     hard = None if hard_limit is None else hard_limit.allowed(question.baseline) or None  # a share of 0 limits nothing
     decision = _decide(options, question, figures, factor, hard)
     passed = decision.verdict == "pass"
-    worst = worst_changes(seen, question.values, failed=not passed)
+    worst = worst_changes(context, question.values, failed=not passed)
     limit, words = tolerance, f"tolerance {tolerance}"
     if hard_limit and hard is not None and not passed and question.fell_beyond(hard):
         limit, words = hard_limit, f"hard limit {hard_limit}"
     elif decision.significant:
         words += ", statistically significant"
     settled_by_queries = decision.verdict == "inconclusive" and decision.robustness is None
-    return Ruling(
+    return RuleResult(
         decision.verdict,
-        f"{fell_words(seen, figures, limit, words)}{decision.because}"
-        f"{worst_words(seen, worst.queries) if settled_by_queries else ''}",
-        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, worst)))),
+        f"{fell_words(context, figures, limit, words)}{decision.because}"
+        f"{worst_words(context, worst.queries) if settled_by_queries else ''}",
+        " ".join(filter(None, (drift_words(question, figures), who_got_worse(context, figures, worst)))),
         figures=(replace(figures, over=decision.verdict == "fail"), *beside),
         queries=worst.queries,
         more_queries=worst.more,
@@ -159,13 +159,13 @@ def _facts(question: Question, figures: SliceFigures, decision: _Decision) -> It
         yield from low_baseline_words(question, figures)
         yield from bounds_words(decision.robustness) if decision.robustness else open_words(question)
     if figures.p is not None:
-        yield from too_many_looks(question.seen)
+        yield from too_many_looks(question.context)
 
 
 def _statistics(question: Question, figures: SliceFigures) -> Iterator[str]:
-    yield from numbers_words(figures, question.seen.tests)
+    yield from numbers_words(figures, question.context.tests)
     if figures.p is not None:
-        yield from look_words(question.seen)
+        yield from look_words(question.context)
     yield from describe_units(question)
 
 

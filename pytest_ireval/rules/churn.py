@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import Ruling, Seen, percent
+from pytest_ireval.rules.context import RuleContext, RuleResult, percent
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import LESS, ComparingOptions
@@ -49,24 +49,24 @@ def _parts_of_churn(options: ChurnOptions) -> Iterator[Part]:
 
 
 @rule(name="churn", options=ChurnOptions, parts=_parts_of_churn, compares=True, judged=False, lists=True)
-def churn(options: ChurnOptions, seen: Seen) -> Ruling:
+def churn(options: ChurnOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries get a very different list."""
-    values = seen.values()
+    values = context.values()
     changed = values.now < options.below
     count, size = int(np.count_nonzero(changed)), values.now.size
     if not size:
-        return Ruling("error", f"no query has a list on both sides{on(seen)}")
+        return RuleResult("error", f"no query has a list on both sides{on(context)}")
     failed = count > options.at_most.of(size) + 1e-9  # a share may be off by rounding
     figures = SliceFigures(
-        str(seen.slice), size, float(values.now.mean()), share=seen.population.share(seen.slice), over=failed
+        str(context.slice), size, float(values.now.mean()), share=context.population.share(context.slice), over=failed
     )
     share = percent(count / size, options.at_most.share)
-    different = lowest_values(seen, values, failed=failed, first=count)
-    return Ruling(
+    different = lowest_values(context, values, failed=failed, first=count)
+    return RuleResult(
         "fail" if failed else "pass",
-        f"the list of {queries_of(seen, count)} of {size} ({share}) changed to {seen.metric} below "
-        f"{options.below:g}{on(seen)} (at most {options.at_most})",
-        f"{queries_of(seen, count)} of {size} got a very different list.",
+        f"the list of {queries_of(context, count)} of {size} ({share}) changed to {context.metric} below "
+        f"{options.below:g}{on(context)} (at most {options.at_most})",
+        f"{queries_of(context, count)} of {size} got a very different list.",
         figures=(figures,),
         queries=different.queries,
         more_queries=different.more,

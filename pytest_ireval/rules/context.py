@@ -84,7 +84,7 @@ class Values(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class RuleContext:
     """The data that one check looks at, without waived queries."""
 
     population: Population
@@ -114,7 +114,7 @@ class Seen:
         """1 where higher values of the metric are better, -1 where lower ones are."""
         return -1 if self.metric.direction == "lower" else 1
 
-    def of(self, within: Slice) -> Seen:
+    def of(self, within: Slice) -> RuleContext:
         """The same view of another slice."""
         return replace(self, slice=within)
 
@@ -239,7 +239,7 @@ def best_of(placed: Iterable[Placed], *, before: bool = False) -> Placed | None:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class RuleResult:
     """The return value of a rule's function; the gate adds the rule's place and the parts common to all rules."""
 
     verdict: Verdict
@@ -248,7 +248,7 @@ class Ruling:
     sentence: str = ""
     figures: tuple[SliceFigures, ...] = ()
     queries: tuple[QueryChange, ...] = ()
-    """The worst first; :meth:`Seen.change` makes one."""
+    """The worst first; :meth:`RuleContext.change` makes one."""
     more_queries: int = 0
     """The number of queries that ``queries`` leaves out."""
     worst: str = "worst queries"

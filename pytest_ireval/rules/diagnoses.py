@@ -66,7 +66,7 @@ def fewer_answers(change: RankingChange) -> Symptom | None:
 
 @diagnosis(name="other_ids")
 def other_ids(change: RankingChange) -> Symptom | None:
-    """Documents have ids that were never seen, and one rule leads from the old ids to the new ones."""
+    """Documents have ids that were never context, and one rule leads from the old ids to the new ones."""
     changed = {query: _changed_ids(change, query, came) for query, came in _new_documents(change).items()}
     renaming = find_renaming(changed)
     if renaming is None:

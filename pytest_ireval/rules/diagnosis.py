@@ -13,7 +13,7 @@ from pytest_ireval.errors import PluginError, one_line, raised, shown
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, Part
 from pytest_ireval.results.outcome import Diagnosis
-from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.side import Floats, Population, Side
 from pytest_ireval.text_table import escape_unprintable, truncate
 from pytest_ireval.words import format_count
@@ -140,9 +140,9 @@ class RankingChange:
         """By query, how much the metric lost there; below 0 it gained. Queries that have no value are not in it."""
         if self.metric is None:
             return {}
-        seen = Seen(self.population, self.now_side, self.baseline_side, Part(metric=self.metric))
-        values = seen.paired()
-        losses: Floats = -seen.sign * values.gain
+        context = RuleContext(self.population, self.now_side, self.baseline_side, Part(metric=self.metric))
+        values = context.paired()
+        losses: Floats = -context.sign * values.gain
         found = dict(zip(values.names, losses.tolist(), strict=True))
         if self.is_drawn:
             found = {query: found[query] for query in self.queries if query in found}

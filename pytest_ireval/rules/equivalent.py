@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import few_words, numbers_of, tested_p, undecided
-from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.context import RuleContext, RuleResult
 from pytest_ireval.rules.evidence import factor_of, left_open_of
 from pytest_ireval.rules.question import Question, figures_of, weights_of
 from pytest_ireval.rules.wording import (
@@ -47,41 +47,41 @@ class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
         return self
 
 
-def _p_of_equivalent(options: EquivalentOptions, seen: Seen) -> float | None:
-    question = _question(options, seen)
+def _p_of_equivalent(options: EquivalentOptions, context: RuleContext) -> float | None:
+    question = _question(options, context)
     return tested_p(options, question, lambda: _tests(question).p_moved)
 
 
 @rule(name="equivalent", options=EquivalentOptions, compares=True, names_whole=True, tested=_p_of_equivalent)
-def equivalent(options: EquivalentOptions, seen: Seen) -> Ruling:
+def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     """A metric does not move by more than a tolerance in either direction."""
-    question = _question(options, seen)
+    question = _question(options, context)
     figures = figures_of(question)
     if figures.change is None or figures.tolerance is None:
-        return Ruling("error", f"{seen.metric} has no figure to compare{on(seen)}{no_weight_words(question)}")
+        return RuleResult("error", f"{context.metric} has no figure to compare{on(context)}{no_weight_words(question)}")
     tests = _tests(question)
-    factor = factor_of(options, seen, tests.p_moved)
+    factor = factor_of(options, context, tests.p_moved)
     figures = replace(figures, p=tests.p_moved, adjusted=min(1.0, factor * tests.p_moved))
     verdict, words, warning = _decided(options, question, figures, factor)
-    worst = worst_changes(seen, question.values, failed=verdict != "pass")
-    return Ruling(
+    worst = worst_changes(context, question.values, failed=verdict != "pass")
+    return RuleResult(
         verdict,
         f"{_format_change(question, figures)}: {words}",
         f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
         figures=(replace(figures, over=verdict == "fail", two_sided=True),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=tuple(too_many_looks(seen)),
+        facts=tuple(too_many_looks(context)),
         warning=warning,
         numbers=numbers_of(figures),
-        statistics=(*numbers_words(figures, seen.tests), *look_words(seen), *describe_units(question)),
+        statistics=(*numbers_words(figures, context.tests), *look_words(context), *describe_units(question)),
     )
 
 
 def _format_change(question: Question, figures: SliceFigures) -> str:
     """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
     moved = moved_words(figures, absolute=not question.ratio)
-    text = f"{metric_words(question.seen, figures)} {moved}{on(question.seen)}"
+    text = f"{metric_words(question.context, figures)} {moved}{on(question.context)}"
     if figures.low is None or figures.high is None:
         return text
     low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
@@ -90,10 +90,10 @@ def _format_change(question: Question, figures: SliceFigures) -> str:
     return f"{text} ({figures.level * 100:.4g}% interval {low} to {high})"
 
 
-def _question(options: EquivalentOptions, seen: Seen) -> Question:
-    values = seen.paired()
-    weights = weights_of(seen, values, weighted=options.weighted)
-    return Question(seen, values, options.tolerance, weights, by_evidence=True)
+def _question(options: EquivalentOptions, context: RuleContext) -> Question:
+    values = context.paired()
+    weights = weights_of(context, values, weighted=options.weighted)
+    return Question(context, values, options.tolerance, weights, by_evidence=True)
 
 
 def _tests(question: Question) -> Equivalence:

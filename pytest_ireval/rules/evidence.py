@@ -7,28 +7,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pytest_ireval.rules.context import Seen, Unjudged, Walk
+from pytest_ireval.rules.context import RuleContext, Unjudged, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.options import AlwaysEvidenceOptions
 from pytest_ireval.words import format_count
 
 
-def factor_of(options: AlwaysEvidenceOptions, seen: Seen, p: float) -> float:
+def factor_of(options: AlwaysEvidenceOptions, context: RuleContext, p: float) -> float:
     """The factor that corrects a p for the suite's other verdicts and for earlier looks."""
-    if seen.adjusted is None:
-        return for_looks(options, seen)
-    most = seen.tests * for_looks(options, seen)
+    if context.adjusted is None:
+        return for_looks(options, context)
+    most = context.tests * for_looks(options, context)
     if not p:
         return most
-    return max(1.0, seen.adjusted / p, most if seen.adjusted >= 1 else 0.0)  # a corrected p ends at 1
+    return max(1.0, context.adjusted / p, most if context.adjusted >= 1 else 0.0)  # a corrected p ends at 1
 
 
-def for_looks(options: AlwaysEvidenceOptions, seen: Seen) -> float:
+def for_looks(options: AlwaysEvidenceOptions, context: RuleContext) -> float:
     """The factor for looks: comparing many changes with one reference gives chance many tries."""
     if not options.against.anchored:
         return 1.0
-    return LEVEL / (seen.walk or Walk()).levels[-1]
+    return LEVEL / (context.walk or Walk()).levels[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,8 @@ def robustness_of(question: Question, left_open: LeftOpen) -> Robustness:
         worst_change=-left_open.worst.fall,
         best_change=-left_open.best.fall,
         condensed_change=-condensed.fall if size else None,
-        left="" if size == question.gains.size else f" of the {format_count(size, question.seen.metric.unit)} left",
-        sign=question.seen.sign,
+        left="" if size == question.gains.size else f" of the {format_count(size, question.context.metric.unit)} left",
+        sign=question.context.sign,
         exact=left_open.exact,
         documents=left_open.documents,
         below=left_open.below,
@@ -89,14 +89,14 @@ def robustness_of(question: Question, left_open: LeftOpen) -> Robustness:
 
 def left_open_of(question: Question) -> LeftOpen | None:
     """The question under other labels; None where no unjudged document matters."""
-    seen, place = question.seen, question.values.place
-    unjudged = None if question.ratio or seen.metric.unit != "query" else seen.unjudged(seen.metric)
+    context, place = question.context, question.values.place
+    unjudged = None if question.ratio or context.metric.unit != "query" else context.unjudged(context.metric)
     names = set(question.values.names)
     documents = 0 if unjudged is None else sum(each.query in names for each in unjudged.documents)
     if unjudged is None or not documents:
         return None
     ends = (np.where(np.isnan(end), question.values.gain, end) for end in (unjudged.worst[place], unjudged.best[place]))
-    worst, best = (replace(question, told=seen.sign * end) for end in ends)  # observed, where labels do not matter
+    worst, best = (replace(question, told=context.sign * end) for end in ends)  # observed, where labels do not matter
     return LeftOpen(_condensed(question, unjudged), worst, best, unjudged.exact, documents, unjudged.below)
 
 

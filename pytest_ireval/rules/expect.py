@@ -12,7 +12,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pytest_ireval.errors import did_you_mean, shown
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import Verdict
-from pytest_ireval.rules.context import Ruling, Seen
+from pytest_ireval.rules.context import RuleContext, RuleResult
 from pytest_ireval.suite.option_types import Text, Texts, Whole
 from pytest_ireval.suite.options import IN_PARTS, Options, RuleOptions
 
@@ -89,46 +89,50 @@ def _parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
 
 
 @rule(name="expect", options=ExpectOptions, parts=_parts_of_expect, judged=False, slices=False)
-def expect(options: ExpectOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
+def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has what was asked
     """Require documents of single queries at the wanted ranks."""
-    expectation: Expectation = seen.part.asked
+    expectation: Expectation = context.part.asked
     query = expectation.query
-    waived = query in seen.population.waived
-    lacking = [number for number, each in enumerate(seen.now.rankings, 1) if query not in each.queries]
-    top = expectation.top or seen.now.depth
-    if waived and (lacking or top > seen.now.depth):
+    waived = query in context.population.waived
+    lacking = [number for number, each in enumerate(context.now.rankings, 1) if query not in each.queries]
+    top = expectation.top or context.now.depth
+    if waived and (lacking or top > context.now.depth):
         return _waived_ruling(query)
     if lacking:
-        known = seen.population.queries.position
+        known = context.population.queries.position
         meant = "" if query in known else did_you_mean(query, known)
-        times = "" if len(seen.now.rankings) == 1 else f" of answer {', '.join(map(str, lacking))}"
-        return Ruling("error", f"query {shown(query)} is not in the rankings{times}" + (f"; {meant}" if meant else ""))
-    if top > seen.now.depth:
-        return Ruling("error", f"looks at the first {top} documents, but the suite keeps only {seen.now.depth} (depth)")
-    answers = [_looked_at(expectation, seen, asking, top) for asking in range(len(seen.now.rankings))]
+        times = "" if len(context.now.rankings) == 1 else f" of answer {', '.join(map(str, lacking))}"
+        return RuleResult(
+            "error", f"query {shown(query)} is not in the rankings{times}" + (f"; {meant}" if meant else "")
+        )
+    if top > context.now.depth:
+        return RuleResult(
+            "error", f"looks at the first {top} documents, but the suite keeps only {context.now.depth} (depth)"
+        )
+    answers = [_looked_at(expectation, context, asking, top) for asking in range(len(context.now.rankings))]
     wrong = [headline for failed, headline in answers if failed]
     if waived:
         return _waived_ruling(query, wrong)
     facts, verdict = _known(expectation, bool(wrong))
-    place, text = seen.population.queries.position.get(query), seen.population.queries.text_of(query)
+    place, text = context.population.queries.position.get(query), context.population.queries.text_of(query)
     times = f" in {len(wrong)} of {len(answers)} answers" if wrong and len(answers) > 1 else ""
-    return Ruling(
+    return RuleResult(
         verdict,
         (wrong[0] if wrong else answers[0][1]) + times,
         f"Expected of {query}{f' ({shown(text)})' if text else ''}: {_wanted(expectation, top)}.",
-        queries=() if place is None else (seen.change(place),),
+        queries=() if place is None else (context.change(place),),
         worst="query",
-        facts=(*facts, *(_tied(expectation, seen) if wrong else ())),
+        facts=(*facts, *(_tied(expectation, context) if wrong else ())),
         warning=bool(expectation.known_failure),
         broken=bool(wrong) and verdict == "pass",
     )
 
 
-def _waived_ruling(query: str, wrong: Sequence[str] = ()) -> Ruling:
+def _waived_ruling(query: str, wrong: Sequence[str] = ()) -> RuleResult:
     """A pass until the waiver ends, which says what it hides; ``wrong`` are the findings."""
     headline = f"query {shown(query)} is waived" + (f", and fails: {wrong[0]}" if wrong else "")
     until = ("this expectation is not checked until the waiver ends",)
-    return Ruling("pass", headline, facts=until, warning=bool(wrong), broken=bool(wrong))
+    return RuleResult("pass", headline, facts=until, warning=bool(wrong), broken=bool(wrong))
 
 
 def _known(expectation: Expectation, failed: bool) -> tuple[tuple[str, ...], Verdict]:
@@ -139,24 +143,26 @@ def _known(expectation: Expectation, failed: bool) -> tuple[tuple[str, ...], Ver
     return (f"known failure: {known}" if failed else passes,), "pass"
 
 
-def _tied(expectation: Expectation, seen: Seen) -> tuple[str, ...]:
+def _tied(expectation: Expectation, context: RuleContext) -> tuple[str, ...]:
     """A fact where a named document has the same score as others."""
-    rankings = seen.now.rankings[0]
-    place = seen.now.position[expectation.query]
+    rankings = context.now.rankings[0]
+    place = context.now.position[expectation.query]
     rows = slice(int(rankings.first[place]), int(rankings.first[place + 1]))
     shared = rankings.tied_to[rows] > rankings.tied_from[rows]
     tied = dict(zip(rankings.ranking(expectation.query), shared, strict=True))
     named = (expectation.document, *expectation.never, *expectation.order)
-    if not any(tied.get(seen.population.called(document, expectation.query), False) for document in named if document):
+    if not any(
+        tied.get(context.population.called(document, expectation.query), False) for document in named if document
+    ):
         return ()
     return ("other documents have the same score; they are ordered by document id, unless the suite has ties: input",)
 
 
-def _looked_at(expectation: Expectation, seen: Seen, asking: int, top: int) -> tuple[bool, str]:
+def _looked_at(expectation: Expectation, context: RuleContext, asking: int, top: int) -> tuple[bool, str]:
     """Judge one answer: True if it fails, and the headline; documents are looked up by their current names."""
-    listed_now = {document: place for place, document in enumerate(seen.now.documents(expectation.query, asking), 1)}
+    listed_now = {document: place for place, document in enumerate(context.now.documents(expectation.query, asking), 1)}
     named = [name for name in (expectation.document, *expectation.never, *expectation.order) if name]
-    called = {name: seen.population.called(name, expectation.query) for name in named}
+    called = {name: context.population.called(name, expectation.query) for name in named}
     rank = {name: listed_now[now] for name, now in called.items() if now in listed_now}
     query = shown(expectation.query)
     if expectation.document:

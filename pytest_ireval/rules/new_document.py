@@ -15,7 +15,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.scan.tokens import Words
 from pytest_ireval.errors import shown
 from pytest_ireval.plugins.plugin_types import rule
-from pytest_ireval.rules.context import Ruling, Seen, percent
+from pytest_ireval.rules.context import RuleContext, RuleResult, percent
 from pytest_ireval.rules.wording import on, queries_of
 from pytest_ireval.suite.option_types import AmountText, Texts, Whole
 from pytest_ireval.suite.options import LESS, MORE, ComparingOptions
@@ -77,27 +77,29 @@ class NewDocument:
 
 
 @rule(name="new_document", options=NewDocumentOptions, compares=True, judged=False, lists=True)
-def new_document(options: NewDocumentOptions, seen: Seen) -> Ruling:
+def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries have the same new, unjudged document at the top."""
     top = options.at
-    if top > seen.now.depth:
-        return Ruling("error", f"looks at the first {top} documents, but the suite keeps only {seen.now.depth} (depth)")
-    compared = seen.on_both_sides()
+    if top > context.now.depth:
+        return RuleResult(
+            "error", f"looks at the first {top} documents, but the suite keeps only {context.now.depth} (depth)"
+        )
+    compared = context.on_both_sides()
     size = compared.size
-    expected = {seen.population.called(each) for each in options.expected}
-    found = [each for each in _new_documents(seen, compared, top, 2) if each.document not in expected]
+    expected = {context.population.called(each) for each in options.expected}
+    found = [each for each in _new_documents(context, compared, top, 2) if each.document not in expected]
     failing = [each for each in found if each.places.size > options.at_most.of(size) + ROUNDING]
     most = max((each.places.size for each in found), default=0)
     numbers = {"queries": float(most), "share": most / size}
     if not failing:
-        too_many = f"more than {options.at_most} of {queries_of(seen, size)}"
-        return Ruling("pass", f"no document is new in the top {top} of {too_many}{on(seen)}", numbers=numbers)
+        too_many = f"more than {options.at_most} of {queries_of(context, size)}"
+        return RuleResult("pass", f"no document is new in the top {top} of {too_many}{on(context)}", numbers=numbers)
     first = failing[0]
-    return Ruling(
+    return RuleResult(
         "fail",
-        f"{_named(failing, top, size, on(seen))}; at most {options.at_most} are allowed",
+        f"{_named(failing, top, size, on(context))}; at most {options.at_most} are allowed",
         f"{first.document} came to the top for {percent(first.places.size / size)} of the queries.",
-        queries=tuple(seen.change(place) for place in first.places[:100].tolist()),
+        queries=tuple(context.change(place) for place in first.places[:100].tolist()),
         worst="queries with this document",
         facts=(f"if you expect {'it' if len(failing) == 1 else 'them'}, add {expecting(failing)} to the rule",),
         numbers=numbers,
@@ -121,17 +123,17 @@ class Prominent(NamedTuple):
         return _named(self.documents, TOP, self.queries)
 
 
-def prominent(seen: Seen, expected: frozenset[str] = frozenset()) -> Prominent:
+def prominent(context: RuleContext, expected: frozenset[str] = frozenset()) -> Prominent:
     """Find the new documents to warn of; variants of one intent are one find, unless they are half of the suite."""
-    compared = seen.on_both_sides()
+    compared = context.on_both_sides()
     if compared.size < FEWEST:
         return Prominent((), compared.size)
-    found = _new_documents(seen, compared, min(TOP, seen.now.depth), FEWEST)
+    found = _new_documents(context, compared, min(TOP, context.now.depth), FEWEST)
     if not found:
         return Prominent((), compared.size)
-    intent = _intents(seen, compared)
+    intent = _intents(context, compared)
     least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - ROUNDING)))
-    of = np.zeros(len(seen.population.queries), np.uint64)
+    of = np.zeros(len(context.population.queries), np.uint64)
     of[compared] = intent
 
     def far(places: Integers) -> bool:
@@ -154,9 +156,9 @@ class _Rows(NamedTuple):
     ids: Ids
 
 
-def _rows(seen: Seen, rankings: Rankings, places: Integers, depth: int | None = None) -> _Rows:
+def _rows(context: RuleContext, rankings: Rankings, places: Integers, depth: int | None = None) -> _Rows:
     """The first ``depth`` documents of some queries, or all of them; in the order of the queries and ranks."""
-    ids = seen.population.queries.ids
+    ids = context.population.queries.ids
     position = {query: i for i, query in enumerate(rankings.queries)}
     known = np.array([position.get(ids[place], -1) for place in places.tolist()], np.int64)
     places, known = places[known >= 0], known[known >= 0]
@@ -168,17 +170,17 @@ def _rows(seen: Seen, rankings: Rankings, places: Integers, depth: int | None = 
     return _Rows(np.repeat(places, length), rank, documents.keys(), documents)
 
 
-def _new_documents(seen: Seen, compared: Integers, at: int, least: int) -> list[NewDocument]:
+def _new_documents(context: RuleContext, compared: Integers, at: int, least: int) -> list[NewDocument]:
     """Documents that are new, and unjudged, in the top of ``least`` queries or more; those of most queries first."""
-    top = _rows(seen, seen.now.rankings[0], compared, at)
+    top = _rows(context, context.now.rankings[0], compared, at)
     key, code, count = np.unique(top.key, return_inverse=True, return_counts=True)
     kept = np.flatnonzero(count[code] >= least)
     if not kept.size:
         return []
-    pair = _pairs(seen, key, top.place[kept], top.key[kept])
-    new = ~np.isin(pair, _listed_before(seen, np.unique(top.place[kept]), key))
-    known = np.isin(pair, _judged(seen, key))
-    judgments = seen.population.judgments is not None
+    pair = _pairs(context, key, top.place[kept], top.key[kept])
+    new = ~np.isin(pair, _listed_before(context, np.unique(top.place[kept]), key))
+    known = np.isin(pair, _judged(context, key))
+    judgments = context.population.judgments is not None
     unjudged = kept[new & ~known]
     by_document = unjudged[np.argsort(code[unjudged], kind="stable")]
     often = np.bincount(code[unjudged], minlength=key.size)
@@ -192,43 +194,43 @@ def _new_documents(seen: Seen, compared: Integers, at: int, least: int) -> list[
     return sorted(found, key=lambda one: (-one.places.size, one.document))
 
 
-def _pairs(seen: Seen, key: Words, place: Integers, of: Words) -> Integers:
+def _pairs(context: RuleContext, key: Words, place: Integers, of: Words) -> Integers:
     """A number for each query and document, whose key is one of ``key``."""
-    return np.searchsorted(key, of) * len(seen.population.queries) + place
+    return np.searchsorted(key, of) * len(context.population.queries) + place
 
 
-def _listed_before(seen: Seen, places: Integers, key: Words) -> Integers:
+def _listed_before(context: RuleContext, places: Integers, key: Words) -> Integers:
     """Such pairs of the baseline's rankings, of all askings."""
-    assert seen.baseline is not None  # noqa: S101 - it was asked for above
+    assert context.baseline is not None  # noqa: S101 - it was asked for above
     return np.concatenate(
         [
-            _pairs(seen, key, rows.place[there], rows.key[there])
-            for rankings in seen.baseline.rankings
-            for rows in [_rows(seen, rankings, places)]
+            _pairs(context, key, rows.place[there], rows.key[there])
+            for rankings in context.baseline.rankings
+            for rows in [_rows(context, rankings, places)]
             for there in [np.isin(rows.key, key)]
         ]
     )
 
 
-def _judged(seen: Seen, key: Words) -> Integers:
+def _judged(context: RuleContext, key: Words) -> Integers:
     """Such pairs of the judgments."""
-    judgments = seen.population.judgments
+    judgments = context.population.judgments
     if judgments is None:
         return np.zeros(0, np.int64)
-    position = seen.population.queries.position
+    position = context.population.queries.position
     place = np.array([position.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
     keys = judgments.documents.keys()
     there = np.isin(keys, key) & (place >= 0)
-    return _pairs(seen, key, place[there], keys[there])
+    return _pairs(context, key, place[there], keys[there])
 
 
-def _intents(seen: Seen, compared: Integers) -> Words:
+def _intents(context: RuleContext, compared: Integers) -> Words:
     """A number for the intent of each query: queries that begin with the same document in the baseline share it.
 
     A document that different ones follow nearly everywhere, such as a promoted one, does not count: the next one does.
     """
-    assert seen.baseline is not None  # noqa: S101 - it was asked for above
-    top = _rows(seen, seen.baseline.rankings[0], compared, TOP)
+    assert context.baseline is not None  # noqa: S101 - it was asked for above
+    top = _rows(context, context.baseline.rankings[0], compared, TOP)
     intent = compared.astype(np.uint64)
     telling = ~_generic(top)
     place, first = np.unique(top.place[telling], return_index=True)

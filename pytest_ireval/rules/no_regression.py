@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.by_evidence import numbers_of, rule_by_evidence, tested_p
-from pytest_ireval.rules.context import Ruling, Seen, percent
+from pytest_ireval.rules.context import RuleContext, RuleResult, percent
 from pytest_ireval.rules.question import Question, figures_of, room_of, weights_of
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
@@ -94,12 +94,12 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         return self
 
 
-def _p_of_no_regression(options: NoRegressionOptions, seen: Seen) -> float | None:
+def _p_of_no_regression(options: NoRegressionOptions, context: RuleContext) -> float | None:
     """The p of a fall, if evidence decides."""
-    tolerance = options.tolerance.of(seen.slice.value)
+    tolerance = options.tolerance.of(context.slice.value)
     if not options.by_evidence or tolerance is None:
         return None
-    question = _question(options, seen, tolerance)
+    question = _question(options, context, tolerance)
     return tested_p(options, question, lambda: question.evidence.p_worse)
 
 
@@ -130,27 +130,27 @@ def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None
 
 
 @rule(name="no_regression", options=NoRegressionOptions, compares=True, names_whole=True, tested=_p_of_no_regression)
-def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
+def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleResult:
     """A metric does not fall below the baseline by more than a tolerance."""
-    tolerance = options.tolerance.of(seen.slice.value)
+    tolerance = options.tolerance.of(context.slice.value)
     if tolerance is None:
-        return Ruling("error", f"no tolerance is given for {options.per}={seen.slice.value}, and no default")
-    question = _question(options, seen, tolerance)
+        return RuleResult("error", f"no tolerance is given for {options.per}={context.slice.value}, and no default")
+    question = _question(options, context, tolerance)
     figures = figures_of(question)
     if figures.baseline is None or figures.now is None or figures.tolerance is None:
-        return Ruling("error", f"{seen.metric} has no figure to compare{on(seen)}{no_weight_words(question)}")
-    beside = tuple(_beside(options, seen))
+        return RuleResult("error", f"{context.metric} has no figure to compare{on(context)}{no_weight_words(question)}")
+    beside = tuple(_beside(options, context))
     if options.by_evidence:
-        room = room_of(seen.metric, question.baseline)
+        room = room_of(context.metric, question.baseline)
         limit = _hard_limit(options, tolerance, question.baseline, room, question.worth)
         return rule_by_evidence(options, question, figures, beside, limit)
     failed = question.fell_beyond(figures.tolerance)
     figures = replace(figures, over=failed)
-    worst = worst_changes(seen, question.values, failed=failed)
-    return Ruling(
+    worst = worst_changes(context, question.values, failed=failed)
+    return RuleResult(
         "fail" if failed else "pass",
-        fell_words(seen, figures, tolerance, f"tolerance {tolerance}"),
-        " ".join(filter(None, (drift_words(question, figures), who_got_worse(seen, figures, worst)))),
+        fell_words(context, figures, tolerance, f"tolerance {tolerance}"),
+        " ".join(filter(None, (drift_words(question, figures), who_got_worse(context, figures, worst)))),
         figures=(figures, *beside),
         queries=worst.queries,
         more_queries=worst.more,
@@ -160,34 +160,34 @@ def no_regression(options: NoRegressionOptions, seen: Seen) -> Ruling:
     )
 
 
-def _question(options: NoRegressionOptions, seen: Seen, tolerance: Tolerance) -> Question:
-    values = seen.paired()
-    weights = weights_of(seen, values, weighted=options.weighted)
-    return Question(seen, values, tolerance, weights, by_evidence=options.by_evidence)
+def _question(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance) -> Question:
+    values = context.paired()
+    weights = weights_of(context, values, weighted=options.weighted)
+    return Question(context, values, tolerance, weights, by_evidence=options.by_evidence)
 
 
-def _beside(options: NoRegressionOptions, seen: Seen) -> Iterator[SliceFigures]:
+def _beside(options: NoRegressionOptions, context: RuleContext) -> Iterator[SliceFigures]:
     """All queries, and the other slices of the same column."""
 
-    def compared(each: Seen) -> SliceFigures:
+    def compared(each: RuleContext) -> SliceFigures:
         asked = (each.population, each.baseline, str(each.metric), each.slice, options.weighted, options.by_evidence)
         return each.now.remembered(("beside", *asked), lambda: figures(each))  # once, and not for every slice again
 
-    def figures(each: Seen) -> SliceFigures:
+    def figures(each: RuleContext) -> SliceFigures:
         values = each.paired()
         weights = weights_of(each, values, weighted=options.weighted)
         return figures_of(Question(each, values, weights=weights, by_evidence=options.by_evidence))
 
-    if seen.slice.conditions:
-        yield compared(seen.of(WHOLE))
+    if context.slice.conditions:
+        yield compared(context.of(WHOLE))
     if options.per:
         within = slice_of(options.where)
-        inside = within.mask(seen.population.queries).tolist()
-        column = seen.population.queries.composed[options.per]
+        inside = within.mask(context.population.queries).tolist()
+        column = context.population.queries.composed[options.per]
         values = (each for each, there in zip(column, inside, strict=True) if there)
         for value in in_order(values, options.facts.tolerances):
-            if value != seen.slice.value:
-                yield compared(seen.of(one_value(within, options.per, value)))
+            if value != context.slice.value:
+                yield compared(context.of(one_value(within, options.per, value)))
 
 
 def _facts(question: Question, figures: SliceFigures, *, failed: bool) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import Seen, Values
+from pytest_ireval.rules.context import RuleContext, Values
 from pytest_ireval.rules.side import Floats
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 class Question:
     """A metric on a slice, paired; ``tolerance`` is None where the rule sets none."""
 
-    seen: Seen
+    context: RuleContext
     values: Values
     tolerance: Tolerance | None = None
     weights: Floats | None = None
@@ -45,13 +45,13 @@ class Question:
     @property
     def about_a_mean(self) -> bool:
         """True if there is a mean of several units to test."""
-        return self.seen.metric.aggregate == "mean" and self.values.now.size > 1 and not self.weightless
+        return self.context.metric.aggregate == "mean" and self.values.now.size > 1 and not self.weightless
 
     @property
     def cluster_of(self) -> Counts | None:
         """The number of the cluster of each unit; None where each was drawn for itself."""
-        clusters = self.seen.population.clusters
-        return None if clusters is None or self.seen.metric.unit != "query" else clusters[self.values.place]
+        clusters = self.context.population.clusters
+        return None if clusters is None or self.context.metric.unit != "query" else clusters[self.values.place]
 
     @cached_property
     def weighting(self) -> Weighting:
@@ -71,7 +71,7 @@ class Question:
     @property
     def ratio(self) -> bool:
         """True if the question is about the mean of log(now / before), and figures are geometric means."""
-        return self.by_evidence and self.seen.metric.ratio
+        return self.by_evidence and self.context.metric.ratio
 
     @property
     def weightless(self) -> bool:
@@ -84,14 +84,14 @@ class Question:
         if self.told is not None:
             return self.told
         now, before = (self._logs(each) if self.ratio else each for each in self.values[2:])
-        return self.seen.sign * differences(now, before)
+        return self.context.sign * differences(now, before)
 
     def _logs(self, values: Floats) -> Floats:
         if (zeros := np.flatnonzero(values <= 0)).size:
             name = self.values.names[int(zeros[0])]
             complaint = f"evidence compares ratios, so every value must be above 0; {name!r} has {values[zeros[0]]:g}"
             advice = "no_regression and worsened compare differences with decide_by: observed"
-            raise MetricError(Problem(complaint, place=str(self.seen.metric), suggestion=advice))
+            raise MetricError(Problem(complaint, place=str(self.context.metric), suggestion=advice))
         return np.log(values)
 
     def figure(self, values: Floats) -> float | None:
@@ -100,7 +100,9 @@ class Question:
             return None
         if self.ratio:
             return math.exp(mean_of(self._logs(values), self.weights))
-        return aggregated(values, self.seen.metric.aggregate) if self.weights is None else mean_of(values, self.weights)
+        return (
+            aggregated(values, self.context.metric.aggregate) if self.weights is None else mean_of(values, self.weights)
+        )
 
     @cached_property
     def baseline(self) -> float:
@@ -115,7 +117,7 @@ class Question:
         if self.told is not None:
             return -mean_of(self.told, self.weights)
         now, before = (self.figure(each) or 0.0 for each in self.values[2:])
-        return -self.seen.sign * (now - before)
+        return -self.context.sign * (now - before)
 
     def fell_beyond(self, allowed: float) -> bool:
         """Tell whether the figure fell by more than this, and not by rounding alone."""
@@ -142,11 +144,11 @@ class Question:
         """The allowed fall in the unit of the gains: of ratios a logarithm."""
         if self.tolerance is None or not self.ratio:
             return self.allowed
-        return -self.seen.sign * math.log1p(-self.seen.sign * self.tolerance.relative)
+        return -self.context.sign * math.log1p(-self.context.sign * self.tolerance.relative)
 
     def change_of(self, gain: float) -> float:
         """The change of the figure with this mean gain."""
-        return self.baseline * math.expm1(self.seen.sign * gain) if self.ratio else self.seen.sign * gain
+        return self.baseline * math.expm1(self.context.sign * gain) if self.ratio else self.context.sign * gain
 
     @cached_property
     def evidence(self) -> MeanEvidence:
@@ -167,36 +169,36 @@ def mean_of(values: Floats, weights: Floats | None) -> float:
     return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
 
 
-def weights_of(seen: Seen, values: Values, *, weighted: bool) -> Floats | None:
+def weights_of(context: RuleContext, values: Values, *, weighted: bool) -> Floats | None:
     """The weight of each unit; None where all count the same."""
-    weights = seen.population.weights
+    weights = context.population.weights
     return weights[values.place] if weighted and weights is not None else None
 
 
-def figures_compared(seen: Seen, values: Values | None = None) -> SliceFigures:
+def figures_compared(context: RuleContext, values: Values | None = None) -> SliceFigures:
     """The figures with a baseline, over the units that both sides have."""
-    return figures_of(Question(seen, seen.paired() if values is None else values))
+    return figures_of(Question(context, context.paired() if values is None else values))
 
 
-def slice_figures(options: RuleOptions, seen: Seen) -> SliceFigures:
+def slice_figures(options: RuleOptions, context: RuleContext) -> SliceFigures:
     """The figures of a rule that compares: its facts give the tolerance and the weights."""
-    facts, values = options.facts, seen.paired()
-    weights = weights_of(seen, values, weighted=facts.weighted)
-    return figures_of(Question(seen, values, facts.tolerance_on(seen.slice.value), weights))
+    facts, values = options.facts, context.paired()
+    weights = weights_of(context, values, weighted=facts.weighted)
+    return figures_of(Question(context, values, facts.tolerance_on(context.slice.value), weights))
 
 
 def figures_of(question: Question) -> SliceFigures:
     """The figures with the tolerance, under the weights of the question."""
-    seen, values, gains = question.seen, question.values, question.gains
+    context, values, gains = question.context, question.values, question.gains
     found = SliceFigures(
-        slice=str(seen.slice),
+        slice=str(context.slice),
         queries=int(gains.size),
         now=question.figure(values.now),
         baseline=question.figure(values.before),
         worse=int(np.count_nonzero(gains < 0)),
         better=int(np.count_nonzero(gains > 0)),
         same=int(np.count_nonzero(gains == 0)),
-        share=seen.population.share(seen.slice),
+        share=context.population.share(context.slice),
         clusters=question.clusters,
         tolerance=question.allowed if gains.size and not question.weightless else None,
         weighted=question.weights is not None,
@@ -207,7 +209,7 @@ def figures_of(question: Question) -> SliceFigures:
 def _with_evidence(found: SliceFigures, question: Question) -> SliceFigures:
     """Add interval, spread, resolution and p, which only means have, and only where something changed."""
     evidence, allowed = question.evidence, question.drop if found.tolerance is not None else None
-    found = replace(found, room=None if found.baseline is None else room_of(question.seen.metric, found.baseline))
+    found = replace(found, room=None if found.baseline is None else room_of(question.context.metric, found.baseline))
     ends = question.change_of(evidence.low), question.change_of(evidence.high)
     low, high = sorted(ends) if _has_interval(question) else (None, None)
     smallest = resolution(evidence.sd, evidence.queries)

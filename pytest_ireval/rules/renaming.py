@@ -122,11 +122,11 @@ def _likely_rules(tried: Sequence[Changed]) -> Iterator[tuple[Rule, float]]:
 def _similar_pairs(changed: Changed) -> Iterator[tuple[str, str]]:
     """Pairs in which one id contains the other, or that share a part that tells ids apart; in linear time."""
     former = changed.left or changed.judged
-    seen = {*_contained(former, changed.came), *((old, new) for new, old in _contained(changed.came, former))}
+    context = {*_contained(former, changed.came), *((old, new) for new, old in _contained(changed.came, former))}
     for key in (*(key for key, _ in SAME_IN), *(part for _, part in PARTS)):
         by_key = {found: old for old in former if (found := key(old))}
-        seen.update((by_key[found], new) for new in changed.came if (found := key(new)) in by_key)
-    yield from sorted(seen)  # sets have another order in every process
+        context.update((by_key[found], new) for new in changed.came if (found := key(new)) in by_key)
+    yield from sorted(context)  # sets have another order in every process
 
 
 def _contained(shorter: Sequence[str], longer: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import Ruling, Seen, Values
+from pytest_ireval.rules.context import RuleContext, RuleResult, Values
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suite.editor_types import FILLED_IN
@@ -148,29 +148,29 @@ def _parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
 
 
 @rule(name="threshold", options=ThresholdOptions, parts=_parts_of_threshold)
-def threshold(options: ThresholdOptions, seen: Seen) -> Ruling:  # noqa: ARG001 - the part has what was asked
+def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has what was asked
     """Require a figure of a metric to be at least, or at most, a given value."""
-    limit: Limit = seen.part.asked
-    values = seen.values()
-    of = limit.of or seen.metric.aggregate
-    name = f"{limit.of} of {seen.metric}" if limit.of else str(seen.metric)
+    limit: Limit = context.part.asked
+    values = context.values()
+    of = limit.of or context.metric.aggregate
+    name = f"{limit.of} of {context.metric}" if limit.of else str(context.metric)
     value = _figure(values, of)
     if value is None:
-        return Ruling("error", f"{name} has no value{on(seen)}: no query counts")
+        return RuleResult("error", f"{name} has no value{on(context)}: no query counts")
     failed = not all(bound.holds(value) for bound in limit.bounds)
     short = int(np.count_nonzero(~np.all([bound.holding(values.now) for bound in limit.bounds], axis=0)))
-    share = seen.population.share(seen.slice)
-    figures = SliceFigures(str(seen.slice), values.now.size, value, share=share, over=failed)
-    worst_first = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (seen.sign > 0)
-    lowest = lowest_values(seen, values, failed=failed, first=short if short and worst_first else None)
-    return Ruling(
+    share = context.population.share(context.slice)
+    figures = SliceFigures(str(context.slice), values.now.size, value, share=share, over=failed)
+    worst_first = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
+    lowest = lowest_values(context, values, failed=failed, first=short if short and worst_first else None)
+    return RuleResult(
         "fail" if failed else "pass",
-        f"{name} is {_format_figure(seen.metric, value, limit)}{on(seen)} (must be {limit})",
-        f"{short} of {queries_of(seen, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
-        figures=(figures, *_whole(seen, limit)),
+        f"{name} is {_format_figure(context.metric, value, limit)}{on(context)} (must be {limit})",
+        f"{short} of {queries_of(context, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
+        figures=(figures, *_whole(context, limit)),
         queries=lowest.queries,
         more_queries=lowest.more,
-        worst="lowest queries" if seen.sign > 0 else "highest queries",
+        worst="lowest queries" if context.sign > 0 else "highest queries",
         statistics=(LINEAR,) if FIGURES.fullmatch(of) and of not in ("mean", "min", "max") else (),
         numbers={
             "value": value,
@@ -185,12 +185,12 @@ def _format_figure(metric: Metric, value: float, limit: Limit) -> str:
     return f"{value:.{max(choose_decimals(value, bound.value, least) for bound in limit.bounds)}f}{unit}"
 
 
-def _whole(seen: Seen, limit: Limit) -> tuple[SliceFigures, ...]:
+def _whole(context: RuleContext, limit: Limit) -> tuple[SliceFigures, ...]:
     """The same figure of all queries, beside that of a slice."""
-    if not seen.slice.conditions:
+    if not context.slice.conditions:
         return ()
-    values = seen.of(WHOLE).values()
-    return (SliceFigures("all", values.now.size, _figure(values, limit.of or seen.metric.aggregate)),)
+    values = context.of(WHOLE).values()
+    return (SliceFigures("all", values.now.size, _figure(values, limit.of or context.metric.aggregate)),)
 
 
 def _figure(values: Values, of: str) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
-from pytest_ireval.rules.context import AcceptedChange, Seen, Values, Walk, best_of, percent
+from pytest_ireval.rules.context import AcceptedChange, RuleContext, Values, Walk, best_of, percent
 from pytest_ireval.rules.evidence import Robustness, left_open_of, robustness_of
 from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.looks import LOOKS
@@ -19,21 +19,21 @@ from pytest_ireval.text_table import truncate
 from pytest_ireval.words import choose_decimals, format_count, pluralize, round_estimate
 
 
-def on(seen: Seen) -> str:
+def on(context: RuleContext) -> str:
     """The slice: empty for all queries, or `` on segment=tail``."""
-    return "" if not seen.slice.conditions else f" on {seen.slice}"
+    return "" if not context.slice.conditions else f" on {context.slice}"
 
 
-def queries_of(seen: Seen, count: int) -> str:
+def queries_of(context: RuleContext, count: int) -> str:
     """``12 tail queries``; sessions where the metric scores sessions."""
-    word = seen.metric.unit if seen.part.metric is not None else "query"
-    kind = f"{seen.slice.value} " if seen.slice.value else ""
+    word = context.metric.unit if context.part.metric is not None else "query"
+    kind = f"{context.slice.value} " if context.slice.value else ""
     return f"{count} {kind}{word if count == 1 else pluralize(word)}"
 
 
-def metric_words(seen: Seen, figures: SliceFigures) -> str:
+def metric_words(context: RuleContext, figures: SliceFigures) -> str:
     """``nDCG@10``, ``weighted nDCG@10``."""
-    return f"weighted {seen.metric}" if figures.weighted else str(seen.metric)
+    return f"weighted {context.metric}" if figures.weighted else str(context.metric)
 
 
 def moved_words(figures: SliceFigures, *, absolute: bool, limit: Tolerance | None = None) -> str:
@@ -49,46 +49,46 @@ def moved_words(figures: SliceFigures, *, absolute: bool, limit: Tolerance | Non
     return f"{verb} {percent(abs(figures.relative), None if limit is None else limit.relative)}"
 
 
-def fell_words(seen: Seen, figures: SliceFigures, limit: Tolerance, beside: str) -> str:
+def fell_words(context: RuleContext, figures: SliceFigures, limit: Tolerance, beside: str) -> str:
     """``nDCG@10 fell 3.4% on segment=tail (tolerance 2%)``; what stands beside the fall names its limit."""
     moved = moved_words(figures, absolute=bool(limit.absolute), limit=limit)
-    return f"{metric_words(seen, figures)} {moved}{on(seen)} ({beside})"
+    return f"{metric_words(context, figures)} {moved}{on(context)} ({beside})"
 
 
 NAMED = 3
 """The number of queries that a line names."""
 
 
-def worst_words(seen: Seen, queries: Sequence[QueryChange]) -> str:
+def worst_words(context: RuleContext, queries: Sequence[QueryChange]) -> str:
     """``; worst queries: q052 1.000 -> 0.000, q007 1.000 -> 0.631``; empty where none got worse."""
     named = [f"{truncate(each.query, 30)} {each.baseline:.3f} -> {each.now:.3f}" for each in queries[:NAMED]]
-    unit = seen.metric.unit if len(named) == 1 else pluralize(seen.metric.unit)
+    unit = context.metric.unit if len(named) == 1 else pluralize(context.metric.unit)
     return f"; worst {unit}: {', '.join(named)}" if named else ""
 
 
-def who_got_worse(seen: Seen, figures: SliceFigures, worst: _Worst) -> str:
+def who_got_worse(context: RuleContext, figures: SliceFigures, worst: _Worst) -> str:
     """A sentence about the queries that got worse, for a reader who does not know the metric."""
     if not figures.worse:
-        return f"None of {queries_of(seen, figures.queries)} got worse."
-    lost = [change for change in worst.queries if _lost_its_best(seen, change)] if worst.whole else []
+        return f"None of {queries_of(context, figures.queries)} got worse."
+    lost = [change for change in worst.queries if _lost_its_best(context, change)] if worst.whole else []
     among = worst.in_all == figures.worse and lost
     count, what = (len(lost), "lost their best document") if among else (figures.worse, "got worse")
-    said = f"{count} of {queries_of(seen, figures.queries)} {what}"
+    said = f"{count} of {queries_of(context, figures.queries)} {what}"
     if count == 1:
         said = said.replace("lost their best", "lost its best")
-    share = _share(seen, lost) if among else _share_of(worst, figures.worse)
+    share = _share(context, lost) if among else _share_of(worst, figures.worse)
     carry = "carries" if count == 1 else "carry"
     it = "it" if count == 1 else "they"
     return f"{said}." if share is None else f"{said}; {it} {carry} {percent(share)} of searches."
 
 
-def much_worse(seen: Seen, worst: _Worst, count: int, of: int) -> str:
+def much_worse(context: RuleContext, worst: _Worst, count: int, of: int) -> str:
     """A sentence about the queries that got much worse, and their share of searches."""
     if not count:
-        return f"None of {queries_of(seen, of)} got much worse."
+        return f"None of {queries_of(context, of)} got much worse."
     share = _share_of(worst, count)
     carried = "" if share is None else f"; {'it carries' if count == 1 else 'they carry'} {percent(share)} of searches"
-    return f"{count} of {queries_of(seen, of)} got much worse{carried}."
+    return f"{count} of {queries_of(context, of)} got much worse{carried}."
 
 
 def _share_of(worst: _Worst, count: int) -> float | None:
@@ -96,18 +96,18 @@ def _share_of(worst: _Worst, count: int) -> float | None:
     return worst.share if worst.in_all == count else None
 
 
-def _lost_its_best(seen: Seen, change: QueryChange) -> bool:
+def _lost_its_best(context: RuleContext, change: QueryChange) -> bool:
     """Tell whether the best document of the baseline's ranking is no longer where the metric looks."""
-    cutoff = seen.metric.settings.get("cutoff")
-    limit = cutoff if isinstance(cutoff, int) else seen.now.depth
-    best = best_of(seen.placed(change.query), before=True)
+    cutoff = context.metric.settings.get("cutoff")
+    limit = cutoff if isinstance(cutoff, int) else context.now.depth
+    best = best_of(context.placed(change.query), before=True)
     return best is not None and (best.baseline or 0) <= limit and (best.now is None or best.now > limit)
 
 
-def _share(seen: Seen, changes: Sequence[QueryChange]) -> float | None:
-    if seen.population.weights is None:
+def _share(context: RuleContext, changes: Sequence[QueryChange]) -> float | None:
+    if context.population.weights is None:
         return None
-    total = float(seen.population.weights.sum())
+    total = float(context.population.weights.sum())
     return sum(change.weight or 0.0 for change in changes) / total if total else None
 
 
@@ -124,7 +124,7 @@ def cannot_tell(question: Question, figures: SliceFigures, what: str, enough: st
         units = "of them" if question.clusters is None else f"of the {question.clusters} clusters"
         return f"{text}, as only {changed} {units} changed{would_words(figures)}"
     if figures.p is not None and figures.adjusted is not None and figures.p < LEVEL <= figures.adjusted:
-        many = f"{question.seen.tests} verdicts" if question.seen.tests > 1 else "many changes since one anchor"
+        many = f"{question.context.tests} verdicts" if question.context.tests > 1 else "many changes since one anchor"
         return f"{text}, as one of {many} moves as much by chance{would_words(figures)}"
     return f"{text}{would_words(figures) or (enough if figures.needed and figures.tolerance else '')}"
 
@@ -138,7 +138,7 @@ def would_words(figures: SliceFigures) -> str:
 
 def size_words(question: Question) -> str:
     """``60 queries``, ``60 queries in 12 clusters``."""
-    size = format_count(question.gains.size, question.seen.metric.unit)
+    size = format_count(question.gains.size, question.context.metric.unit)
     return size if question.clusters is None else f"{size} in {format_count(question.clusters, 'cluster')}"
 
 
@@ -189,7 +189,7 @@ def low_baseline_words(question: Question, figures: SliceFigures) -> Iterator[st
 
 def open_words(question: Question) -> Iterator[str]:
     """The possible effect of unjudged documents on an observed fall."""
-    left_open = left_open_of(question) if question.seen.metric.aggregate == "mean" else None
+    left_open = left_open_of(question) if question.context.metric.aggregate == "mean" else None
     if left_open is not None:
         yield from bounds_words(robustness_of(question, left_open))
 
@@ -215,12 +215,12 @@ def p_words(p: float) -> str:
 
 def drift_words(question: Question, figures: SliceFigures) -> str:
     """The joint loss of accepted changes; empty without accepted changes since the anchor, or without a loss."""
-    walk, relative, change = question.seen.walk, figures.relative, figures.change
-    if walk is None or not walk.accepted or relative is None or change is None or question.seen.sign * change >= 0:
+    walk, relative, change = question.context.walk, figures.relative, figures.change
+    if walk is None or not walk.accepted or relative is None or change is None or question.context.sign * change >= 0:
         return ""
-    lost = "lost" if question.seen.sign > 0 else "added"
+    lost = "lost" if question.context.sign > 0 else "added"
     this = " and this one" if walk.moving else ""
-    origin = "" if question.seen.baseline is None else question.seen.baseline.origin
+    origin = "" if question.context.baseline is None else question.context.baseline.origin
     text = (
         f"Since {origin}, {format_count(len(walk.accepted), 'accepted change')}{this} {lost} {percent(abs(relative))}"
     )
@@ -230,7 +230,7 @@ def drift_words(question: Question, figures: SliceFigures) -> str:
 
 def _each(question: Question, walk: Walk) -> str:
     """Say that each accepted change stayed within the tolerance, if all are known and did."""
-    losses = [-question.seen.sign * each.step.change for each in walk.accepted if each.step is not None]
+    losses = [-question.context.sign * each.step.change for each in walk.accepted if each.step is not None]
     if question.tolerance is None or walk.unknown or len(losses) < 2 or max(losses) > (question.allowed or 0.0):
         return ""
     return f"; each accepted change stayed within {question.tolerance}"
@@ -238,10 +238,10 @@ def _each(question: Question, walk: Walk) -> str:
 
 def drift_facts(question: Question, figures: SliceFigures) -> Iterator[str]:
     """The accepted changes that lost most, and those without figures."""
-    walk, before = question.seen.walk, figures.baseline
+    walk, before = question.context.walk, figures.baseline
     if walk is None or not drift_words(question, figures):
         return
-    sign = question.seen.sign
+    sign = question.context.sign
     known = [(sign * each.step.change, each) for each in walk.accepted if each.step is not None]
     losses = sorted(((change, each) for change, each in known if change < 0), key=lambda pair: (pair[0], pair[1].date))
     if losses and before:
@@ -258,9 +258,9 @@ def _named(change: AcceptedChange, relative: float) -> str:
     return f"{' '.join(part for part in (change.date[:10], change.reason) if part)} {sign}{percent(abs(relative))}"
 
 
-def too_many_looks(seen: Seen) -> Iterator[str]:
+def too_many_looks(context: RuleContext) -> Iterator[str]:
     """A line if more changes were accepted since the anchor than the level lasts for."""
-    walk = seen.walk
+    walk = context.walk
     if walk is not None and walk.looks > LOOKS:
         yield (
             f"this is change {walk.looks} since the anchor: after {LOOKS}, chance turns more than {percent(LEVEL)} "
@@ -268,9 +268,9 @@ def too_many_looks(seen: Seen) -> Iterator[str]:
         )
 
 
-def look_words(seen: Seen) -> Iterator[str]:
+def look_words(context: RuleContext) -> Iterator[str]:
     """The number of accepted changes since the anchor, and the p below which the next one counts."""
-    walk = seen.walk
+    walk = context.walk
     if walk is not None:
         level = f"{walk.levels[-1]:.2g}".lstrip("0")
         yield f"change {walk.looks} of {max(LOOKS, walk.looks)} since the anchor: a p below {level} counts"
@@ -298,40 +298,40 @@ class _Worst(NamedTuple):
     """Their share of all searches; None where queries have no weight, or a rule that passes hides some."""
 
 
-def worst_changes(seen: Seen, values: Values, *, failed: bool, least: float = 0.0) -> _Worst:
+def worst_changes(context: RuleContext, values: Values, *, failed: bool, least: float = 0.0) -> _Worst:
     """Queries whose value got worse by more than ``least``, the worst first."""
-    change = seen.sign * values.gain
+    change = context.sign * values.gain
     order = np.argsort(change, kind="stable")
-    return _listed(seen, values, order[change[order] < -max(least, 1e-12)], failed)
+    return _listed(context, values, order[change[order] < -max(least, 1e-12)], failed)
 
 
-def lowest_values(seen: Seen, values: Values, *, failed: bool, first: int | None = None) -> _Worst:
+def lowest_values(context: RuleContext, values: Values, *, failed: bool, first: int | None = None) -> _Worst:
     """Queries by value, the worst first; all of them, or the ``first`` ones."""
-    rows = np.argsort(seen.sign * values.now, kind="stable")
-    return _listed(seen, values, rows[:first], failed)
+    rows = np.argsort(context.sign * values.now, kind="stable")
+    return _listed(context, values, rows[:first], failed)
 
 
-def _listed(seen: Seen, values: Values, rows: NDArray[np.int64], failed: bool) -> _Worst:
+def _listed(context: RuleContext, values: Values, rows: NDArray[np.int64], failed: bool) -> _Worst:
     looked_up = rows[: WITH_DOCUMENTS if failed else SHOWN_WITHOUT_FAILURE]
     plain = rows[looked_up.size : MOST_LISTED] if failed else rows[:0]
     return _Worst(
-        seen.changes(values, looked_up.tolist()) + tuple(_plain(seen, values, row) for row in plain.tolist()),
+        context.changes(values, looked_up.tolist()) + tuple(_plain(context, values, row) for row in plain.tolist()),
         max(0, rows.size - MOST_LISTED) if failed else 0,
         looked_up.size == rows.size,
         int(rows.size),
-        seen.population.share_of(values.place[rows])
-        if seen.metric.unit == "query" and (failed or looked_up.size == rows.size)
+        context.population.share_of(values.place[rows])
+        if context.metric.unit == "query" and (failed or looked_up.size == rows.size)
         else None,
     )
 
 
-def _plain(seen: Seen, values: Values, row: int) -> QueryChange:
-    queries, weights, place = seen.population.queries, seen.population.weights, int(values.place[row])
-    of_queries = seen.metric.unit == "query"
+def _plain(context: RuleContext, values: Values, row: int) -> QueryChange:
+    queries, weights, place = context.population.queries, context.population.weights, int(values.place[row])
+    of_queries = context.metric.unit == "query"
     return QueryChange(
         values.all_names[place],
         queries.text[place] if of_queries else "",
         now=float(values.now[row]),
-        baseline=None if seen.baseline is None else float(values.before[row]),
+        baseline=None if context.baseline is None else float(values.before[row]),
         weight=float(weights[place]) if of_queries and weights is not None else None,
     )

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.by_evidence import few_words, undecided
-from pytest_ireval.rules.context import Ruling, Seen, percent
+from pytest_ireval.rules.context import RuleContext, RuleResult, percent
 from pytest_ireval.rules.evidence import factor_of, for_looks, left_open_of
 from pytest_ireval.rules.question import Question, figures_of
 from pytest_ireval.rules.wording import (
@@ -93,40 +93,41 @@ class Tail(NamedTuple):
         return upper_limit(self.losses * self.worth / self.queries, self.worth)
 
 
-def _p_of_worsened(options: WorsenedOptions, seen: Seen) -> float | None:
+def _p_of_worsened(options: WorsenedOptions, context: RuleContext) -> float | None:
     """The p of the surplus of losses over gains, if evidence decides."""
     if not options.by_evidence:
         return None
-    question = Question(seen, seen.paired())
+    question = Question(context, context.paired())
     tail = _tail(options, question)
-    return None if tail.worth < options.fewest else min(1.0, tail.p * for_looks(options, seen))
+    return None if tail.worth < options.fewest else min(1.0, tail.p * for_looks(options, context))
 
 
 @rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened)
-def worsened(options: WorsenedOptions, seen: Seen) -> Ruling:
+def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries drop by more than a threshold."""
-    question = Question(seen, seen.paired())
+    question = Question(context, context.paired())
     tail = _tail(options, question)
-    factor = factor_of(options, seen, tail.p)
+    factor = factor_of(options, context, tail.p)
     decision = _decide(options, question, factor)
     failed = decision.verdict == "fail"
-    worst = worst_changes(seen, question.values, failed=decision.verdict != "pass", least=options.by_more_than)
-    verb = ("loses" if tail.losses == 1 else "lose") if seen.sign > 0 else ("gains" if tail.losses == 1 else "gain")
+    worst = worst_changes(context, question.values, failed=decision.verdict != "pass", least=options.by_more_than)
+    verb = ("loses" if tail.losses == 1 else "lose") if context.sign > 0 else ("gains" if tail.losses == 1 else "gain")
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
-    too_many = too_many_looks(seen) if options.by_evidence else ()
-    settling = worst_words(seen, worst.queries) if decision.settled_by_queries else ""
-    return Ruling(
+    too_many = too_many_looks(context) if options.by_evidence else ()
+    settling = worst_words(context, worst.queries) if decision.settled_by_queries else ""
+    return RuleResult(
         decision.verdict,
-        f"{queries_of(seen, tail.losses)} of {tail.queries} {verb} more than {options.by_more_than:g} of {seen.metric}"
-        f"{on(seen)} ({_limit_words(options, seen, tail, decision)}){decision.because}{settling}",
-        much_worse(seen, worst, tail.losses, tail.queries),
+        f"{queries_of(context, tail.losses)} of {tail.queries} {verb} more than {options.by_more_than:g} of "
+        f"{context.metric}"
+        f"{on(context)} ({_limit_words(options, context, tail, decision)}){decision.because}{settling}",
+        much_worse(context, worst, tail.losses, tail.queries),
         figures=(replace(figures_of(question), over=failed),),
         queries=worst.queries,
         more_queries=worst.more,
         facts=tuple(too_many),
         warning=decision.warning,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
-        statistics=tuple(_statistics(options, seen, tail)),
+        statistics=tuple(_statistics(options, context, tail)),
     )
 
 
@@ -160,9 +161,9 @@ def _verdict_on_tail(options: WorsenedOptions, question: Question, factor: float
     return "fail" if significant else "inconclusive"
 
 
-def _limit_words(options: WorsenedOptions, seen: Seen, tail: Tail, decision: _Decision) -> str:
+def _limit_words(options: WorsenedOptions, context: RuleContext, tail: Tail, decision: _Decision) -> str:
     """``at most 2``, ``5.04%, at most 5%, 0 gain as much, statistically significant``."""
-    at_most, gained = options.at_most, f"{tail.gains} {'gain' if seen.sign > 0 else 'lose'} as much"
+    at_most, gained = options.at_most, f"{tail.gains} {'gain' if context.sign > 0 else 'lose'} as much"
     said = []
     if at_most is not None:
         if at_most.share is not None and tail.losses:
@@ -190,7 +191,7 @@ def _decide(options: WorsenedOptions, question: Question, factor: float) -> _Dec
     ):
         return _Decision("fail", significant=True)
     them = format_count(left_open.documents, "unjudged document")
-    left = queries_of(question.seen, _tail(options, left_open.best).losses)
+    left = queries_of(question.context, _tail(options, left_open.best).losses)
     because = f"inconclusive, as judgments of {them} could change the verdict: at best {left} would be left"
     return _Decision("inconclusive", f": {because}", warning=True, significant=True)
 
@@ -209,14 +210,14 @@ def _needed_words(question: Question, tail: Tail, factor: float) -> str:
     return text
 
 
-def _statistics(options: WorsenedOptions, seen: Seen, tail: Tail) -> Iterator[str]:
+def _statistics(options: WorsenedOptions, context: RuleContext, tail: Tail) -> Iterator[str]:
     if not tail.queries:
         return
-    verb = "lose" if seen.sign > 0 else "gain"
+    verb = "lose" if context.sign > 0 else "gain"
     yield f"with 95% confidence, at most {percent(tail.most)} of all such queries {verb} as much"
     if options.by_evidence:
         corrected = ""
-        if seen.adjusted and seen.tests > 1:
-            corrected = f", corrected for {seen.tests} verdicts {p_words(seen.adjusted)}"
+        if context.adjusted and context.tests > 1:
+            corrected = f", corrected for {context.tests} verdicts {p_words(context.adjusted)}"
         yield f"p {p_words(tail.p)}{corrected}"
-        yield from look_words(seen)
+        yield from look_words(context)

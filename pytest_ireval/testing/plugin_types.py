@@ -31,7 +31,7 @@ from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.rules.context import Seen
+from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.side import Population
 from pytest_ireval.sources.request import Request
 from pytest_ireval.sources.source_answers import fetch_answers
@@ -54,10 +54,10 @@ def seen_from(
     metric: str | Metric,
     columns: Mapping[str, Mapping[str, str]] | None = None,
     asked: Any = None,
-) -> Seen:
+) -> RuleContext:
     """The view of a rule, made of plain Python: grades and lists by query; ``columns`` have a value for each query.
 
-    ``RankingChange(seen.population, seen.now, seen.baseline, seen.metric)`` is what a diagnosis gets.
+    ``RankingChange(context.population, context.now, context.baseline, context.metric)`` is what a diagnosis gets.
     """
     told = Policies("trec", "zero", "zero", "irrelevant", depth=100, grades="float")
     setting = set_up(judgments, [metric], told, None)
@@ -75,9 +75,9 @@ def seen_from(
         if each is not None
     ]
     reference = sides[1] if len(sides) > 1 else None
-    seen = Seen(population, sides[0], reference, Part(metric=one, asked=asked))
+    context = RuleContext(population, sides[0], reference, Part(metric=one, asked=asked))
     look = unjudged_of(suite, gathered, sides[0])
-    return seen if reference is None else replace(seen, unjudged=partial(look, reference))
+    return context if reference is None else replace(context, unjudged=partial(look, reference))
 
 
 def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
@@ -249,7 +249,7 @@ RULES = (
     PromiseOfKind(
         "order_of_queries",
         "the order of queries does not matter",
-        "look at all queries of seen.values() or seen.paired(), and at none by its place",
+        "look at all queries of context.values() or context.paired(), and at none by its place",
         partial(_differs, "shuffled", "with the queries in another order"),
     ),
     PromiseOfKind(

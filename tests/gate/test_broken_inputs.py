@@ -151,7 +151,7 @@ from pytest_ireval import hookimpl, rule
 from pytest_ireval.options import RuleOptions
 
 @rule(name="odd", options=RuleOptions)
-def odd(options, seen):
+def odd(options, context):
     '''Raises.'''
     return 1 / 0
 

@@ -166,7 +166,7 @@ def test_the_report_of_the_last_run_is_found_or_named(moving, ireval):
 
 
 PLUGIN = """\
-from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval import RuleResult, hookimpl, rule
 from pytest_ireval.options import RuleOptions, MetricText
 
 
@@ -175,9 +175,9 @@ class Options(RuleOptions):
 
 
 @rule(name="odd", options=Options, compares=True)
-def odd(options, seen):
+def odd(options, context):
     '''Fails if a query gains.'''
-    return Ruling("fail" if seen.paired().gain.max() > 0 else "pass", "fine")
+    return RuleResult("fail" if context.paired().gain.max() > 0 else "pass", "fine")
 
 
 @hookimpl
@@ -195,7 +195,7 @@ def test_a_rule_of_a_plugin_takes_part_unless_it_looks_at_documents(moving, irev
 
     whole, part = (
         plan(PLUGIN),
-        plan(PLUGIN.replace("    return Ruling", "    seen.now.documents('q01')[0]\n    return Ruling")),
+        plan(PLUGIN.replace("    return RuleResult", "    context.now.documents('q01')[0]\n    return RuleResult")),
     )
 
     assert whole["not_counted"] == []

@@ -15,7 +15,7 @@ from pytest_ireval.suite.loading import load_suite
 
 PLUGIN = """\
 from pydantic import Field
-from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval import RuleResult, hookimpl, rule
 from pytest_ireval.options import (
     Against, AmountText, ComparingOptions, Flag, MetricText, RuleFacts, TolerancesText,
 )
@@ -35,9 +35,9 @@ class SlackOptions(ComparingOptions):
 
 
 @rule(name="slack", options=SlackOptions, compares=True)
-def slack(options, seen):
+def slack(options, context):
     '''A rule of somebody else.'''
-    return Ruling("pass", "fine")
+    return RuleResult("pass", "fine")
 
 
 @hookimpl

@@ -15,7 +15,7 @@ ODD = """
 import sys
 import pytest
 from pydantic import model_validator
-from pytest_ireval import Ruling, hookimpl, metric, rule
+from pytest_ireval import RuleResult, hookimpl, metric, rule
 from pytest_ireval.options import RuleOptions
 
 def act(way):
@@ -29,10 +29,10 @@ def act(way):
         raise BaseException("odd")
     if way == "end":
         pytest.exit("over", returncode=0)
-    return Ruling("skipped", "a verdict of its own")
+    return RuleResult("skipped", "a verdict of its own")
 
 @rule(name="odd", options=RuleOptions)
-def odd(options, seen):
+def odd(options, context):
     '''Raises.'''
     return act(options.name)
 
@@ -42,11 +42,11 @@ class Skipping(RuleOptions):
         act("skip")
 
 @rule(name="skips_its_parts", options=RuleOptions, parts=lambda options: act("skip"))
-def skips_its_parts(options, seen):
+def skips_its_parts(options, context):
     '''Never asked.'''
 
 @rule(name="skips_its_options", options=Skipping)
-def skips_its_options(options, seen):
+def skips_its_options(options, context):
     '''Never asked.'''
 
 @metric(name="Odd")

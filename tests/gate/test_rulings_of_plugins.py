@@ -7,7 +7,7 @@ import enum
 from decimal import Decimal
 
 import numpy as np
-from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval import RuleResult, hookimpl, rule
 from pytest_ireval.options import RuleOptions
 
 
@@ -24,7 +24,7 @@ class OddOptions(RuleOptions):
 
 
 @rule(name="odd", options=OddOptions)
-def odd(options, seen):
+def odd(options, context):
     '''Says what is asked for.'''
     return {ruling}
 
@@ -60,7 +60,7 @@ def test_texts_and_numbers_of_any_class_are_texts_and_numbers(odd, arguments):
 
     numbers = "{'a': Decimal('1.5'), 'b': np.float32(2), 3: 4}"
     result, outcome = odd(
-        f"Ruling(Told.GREEN, Own('fine'), facts=(each for each in [Own('a')]), numbers={numbers})", *arguments
+        f"RuleResult(Told.GREEN, Own('fine'), facts=(each for each in [Own('a')]), numbers={numbers})", *arguments
     )
 
     assert (result.ret, outcome["verdict"], outcome["headline"]) == (0, "pass", "fine"), result.stdout.str()
@@ -70,8 +70,8 @@ def test_texts_and_numbers_of_any_class_are_texts_and_numbers(odd, arguments):
 @pytest.mark.parametrize(
     ("ruling", "complaint"),
     [
-        ("Ruling('pass', 'fine', numbers={'a': float('nan')})", "numbers > a: expected a number, found nan"),
-        ("Ruling('pass', 'fine', figures=('x',))", "'str' object has no attribute 'slice'"),
+        ("RuleResult('pass', 'fine', numbers={'a': float('nan')})", "numbers > a: expected a number, found nan"),
+        ("RuleResult('pass', 'fine', figures=('x',))", "'str' object has no attribute 'slice'"),
     ],
 )
 def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, ruling, complaint):
@@ -81,12 +81,12 @@ def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, ruling, complaint):
     assert outcome["verdict"] == "error"
     assert (
         outcome["headline"]
-        == f"rule odd of below/conftest.py returned a Ruling that cannot be written to a file: {complaint}"
+        == f"rule odd of below/conftest.py returned a RuleResult that cannot be written to a file: {complaint}"
     )
 
 
 TESTED = """\
-from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval import RuleResult, hookimpl, rule
 from pytest_ireval.options import EvidenceOptions, MetricText
 
 
@@ -94,14 +94,14 @@ class LossOptions(EvidenceOptions):
     metric: MetricText
 
 
-def p(options, seen):
+def p(options, context):
     {body}
 
 
 @rule(name="loss", options=LossOptions, compares=True, tested=p)
-def loss(options, seen):
+def loss(options, context):
     '''Shows its p.'''
-    return Ruling("pass", f"p {{seen.adjusted}} of {{seen.tests}}")
+    return RuleResult("pass", f"p {{context.adjusted}} of {{context.tests}}")
 
 
 @hookimpl

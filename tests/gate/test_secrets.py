@@ -115,7 +115,7 @@ PASSWORD = 'tr0ub&4dor <"ü"> \\k/3+'
 VAULT = """\
 from pathlib import Path
 from pydantic import Field
-from pytest_ireval import Answer, hookimpl, rule, source, Ruling
+from pytest_ireval import Answer, hookimpl, rule, source, RuleResult
 from pytest_ireval.options import RuleOptions, SecretText, SourceOptions, Text
 class VaultOptions(SourceOptions):
     vault: Text
@@ -133,9 +133,9 @@ def vault(options, request):
 class GuardOptions(RuleOptions):
     key: SecretText
 @rule(name="guard", options=GuardOptions, judged=False)
-def guard(options, seen):
+def guard(options, context):
     '''Asks a service.'''
-    return Ruling("pass", f"asked with {options.key}", f"{options.key}!", facts=(f"key {options.key}",))
+    return RuleResult("pass", f"asked with {options.key}", f"{options.key}!", facts=(f"key {options.key}",))
 @hookimpl
 def ireval_sources():
     return [vault]

@@ -204,14 +204,14 @@ def test_a_new_suite_is_weaker_than_nothing(strict):
 
 def test_a_change_of_an_option_that_says_no_direction_is_told(strict):
     (strict.path / "conftest.py").write_text(
-        "from pytest_ireval import Ruling, hookimpl, rule\n"
+        "from pytest_ireval import RuleResult, hookimpl, rule\n"
         "from pytest_ireval.options import RuleOptions\n"
         "class LimitOptions(RuleOptions):\n"
         "    limit: int = 1\n"
         "@rule(name='limit', options=LimitOptions, judged=False)\n"
-        "def limit(options, seen):\n"
+        "def limit(options, context):\n"
         "    '''A rule of somebody else.'''\n"
-        "    return Ruling('pass', 'fine')\n"
+        "    return RuleResult('pass', 'fine')\n"
         "@hookimpl\n"
         "def ireval_rules():\n"
         "    return [limit]\n"

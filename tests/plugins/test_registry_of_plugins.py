@@ -425,7 +425,7 @@ class FreshOptions(RuleOptions):
 
 
 @rule(name="fresh", options=FreshOptions)
-def fresh(options, seen):
+def fresh(options, context):
     """Nothing is old."""
 
 

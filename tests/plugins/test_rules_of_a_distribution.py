@@ -8,7 +8,7 @@ from test_discovery import distribution
 pytestmark = pytest.mark.ci
 
 RULES = '''\
-from pytest_ireval import Ruling, hookimpl, rule
+from pytest_ireval import RuleResult, hookimpl, rule
 from pytest_ireval.plugin_api import MeanEvidence, mean_evidence, slice_figures
 from pytest_ireval.options import EvidenceOptions, Flag, MetricText, RuleFacts, TolerancesText
 from dataclasses import replace
@@ -24,20 +24,20 @@ class SlackOptions(EvidenceOptions):
         return replace(super().facts, tolerance=self.slack, weighted=self.by_traffic)
 
 
-def evidence(seen):
-    return mean_evidence(seen.sign * seen.paired().gain)
+def evidence(context):
+    return mean_evidence(context.sign * context.paired().gain)
 
 
-def p_of_slack(options, seen):
-    return evidence(seen).p_worse if options.by_evidence else None
+def p_of_slack(options, context):
+    return evidence(context).p_worse if options.by_evidence else None
 
 
 @rule(name="slack", options=SlackOptions, compares=True, tested=p_of_slack)
-def slack(options, seen):
+def slack(options, context):
     """A rule of somebody else."""
-    line = slice_figures(options, seen)
-    failed = seen.adjusted < 0.05 if options.by_evidence else -line.change > line.tolerance
-    return Ruling("fail" if failed else "pass", f"{seen.metric} moved by {line.change:+.4f}", figures=(line,))
+    line = slice_figures(options, context)
+    failed = context.adjusted < 0.05 if options.by_evidence else -line.change > line.tolerance
+    return RuleResult("fail" if failed else "pass", f"{context.metric} moved by {line.change:+.4f}", figures=(line,))
 
 
 @hookimpl

@@ -20,9 +20,9 @@ from pytest_ireval import (
     Ranking,
     RankingChange,
     Request,
-    Ruling,
+    RuleContext,
+    RuleResult,
     RunResult,
-    Seen,
     SuiteResult,
     Symptom,
     diagnosis,
@@ -45,20 +45,20 @@ class ShopOptions(SourceOptions):
     shop: Text
 
 
-def p_of_few(options: FewOptions, seen: Seen) -> float | None:
+def p_of_few(options: FewOptions, context: RuleContext) -> float | None:
     return None
 
 
 @rule(name="few", options=FewOptions, tested=p_of_few)
-def few(options: FewOptions, seen: Seen) -> Ruling:
+def few(options: FewOptions, context: RuleContext) -> RuleResult:
     """A rule."""
-    return Ruling("pass", f"{options.at_most} of {seen.slice}")
+    return RuleResult("pass", f"{options.at_most} of {context.slice}")
 
 
 @rule(name="bare", options=RuleOptions)
-def without_types(options, seen):  # type: ignore[no-untyped-def]
+def without_types(options, context):  # type: ignore[no-untyped-def]
     """A rule."""
-    return Ruling("pass", "fine")
+    return RuleResult("pass", "fine")
 
 
 @source(name="shop", options=ShopOptions)
@@ -90,27 +90,27 @@ assert_type(sold_out, DiagnosisKind)
 assert_type(zero @ 5, Metric)
 assert_type(first, Metric)
 
-rule(name="few", options=FewOptions, tested=lambda options, seen: options.at_least)  # type: ignore[attr-defined]
+rule(name="few", options=FewOptions, tested=lambda options, context: options.at_least)  # type: ignore[attr-defined]
 rule(name="few", options=ShopOptions)  # type: ignore[type-var]
 metric(name="Zero", directoin="lower")  # type: ignore[call-arg]
 metric(name="Zero", direction="up")  # type: ignore[arg-type]
 per_query_metric(name="First", needs=("colour",))  # type: ignore[arg-type]
 
 
-def kinds_keep_the_types_of_their_functions(options: FewOptions, seen: Seen, request: Request) -> None:
-    assert_type(few.judge(options, seen), Ruling)
+def kinds_keep_the_types_of_their_functions(options: FewOptions, context: RuleContext, request: Request) -> None:
+    assert_type(few.check(options, context), RuleResult)
     shop.fetch(options, request)  # type: ignore[arg-type]
-    ireval_run_ended(seen, None)  # type: ignore[arg-type]
+    ireval_run_ended(context, None)  # type: ignore[arg-type]
 
 
 @rule(name="other", options=FewOptions)  # type: ignore[arg-type]
-def of_other_options(options: ShopOptions, seen: Seen) -> Ruling:
+def of_other_options(options: ShopOptions, context: RuleContext) -> RuleResult:
     """A rule of the options of a source."""
-    return Ruling("pass", options.shop)
+    return RuleResult("pass", options.shop)
 
 
 @rule(name="none", options=FewOptions)  # type: ignore[arg-type]
-def without_a_ruling(options: FewOptions, seen: Seen) -> bool:
+def without_a_ruling(options: FewOptions, context: RuleContext) -> bool:
     """A rule that returns something else."""
     return True
 

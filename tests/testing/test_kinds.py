@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from pytest_ireval import RankingChange, Ruling, load_registry, rule, source
+from pytest_ireval import RankingChange, RuleResult, load_registry, rule, source
 from pytest_ireval.errors import PluginError
 from pytest_ireval.options import ComparingOptions, MetricText, SourceOptions, Text
 from pytest_ireval.plugin_api import Reader, mean_evidence
@@ -28,9 +28,9 @@ class LossOptions(ComparingOptions):
 
 
 def loss(judge):
-    def judged(options, seen):
+    def judged(options, context):
         """A rule about gains."""
-        return Ruling("fail" if judge(seen.sign * seen.paired().gain) else "pass", "said")
+        return RuleResult("fail" if judge(context.sign * context.paired().gain) else "pass", "said")
 
     return rule(name="loss", options=LossOptions, compares=True)(judged)
 
@@ -81,7 +81,7 @@ class Careless(LossOptions):
         return 1 / 0
 
 
-def judge_nothing(options, seen):
+def judge_nothing(options, context):
     """Nothing."""
 
 
@@ -249,14 +249,14 @@ def test_what_code_of_plugins_gets_is_made_in_one_line():
         {"q1": ["x", "a"], "q2": ["b"]},
         {"q1": ["a"], "q2": ["b"]},
     )
-    seen = seen_from(judgments, now, before, metric="RR@10", columns=columns)
-    change = RankingChange(seen.population, seen.now, seen.baseline, seen.metric)
+    context = seen_from(judgments, now, before, metric="RR@10", columns=columns)
+    change = RankingChange(context.population, context.now, context.baseline, context.metric)
     request = request_from([{"id": "q1", "text": "mug", "segment": "head"}], depth=5)
 
-    assert seen.paired().gain.tolist() == [-0.5, 0.0]
-    assert seen.population.queries.columns["segment"] == ("head", "tail")
-    assert seen.unjudged(seen.metric).documents[0].document == "x"
-    assert mean_evidence(seen.paired().gain).mean == -0.25
+    assert context.paired().gain.tolist() == [-0.5, 0.0]
+    assert context.population.queries.columns["segment"] == ("head", "tail")
+    assert context.unjudged(context.metric).documents[0].document == "x"
+    assert mean_evidence(context.paired().gain).mean == -0.25
     assert (change.moved, dict(change.losses)) == (("q1",), {"q1": 0.5, "q2": 0.0})
     assert (request.queries.ids, request.queries.columns["segment"], request.depth) == (("q1",), ("head",), 5)
-    assert np.isnan(seen.values().now).sum() == 0
+    assert np.isnan(context.values().now).sum() == 0

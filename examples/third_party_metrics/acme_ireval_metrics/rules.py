@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from acme_ireval_metrics.metrics import first_bad
-from pytest_ireval import Part, Ruling, Seen, hookimpl, rule
+from pytest_ireval import Part, RuleContext, RuleResult, hookimpl, rule
 from pytest_ireval.options import Number, RuleOptions
 
 
@@ -19,15 +19,15 @@ def parts(_options: NoneBadFirstOptions) -> list[Part]:
 
 
 @rule(name="none_bad_first", options=NoneBadFirstOptions, parts=parts)
-def none_bad_first(options: NoneBadFirstOptions, seen: Seen) -> Ruling:
+def none_bad_first(options: NoneBadFirstOptions, context: RuleContext) -> RuleResult:
     """No query shows a document first that is judged not relevant."""
-    values = seen.values()
+    values = context.values()
     bad = [row for row, value in enumerate(values.now) if value == 0]
-    counts = f"{len(bad)} of {len(values.now)} queries of {seen.slice}"
-    return Ruling(
+    counts = f"{len(bad)} of {len(values.now)} queries of {context.slice}"
+    return RuleResult(
         "pass" if len(bad) <= options.at_most else "fail",
         f"{counts} show a bad document first (at most {options.at_most:g})",
-        queries=seen.changes(values, bad[:3]),
+        queries=context.changes(values, bad[:3]),
     )
 
 

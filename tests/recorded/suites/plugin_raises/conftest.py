@@ -17,7 +17,7 @@ class RaisedOptions(RuleOptions):
 
 
 @rule(name="raised", options=RaisedOptions)
-def raised(options, seen):
+def raised(options, context):
     """It looks for a key that is not there."""
     return {}["verdict"]
 

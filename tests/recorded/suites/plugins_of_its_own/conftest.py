@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_ireval import Ruling as Result
+from pytest_ireval import RuleResult as Result
 from pytest_ireval import Symptom, diagnosis, hookimpl, per_query_metric, rule, source
 from pytest_ireval.options import AmountText, ComparingOptions, MetricText, SourceOptions, Text
 
@@ -23,16 +23,17 @@ class GainedOptions(ComparingOptions):
 
 
 @rule(name="gained", options=GainedOptions, compares=True)
-def gained(options, seen):
+def gained(options, context):
     """At least this number of queries gets better."""
-    values = seen.paired()
-    better = int(np.count_nonzero(seen.sign * values.gain > 1e-12))
+    values = context.paired()
+    better = int(np.count_nonzero(context.sign * values.gain > 1e-12))
     wanted = options.at_least.of(values.gain.size)
-    lowest = np.argsort(seen.sign * values.gain, kind="stable")[:3]
+    lowest = np.argsort(context.sign * values.gain, kind="stable")[:3]
     return Result(
         "pass" if better >= wanted else "fail",
-        f"{better} of {values.gain.size} queries gained {seen.metric} on {seen.slice} (at least {options.at_least})",
-        queries=seen.changes(values, lowest.tolist()),
+        f"{better} of {values.gain.size} queries gained {context.metric} on {context.slice} "
+        f"(at least {options.at_least})",
+        queries=context.changes(values, lowest.tolist()),
         numbers={"better": better},
     )
 
