@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_ireval import compare
-from pytest_ireval.lab.online import Design
 from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.report.charts.curves import detectable_chart
 from pytest_ireval.report.charts.drawing import draw_file
 from pytest_ireval.statistics.resolution import resolution
+from pytest_ireval_lab.online import Design
 
 FOLDER = Path(__file__).parent / "pictures"
 DATA = Path(__file__).parents[1] / "examples" / "data"

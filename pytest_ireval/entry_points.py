@@ -24,6 +24,16 @@ WITHOUT = "IREVAL_WITHOUT"
 
 BESIDE_THE_CORE = {
     "pytest_ireval_judgments": ("import", "sample", "pool", "judge", "clicks", "agreement", "collection", "lint"),
+    "pytest_ireval_lab": (
+        "self-test",
+        "discriminate",
+        "stress",
+        "reliability",
+        "interleave",
+        "plan-online",
+        "load",
+        "history",
+    ),
     "pytest_ireval_more_metrics": ("trec_eval",),
 }
 """Packages of this distribution without which the core works, and their commands."""

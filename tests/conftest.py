@@ -10,7 +10,10 @@ import numpy as np  # noqa: F401 - pytester forgets what an in-process run impor
 import pytest
 from hypothesis import HealthCheck, settings
 
-PACKAGES = ("pytest_ireval", "pytest_ireval_metrics", "pytest_ireval_more_metrics", "pytest_ireval_judgments")
+PACKAGES = (
+    *("pytest_ireval", "pytest_ireval_metrics", "pytest_ireval_more_metrics"),
+    *("pytest_ireval_judgments", "pytest_ireval_lab"),
+)
 for package in filter(importlib.util.find_spec, PACKAGES):  # the core is also tested without those beside it
     for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
         importlib.import_module(module.name)

@@ -27,21 +27,11 @@ GROUPS = {
         "baseline": "Show, compare, pin and clean up baselines.",
         "verdict": "Print the verdict of the last run; the exit code tells it too.",
         "report": "Write the report of a run again.",
-        "history": "Show the figures of earlier runs, from reports that were kept.",
     },
     "Rankings": {
         "evaluate": "Score rankings with judgments.",
         "compare": "Compare two or more rankings: a leaderboard with significance.",
         "why": "Show the arithmetic of one metric on one query.",
-    },
-    "Lab": {
-        "self-test": "Show how often a suite fails by chance, and which damage it detects.",
-        "discriminate": "Show which metrics tell many systems apart.",
-        "stress": "Show which metrics need few judgments for the same order of systems.",
-        "reliability": "Show how many queries give a stable order of systems.",
-        "interleave": "Compare two rankings with the clicks of real or simulated users.",
-        "plan-online": "Show how long an A/B test takes, and what looking early costs.",
-        "load": "Show how times of a live system rise as more is asked of it.",
     },
     "Installed": {"metrics": "List the installed metrics, or explain one.", "plugins": "List the installed plugins."},
 }
@@ -86,15 +76,14 @@ class Commands(click.Group):
         """The command, imported now."""
         if cmd_name in COMMANDS:
             with nullcontext() if cmd_name in COMPUTING else _one_thread_for_numpy():
-                room = "lab" if cmd_name in GROUPS["Lab"] else "cli"
-                module = import_module(f"pytest_ireval.{room}.{cmd_name.replace('-', '_')}_command")
+                module = import_module(f"pytest_ireval.cli.{cmd_name.replace('-', '_')}_command")
             command: click.Command = module.command
             return command
         found = _find_packages(ctx).by_name.get(cmd_name)
         if found is None:
             return None
         # A third party's command may need the threads of NumPy, so they are left alone.
-        with _one_thread_for_numpy() if found.is_built_in else nullcontext():
+        with _one_thread_for_numpy() if found.is_built_in and cmd_name not in COMPUTING else nullcontext():
             return found.load()
 
     def resolve_command(

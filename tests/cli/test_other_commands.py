@@ -146,7 +146,7 @@ def test_a_misspelt_command_gets_a_suggestion(ireval):
     [
         ("ireval evaluate -m ndc", ["nDCG", "nDCGRel"]),
         ("ireval why AP", ["AP", "AP_IA"]),
-        ("ireval self", ["self-test"]),
+        ("ireval base", ["baseline"]),
         (f"ireval why AP --suite {EXAMPLE} --query q05", [f"q05{n}" for n in range(10)]),
         (f"ireval why AP --suite {__file__} --query q05", []),
     ],

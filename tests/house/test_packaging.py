@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 THIRD_PARTY = ROOT / "examples" / "third_party_metrics"
 DATA = [ROOT / "examples" / "data" / name for name in ("judgments.txt", "rankings.txt")]
 CORE = {"pytest_ireval", "pytest_ireval_metrics"}
-PACKAGES = CORE | {"pytest_ireval_judgments", "pytest_ireval_more_metrics"}
+PACKAGES = CORE | {"pytest_ireval_judgments", "pytest_ireval_lab", "pytest_ireval_more_metrics"}
 
 pytestmark = [
     pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs a checkout of the project"),
@@ -74,7 +74,7 @@ def test_templates_and_plugins_are_found(environment):
 
     assert Path(where).is_relative_to(environment.bin.parent) or Path(where).is_relative_to(ROOT)
     assert page.startswith("<!doctype html>")
-    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, judgments, kinds, more)\n  metrics: P, R, ")
+    assert plugins.startswith("pytest-ireval 0.1.0 (builtin, formats, judgments, kinds, lab, more)\n  metrics: P, R, ")
 
 
 def test_the_example_is_green_under_the_gate(environment, tmp_path):
@@ -117,6 +117,10 @@ def test_the_core_alone_runs_the_gate(core, tmp_path):
             ["judge", DATA[0]],
             "the command 'judge' belongs to the package pytest_ireval_judgments, which is not installed",
         ),
+        (
+            ["stress", *DATA, DATA[1]],
+            "the command 'stress' belongs to the package pytest_ireval_lab, which is not installed",
+        ),
     ],
 )
 def test_the_core_alone_says_which_package_is_missing(core, words, said):
@@ -131,6 +135,7 @@ def test_the_help_of_the_core_alone_lists_its_own_commands(core):
 
     assert "\nRankings:\n" in done.stdout
     assert "Judgments:" not in done.stdout
+    assert "Lab:" not in done.stdout
     assert done.stderr == ""
 
 
@@ -261,7 +266,7 @@ def test_the_wheel_has_every_file_of_the_sources(built):
     names = {name for name in zipfile.ZipFile(built["whl"]).namelist() if ".dist-info/" not in name}
     roots = {"pytest_ireval": "pytest_ireval"}
     roots |= {f"metrics_plugins/{name}": name for name in ("pytest_ireval_metrics", "pytest_ireval_more_metrics")}
-    roots["plugins/pytest_ireval_judgments"] = "pytest_ireval_judgments"
+    roots |= {f"plugins/{name}": name for name in ("pytest_ireval_judgments", "pytest_ireval_lab")}
     roots["templates"] = "pytest_ireval/templates"
     roots["examples/third_party_metrics"] = "pytest_ireval/plugin_template"
     files = [(path, root) for root in roots for path in (ROOT / root).rglob("*") if path.is_file()]

@@ -7,8 +7,8 @@ import pytest
 from shop_of_many import CIRCUMSTANCES
 
 from pytest_ireval.gate.run import run_gate
-from pytest_ireval.lab.self_test import asked_again
 from pytest_ireval.statistics.noise import noise_floor, run_noise
+from pytest_ireval_lab.self_test.run import asked_again
 
 NOISY = """\
 import random

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval import InputError
 from pytest_ireval.data.tables import Table
-from pytest_ireval.lab.interleaving import (
+from pytest_ireval_lab.interleaving import (
     Credit,
     Interleaved,
     Search,

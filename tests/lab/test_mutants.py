@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
 from pytest_ireval.data.join import grades_of
 from pytest_ireval.gate.replay import mixed_sides, moved_up
-from pytest_ireval.lab.damage import (
+from pytest_ireval_lab.self_test.damage import (
     emptied,
     first_reversed,
     ids_renamed,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.lab.interleaving import credit, same_rank, team_draft
-from pytest_ireval.lab.online import KINDS, Design, Outcomes, decisions, methods, simulated_outcomes
+from pytest_ireval_lab.interleaving import credit, same_rank, team_draft
+from pytest_ireval_lab.online import KINDS, Design, Outcomes, decisions, methods, simulated_outcomes
 
 
 @pytest.mark.parametrize(("change", "share"), [(0.0, 0.05), (0.03, 0.80)])

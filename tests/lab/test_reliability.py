@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_ireval.lab.reliability import (
+from pytest_ireval_lab.reliability import (
     Agreement,
     TauCurve,
     absolute,

@@ -8,8 +8,8 @@ from shop_of_many import CIRCUMSTANCES
 
 from pytest_ireval.gate.replay import as_now_in_part, drawn_queries, scored, stage_of
 from pytest_ireval.gate.run import plan_of
-from pytest_ireval.lab.damage import first_reversed
-from pytest_ireval.lab.self_test import false_alarms, self_test, swapped
+from pytest_ireval_lab.self_test.damage import first_reversed
+from pytest_ireval_lab.self_test.run import false_alarms, self_test, swapped
 
 pytestmark = pytest.mark.ci
 

@@ -13,9 +13,9 @@ from pytest_ireval.data.from_objects import judgments_from
 from pytest_ireval.data.judgments import drop_judgments
 from pytest_ireval.data.views import with_fewer_judgments
 from pytest_ireval.evaluating.evaluation import Companions
-from pytest_ireval.lab.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
 from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.statistics.orders import compare_orders
+from pytest_ireval_lab.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
 
 LEVELS = tuple(range(100, 0, -10))
 PLAN = StressPlan(LEVELS, repeats=2, seed=7, rel=1, test="t", alpha=0.05)

@@ -11,7 +11,7 @@ import click
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.lab.online import Design
+from pytest_ireval_lab.online import Design
 
 DAYS = (7, 14, 28, 56)
 

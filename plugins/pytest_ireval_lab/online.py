@@ -19,13 +19,13 @@ from pytest_ireval.comparing import compare
 from pytest_ireval.data.judged import Integers
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.lab.interleaving import Interleaved, Lists, same_rank, team_draft
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.statistics.binomial import heads_at_most
 from pytest_ireval.statistics.differences import TIE, Floats, differences
 from pytest_ireval.statistics.mean_evidence import equivalence
 from pytest_ireval.statistics.student import NORMAL
+from pytest_ireval_lab.interleaving import Interleaved, Lists, same_rank, team_draft
 
 
 class Design(NamedTuple):

@@ -27,9 +27,9 @@ from pytest_ireval.gate.replay import (
     with_documents_at,
 )
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.rehearsal import HarmlessChange, Level, MutantNoticed
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import WHOLE, Mask, Side, Slice, one_value
+from pytest_ireval_lab.self_test.results import HarmlessChange, Level, MutantNoticed
 
 LEFT = 5
 """The documents that are left of a ranking that is cut."""

@@ -26,7 +26,10 @@ from pytest_ireval.data.formats.writers import put
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Companions
-from pytest_ireval.lab.systems import (
+from pytest_ireval.reading import read_judgments
+from pytest_ireval.results.evaluation import MissingQueries, Policies
+from pytest_ireval.words import format_count
+from pytest_ireval_lab.systems import (
     ALL,
     Stressed,
     StressPlan,
@@ -39,9 +42,6 @@ from pytest_ireval.lab.systems import (
     system_values,
     systems_of,
 )
-from pytest_ireval.reading import read_judgments
-from pytest_ireval.results.evaluation import MissingQueries, Policies
-from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from pytest_ireval.comparing import Test

@@ -8,14 +8,22 @@ from collections import Counter
 from xml.etree import ElementTree
 
 import pytest
+from live_server import Server
 
-from pytest_ireval.lab.load_command import LoadLevel, knee
 from pytest_ireval.progress import Stopwatch
 from pytest_ireval.sources.event_loop import await_in_loop
 from pytest_ireval.sources.fetching import fetch_all
+from pytest_ireval_lab.commands.load_command import LoadLevel, knee
 
 QUERIES = [f"q{number:02}" for number in range(30)]
 SUITE = "ireval: 1\nsuite: shop\nsource: {%s}\nqueries: queries.tsv\nrules:\n  - threshold: {Empty: '<= 0'}\n"
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -162,3 +170,22 @@ def test_the_knee_has_the_most_throughput_for_its_time():
     assert knee(levels) is levels[2]
     assert knee(levels[:3]) is None  # it may come later
     assert knee([level(100, 10, 100), level(300, 28, 300), level(900, 29, 2000)]).rate == 300
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("", "has 2 suites: choose one with --named"),
+        ("--named shop-en", "unknown suite 'shop-en'"),
+        ("--concurrency ,", "--concurrency is empty"),
+    ],
+)
+def test_one_suite_is_asked(ireval, tmp_path, options, said):
+    suite = (SUITE % "run: '{lang}.txt'").replace("suite: shop", "suite: shop-{lang}\nmatrix: {lang: [de, fr]}")
+    for name, text in {"many.ireval.yaml": suite, "queries.tsv": "id\ttext\n", "de.txt": "", "fr.txt": ""}.items():
+        (tmp_path / name).write_text(text)
+
+    found = ireval("load", tmp_path / "many.ireval.yaml", *options.split())
+
+    assert (found.code, found.out) == (2, "")
+    assert said in found.err

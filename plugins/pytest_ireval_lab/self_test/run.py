@@ -39,12 +39,10 @@ from pytest_ireval.gate.replay import (
 from pytest_ireval.gate.run import material_of, plan_of
 from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, spread_between, weighted_noise
 from pytest_ireval.gate.verdicts import Circumstances, family_of
-from pytest_ireval.lab.damage import harmless_changes, noticed
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.results.rehearsal import AskedAgain, FalseAlarms, MetricNoise, SameAgain, SelfTest, ToleranceNoise
 from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
@@ -54,6 +52,15 @@ from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.suite import Place, SourceAsked, Suite
+from pytest_ireval_lab.self_test.damage import harmless_changes, noticed
+from pytest_ireval_lab.self_test.results import (
+    AskedAgain,
+    FalseAlarms,
+    MetricNoise,
+    SameAgain,
+    SelfTest,
+    ToleranceNoise,
+)
 
 WHOLE_SUITE = ""
 

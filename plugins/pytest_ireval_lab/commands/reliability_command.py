@@ -22,7 +22,9 @@ from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.comparing import why_untested
 from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.lab.reliability import (
+from pytest_ireval.words import format_count
+from pytest_ireval_lab.commands.stress_command import systems_named
+from pytest_ireval_lab.reliability import (
     Agreement,
     Coefficient,
     Components,
@@ -34,9 +36,7 @@ from pytest_ireval.lab.reliability import (
     queries_for,
     relative,
 )
-from pytest_ireval.lab.stress_command import systems_named
-from pytest_ireval.lab.systems import Systems, SystemValues, doubts, system_values
-from pytest_ireval.words import format_count
+from pytest_ireval_lab.systems import Systems, SystemValues, doubts, system_values
 
 share_between = click.FloatRange(0, 1, min_open=True, max_open=True)
 

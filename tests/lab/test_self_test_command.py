@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pytest_ireval.lab.self_test_command import again_text, self_test_text
-from pytest_ireval.results.rehearsal import (
+from pytest_ireval_lab.commands.self_test_command import again_text, self_test_text
+from pytest_ireval_lab.self_test.results import (
     AskedAgain,
     FalseAlarms,
     HarmlessChange,
@@ -138,3 +138,10 @@ def test_noise_is_a_table_and_what_lies_below_it_is_named():
         "  no_regression::AP.all: AP fell 2%\n\n"
         "self-test: FAIL\n"
     )
+
+
+def test_the_source_is_asked_again_without_any_swaps(ireval, folder):
+    printed = ireval("self-test", "shop.yaml", "--repeat", "3", "--trials", "50")
+
+    assert (printed.code, printed.out) == (2, "")
+    assert "--repeat cannot be combined with --trials" in printed.err

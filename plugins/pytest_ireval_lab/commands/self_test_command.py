@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from pytest_ireval.cli.options import LateBar
-from pytest_ireval.results.rehearsal import AskedAgain, FalseAlarms, MetricNoise, MutantNoticed, SelfTest
 from pytest_ireval.text_table import escape_unprintable, format_table, wrap_text
 from pytest_ireval.words import format_count
+from pytest_ireval_lab.self_test.results import AskedAgain, FalseAlarms, MetricNoise, MutantNoticed, SelfTest
 
 if TYPE_CHECKING:
     from pytest_ireval.gate.verdicts import Circumstances
@@ -61,7 +61,7 @@ def command(
     for option in ("trials", "against"):
         if repeat is not None and context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--repeat cannot be combined with --{option}")
-    from pytest_ireval.lab.self_test import asked_again, self_test
+    from pytest_ireval_lab.self_test.run import asked_again, self_test
 
     if repeat is not None:
         _rehearsed(suite, form, partial(asked_again, times=repeat, bars=LateBar), again_text)

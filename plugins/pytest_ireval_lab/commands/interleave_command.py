@@ -26,7 +26,10 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import read_table
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.lab.interleaving import (
+from pytest_ireval.reading import read_judgments, read_rankings
+from pytest_ireval.results.evaluation import Grades
+from pytest_ireval.words import format_count
+from pytest_ireval_lab.interleaving import (
     NO_TEAM,
     MeanPreference,
     Preference,
@@ -37,7 +40,7 @@ from pytest_ireval.lab.interleaving import (
     preference,
     read_searches,
 )
-from pytest_ireval.lab.online import (
+from pytest_ireval_lab.online import (
     KINDS,
     Decisions,
     Method,
@@ -50,9 +53,6 @@ from pytest_ireval.lab.online import (
     offline,
     simulated_outcomes,
 )
-from pytest_ireval.reading import read_judgments, read_rankings
-from pytest_ireval.results.evaluation import Grades
-from pytest_ireval.words import format_count
 
 LISTED = 10
 SEARCHES = (100, 1_000, 10_000)

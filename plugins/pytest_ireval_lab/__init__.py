@@ -1,0 +1,1 @@
+"""How far to trust a metric, a suite or an online test: commands of ``ireval`` beside the core."""

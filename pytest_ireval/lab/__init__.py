@@ -1,1 +1,0 @@
-"""The lab asks whether a suite notices damage, how often it is red by chance, and which metrics tell systems apart."""
