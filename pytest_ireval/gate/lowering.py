@@ -14,6 +14,7 @@ from pytest_ireval.baseline.reading import take_from
 from pytest_ireval.baseline.record import Acceptance, Baseline
 from pytest_ireval.data.coerce import some
 from pytest_ireval.errors import BaselineError
+from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import HeldAgainst, find_lack_of_one, refuse_too_little
 from pytest_ireval.gate.weakened import Weakened
@@ -21,7 +22,7 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.branches import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import RuleContext, RuleResult, Values
+from pytest_ireval.rules.context import RuleContext, Values
 from pytest_ireval.rules.planning import Held, by_stored
 from pytest_ireval.rules.question import figures_compared
 from pytest_ireval.rules.side import WHOLE, Population
@@ -70,7 +71,7 @@ class ComparedFigure(NamedTuple):
         return f"{self.held.metric} {self.moved} on {self.held.slice}"
 
 
-def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> RuleResult:
+def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Finding:
     """Compare the stored baseline with the base's; ``fails`` makes a lower one red. Raises IrevalError if it cannot."""
     against, stored = material.held, material.stored
     if against is None:
@@ -81,7 +82,7 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> RuleRe
     if stored is None and material.baseline_error is not None:
         raise material.baseline_error
     if not any(by_stored(asked) for asked in material.suite.rules):
-        return RuleResult("pass", f"no rule compares with the baseline; the suite is as strict as at {at.base}")
+        return Finding("pass", f"no rule compares with the baseline; the suite is as strict as at {at.base}")
     if at.baseline is None:
         return _new(at, stored)
     if stored is None:
@@ -112,38 +113,38 @@ def decides(metric: Metric, suite: Suite) -> bool:
     return "timings" not in metric.needs or any(not asked.only_warns(metric) for asked in rules)
 
 
-def with_weaker(ruling: RuleResult, found: Weakened, base: MergeBase, *, fails: bool) -> RuleResult:
+def with_weaker(finding: Finding, found: Weakened, base: MergeBase, *, fails: bool) -> Finding:
     """Add the changes that make the suite weaker; they fail if ``fails`` is set, else they are a warning."""
     other = tuple(f"also changed: {each}" for each in found.other)
     if not found.weaker:
-        return replace(ruling, facts=(*ruling.facts, *other))
-    if ruling.verdict != "pass" or ruling.warning:
-        headline = f"{ruling.headline}; the suite is also weaker"
-        return replace(ruling, headline=headline, facts=(*found.weaker, *other, *ruling.facts))
+        return replace(finding, facts=(*finding.facts, *other))
+    if finding.verdict != "pass" or finding.warning:
+        headline = f"{finding.headline}; the suite is also weaker"
+        return replace(finding, headline=headline, facts=(*found.weaker, *other, *finding.facts))
     first, *rest = found.weaker
     return replace(
-        ruling,
+        finding,
         verdict="fail" if fails else "pass",
         headline=f"the suite is weaker than at {base}: {first}{f', and {len(rest)} more' if rest else ''}",
         sentence="A weaker suite can pass changes that the stricter one would have failed.",
-        facts=(*rest, *other, ruling.headline, *ruling.facts),
+        facts=(*rest, *other, finding.headline, *finding.facts),
         warning=not fails,
     )
 
 
-def _new(at: AtBase, stored: Baseline | None) -> RuleResult:
+def _new(at: AtBase, stored: Baseline | None) -> Finding:
     """Rule on a suite that had no baseline at the base; git also knows which other baselines are gone."""
     here = "this branch has none either" if stored is None else "it is new on this branch"
     names = ", ".join(at.gone)
     gone = [f"removed since then, and not continued by a baseline of this branch: {names}"] if names else []
     headline = f"the suite had no baseline at {at.base}; {here}"
-    return RuleResult("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
+    return Finding("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
 
 
-def _deleted(at: AtBase, *, fails: bool) -> RuleResult:
+def _deleted(at: AtBase, *, fails: bool) -> Finding:
     facts = (f"{take_from(at.base.short, at.base.top / at.file)} restores it", *at.base.notes)
     headline = f"the branch deleted the baseline that it had at {at.base}"
-    return RuleResult("fail" if fails else "pass", headline, facts=facts, warning=not fails)
+    return Finding("fail" if fails else "pass", headline, facts=facts, warning=not fails)
 
 
 def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Baseline) -> Iterator[ComparedFigure]:
@@ -167,36 +168,34 @@ def compare_figure(context: RuleContext, held: Held) -> ComparedFigure | None:
     return ComparedFigure(held, context, values, figures, -context.sign * (figures.now - figures.baseline))
 
 
-def add_finding(ruling: RuleResult, found: RuleResult, *, fails: bool) -> RuleResult:
-    """The ruling with one more way in which the branch lowers what later changes are compared with."""
-    if ruling.verdict == "pass" and not ruling.warning:
+def add_finding(finding: Finding, found: Finding, *, fails: bool) -> Finding:
+    """The finding with one more way in which the branch lowers what later changes are compared with."""
+    if finding.verdict == "pass" and not finding.warning:
         return replace(
             found,
             verdict="fail" if fails else "pass",
             warning=not fails,
-            facts=(*found.facts, ruling.headline, *ruling.facts),
+            facts=(*found.facts, finding.headline, *finding.facts),
         )
-    verdict = ruling.verdict if ruling.verdict != "pass" else "fail" if fails else "pass"
+    verdict = finding.verdict if finding.verdict != "pass" else "fail" if fails else "pass"
     return replace(
-        ruling,
+        finding,
         verdict=verdict,
         warning=verdict == "pass",
-        headline=f"{ruling.headline}; {found.headline}",
-        facts=(*found.facts, *ruling.facts),
-        figures=(*ruling.figures, *found.figures),
-        numbers=ruling.numbers or found.numbers,
+        headline=f"{finding.headline}; {found.headline}",
+        facts=(*found.facts, *finding.facts),
+        figures=(*finding.figures, *found.figures),
+        numbers=finding.numbers or found.numbers,
     )
 
 
-def _lowered(
-    lowered: Sequence[ComparedFigure], found: Sequence[ComparedFigure], at: AtBase, *, fails: bool
-) -> RuleResult:
+def _lowered(lowered: Sequence[ComparedFigure], found: Sequence[ComparedFigure], at: AtBase, *, fails: bool) -> Finding:
     worst = lowered[0]
     more = f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
     beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
     several = len({str(each.held.metric) for each in (*lowered, *beside)}) > 1
     queries = worst_changes(worst.context, worst.values, failed=True)
-    return RuleResult(
+    return Finding(
         "fail" if fails else "pass",
         f"the branch lowers its baseline: {worst}{more}",
         f"Baseline is what was accepted at {at.base}; now is what this branch has accepted.",
@@ -215,13 +214,13 @@ def figure_line(each: ComparedFigure, *, several: bool) -> SliceFigures:
     return replace(each.figures, slice=named, over=each.lowered)
 
 
-def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBase, stored: Baseline) -> RuleResult:
+def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBase, stored: Baseline) -> Finding:
     if at.same:
         headline = f"the baseline is the one of {at.base}"
     elif found:
         headline = f"the branch lowers nothing of the baseline at {at.base}"
     elif held:
-        return RuleResult("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
+        return Finding("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
     else:
         before = at.baseline.rankings if at.baseline is not None else ()
         changed = format_count(len(changed_queries(before, stored.rankings, stored.depth)), "query")
@@ -229,7 +228,7 @@ def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBa
     whole = [each for each in found if each.held.slice == WHOLE]
     said = f": {', '.join(map(str, whole))}" if whole else ""
     several = len(whole) > 1
-    return RuleResult("pass", headline + said, figures=tuple(figure_line(each, several=several) for each in whole))
+    return Finding("pass", headline + said, figures=tuple(figure_line(each, several=several) for each in whole))
 
 
 NAMED = 10

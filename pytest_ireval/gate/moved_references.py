@@ -12,6 +12,7 @@ from pathlib import Path
 from pytest_ireval.baseline.at_base import AtBase, Base, anchor_at_base, path_from_top
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.answers import rankings_of_suite
+from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.lowering import ComparedFigure, add_finding, compare_figure, decides, figure_line
 from pytest_ireval.gate.material import Material, rule_number
 from pytest_ireval.gate.reference import over_the_same, refuse_too_little, score_baseline
@@ -20,7 +21,7 @@ from pytest_ireval.gate.weakened import pair_checks, queries_at_base, suite_at_b
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.branches import MergeBase, Tree
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import RuleContext, RuleResult
+from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import Check, Held, planned
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import worst_changes
@@ -206,8 +207,8 @@ NAMED = 10
 
 
 def with_moved_references(
-    ruling: RuleResult, moved: Sequence[MovedReference], suite: Suite, base: MergeBase, *, fails: bool
-) -> RuleResult:
+    finding: Finding, moved: Sequence[MovedReference], suite: Suite, base: MergeBase, *, fails: bool
+) -> Finding:
     """Add the rules that compare with another reference than at the base.
 
     A lower one, and one that nobody can compare, is as a lowered baseline; any other is only named.
@@ -227,17 +228,17 @@ def with_moved_references(
     facts += [f"{each.check} compares with {each.words}, which cannot be compared: {each.why}" for each in unknown]
     facts = [*facts[:NAMED], *sorted(named)[:NAMED]]
     if not lowered and not unknown:
-        return replace(ruling, facts=(*ruling.facts, *facts))
+        return replace(finding, facts=(*finding.facts, *facts))
     first = lowered[0][0] if lowered else unknown[0]
     others = len(lowered) + len(unknown) - 1
     more = f", and {others} more" if others else ""
     sentence = f"Baseline is the reference at {base}; now is that of this branch."
     if not lowered:
         headline = f"{first.check} compares with another reference than at {base}: {first.words}{more}"
-        return add_finding(ruling, RuleResult("pass", headline, facts=tuple(facts)), fails=fails)
+        return add_finding(finding, Finding("pass", headline, facts=tuple(facts)), fails=fails)
     worst = lowered[0][1]
     queries = worst_changes(worst.context, worst.values, failed=True)
-    found = RuleResult(
+    found = Finding(
         "pass",
         f"the branch lowers what {first.check} compares with ({first.words}): {worst}{more}",
         sentence,
@@ -249,7 +250,7 @@ def with_moved_references(
         numbers=worst.numbers,
     )
     return add_finding(
-        ruling, found, fails=fails and (bool(unknown) or any(decides(each.held.metric, suite) for _, each in lowered))
+        finding, found, fails=fails and (bool(unknown) or any(decides(each.held.metric, suite) for _, each in lowered))
     )
 
 

@@ -12,6 +12,7 @@ from pytest_ireval.data.from_objects import judgments_from
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError
+from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.inputs import Gathered
 from pytest_ireval.gate.lowering import SAME, ComparedFigure, add_finding, compare_figure, figure_line
 from pytest_ireval.gate.material import Material
@@ -19,7 +20,7 @@ from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.weakened import judgments_at_base, suite_at_base
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.branches import Tree
-from pytest_ireval.rules.context import RuleContext, RuleResult
+from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import Held, planned
 from pytest_ireval.rules.side import WHOLE, Population, Side
 from pytest_ireval.words import format_count
@@ -272,13 +273,13 @@ NAMED = 10
 """The most regraded judgments that are named."""
 
 
-def with_regraded(ruling: RuleResult, regraded: Regraded | None, *, fails: bool) -> RuleResult:
+def with_regraded(finding: Finding, regraded: Regraded | None, *, fails: bool) -> Finding:
     """Add the grades that a branch changed in its own favour."""
     if regraded is None:
-        return ruling
+        return finding
     sentence = "Baseline is what was accepted at the base, under the grades of then; now is it under those of now."
     line = figure_line(regraded.baseline, several=True)
-    found = RuleResult(
+    found = Finding(
         "pass",
         f"in this branch {regraded}",
         sentence,
@@ -286,7 +287,7 @@ def with_regraded(ruling: RuleResult, regraded: Regraded | None, *, fails: bool)
         facts=_listed(regraded),
         numbers=regraded.baseline.numbers,
     )
-    return add_finding(ruling, found, fails=fails)
+    return add_finding(finding, found, fails=fails)
 
 
 def _listed(regraded: Regraded) -> tuple[str, ...]:
@@ -295,14 +296,14 @@ def _listed(regraded: Regraded) -> tuple[str, ...]:
     return (*regraded.edits[1:NAMED], *more)
 
 
-def with_regraded_inputs(ruling: RuleResult, regraded: Regraded | None) -> RuleResult:
-    """Add to the ruling on the inputs that grades changed in favour of this run since the baseline was accepted."""
+def with_regraded_inputs(finding: Finding, regraded: Regraded | None) -> Finding:
+    """Add to the finding on the inputs that grades changed in favour of this run since the baseline was accepted."""
     if regraded is None:
-        return ruling
+        return finding
     return replace(
-        ruling,
+        finding,
         warning=True,
         headline=f"since the baseline was accepted, {regraded}",
-        facts=(*_listed(regraded), ruling.headline, *ruling.facts),
+        facts=(*_listed(regraded), finding.headline, *finding.facts),
         numbers=regraded.baseline.numbers,
     )

@@ -23,6 +23,7 @@ from pytest_ireval.errors import (
     error_lines,
     raised,
 )
+from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.lowering import lowering, with_weaker
 from pytest_ireval.gate.material import Material, by_stored_baseline, reference_of, seen_of
 from pytest_ireval.gate.moved_references import find_moved_references, with_moved_references
@@ -122,17 +123,17 @@ def judged(check: Check, material: Material, circumstances: Circumstances, famil
     errors = {**redefined, **material.now.errors}
     broken = errors.get(str(check.part.metric))
     if broken is not None and reference is None:  # a first baseline without this metric must not be accepted
-        return replace(_with(plain, _error_ruling(broken)), acceptable=broken in redefined.values())
+        return replace(_with(plain, _error_finding(broken)), acceptable=broken in redefined.values())
     if asked.kind.compares and reference is None:
         return _lenient(_without_baseline(plain, material), warns=asked.options.on_fail == "warn")
     if isinstance(reference, MissingAnchorError):
         return _lenient(without_anchor(plain, reference), warns=asked.options.on_fail == "warn")
-    told = _errors_told(asked, lambda: _ruling(check, asked, lambda: seen_of(check, material), family))
-    outcome = _with(plain, told.ruling)
+    told = _errors_told(asked, lambda: _finding_of_rule(check, asked, lambda: seen_of(check, material), family))
+    outcome = _with(plain, told.finding)
     if asked.kind.compares and isinstance(reference, Side) and not by_stored_baseline(check, material):
         outcome = replace(outcome, against=reference.origin)
     if by_stored_baseline(check, material):
-        outcome = replace(outcome, acceptable=told.ruling.verdict == "fail" or told.mendable)
+        outcome = replace(outcome, acceptable=told.finding.verdict == "fail" or told.mendable)
     if check.part.timed is not None and outcome.verdict != "error":
         outcome = replace(outcome, facts=(*outcome.facts, _about_time(check.part.timed, check, material, outcome)))
     return _lenient(outcome, warns=check.only_warns)
@@ -173,8 +174,8 @@ def _plain_outcome(check: Check) -> Outcome:
     )
 
 
-def _with(plain: Outcome, ruling: RuleResult) -> Outcome:
-    return replace(plain, **{each.name: getattr(ruling, each.name) for each in fields(RuleResult)})
+def _with(plain: Outcome, finding: Finding) -> Outcome:
+    return replace(plain, **{each.name: getattr(finding, each.name) for each in fields(Finding)})
 
 
 def _without_baseline(plain: Outcome, material: Material) -> Outcome:
@@ -188,46 +189,55 @@ def _without_baseline(plain: Outcome, material: Material) -> Outcome:
     return replace(plain, sentence=sentence, missing_baseline=True, acceptable=True)
 
 
-def _ruling(check: Check, asked: RuleAsked, look: Callable[[], RuleContext], family: _Family) -> RuleResult:
+def _finding_of_rule(check: Check, asked: RuleAsked, look: Callable[[], RuleContext], family: _Family) -> Finding:
     if check.id in family.broken:
         return family.broken[check.id]
     context = look()
     if check.id in family.adjusted:
         context = replace(context, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
     few = _too_few(asked, context)
-    if few is not None:
-        return few
-    ruling: RuleResult = asked.kind.check(asked.options, context)
-    return ruling
+    return few if few is not None else _check_rule(asked, context)
 
 
-def _lowering(check: Check, material: Material, circumstances: Circumstances) -> RuleResult:
+def _check_rule(asked: RuleAsked, context: RuleContext) -> Finding:
+    """Ask the function of a rule; what that of a plugin returns is looked at before it is used."""
+    rule = f"rule {asked.kind.name} of {asked.kind.source}"
+    result: object = asked.kind.check(asked.options, context)
+    if not isinstance(result, RuleResult):
+        return Finding("error", f"{rule} returned {type(result).__name__}, not a RuleResult")
+    if result.verdict not in VERDICTS:
+        return Finding("error", f"{rule} returned {result.verdict!r}; a verdict is one of {', '.join(VERDICTS)}")
+    finding = Finding(**{each.name: getattr(result, each.name) for each in fields(Finding)})
+    return finding if asked.kind.check.__module__.startswith("pytest_ireval.") else _as_plain(finding, rule)
+
+
+def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Finding:
     fails = circumstances.lowering_fails
     try:
-        ruling = lowering(check.held, material, fails=fails)
+        finding = lowering(check.held, material, fails=fails)
         if circumstances.base is None:
-            return ruling
+            return finding
         tree = circumstances.base.of(material.suite.path.parent)
         at = None if material.held is None else material.held.beginning.at
         ranked = () if at is None or at.baseline is None else at.baseline.rankings[0].queries
         moved = find_moved_references(material, circumstances.base)
-        ruling = with_moved_references(ruling, moved, material.suite, tree.base, fails=fails)
-        ruling = with_regraded(ruling, find_regraded_since_base(material, tree), fails=fails)
+        finding = with_moved_references(finding, moved, material.suite, tree.base, fails=fails)
+        finding = with_regraded(finding, find_regraded_since_base(material, tree), fails=fails)
         found = weakened(material.suite, material.registry, tree, material.population.queries, ranked)
-        return with_weaker(ruling, found, tree.base, fails=fails)
+        return with_weaker(finding, found, tree.base, fails=fails)
     except IrevalError as error:
-        return _error_ruling(error)
+        return _error_finding(error)
 
 
-def _inputs(_: Check, material: Material, circumstances: Circumstances) -> RuleResult:
+def _inputs(_: Check, material: Material, circumstances: Circumstances) -> Finding:
     """Rule on the inputs, which fit together once they are gathered; the facts tell what a reader should know."""
     error = material.baseline_error
     locked = material.suite.judgments is not None and material.suite.judgments.lock
     if locked and error is not None and not isinstance(error, BaselineMisfitError):
-        return _error_ruling(error)
+        return _error_finding(error)
     renamed = material.strange or changed_ids(material)
     if renamed is not None:
-        return _error_ruling(renamed)
+        return _error_finding(renamed)
     counts = material.counts
     headline = f"{format_count(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {material.source}"
     unheld = locked and material.stored is None
@@ -235,35 +245,35 @@ def _inputs(_: Check, material: Material, circumstances: Circumstances) -> RuleR
     if material.recorded is not None:
         facts, headline = [headline, *facts], str(material.recorded)
     warning = unheld or material.recorded is not None
-    ruling = RuleResult("pass", headline, facts=(*facts, *_facts(material)), warning=warning)
+    finding = Finding("pass", headline, facts=(*facts, *_facts(material)), warning=warning)
     if circumstances.base is None:  # with a base, only grades that the branch itself changed are told
-        ruling = with_regraded_inputs(ruling, find_regraded_since_baseline(material))
-    return _with_new_documents(material, ruling)
+        finding = with_regraded_inputs(finding, find_regraded_since_baseline(material))
+    return _with_new_documents(material, finding)
 
 
-def _with_new_documents(material: Material, ruling: RuleResult) -> RuleResult:
+def _with_new_documents(material: Material, finding: Finding) -> Finding:
     """Make it inconclusive if a new document tops too many lists; a rule about these on all queries decides itself."""
     asked = [rule.options for rule in material.suite.rules if isinstance(rule.options, NewDocumentOptions)]
     reference = _accepted(material)
     if reference is None or any(not options.where for options in asked):
-        return ruling
+        return finding
     called = material.population.called
     expected = frozenset(called(document) for options in asked for document in options.expected)
     found = prominent(RuleContext(material.population, material.now, reference, Part()), expected)
     if not found.documents:
-        return ruling
+        return finding
     them = "it" if len(found.documents) == 1 else "them"
     judged = material.population.judgments is not None
     return replace(
-        ruling,
+        finding,
         verdict="inconclusive",
         headline=found.words,
         sentence=f"Metrics count {them} as irrelevant, although no judgment says so." if judged else "",
         facts=(
             f"{f'judge {them}, or ' if judged else ''}if you expect {them} add the rule "
             f"new_document: {{{expecting(found.documents)}}}",
-            ruling.headline,
-            *ruling.facts,
+            finding.headline,
+            *finding.facts,
         ),
         warning=True,
     )
@@ -292,11 +302,11 @@ def _facts(material: Material) -> Iterator[str]:
 
 def broken_outcome(check: Check, error: IrevalError) -> Outcome:
     """The outcome of a check of a suite whose inputs are broken; the check of the inputs has the whole text."""
-    ruling = _error_ruling(error)
+    finding = _error_finding(error)
     if check.id != INPUTS:
-        first = f"the inputs of this suite are broken: {ruling.headline}"
-        ruling = RuleResult("error", first, facts=(f"see the outcome of {INPUTS}",))
-    return _with(_plain_outcome(check), ruling)
+        first = f"the inputs of this suite are broken: {finding.headline}"
+        finding = Finding("error", first, facts=(f"see the outcome of {INPUTS}",))
+    return _with(_plain_outcome(check), finding)
 
 
 @dataclass(frozen=True)
@@ -305,7 +315,7 @@ class _Family:
 
     adjusted: Mapping[str, float] = field(default_factory=dict)
     """By id: the corrected p, over all rules of the suite, whatever was selected."""
-    broken: Mapping[str, RuleResult] = field(default_factory=dict)
+    broken: Mapping[str, Finding] = field(default_factory=dict)
     """By id: the error of a plugin's code that was asked for a p."""
 
 
@@ -316,11 +326,13 @@ def family_of(checks: Sequence[Check], material: Material) -> _Family:
     return _correct_together(comparable, lambda check: seen_of(check, material))
 
 
-def apply_rules(checks: Sequence[Check], look: Callable[[Check], RuleContext]) -> dict[str, RuleResult]:
+def apply_rules(checks: Sequence[Check], look: Callable[[Check], RuleContext]) -> dict[str, Finding]:
     """Apply rules to what ``look`` lets each of them see, as in a run: with p corrected for all of them."""
     family = _correct_together(checks, look)
     return {
-        check.id: _errors_told(check.asked, partial(_ruling, check, check.asked, partial(look, check), family)).ruling
+        check.id: _errors_told(
+            check.asked, partial(_finding_of_rule, check, check.asked, partial(look, check), family)
+        ).finding
         for check in checks
         if check.asked is not None
     }
@@ -328,7 +340,7 @@ def apply_rules(checks: Sequence[Check], look: Callable[[Check], RuleContext]) -
 
 def _correct_together(checks: Sequence[Check], look: Callable[[Check], RuleContext]) -> _Family:
     tested: dict[str, float] = {}
-    broken: dict[str, RuleResult] = {}
+    broken: dict[str, Finding] = {}
     for check in checks:
         if check.asked is None or check.asked.kind.tested is None:
             continue
@@ -338,7 +350,7 @@ def _correct_together(checks: Sequence[Check], look: Callable[[Check], RuleConte
             continue  # what cannot be compared is an error when the rule is asked
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
             rule = f"rule {check.asked.kind.name} of {check.asked.kind.source}"
-            broken[check.id] = _error_ruling(PluginError(raised(rule, error)))
+            broken[check.id] = _error_finding(PluginError(raised(rule, error)))
             continue
         if p is not None:
             tested[check.id] = p
@@ -354,19 +366,19 @@ def _checked(p: float | None) -> float | None:
 
 
 class _Told(NamedTuple):
-    """The ruling of a rule; ``mendable`` marks an error that accepting the current rankings fixes."""
+    """The finding of a rule; ``mendable`` marks an error that accepting the current rankings fixes."""
 
-    ruling: RuleResult
+    finding: Finding
     mendable: bool = False
 
 
-def _error_ruling(error: IrevalError) -> RuleResult:
-    """An error in the shape of a ruling: its first line is the headline."""
+def _error_finding(error: IrevalError) -> Finding:
+    """An error in the shape of a finding: its first line is the headline."""
     first, *others = error_lines(error)
-    return RuleResult("error", first, facts=tuple(line.strip() for line in others))
+    return Finding("error", first, facts=tuple(line.strip() for line in others))
 
 
-def _too_few(asked: RuleAsked, context: RuleContext) -> RuleResult | None:
+def _too_few(asked: RuleAsked, context: RuleContext) -> Finding | None:
     """Rule on a slice that has no queries to judge, or fewer than the rule wants; None if it has enough."""
     if context.part.metric is None and not asked.kind.compares:
         return None
@@ -375,7 +387,7 @@ def _too_few(asked: RuleAsked, context: RuleContext) -> RuleResult | None:
     count, size = _size(asked, context)
     if count >= asked.options.fewest or _cannot_tell(asked, context):
         return None
-    return RuleResult(
+    return Finding(
         "inconclusive", f"{context.slice} has {size}, fewer than min_queries: {asked.options.fewest}; not judged"
     )
 
@@ -415,15 +427,15 @@ def _cannot_tell(asked: RuleAsked, context: RuleContext) -> bool:
     return asked.options.judges_few or (asked.options.facts.by_evidence and not context.slice.conditions)
 
 
-def _nothing_to_judge(asked: RuleAsked, context: RuleContext) -> RuleResult:
+def _nothing_to_judge(asked: RuleAsked, context: RuleContext) -> Finding:
     """Rule on a slice without any value; it is an error only if the reason is unknown."""
     inside = context.slice.mask(context.population.queries)
     if inside.any() and not (inside & context.population.counting).any():
-        return RuleResult("inconclusive", f"all queries of {context.slice} are waived; not judged")
+        return Finding("inconclusive", f"all queries of {context.slice} are waived; not judged")
     if not asked.kind.compares:
-        return RuleResult("error", f"no query of {context.slice} counts")
+        return Finding("error", f"no query of {context.slice} counts")
     if _is_new(context):
-        return RuleResult("inconclusive", f"no query of {context.slice} is in the baseline yet; not judged")
+        return Finding("inconclusive", f"no query of {context.slice} is in the baseline yet; not judged")
     raise BaselineMisfitError(f"no query of {context.slice} has a value on both sides")
 
 
@@ -434,33 +446,26 @@ def _is_new(context: RuleContext) -> bool:
     return not any(q in position for q, there in zip(context.population.queries.ids, inside, strict=True) if there)
 
 
-def _errors_told(asked: RuleAsked, judge: Callable[[], object]) -> _Told:
-    """Ask the rule; an error of ours, or whatever a plugin's code raises, becomes a ruling too."""
+def _errors_told(asked: RuleAsked, judge: Callable[[], Finding]) -> _Told:
+    """Ask the rule; an error of ours, or whatever a plugin's code raises, becomes a finding too."""
     rule = f"rule {asked.kind.name} of {asked.kind.source}"
     try:
-        ruling = judge()
+        return _Told(judge())
     except IrevalError as error:
-        return _Told(_error_ruling(error), isinstance(error, BaselineMisfitError))
+        return _Told(_error_finding(error), isinstance(error, BaselineMisfitError))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
-        return _Told(_error_ruling(PluginError(raised(rule, error))))
-    if not isinstance(ruling, RuleResult):
-        return _Told(RuleResult("error", f"{rule} returned {type(ruling).__name__}, not a RuleResult"))
-    if ruling.verdict not in VERDICTS:
-        return _Told(
-            RuleResult("error", f"{rule} returned {ruling.verdict!r}; a verdict is one of {', '.join(VERDICTS)}")
-        )
-    return _Told(ruling if asked.kind.check.__module__.startswith("pytest_ireval.") else _as_plain(ruling, rule))
+        return _Told(_error_finding(PluginError(raised(rule, error))))
 
 
-def _as_plain(ruling: RuleResult, rule: str) -> RuleResult:
-    """Reduce a plugin's ruling to plain values, which files can hold and other processes understand."""
+def _as_plain(finding: Finding, rule: str) -> Finding:
+    """Reduce a plugin's finding to plain values, which files can hold and other processes understand."""
     try:
-        return from_plain(to_plain(ruling), RuleResult)
+        return from_plain(to_plain(finding), Finding)
     except InputError as error:
         (problem,) = error.problems[:1]
         what = f"{' > '.join(problem.path)}: {problem.complaint}"
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         what = str(error)
-    return RuleResult("error", f"{rule} returned a RuleResult that cannot be written to a file: {what}")
+    return Finding("error", f"{rule} returned a RuleResult that cannot be written to a file: {what}")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import of_queries
+from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.inputs import Gathered, time_left
 from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.rules.context import RuleResult
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.suite.suite import Suite, Waiver
@@ -66,14 +66,12 @@ def _rankings_of(side: Side, queries: frozenset[str]) -> list[Rankings]:
     return [of_queries(each, queries.__contains__)[0] for each in side.rankings]
 
 
-def rule_on_waiver(waiver: Waiver, material: Material, today: date) -> RuleResult:
+def rule_on_waiver(waiver: Waiver, material: Material, today: date) -> Finding:
     """Fail where a waiver is over; a waived query that got worse is a warning."""
     if waiver.query not in material.population.queries.position:
-        return RuleResult(
-            "error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}"
-        )
+        return Finding("error", f"waives query {waiver.query!r}, which is not in {material.population.queries.origin}")
     if waiver.until < today:
-        return RuleResult(
+        return Finding(
             "fail",
             f"the waiver of {waiver.query} ended on {waiver.until}",
             f"It was given for: {waiver.reason}. Its query counts again; renew or remove the waiver.",
@@ -83,9 +81,9 @@ def rule_on_waiver(waiver: Waiver, material: Material, today: date) -> RuleResul
     headline = f"{waiver.query} is waived until {waiver.until}: {waiver.reason}"
     loss = material.losses_of_waived.get(waiver.query)
     if loss is None:
-        return RuleResult("pass", headline, facts=facts)
+        return Finding("pass", headline, facts=facts)
     numbers = {"value": loss.now, "baseline": loss.baseline, "change": loss.now - loss.baseline}
-    return RuleResult(
+    return Finding(
         "pass",
         f"the waived query {waiver.query} got worse: {loss}",
         facts=(headline, *facts),
