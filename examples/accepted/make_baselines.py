@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pytest_ireval import evaluate, read_judgments, read_rankings
-from pytest_ireval.baseline.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, FrozenMapping, StoredMetric
 from pytest_ireval.baseline.writing import write_baseline
 
@@ -18,7 +18,7 @@ SECOND = Acceptance("2026-10-12T14:30:00Z", "c27e4f1d90ab6358e1f20b7c4a95d3e8f60
 def main(folder: Path = HERE) -> None:
     """Two suites: ``shop`` as it was first, and ``reranked`` as it is now."""
     judgments = read_judgments(DATA / "judgments.txt")
-    prints = fingerprints_of_judgments(judgments)
+    prints = fingerprint_judgments(judgments)
     acceptances: tuple[Acceptance, ...] = ()
     for suite, file, acceptance in (("shop", "rankings.txt", FIRST), ("reranked", "reranked.txt", SECOND)):
         rankings = read_rankings(DATA / file)

@@ -1,137 +1,128 @@
-"""The baseline of a suite at the merge base: its content, that there was none, or why it cannot be read."""
+"""The baseline of a suite at the merge base, also if a branch renamed or moved it."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeVar
 
 from pytest_ireval.baseline.files import (
     BASELINE,
+    MATRIX,
     SUFFIXES,
+    YAML,
     anchor_name,
+    baseline_name,
     check_name,
-    find_baseline,
+    display_path,
+    find_baseline_file,
     is_anchor,
-    name_in,
-    near,
+    read_suite_name,
 )
-from pytest_ireval.baseline.reading import decode_baseline_of
+from pytest_ireval.baseline.reading import decode_content
 from pytest_ireval.baseline.record import Baseline
 from pytest_ireval.errors import BaselineError, Problem
-from pytest_ireval.repositories.branches import MergeBase, Tree, merge_base, top_of
-from pytest_ireval.repositories.git import standing
-
-T = TypeVar("T")
-
-
-class Base:
-    """The ref that the baselines of one run are compared with; git is asked once for each repository."""
-
-    def __init__(self, ref: str) -> None:
-        self.ref = ref
-        self._tops: dict[Path, Path | BaselineError] = {}
-        self._trees: dict[Path, Tree | BaselineError] = {}
-
-    def of(self, folder: Path) -> Tree:
-        """The merge base in the repository that holds a folder, which may be gone from the disk; or BaselineError."""
-        top = _once(self._tops, standing(folder.resolve()), top_of)
-        return _once(self._trees, top, lambda top: Tree(merge_base(self.ref, top)))
-
-
-def _once(known: dict[Path, T | BaselineError], path: Path, ask: Callable[[Path], T]) -> T:
-    """Ask once for each path, and remember the answer, also if it is an error."""
-    if path not in known:
-        try:
-            known[path] = ask(path)
-        except BaselineError as error:
-            known[path] = error
-    found = known[path]
-    if isinstance(found, BaselineError):
-        raise found
-    return found
+from pytest_ireval.repositories.merge_base import MergeBase
+from pytest_ireval.repositories.tree import BaseRef, Tree, folder_of
 
 
 @dataclass(frozen=True, eq=False)
-class AtBase:
+class BaselineAtBase:
     """The baseline of a suite at the merge base."""
 
     base: MergeBase
     baseline: Baseline | None = None
     """None: there was none."""
-    same: bool = False
+    unchanged: bool = False
     """The branch has the same baseline, byte by byte."""
     file: str = ""
     """Its path from the top of the repository."""
     renamed: bool = False
     """It had another name, or was in another folder."""
-    gone: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     """The paths of other baselines that the branch has no more, listed if this one was not found under its name."""
 
 
-def baseline_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, suite: NamedBaseline) -> AtBase:
+@dataclass(frozen=True)
+class SuiteIdentity:
+    """The files and the matrix that give a suite its name."""
+
+    files: tuple[Path, ...]
+    """Its own file, and those that it extends."""
+    matrix_ending: str = ""
+    """Appended by a matrix: ``.de``."""
+
+
+def find_baseline_at_base(
+    base: BaseRef, folder: Path, name: str, stored: Baseline | None, suite: SuiteIdentity
+) -> BaselineAtBase:
     """Return the baseline that a suite had; ``stored`` is the current one. Raises BaselineError if git cannot tell."""
-    _refuse_links(folder, base.of(folder.parent).base.top)
-    tree = base.of(folder)
-    home = _from_top(folder, tree.base)
-    now = _find_in(tree, home, check_name(name))
-    then, gone = (now, ()) if now else _find_other_name(tree, home, stored, suite)
-    if not then:
-        return AtBase(tree.base, gone=gone)
-    found = _read_at_base(tree, then, stored if now else None, folder, name)
-    return replace(found, renamed=not now, gone=gone)
+    _refuse_links(folder, base.find_tree(folder.parent).base.top)
+    tree = base.find_tree(folder)
+    home = _folder_from_top(folder, tree.base)
+    path = _find_in_folder(tree, home, check_name(name))
+    if path:
+        return _read_baseline(tree, path, stored, folder, name)
+    path, removed = _find_under_other_name(tree, home, stored, suite)
+    if not path:
+        return BaselineAtBase(tree.base, removed=removed)
+    return replace(_read_baseline(tree, path, None, folder, name), renamed=True, removed=removed)
 
 
-def anchor_at_base(base: Base, folder: Path, name: str, stored: Baseline | None, beginning: AtBase | None) -> AtBase:
-    """Return the anchor that a suite had; ``stored`` is the current one, ``beginning`` the suite's baseline there."""
-    tree = base.of(folder)
-    home = _from_top(folder, tree.base)
-    then = beginning.file if beginning else ""
-    suite = name_in(PurePosixPath(then)) if then else name
-    then_home = _folder(then) if then else home
-    found = _find_in(tree, then_home, anchor_name(suite))
-    if not found:
-        return AtBase(tree.base)
-    renamed = (then_home, suite) != (home, name)
-    at = _read_at_base(tree, found, None if renamed else stored, folder, anchor_name(name))
-    return replace(at, renamed=renamed)
+def find_anchor_at_base(
+    base: BaseRef, folder: Path, name: str, stored: Baseline | None, baseline: BaselineAtBase | None
+) -> BaselineAtBase:
+    """Return the anchor that a suite had; ``stored`` is the current one, ``baseline`` the suite's baseline there."""
+    tree = base.find_tree(folder)
+    home = _folder_from_top(folder, tree.base)
+    old_home, old_name = home, name
+    if baseline is not None and baseline.file:
+        old_home, old_name = folder_of(baseline.file), baseline_name(PurePosixPath(baseline.file))
+    path = _find_in_folder(tree, old_home, anchor_name(old_name))
+    if not path:
+        return BaselineAtBase(tree.base)
+    renamed = (old_home, old_name) != (home, name)
+    found = _read_baseline(tree, path, None if renamed else stored, folder, anchor_name(name))
+    return replace(found, renamed=renamed)
 
 
-def _find_in(tree: Tree, home: str, name: str) -> str:
+def _find_in_folder(tree: Tree, home: str, name: str) -> str:
     """The path of a baseline at the base; empty if it has none."""
     paths = (f"{home}/{name}{suffix}".removeprefix("./") for suffix in SUFFIXES)
     return next((path for path in paths if path in tree.files_in(home)), "")
 
 
-def _read_at_base(tree: Tree, then: str, stored: Baseline | None, folder: Path, name: str) -> AtBase:
-    """The baseline in the file ``then``; the ``stored`` one called ``name`` if that is the same file."""
-    (content,) = tree.contents({then: tree.files_in(_folder(then))[then]}).values()
-    if stored is not None and _is_same(content, find_baseline(folder, name)):
-        return AtBase(tree.base, stored, same=True, file=then)
-    return AtBase(tree.base, decode_baseline_of(content, f"{tree.base.short}:{then}"), file=then)
+def _read_baseline(tree: Tree, path: str, stored: Baseline | None, folder: Path, name: str) -> BaselineAtBase:
+    """The baseline in a file at the base; the ``stored`` one called ``name`` if that is the same file."""
+    (content,) = tree.read_files([path]).values()
+    file = find_baseline_file(folder, name) if stored is not None else None
+    if file is not None and _has_content(file, content):
+        return BaselineAtBase(tree.base, stored, unchanged=True, file=path)
+    return BaselineAtBase(tree.base, decode_content(content, f"{tree.base.short}:{path}"), file=path)
+
+
+def _has_content(path: Path, content: bytes) -> bool:
+    """Compare with the file on the disk, whatever line ends git gave it."""
+    try:
+        return content.replace(b"\r\n", b"\n") == path.read_bytes().replace(b"\r\n", b"\n")
+    except OSError:
+        return False
 
 
 def _refuse_links(folder: Path, top: Path) -> None:
     """Refuse a way to the baselines that leads through a link: it could lead to those of another folder."""
-    way = Path(os.path.abspath(folder))
-    for each in (way, *way.parents):
-        if not Path(os.path.realpath(each.parent)).is_relative_to(top):
+    path = Path(os.path.abspath(folder))
+    for part in (path, *path.parents):
+        if not Path(os.path.realpath(part.parent)).is_relative_to(top):
             return  # a link above the repository is not part of any branch
-        if each.is_symlink():
+        if part.is_symlink():
             complaint = "is a link, so the baseline of another folder may take the place of this suite's own"
-            raise BaselineError(
-                Problem(
-                    complaint,
-                    place=str(near(each)),
-                    suggestion="put a folder in its place, or name the folder that it leads to",
-                )
-            )
+            suggestion = "put a folder in its place, or name the folder that it leads to"
+            raise BaselineError(Problem(complaint, place=str(display_path(part)), suggestion=suggestion))
 
 
-def _from_top(folder: Path, base: MergeBase) -> str:
+def _folder_from_top(folder: Path, base: MergeBase) -> str:
     try:
         return folder.resolve().relative_to(base.top).as_posix()
     except ValueError:
@@ -139,133 +130,89 @@ def _from_top(folder: Path, base: MergeBase) -> str:
         raise BaselineError(Problem(complaint, place=str(folder))) from None
 
 
-def _is_same(content: bytes, path: Path | None) -> bool:
-    """Compare with the file on the disk, whatever line ends git gave it."""
-    try:
-        return path is not None and content.replace(b"\r\n", b"\n") == path.read_bytes().replace(b"\r\n", b"\n")
-    except OSError:
-        return False
-
-
-YAML = (".yaml", ".yml")
-SUITE = re.compile(rb"^(?:\{\s*)?[\"']?suite[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\r\n,}]+)", re.MULTILINE)
-MATRIX = re.compile(rb"^(?:\{\s*)?[\"']?matrix[\"']?[ \t]*:", re.MULTILINE)
-
-
-class NamedBaseline(NamedTuple):
-    """The files and the matrix that give a suite its name."""
-
-    files: tuple[Path, ...]
-    """Its own file, and those that it extends."""
-    ending: str = ""
-    """Appended by a matrix: ``.de``."""
-
-
-def _find_other_name(
-    tree: Tree, home: str, stored: Baseline | None, suite: NamedBaseline
+def _find_under_other_name(
+    tree: Tree, home: str, stored: Baseline | None, suite: SuiteIdentity
 ) -> tuple[str, tuple[str, ...]]:
     """Find it by the suite's own file; by acceptances, which a renamed baseline continues; or by its queries.
 
-    Returns its path, empty if there is none, and other baselines of the base that the branch has no more.
+    Returns its path, empty if there is none, and the paths of other baselines that the branch has no more.
     """
-    gone = [each for each in dict.fromkeys(_find_gone(tree)) if not _is_anchor(each)]
-    then = b"".join(contents_then(tree, [path_from_top(tree, suite.files[0])]).values())
-    before = _find_name(then)
-    found = _find_in(tree, home, before + suite.ending) if before else ""
-    if not found:
-        gone += [each for each in _left_behind(tree, home, then, suite) if each not in gone and not _is_anchor(each)]
-        found = _find_alike(tree, gone, stored) if stored is not None else ""
-    return found, tuple(each for each in gone if each != found)
+    removed = dict.fromkeys(_list_removed(tree))
+    old_suite = b"".join(tree.read_files([tree.path_from_top(suite.files[0])]).values())
+    old_name = read_suite_name(old_suite)
+    path = _find_in_folder(tree, home, f"{old_name}{suite.matrix_ending}") if old_name else ""
+    if not path:
+        if old_name:
+            removed |= dict.fromkeys(_list_left_behind(tree, home, old_name, old_suite, suite))
+        path = _find_most_alike(tree, list(removed), stored) if stored is not None else ""
+    return path, tuple(other for other in removed if other != path)
 
 
-def _find_gone(tree: Tree) -> Iterator[str]:
+def _list_removed(tree: Tree) -> Iterator[str]:
     """Baselines that are missing on the disk, and those whose suite files are missing."""
-    deleted = [path for path, status in tree.changes.items() if status == "D" and not _is_there(tree.base.top / path)]
-    yield from (path for path in deleted if BASELINE.fullmatch(path))
-    for path, name in called_in(tree, [path for path in deleted if path.endswith(YAML)]).items():
-        home = f"{_folder(path)}/baselines".removeprefix("./")
-        yield from (each for each in tree.files_in(home) if _ending_of(each, home, name) is not None)
+    deleted = [path for path, status in tree.changes.items() if status == "D" and not _exists(tree.base.top / path)]
+    yield from (path for path in deleted if BASELINE.fullmatch(path) and not _is_anchor(path))
+    for path, name in read_suite_names(tree, [path for path in deleted if path.endswith(YAML)]).items():
+        yield from _list_baselines_of(tree, f"{folder_of(path)}/baselines".removeprefix("./"), name)
 
 
-def _ending_of(path: str, home: str, name: str) -> str | None:
-    """What a matrix adds to the name of a suite, ``.de``, if this is the path of its baseline; None otherwise."""
-    named = name_in(PurePosixPath(path)) if _folder(path) == home else ""
-    ending = named.removeprefix(name)
-    return ending if named.startswith(name) and (not ending or ending.startswith(".")) else None
+def _list_left_behind(tree: Tree, home: str, old_name: str, old_suite: bytes, suite: SuiteIdentity) -> Iterator[str]:
+    """Baselines that the suite's own file named at the base, and that it names no more: its name or matrix changed."""
+    file = suite.files[0]
+    new_suite, had_matrix = file.read_bytes(), MATRIX.search(old_suite) is not None
+    others = [other for other in file.parent.iterdir() if other.suffix in YAML and other != file and other.is_file()]
+    names_of_others = {read_suite_name(other.read_bytes()) for other in others}
+    for path, ending in _list_baselines_of(tree, home, old_name).items():
+        if f"{old_name}{ending}" in names_of_others or bool(ending) != had_matrix:
+            continue
+        values = [value.encode() for value in ending.split(".")]
+        was_named = all(value in old_suite for value in values)
+        if was_named and (had_matrix != bool(suite.matrix_ending) or any(value not in new_suite for value in values)):
+            yield path
+
+
+def _list_baselines_of(tree: Tree, home: str, name: str) -> dict[str, str]:
+    """The baselines of a suite in a folder, by path; each with what a matrix appended to the name: ``.de``."""
+    endings = {}
+    for path in tree.files_in(home):
+        ending = baseline_name(PurePosixPath(path)).removeprefix(name)
+        ours = baseline_name(PurePosixPath(path)).startswith(name) and (not ending or ending.startswith("."))
+        if ours and not _is_anchor(path):
+            endings[path] = ending
+    return endings
 
 
 def _is_anchor(path: str) -> bool:
     """Tell whether it is an anchor, which no branch moves by accepting."""
-    return is_anchor(name_in(PurePosixPath(path)))
+    return is_anchor(baseline_name(PurePosixPath(path)))
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     """Tell whether git could add it under this name; it cannot if a link took the place of the folder."""
     return path.exists() and path.parent.resolve() == path.parent
 
 
-def _left_behind(tree: Tree, home: str, then: bytes, suite: NamedBaseline) -> Iterator[str]:
-    """Baselines that were named by the suite's own file as it was ``then``, and that it no longer names."""
-    before = _find_name(then)
-    if not before:
-        return
-    now, had_matrix = suite.files[0].read_bytes(), MATRIX.search(then) is not None
-    others = [file for file in suite.files[0].parent.iterdir() if file.suffix in YAML and file != suite.files[0]]
-    taken = {_find_name(file.read_bytes()) for file in others if file.is_file()}
-    for path in tree.files_in(home):
-        ending = _ending_of(path, home, before)
-        if ending is None or f"{before}{ending}" in taken or bool(ending) != had_matrix:
-            continue
-        values = [value.encode() for value in ending.split(".")]
-        made = all(value in then for value in values)
-        if made and (had_matrix != bool(suite.ending) or any(value not in now for value in values)):
-            yield path
-
-
-def _find_name(content: bytes) -> str:
-    """The name in the file of a suite; empty if there is none."""
-    found = SUITE.search(content)
-    return found[1].decode("utf-8", "replace").strip() if found else ""
-
-
-def called_in(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+def read_suite_names(tree: Tree, paths: Sequence[str]) -> dict[str, str]:
     """The names in the files of suites at the base, by path; a missing file, or one without a name, is left out."""
-    return {path: name for path, content in contents_then(tree, paths).items() if (name := _find_name(content))}
+    return {path: name for path, content in tree.read_files(paths).items() if (name := read_suite_name(content))}
 
 
-def contents_then(tree: Tree, paths: Sequence[str]) -> dict[str, bytes]:
-    """The contents of files at the base, by their paths from the top; missing ones are left out."""
-    return tree.contents({path: content for path in paths if (content := tree.files_in(_folder(path)).get(path))})
-
-
-def path_from_top(tree: Tree, file: Path) -> str:
-    """The path of a file from the top of the repository, links kept; empty if the file is outside of it."""
-    path, top = file.parent.resolve() / file.name, tree.base.top
-    return path.relative_to(top).as_posix() if path.is_relative_to(top) else ""
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0] or "."
-
-
-def _find_alike(tree: Tree, gone: Sequence[str], stored: Baseline) -> str:
+def _find_most_alike(tree: Tree, paths: Sequence[str], stored: Baseline) -> str:
     """The one whose acceptances are continued, or that has half of the judged queries; empty if there is none."""
-    found = []
-    wanted = {path: tree.files_in(_folder(path))[path] for path in gone}
-    for path, content in tree.contents(wanted).items():
+    best = (0, 0.0, "")
+    for path, content in tree.read_files(paths).items():
         try:
-            then = decode_baseline_of(content, path)
-        except BaselineError:  # it is named as gone all the same
+            then = decode_content(content, path)
+        except BaselineError:  # it is listed as removed all the same
             continue
-        earlier = then.acceptances
-        continued = len(earlier) if stored.acceptances[: len(earlier)] == earlier else 0
-        shared = _shared(then.judgments.grades_of, stored.judgments.grades_of)
+        continued = len(then.acceptances) if stored.acceptances[: len(then.acceptances)] == then.acceptances else 0
+        shared = _share_of_equal_judgments(then.judgments.grades_of, stored.judgments.grades_of)
         if continued or shared >= 0.5:
-            found.append((continued, shared, path))
-    return max(found, default=(0, 0.0, ""))[2]
+            best = max(best, (continued, shared, path))
+    return best[2]
 
 
-def _shared(before: Mapping[str, str], now: Mapping[str, str]) -> float:
-    """The share of all judged queries that is judged alike on both sides."""
-    every = before.keys() | now.keys()
-    return sum(before.get(query) == now.get(query) for query in every) / len(every) if every else 0.0
+def _share_of_equal_judgments(before: Mapping[str, str], now: Mapping[str, str]) -> float:
+    """The share of all judged queries whose judgments are the same on both sides."""
+    queries = before.keys() | now.keys()
+    return sum(before.get(query) == now.get(query) for query in queries) / len(queries) if queries else 0.0

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baseline.fingerprints import fingerprints_of_judgments
-from pytest_ireval.baseline.index_facts import index_change, rebuild_note
+from pytest_ireval.baseline.fingerprints import fingerprint_judgments
+from pytest_ireval.baseline.index_facts import describe_index_change, describe_rebuild
 from pytest_ireval.baseline.record import NO_SEARCH, Baseline, Fingerprints, Grades, JudgmentPrints, Search
 from pytest_ireval.baseline.trees import name_changes
 from pytest_ireval.data.join import begin_alike
@@ -24,7 +24,7 @@ NAMED = 100
 """Edited judgments named in a cause; all are counted."""
 
 
-def cause_of(
+def find_cause(
     baseline: Baseline,
     *,
     rankings: Rankings | Sequence[Rankings],
@@ -39,9 +39,9 @@ def cause_of(
     ``metrics`` are version and origin by canonical name. Of a source that is asked several times, ``rankings`` are all
     answers. Fingerprints can be given in place of judgments.
     """
-    prints = fingerprints_of_judgments(judgments) if isinstance(judgments, Judgments) else judgments
+    prints = fingerprint_judgments(judgments) if isinstance(judgments, Judgments) else judgments
     askings = [rankings] if isinstance(rankings, Rankings) else list(rankings)
-    changed = changed_queries(baseline.rankings, askings, baseline.depth)
+    changed = find_changed_queries(baseline.rankings, askings, baseline.depth)
     added, removed = _added_and_removed(baseline, askings, prints, queries)
     before, after = baseline.judgments.grades_of, prints.grades_of if prints else {}
     stayed = (before.keys() | after.keys()) - {*added, *removed}
@@ -66,8 +66,8 @@ def cause_of(
         request=request,
         system=system,
         files=tuple(_changed_files(baseline.search.files, search.files)),
-        index=index_change(baseline.search.index, search.index),
-        rebuilt=rebuild_note(baseline.search.index, search.index),
+        index=describe_index_change(baseline.search.index, search.index),
+        rebuilt=describe_rebuild(baseline.search.index, search.index),
         judges=_judges_change(baseline.judgments.judges, prints.judges if prints else {}),
         sources=sources if all(sources) and sources[0] != sources[1] else (),
     )
@@ -134,9 +134,9 @@ def _other_fields(before: Mapping[str, Mapping[str, Any]], askings: Sequence[Ran
     return any(then.get(name) != known.get(name) for then, known in pairs for name in names)
 
 
-def cause_between(before: Baseline, after: Baseline) -> Cause:
+def find_cause_between(before: Baseline, after: Baseline) -> Cause:
     """Everything that differs between two baselines."""
-    return cause_of(
+    return find_cause(
         before,
         rankings=after.rankings,
         judgments=after.judgments,
@@ -147,7 +147,7 @@ def cause_between(before: Baseline, after: Baseline) -> Cause:
     )
 
 
-def changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], depth: int) -> tuple[str, ...]:
+def find_changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], depth: int) -> tuple[str, ...]:
     """Queries on both sides whose first ``depth`` documents differ, or their order; sorted.
 
     If a source was asked several times, a query has changed if it has an answer now that it did not have before.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from pytest_ireval.errors import BaselineError, Problem, shown
-from pytest_ireval.repositories.git import git, standing
+from pytest_ireval.repositories.git import find_existing_folder, git_output
 
 FOLDER = "baselines"
 SUFFIX = ".baseline"
@@ -18,37 +19,41 @@ BASELINE = re.compile(r"(?:.*/)?baselines/[^/]+\.baseline(?:\.gz)?")
 ANCHOR = ".anchor"
 """Follows the name of the suite in the file of an anchor."""
 LONGEST_NAME = 200
+YAML = (".yaml", ".yml")
+SUITE = re.compile(rb"^(?:\{\s*)?[\"']?suite[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\r\n,}]+)", re.MULTILINE)
+"""The name in the file of a suite. A pattern, because the file may be an old one that cannot be read as a suite."""
+MATRIX = re.compile(rb"^(?:\{\s*)?[\"']?matrix[\"']?[ \t]*:", re.MULTILINE)
 
 
-def path_of(folder: Path, name: str, *, compress: bool = False) -> Path:
+def baseline_path(folder: Path, name: str, *, compress: bool = False) -> Path:
     """The path of a baseline, or of one that is compressed."""
     return folder / f"{name}{PACKED if compress else SUFFIX}"
 
 
-def find_baseline(folder: Path, name: str) -> Path | None:
+def find_baseline_file(folder: Path, name: str) -> Path | None:
     """The path of the file that is there, None if there is none; both a plain and a compressed one are an error."""
     check_name(name)
     found = [path for path in (folder / f"{name}{suffix}" for suffix in SUFFIXES) if path.is_file()]
     if len(found) > 1:
-        plain, packed = (near(path) for path in found)
+        plain, packed = (display_path(path) for path in found)
         complaint = f"is beside {packed.name}: a suite has one baseline, and it is unknown which of them it is"
         suggestion = f"remove one of them: git rm {plain} or git rm {packed}"
         raise BaselineError(Problem(complaint, place=str(plain), suggestion=suggestion))
     return found[0] if found else None
 
 
-def names_in(folder: Path) -> list[str]:
+def list_baseline_names(folder: Path) -> list[str]:
     """The names of the baselines in a folder, sorted."""
-    return sorted({name for path in folder.iterdir() if (name := name_in(path))}) if folder.is_dir() else []
+    return sorted({name for path in folder.iterdir() if (name := baseline_name(path))}) if folder.is_dir() else []
 
 
-def name_in(path: PurePath) -> str:
+def baseline_name(path: PurePath) -> str:
     """The name of the baseline whose file has this path; empty if no baseline has it."""
     suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), "")
     return path.name.removesuffix(suffix) if suffix and not path.name.startswith(".") else ""
 
 
-def is_file_of(file: str, name: str) -> bool:
+def is_baseline_file(file: str, name: str) -> bool:
     """Tell whether a file is the baseline of a suite; ``shop.de.baseline`` is not that of ``shop``."""
     return file in {f"{name}{suffix}" for suffix in SUFFIXES}
 
@@ -65,7 +70,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def near(path: Path) -> Path:
+def display_path(path: Path) -> Path:
     """The path as people write it: relative to the current folder, if it is below it."""
     try:
         return path.relative_to(os.getcwd())
@@ -73,13 +78,36 @@ def near(path: Path) -> Path:
         return path
 
 
-def find_in_last_commit(folder: Path, name: str) -> Path | None:
+def find_committed_baseline(folder: Path, name: str) -> Path | None:
     """The path of the baseline that the last commit has, as people write it; None where git knows of none."""
-    there = standing(folder.absolute())  # the folder may be gone from the disk
-    home = folder.absolute().relative_to(there).as_posix()
-    listed = git(folder, "ls-tree", "-z", "--name-only", "HEAD", f"{home}/")
-    paths = [there / each.decode("utf-8", "replace") for each in (listed or b"").split(b"\0") if each]
-    return next((near(path) for path in paths if is_file_of(path.name, name)), None)
+    existing = find_existing_folder(folder.absolute())  # the folder may be gone from the disk
+    below = folder.absolute().relative_to(existing).as_posix()
+    output = git_output(folder, "ls-tree", "-z", "--name-only", "HEAD", f"{below}/") or b""
+    paths = [existing / path.decode("utf-8", "replace") for path in output.split(b"\0") if path]
+    return next((display_path(path) for path in paths if is_baseline_file(path.name, name)), None)
+
+
+def read_suite_name(content: bytes) -> str:
+    """The name in the file of a suite; empty if there is none."""
+    match = SUITE.search(content)
+    return match[1].decode("utf-8", "replace").strip() if match else ""
+
+
+class SuiteFile(NamedTuple):
+    """The file in which a suite is named."""
+
+    file: Path
+    matrix_ending: str
+    """Appended to the name by a matrix: ``.de``."""
+
+
+def find_suite_file(folder: Path, name: str) -> SuiteFile | None:
+    """The file of a suite, beside the folder of its baselines; a suite that names another folder is not found."""
+    for path in sorted(folder.absolute().parent.glob("*")):
+        suite = read_suite_name(path.read_bytes()) if path.suffix in YAML and path.is_file() else ""
+        if suite and (name == suite or name.startswith(f"{suite}.")):
+            return SuiteFile(display_path(path), name.removeprefix(suite))
+    return None
 
 
 def anchor_name(suite: str) -> str:
@@ -92,6 +120,6 @@ def is_anchor(name: str) -> bool:
     return name.endswith(ANCHOR)
 
 
-def suite_of(name: str) -> str:
+def suite_name_of(name: str) -> str:
     """The suite of an anchor or baseline."""
     return name.removesuffix(ANCHOR)

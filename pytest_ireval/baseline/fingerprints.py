@@ -26,28 +26,28 @@ def fingerprint(content: bytes | memoryview) -> str:
     return sha256(content).hexdigest()[:16]
 
 
-def fingerprint_of_text(text: str) -> str:
+def fingerprint_text(text: str) -> str:
     """Of a description, as that of a source."""
     return fingerprint(text.encode("utf-8", "surrogatepass"))
 
 
-def fingerprint_of_queries(queries: Queries) -> str:
+def fingerprint_queries(queries: Queries) -> str:
     """Of ids, texts and columns; neither rows nor columns need to be in order."""
     columns = sorted(queries.columns)
     rows = zip(queries.ids, queries.text, *(queries.columns[name] for name in columns), strict=True)
     encode = json.JSONEncoder().encode
-    return fingerprint_of_text("\n".join([encode(columns), *sorted(map(encode, rows))]))
+    return fingerprint_text("\n".join([encode(columns), *sorted(map(encode, rows))]))
 
 
-def fingerprint_of_policies(policies: Policies) -> str:
+def fingerprint_policies(policies: Policies) -> str:
     """Of all policies that are set; one that later versions add changes nothing until it is used."""
-    return fingerprint_of_text(json.dumps({k: v for k, v in asdict(policies).items() if v is not None}, sort_keys=True))
+    return fingerprint_text(json.dumps({k: v for k, v in asdict(policies).items() if v is not None}, sort_keys=True))
 
 
-def fingerprint_of_rankings(rankings: Rankings, depth: int | None = None) -> str:
+def fingerprint_rankings(rankings: Rankings, depth: int | None = None) -> str:
     """Of the first ``depth`` documents of every query, in order; scores do not count."""
     lists = sorted(list_documents(rankings, depth))
-    return fingerprint_of_text("".join(f"{_join([query, *documents])}\n" for query, documents in lists))
+    return fingerprint_text("".join(f"{_join([query, *documents])}\n" for query, documents in lists))
 
 
 def list_documents(rankings: Rankings, depth: int | None = None) -> Iterator[tuple[str, list[str]]]:
@@ -57,7 +57,7 @@ def list_documents(rankings: Rankings, depth: int | None = None) -> Iterator[tup
         yield query, documents[begin : end if depth is None else min(end, begin + depth)]
 
 
-def fingerprints_of_judgments(judgments: Judgments) -> JudgmentPrints:
+def fingerprint_judgments(judgments: Judgments) -> JudgmentPrints:
     """Of the judgments as a whole and of those of each query; and the grades, as a baseline keeps them."""
     unique = {grade: shorten_number(grade) for grade in set(judgments.grade.tolist())}
     pairs: dict[str, list[tuple[str, float]]] = {query: [] for query in judgments.queries}
@@ -74,8 +74,8 @@ def fingerprints_of_judgments(judgments: Judgments) -> JudgmentPrints:
     }
     if judgments.subtopics is not None:
         lines = _add_subtopics(lines, judgments, judgments.subtopics)
-    grades_of = {query: fingerprint_of_text(line) for query, line in lines.items()}
-    whole = fingerprint_of_text("\n".join(f"{print_of} {query}" for query, print_of in sorted(grades_of.items())))
+    grades_of = {query: fingerprint_text(line) for query, line in lines.items()}
+    whole = fingerprint_text("\n".join(f"{print_of} {query}" for query, print_of in sorted(grades_of.items())))
     return JudgmentPrints(whole, grades_of, grades if len(judgments) <= MOST_PAIRS else None, _count_judges(judgments))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytest_ireval.baseline.trees import hash_of, name_changes, prune_tree
+from pytest_ireval.baseline.trees import compute_hash, name_changes, prune_tree
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.words import list_changes
 
@@ -74,10 +74,10 @@ def _fact(value: Any) -> str:
     if value is None or value == "":
         return ""
     text = "" if isinstance(value, Mapping | list) else " ".join(str(value).split())
-    return text if 0 < len(text) <= LONGEST else hash_of(value)
+    return text if 0 < len(text) <= LONGEST else compute_hash(value)
 
 
-def index_change(before: IndexFacts, now: IndexFacts) -> str:
+def describe_index_change(before: IndexFacts, now: IndexFacts) -> str:
     """Say what changed that can move rankings: the mapping, or a large loss of documents. Empty without a change.
 
     Each job of CI builds its own index. So another build alone says nothing, unless a source reports nothing else.
@@ -92,13 +92,13 @@ def index_change(before: IndexFacts, now: IndexFacts) -> str:
     return "; ".join(parts)
 
 
-def any_change(before: IndexFacts, now: IndexFacts) -> str:
+def describe_any_change(before: IndexFacts, now: IndexFacts) -> str:
     """Say the same of two indexes that should be one, of which the build is a part."""
     build = _other_build(before, now) if before.mapping and now.mapping else []
-    return "; ".join(filter(None, (index_change(before, now), *build)))
+    return "; ".join(filter(None, (describe_index_change(before, now), *build)))
 
 
-def rebuild_note(before: IndexFacts, now: IndexFacts) -> str:
+def describe_rebuild(before: IndexFacts, now: IndexFacts) -> str:
     """Note another build of the index whose mapping is known; empty without one."""
     if not (before.mapping and now.mapping) or not _differ(before, now, "build"):
         return ""
@@ -134,20 +134,22 @@ def _loss(before: IndexFacts, now: IndexFacts) -> float:
     return 0.0 if not before.documents or now.documents is None else 1 - now.documents / before.documents
 
 
-def count_note(before: IndexFacts, now: IndexFacts, then: str) -> Iterator[str]:
+def describe_new_count(before: IndexFacts, now: IndexFacts, then: str) -> Iterator[str]:
     """Note another number of documents; ``then`` names the earlier moment."""
     if before.documents is not None and now.documents is not None and before.documents != now.documents:
         yield f"the index has {now.documents:,} documents; {then} it had {before.documents:,}"
 
 
-def one_index(seen: Sequence[IndexFacts]) -> tuple[IndexFacts, tuple[str, ...]]:
+def merge_index_facts(seen: Sequence[IndexFacts]) -> tuple[IndexFacts, tuple[str, ...]]:
     """The facts of an index that was looked at several times while it was asked, with notes.
 
     A mapping or a build that changed in between is an error: the rankings come from two indexes.
     """
     first = NO_INDEX
     for each in seen:
-        changes = any_change(first, each) if any(_differ(first, each, name) for name in ("mapping", "build")) else ""
+        changes = (
+            describe_any_change(first, each) if any(_differ(first, each, name) for name in ("mapping", "build")) else ""
+        )
         if first.stored and each.stored:
             changes = "; ".join(filter(None, (changes, *name_changes(first.stored, each.stored))))
         if changes:
@@ -159,4 +161,4 @@ def one_index(seen: Sequence[IndexFacts]) -> tuple[IndexFacts, tuple[str, ...]]:
             )
         known = {name: value for name, value in first._asdict().items() if value or value == 0}
         first = each._replace(**known)  # one look may know more than another
-    return first, tuple(count_note(first, seen[-1], "before it was asked") if seen else ())
+    return first, tuple(describe_new_count(first, seen[-1], "before it was asked") if seen else ())

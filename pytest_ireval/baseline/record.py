@@ -72,12 +72,12 @@ def spread_key(metric: str, within: str) -> str:
     return metric if within == WHOLE else f"{metric} {within}"
 
 
-def spreads_of(found: Iterable[tuple[str, float]]) -> Spreads:
+def round_spreads(found: Iterable[tuple[str, float]]) -> Spreads:
     """Round the spreads, and leave out those that are 0: nothing moved there."""
     return FrozenMapping.of((key, _round(spread)) for key, spread in found if isfinite(spread) and spread > 0)
 
 
-def steps_of_metrics(found: Iterable[tuple[str, Step]]) -> StepsOfMetrics:
+def round_steps(found: Iterable[tuple[str, Step]]) -> StepsOfMetrics:
     """Round the steps; a step with a figure that is not a number is left out."""
     return FrozenMapping.of((key, Step(*map(_round, step))) for key, step in found if all(map(isfinite, step)))
 
@@ -204,7 +204,7 @@ class Baseline:
         return {query: [times.get(query) for times in every] for times in every for query in times}
 
 
-def accepted_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptance, ...]:
+def list_acceptances_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptance, ...]:
     """The acceptances of the baseline that the anchor lacks, the oldest first.
 
     After a merge the baseline may lack acceptances that the anchor has: one side was kept, and the other was accepted
@@ -214,6 +214,6 @@ def accepted_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptance, ...]
     return tuple(each for each in stored.acceptances if each not in pinned)
 
 
-def anchor_words(anchoring: Acceptance) -> str:
+def describe_anchor(anchoring: Acceptance) -> str:
     """``the anchor of 2026-03-01 (release 4.2)``."""
     return f"the anchor of {anchoring.date[:10]}{f' ({anchoring.reason})' if anchoring.reason else ''}"

@@ -95,7 +95,9 @@ def _header_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
 def _query_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
     """Sorted by id, so that they do not depend on the order of a source; values first, for the reader of a diff."""
     values = _values_by_query(baseline.metrics)
-    first, *others = (answers_of(rankings, baseline.depth, scored=baseline.scored) for rankings in baseline.rankings)
+    first, *others = (
+        collect_answers(rankings, baseline.depth, scored=baseline.scored) for rankings in baseline.rankings
+    )
     grades, prints, timings = baseline.judgments.grades, baseline.judgments.grades_of, baseline.timings
     for query in sorted({*first, *(query for each in others for query in each), *prints, *values, *timings}):
         line: dict[str, Any] = {"query": query}
@@ -134,7 +136,7 @@ def _check_number(metric: str, value: float | None) -> float | None:
     return float(value)
 
 
-def answers_of(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, dict[str, list[Any]]]:
+def collect_answers(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, dict[str, list[Any]]]:
     """By query its documents, with ``scored`` their scores, too."""
     found: dict[str, dict[str, list[Any]]] = {
         query: {"documents": documents} for query, documents in list_documents(rankings, depth)
@@ -281,7 +283,7 @@ def _decode_rankings(
             for line in queries
             if "timings" in line and (time := line["timings"][asking]) is not None
         }
-        made.append(replace(rankings_of_answers(answers, origin), timings=times or None, fields=fields))
+        made.append(replace(build_rankings(answers, origin), timings=times or None, fields=fields))
     return tuple(made)
 
 
@@ -292,8 +294,8 @@ def _answer_in(line: dict[str, Any], asking: int) -> dict[str, Any] | None:
     return line if "documents" in line else None
 
 
-def rankings_of_answers(answers: Mapping[str, Mapping[str, list[Any]]], origin: str) -> Rankings:
-    """Rankings in the order of :func:`answers_of`; a document without a score has minus its position as its score."""
+def build_rankings(answers: Mapping[str, Mapping[str, list[Any]]], origin: str) -> Rankings:
+    """Rankings of what `collect_answers` returned; without scores, the score of a document is minus its position."""
     filled = [query for query, answer in answers.items() if answer["documents"]]
     empty = [query for query, answer in answers.items() if not answer["documents"]]  # they come last, as everywhere
     queries = (*filled, *empty)

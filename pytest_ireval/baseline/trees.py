@@ -26,7 +26,7 @@ _LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
 _MISSING = object()
 
 
-def hash_of(value: Any) -> str:
+def compute_hash(value: Any) -> str:
     """A short hash of a JSON value; the order of its keys does not count."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
@@ -43,13 +43,13 @@ def _prune(value: Any, key: str = "") -> Any:
         return {hidden(str(name)): _prune(each, str(name)) for name, each in value.items()}
     if isinstance(value, list | tuple):
         found = [_prune(each, key) for each in value]
-        return found if len(json.dumps(found)) <= LONGEST else f"{HASH}{hash_of(found)}"
+        return found if len(json.dumps(found)) <= LONGEST else f"{HASH}{compute_hash(found)}"
     if isinstance(value, bool | int | float) or value is None:
         return value
     if _OF_A_SECRET.search(key):
         return MASK
     text = _LOGIN.sub("", hidden(str(value)))
-    return text if len(text) <= LONGEST else f"{HASH}{hash_of(text)}"
+    return text if len(text) <= LONGEST else f"{HASH}{compute_hash(text)}"
 
 
 def name_changes(before: Any, now: Any, path: str = "") -> Iterator[str]:

@@ -7,7 +7,14 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_ireval.baseline.files import SUFFIXES, anchor_name, check_name, find_baseline, near, path_of
+from pytest_ireval.baseline.files import (
+    SUFFIXES,
+    anchor_name,
+    baseline_path,
+    check_name,
+    display_path,
+    find_baseline_file,
+)
 from pytest_ireval.baseline.reading import read_acceptances, read_baseline
 from pytest_ireval.baseline.record import Acceptance, Baseline
 from pytest_ireval.baseline.text import encode_baseline
@@ -48,15 +55,15 @@ def delete_baseline(folder: Path, name: str) -> tuple[Path, ...]:
 
 
 def _write(folder: Path, baseline: Baseline, *, compress: bool) -> Path:
-    path = path_of(folder, check_name(baseline.suite), compress=compress)
+    path = baseline_path(folder, check_name(baseline.suite), compress=compress)
     text = encode_baseline(baseline)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(path, gzip.compress(text, mtime=0) if compress else text)
     except OSError as error:
         complaint = f"cannot be written: {error.strerror or error}; nothing was changed"
-        raise BaselineError(Problem(complaint, place=str(near(path)))) from error
-    path_of(folder, baseline.suite, compress=not compress).unlink(missing_ok=True)
+        raise BaselineError(Problem(complaint, place=str(display_path(path)))) from error
+    baseline_path(folder, baseline.suite, compress=not compress).unlink(missing_ok=True)
     return path
 
 
@@ -77,4 +84,4 @@ def replace_file(path: Path, content: bytes) -> None:
 def _accepted_meanwhile(folder: Path, name: str, last: Acceptance) -> Problem:
     complaint = f"was accepted by another run meanwhile, at {last.date}{': ' + last.reason if last.reason else ''}"
     suggestion = "nothing was written; run again, to compare with what is accepted now"
-    return Problem(complaint, str(near(find_baseline(folder, name) or folder)), suggestion=suggestion)
+    return Problem(complaint, str(display_path(find_baseline_file(folder, name) or folder)), suggestion=suggestion)

@@ -15,15 +15,15 @@ from pytest_ireval.baseline.files import (
     FOLDER,
     SUFFIXES,
     anchor_name,
-    find_baseline,
-    name_in,
-    names_in,
-    near,
-    path_of,
-    suite_of,
+    baseline_name,
+    baseline_path,
+    display_path,
+    find_baseline_file,
+    list_baseline_names,
+    suite_name_of,
 )
-from pytest_ireval.baseline.reading import read_baseline, read_baseline_at
-from pytest_ireval.baseline.record import Acceptance, Baseline, anchor_words
+from pytest_ireval.baseline.reading import read_baseline, read_baseline_at_ref
+from pytest_ireval.baseline.record import Acceptance, Baseline, describe_anchor
 from pytest_ireval.baseline.writing import delete_baseline, write_anchor
 from pytest_ireval.cli.baseline_text import (
     accepted_text,
@@ -60,7 +60,7 @@ def _show(baseline: str, query: str | None) -> None:
     click.echo(baseline_text(found, str(place)) if query is None else query_text(found, query, str(place)), nl=False)
     anchor = place._replace(name=anchor_name(place.name))
     if query is None and (pinned := _read(anchor)) is not None:
-        click.echo(escape_unprintable(f"also pinned: {anchor_words(pinned.accepted)}, {anchor}"))
+        click.echo(escape_unprintable(f"also pinned: {describe_anchor(pinned.accepted)}, {anchor}"))
 
 
 @command.command(name="diff", context_settings={"show_default": True})
@@ -114,7 +114,7 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     from pytest_ireval.cli.options import suites_named
     from pytest_ireval.gate.changed_since import files_of_suite
     from pytest_ireval.gate.material import moment_of, written
-    from pytest_ireval.repositories.git import commit_state
+    from pytest_ireval.repositories.git import read_commit_state
 
     reason = reason.strip()
     if not reason:
@@ -122,11 +122,13 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     pinned = _baselines(suites_named(paths, named))
     date = written(moment_of())
     for suite, baseline in pinned:
-        state = commit_state(suite.path.parent, files_of_suite(suite))
+        state = read_commit_state(suite.path.parent, files_of_suite(suite))
         anchoring = Acceptance(date, *state, reason)
         path = write_anchor(suite.baselines, baseline, anchoring, compress=suite.compress_baseline)
         click.echo(
-            escape_unprintable(f"{suite.name}: pinned the baseline accepted {baseline.accepted.date}: {near(path)}")
+            escape_unprintable(
+                f"{suite.name}: pinned the baseline accepted {baseline.accepted.date}: {display_path(path)}"
+            )
         )
 
 
@@ -179,7 +181,7 @@ def _orphans(folder: Path) -> list[str]:
     except IrevalError as error:
         complaint = "nothing is pruned: a suite file cannot be read, so its baselines are unknown"
         raise BaselineError(Problem(complaint, place=str(folder)), *error.problems) from error
-    return [name for name in names_in(folder) if suite_of(name) not in known]
+    return [name for name in list_baseline_names(folder) if suite_name_of(name) not in known]
 
 
 SUITES = (".yaml", ".yml")
@@ -193,8 +195,8 @@ class BaselinePlace(NamedTuple):
     ref: str = ""
 
     def __str__(self) -> str:
-        path = None if self.ref else find_baseline(self.folder, self.name)
-        return f"{self.ref}:{path or path_of(self.folder, self.name)}".removeprefix(":")
+        path = None if self.ref else find_baseline_file(self.folder, self.name)
+        return f"{self.ref}:{path or baseline_path(self.folder, self.name)}".removeprefix(":")
 
 
 def _baseline_place(text: str) -> BaselinePlace:
@@ -219,7 +221,7 @@ def _pair_of(one: str, other: str) -> tuple[BaselinePlace, BaselinePlace]:
 
 def _read(place: BaselinePlace) -> Baseline | None:
     folder, name, ref = place
-    return read_baseline_at(ref, folder, name) if ref else read_baseline(folder, name)
+    return read_baseline_at_ref(ref, folder, name) if ref else read_baseline(folder, name)
 
 
 def _baseline_at(place: BaselinePlace) -> Baseline:
@@ -230,7 +232,7 @@ def _baseline_at(place: BaselinePlace) -> Baseline:
 
 
 def _missing(place: BaselinePlace) -> Problem:
-    meant = did_you_mean(place.name, names_in(place.folder)) if not place.ref else ""
+    meant = did_you_mean(place.name, list_baseline_names(place.folder)) if not place.ref else ""
     return Problem("baseline not found", place=str(place), suggestion=meant)
 
 
@@ -240,8 +242,8 @@ def _has_path(text: str) -> bool:
 
 def _of_path(path: Path) -> BaselinePlace:
     if path.suffix not in SUITES:
-        return BaselinePlace(path.parent, name_in(path))
-    found = [each._replace(folder=near(each.folder)) for each in _baselines_of_suites(path)]
+        return BaselinePlace(path.parent, baseline_name(path))
+    found = [each._replace(folder=display_path(each.folder)) for each in _baselines_of_suites(path)]
     if len(found) == 1:
         return found[0]
     listed = ", ".join(map(str, found))

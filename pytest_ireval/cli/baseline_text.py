@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pytest_ireval.baseline.changes import cause_between, changed_queries
-from pytest_ireval.baseline.files import is_anchor, suite_of
+from pytest_ireval.baseline.changes import find_cause_between, find_changed_queries
+from pytest_ireval.baseline.files import is_anchor, suite_name_of
 from pytest_ireval.baseline.fingerprints import MOST_PAIRS
 from pytest_ireval.baseline.record import Acceptance, Baseline
 from pytest_ireval.data.rankings import Rankings
@@ -37,7 +37,7 @@ def by_name(entry: tuple[str, object]) -> tuple[str, str]:
 
 def _head(baseline: Baseline, path: str) -> Iterator[str]:
     pinned = is_anchor(baseline.suite)
-    yield f"{'anchor' if pinned else 'baseline'} of {suite_of(baseline.suite)}: {path}"
+    yield f"{'anchor' if pinned else 'baseline'} of {suite_name_of(baseline.suite)}: {path}"
     yield f"{'pinned' if pinned else 'accepted'} {accepted_text(baseline.accepted)}"
     if baseline.accepted.reason:
         yield f"reason: {baseline.accepted.reason}"
@@ -134,7 +134,9 @@ def diff_text(before: Baseline, after: Baseline, names: tuple[str, str], lines: 
     parts = [
         "\n".join(map(escape_unprintable, heads)),
         _figures(before, after),
-        "\n".join(map(escape_unprintable, [*_ranked_once(before, after), *_differences(cause_between(before, after))])),
+        "\n".join(
+            map(escape_unprintable, [*_ranked_once(before, after), *_differences(find_cause_between(before, after))])
+        ),
         _queries(before, after, lines),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -159,7 +161,7 @@ def _change(old: float | None, new: float | None) -> str:
 
 def _ranked_once(before: Baseline, after: Baseline) -> Iterator[str]:
     one, other = ({query for rankings in each.rankings for query in rankings.queries} for each in (before, after))
-    changed = changed_queries(before.rankings, after.rankings, max(before.depth, after.depth))
+    changed = find_changed_queries(before.rankings, after.rankings, max(before.depth, after.depth))
     only = [
         f"; {_listed(tuple(sorted(queries)))} only in {letter}"
         for letter, queries in (("A", one - other), ("B", other - one))

@@ -125,10 +125,10 @@ def _asked_for(what: str, default: str | None = None) -> tuple[Path | None, str 
 
 def _warn_outside(file: Path, folder: Path) -> None:
     """Warn if a file is not in the repository of the suite: other machines do not have it."""
-    from pytest_ireval.repositories.branches import top_of
+    from pytest_ireval.repositories.merge_base import find_top
 
     try:
-        top = top_of(folder)
+        top = find_top(folder)
     except BaselineError:  # there is no repository
         return
     if not file.resolve().is_relative_to(top):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_ireval.baseline.fingerprints import fingerprint_of_rankings
-from pytest_ireval.baseline.index_facts import index_change
+from pytest_ireval.baseline.fingerprints import fingerprint_rankings
+from pytest_ireval.baseline.index_facts import describe_index_change
 from pytest_ireval.baseline.reading import read_acceptances
 from pytest_ireval.baseline.record import NO_JUDGMENTS, Acceptance, Baseline, FrozenMapping, Search, StoredMetric
 from pytest_ireval.data.coerce import some
@@ -205,10 +205,10 @@ def _says_the_same(made: Baseline, stored: Baseline) -> bool:
     if now.request != then.request or now.files != then.files or now.index.stored != then.index.stored:
         return False
     new = any(getattr(now.index, name) and not getattr(then.index, name) for name in ("known", "details"))
-    if new or index_change(then.index, now.index):
+    if new or describe_index_change(then.index, now.index):
         return False
     judges, judges_then = made.judgments.judges, stored.judgments.judges
     if (judges and judges != judges_then) or made.judgments.grades_of != stored.judgments.grades_of:
         return False
-    ours, theirs = ([fingerprint_of_rankings(each, made.depth) for each in side.rankings] for side in (made, stored))
+    ours, theirs = ([fingerprint_rankings(each, made.depth) for each in side.rankings] for side in (made, stored))
     return ours == theirs

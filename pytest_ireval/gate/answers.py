@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.changes import changed_queries
+from pytest_ireval.baseline.changes import find_changed_queries
 from pytest_ireval.baseline.index_facts import IndexFacts
 from pytest_ireval.data.aliases import renamed
 from pytest_ireval.data.coerce import some
@@ -265,7 +265,7 @@ def unsteady(
     again = rankings_of_suite(source, suite, registry, fewer, progress, repetition=2)
     asked = set(sample.ids) - answered.failed.keys() - again.failed.keys()
     both = [of_queries(each.rankings[0], asked.__contains__)[0] for each in (answered, again)]
-    changed = changed_queries(both[:1], both[1:], suite.depth)
+    changed = find_changed_queries(both[:1], both[1:], suite.depth)
     if not changed:
         return "", ""
     unknown = frozenset(query for query in queries.ids if query not in asked)

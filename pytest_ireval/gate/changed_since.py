@@ -12,11 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baseline.files import anchor_name, is_file_of
+from pytest_ireval.baseline.files import anchor_name, is_baseline_file
 from pytest_ireval.baseline.fingerprints import fingerprint
 from pytest_ireval.errors import IrevalError, Problem, within
-from pytest_ireval.repositories.branches import Changes, Files, changes_since, ignored_files, known_files
-from pytest_ireval.repositories.git import places_of, root_of
+from pytest_ireval.repositories.changed_files import (
+    Changes,
+    Files,
+    find_changes_since,
+    list_ignored_files,
+    list_known_files,
+)
+from pytest_ireval.repositories.git import find_places, find_root
 from pytest_ireval.sources.command import CommandOptions
 from pytest_ireval.sources.python import PythonOptions
 from pytest_ireval.suite.suite import Pattern, SourceAsked, Suite, Watch
@@ -40,23 +46,23 @@ class Repositories:
 
     def changes_around(self, folder: Path, ref: str) -> Changes:
         """The changes since the ref; raises IrevalError if git cannot tell."""
-        root = root_of(folder)
+        root = find_root(folder)
         if root is not None and root in self.changes:
             return self.changes[root]
-        changes = changes_since(ref, folder)
+        changes = find_changes_since(ref, folder)
         self.changes[root or changes.root] = changes
         return changes
 
     def ignored_by(self, pattern: Pattern, root: Path) -> str:
         """The first file that fits and that git ignores, so that its changes are unknown; empty if there is none."""
         if root not in self.ignored:
-            self.ignored[root] = ignored_files(root)
+            self.ignored[root] = list_ignored_files(root)
         return next(find_fitting(pattern, self.ignored[root], root), "")
 
     def fits_something(self, watch: Watch, exceptions: Sequence[Watch], root: Path) -> bool:
         """Tell whether git knows a file that is watched because of one glob."""
         if root not in self.known:
-            self.known[root] = known_files(root)
+            self.known[root] = list_known_files(root)
         together = (watch, *exceptions)
         key = root, tuple(each.pattern for each in together)
         if key not in self.alive:
@@ -98,7 +104,7 @@ def _unknown_to_git(suite: Suite, changes: Changes, repositories: Repositories) 
                 yield f"{_shown(pointer, changes)} changed ({named.what})"
         elif file:
             yield f"{IN_ANY_CASE}git ignores {_shown(file, changes)} ({named.what}), so its changes are unknown"
-        elif named.data and not places_of(base, changes.root):
+        elif named.data and not find_places(base, changes.root):
             yield f"{IN_ANY_CASE}{base} is outside of the repository ({named.what}), so its changes are unknown"
 
 
@@ -112,7 +118,7 @@ def _dead_watches(suite: Suite, root: Path, repositories: Repositories) -> Itera
 
 def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
     """Report such globs as mistakes of the suite; outside of a repository there are none."""
-    root = root_of(suite.path.parent)
+    root = find_root(suite.path.parent)
     if root is None or not suite.watches:
         return []
     try:
@@ -125,10 +131,12 @@ def wrong_watches(suite: Suite, repositories: Repositories) -> list[Problem]:
 
 
 def _of_baseline(suite: Suite, files: Files, root: Path) -> Iterator[str]:
-    for place in places_of(suite.baselines, root):
+    for place in find_places(suite.baselines, root):
         for file in files.names:
             folder, _, name = file.rpartition("/")
-            if folder == place and (is_file_of(name, suite.name) or is_file_of(name, anchor_name(suite.name))):
+            if folder == place and (
+                is_baseline_file(name, suite.name) or is_baseline_file(name, anchor_name(suite.name))
+            ):
                 yield file
 
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from pytest_ireval.baseline.fingerprints import (
     fingerprint,
-    fingerprint_of_policies,
-    fingerprint_of_queries,
-    fingerprint_of_text,
-    fingerprints_of_judgments,
+    fingerprint_judgments,
+    fingerprint_policies,
+    fingerprint_queries,
+    fingerprint_text,
 )
 from pytest_ireval.baseline.record import Fingerprints, JudgmentPrints
 from pytest_ireval.data.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
@@ -359,13 +359,13 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
 def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPrints | None) -> Fingerprints:
     """The fingerprints of everything but the rankings that may change."""
     lowest = suite.judgments.relevant_from if suite.judgments else None
-    policies = fingerprint_of_policies(suite.policies)
+    policies = fingerprint_policies(suite.policies)
     engine = _times(suite.source) == "engine" and any("timings" in metric.needs for metric in suite.metrics)
     return Fingerprints(
-        queries=fingerprint_of_queries(gathered.population.queries),
+        queries=fingerprint_queries(gathered.population.queries),
         judgments="" if judged is None else judged.whole,
-        source=fingerprint_of_text(source),
-        policies=policies if lowest is None else fingerprint_of_text(f"{policies} relevant from {lowest:g}"),
+        source=fingerprint_text(source),
+        policies=policies if lowest is None else fingerprint_text(f"{policies} relevant from {lowest:g}"),
         documents=", ".join(filter(None, (suite.documents.definition, "times: engine" if engine else ""))),
         side_files=_fingerprint_side_files(suite),
     )
@@ -378,12 +378,12 @@ def _fingerprint_side_files(suite: Suite) -> str:
     # the line ends of a checkout on Windows change nothing; a pipe was read already, and is empty now
     contents = [path.read_bytes().replace(b"\r\n", b"\n") if path and path.is_file() else b"" for path in paths]
     parts = [*map(fingerprint, contents), suite.documents.collapse_pattern]
-    return fingerprint_of_text("\n".join(parts)) if any(paths) or suite.documents.collapse_pattern else ""
+    return fingerprint_text("\n".join(parts)) if any(paths) or suite.documents.collapse_pattern else ""
 
 
 def judgment_prints(gathered: Gathered) -> JudgmentPrints | None:
     """The fingerprints of the judgments as they are written; None for a suite without judgments."""
-    return None if gathered.written is None else fingerprints_of_judgments(gathered.written)
+    return None if gathered.written is None else fingerprint_judgments(gathered.written)
 
 
 def judgment_ages(judgments: Judgments, today: date) -> JudgmentAges | None:

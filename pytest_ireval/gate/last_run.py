@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.fingerprints import fingerprint, fingerprint_of_rankings, fingerprint_of_text
+from pytest_ireval.baseline.fingerprints import fingerprint, fingerprint_rankings, fingerprint_text
 from pytest_ireval.baseline.record import Baseline, Fingerprints
-from pytest_ireval.baseline.text import Damage, answers_of, rankings_of_answers, unpack
+from pytest_ireval.baseline.text import Damage, build_rankings, collect_answers, unpack
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material
@@ -71,7 +71,7 @@ def pack_rankings(material: Material) -> KeptRankings:
         "policies": prints.policies,
         "baseline": baseline_print(material.stored),
     }
-    answers = answers_of(rankings, suite.depth, scored=needs_scores(suite))
+    answers = collect_answers(rankings, suite.depth, scored=needs_scores(suite))
     text = json.dumps(answers, ensure_ascii=False).encode()
     return KeptRankings(suite.name, gzip.compress(text, compresslevel=1, mtime=0), record)
 
@@ -115,7 +115,7 @@ def _read(path: Path, file: zipfile.ZipFile, suite: Suite) -> LastRun | None:
     for record in index["suites"]:
         if record["name"] == suite.name:
             answers = json.loads(unpack(_content(file, record["file"])))
-            rankings = rankings_of_answers(answers, record["source"])
+            rankings = build_rankings(answers, record["source"])
             counts = zip(rankings.queries, rankings.retrieved.tolist(), strict=True)
             retrieved = [record["retrieved"].get(query, count) for query, count in counts]
             rankings = replace(rankings, retrieved=np.array(retrieved, np.int64))
@@ -151,12 +151,12 @@ def repeated_run(path: Path | None, material: Material) -> LastRun | None:
     if run is None or run.record["source"] == material.source:
         return None
     depth = min(material.suite.depth, run.record["depth"])
-    return run if fingerprint_of_rankings(run.rankings, depth) == fingerprint_of_rankings(now, depth) else None
+    return run if fingerprint_rankings(run.rankings, depth) == fingerprint_rankings(now, depth) else None
 
 
 def baseline_print(stored: Baseline | None) -> str:
     """Identify a baseline by its acceptances."""
-    return "" if stored is None else fingerprint_of_text(json.dumps([each.date for each in stored.acceptances]))
+    return "" if stored is None else fingerprint_text(json.dumps([each.date for each in stored.acceptances]))
 
 
 def _print_of_files(suite: Suite) -> str:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.at_base import AtBase
-from pytest_ireval.baseline.changes import changed_queries
-from pytest_ireval.baseline.reading import take_from
+from pytest_ireval.baseline.at_base import BaselineAtBase
+from pytest_ireval.baseline.changes import find_changed_queries
+from pytest_ireval.baseline.reading import format_checkout
 from pytest_ireval.baseline.record import Acceptance, Baseline
 from pytest_ireval.data.coerce import some
 from pytest_ireval.errors import BaselineError
@@ -20,7 +20,7 @@ from pytest_ireval.gate.reference import HeldAgainst, find_lack_of_one, refuse_t
 from pytest_ireval.gate.weakened import Weakened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
-from pytest_ireval.repositories.branches import MergeBase
+from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext, Values
 from pytest_ireval.rules.planning import Held, by_stored
@@ -132,22 +132,24 @@ def with_weaker(finding: Finding, found: Weakened, base: MergeBase, *, fails: bo
     )
 
 
-def _new(at: AtBase, stored: Baseline | None) -> Finding:
+def _new(at: BaselineAtBase, stored: Baseline | None) -> Finding:
     """Rule on a suite that had no baseline at the base; git also knows which other baselines are gone."""
     here = "this branch has none either" if stored is None else "it is new on this branch"
-    names = ", ".join(at.gone)
+    names = ", ".join(at.removed)
     gone = [f"removed since then, and not continued by a baseline of this branch: {names}"] if names else []
     headline = f"the suite had no baseline at {at.base}; {here}"
     return Finding("pass", headline, facts=(*gone, *at.base.notes), warning=bool(gone))
 
 
-def _deleted(at: AtBase, *, fails: bool) -> Finding:
-    facts = (f"{take_from(at.base.short, at.base.top / at.file)} restores it", *at.base.notes)
+def _deleted(at: BaselineAtBase, *, fails: bool) -> Finding:
+    facts = (f"{format_checkout(at.base.short, at.base.top / at.file)} restores it", *at.base.notes)
     headline = f"the branch deleted the baseline that it had at {at.base}"
     return Finding("fail" if fails else "pass", headline, facts=facts, warning=not fails)
 
 
-def _compared(held: Sequence[Held], material: Material, at: AtBase, stored: Baseline) -> Iterator[ComparedFigure]:
+def _compared(
+    held: Sequence[Held], material: Material, at: BaselineAtBase, stored: Baseline
+) -> Iterator[ComparedFigure]:
     """Each figure that both baselines have, over the queries that both have."""
     against = material.held
     if against is None or against.ours is None:
@@ -189,7 +191,9 @@ def add_finding(finding: Finding, found: Finding, *, fails: bool) -> Finding:
     )
 
 
-def _lowered(lowered: Sequence[ComparedFigure], found: Sequence[ComparedFigure], at: AtBase, *, fails: bool) -> Finding:
+def _lowered(
+    lowered: Sequence[ComparedFigure], found: Sequence[ComparedFigure], at: BaselineAtBase, *, fails: bool
+) -> Finding:
     worst = lowered[0]
     more = f", and {len(lowered) - 1} more" if len(lowered) > 1 else ""
     beside = [each for each in found if each not in lowered and each.held.slice == WHOLE]
@@ -214,8 +218,10 @@ def figure_line(each: ComparedFigure, *, several: bool) -> SliceFigures:
     return replace(each.figures, slice=named, over=each.lowered)
 
 
-def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBase, stored: Baseline) -> Finding:
-    if at.same:
+def _not_lowered(
+    held: Sequence[Held], found: Sequence[ComparedFigure], at: BaselineAtBase, stored: Baseline
+) -> Finding:
+    if at.unchanged:
         headline = f"the baseline is the one of {at.base}"
     elif found:
         headline = f"the branch lowers nothing of the baseline at {at.base}"
@@ -223,7 +229,7 @@ def _not_lowered(held: Sequence[Held], found: Sequence[ComparedFigure], at: AtBa
         return Finding("inconclusive", f"no query has a value both in this baseline and in the one at {at.base}")
     else:
         before = at.baseline.rankings if at.baseline is not None else ()
-        changed = format_count(len(changed_queries(before, stored.rankings, stored.depth)), "query")
+        changed = format_count(len(find_changed_queries(before, stored.rankings, stored.depth)), "query")
         headline = f"lists have no figure to lower; the lists of {changed} differ from those at {at.base}"
     whole = [each for each in found if each.held.slice == WHOLE]
     said = f": {', '.join(map(str, whole))}" if whole else ""
@@ -235,10 +241,10 @@ NAMED = 10
 """The most acceptances to name, the last ones."""
 
 
-def _since(at: AtBase, stored: Baseline) -> Iterator[str]:
+def _since(at: BaselineAtBase, stored: Baseline) -> Iterator[str]:
     """The events on the branch: acceptances, the newest first, and another name of the baseline."""
     before = at.baseline
-    if before is None or at.same:
+    if before is None or at.unchanged:
         return
     new = [each for each in stored.acceptances if each not in before.acceptances]
     yield from map(_accepted, new[: -NAMED - 1 : -1])
@@ -253,7 +259,7 @@ def _since(at: AtBase, stored: Baseline) -> Iterator[str]:
         yield f"the baseline was called {at.file} then"
 
 
-def _plugins_gone(at: AtBase, plugins: Sequence[str]) -> Iterator[str]:
+def _plugins_gone(at: BaselineAtBase, plugins: Sequence[str]) -> Iterator[str]:
     """Distributions that were active when the base was accepted and are not now; another version is not a loss."""
     now = {each.partition(" ")[0] for each in plugins}
     for each in at.baseline.plugins if at.baseline is not None else ():
@@ -269,9 +275,9 @@ def _accepted(acceptance: Acceptance) -> str:
     return f"accepted {acceptance.date[:10]}{commit}{dirty}{forced}: {acceptance.reason or 'no reason was given'}"
 
 
-def _lost_queries(population: Population, at: AtBase, held: HeldAgainst) -> Iterator[str]:
+def _lost_queries(population: Population, at: BaselineAtBase, held: HeldAgainst) -> Iterator[str]:
     """Queries that have a value at the base and none here: figures over the others do not show their loss."""
-    if at.same or at.baseline is None or held.ours is None or held.theirs is None:
+    if at.unchanged or at.baseline is None or held.ours is None or held.theirs is None:
         return
     lost = dict.fromkeys(
         query

@@ -22,10 +22,10 @@ from pytest_ireval.baseline.record import (
     Spreads,
     Step,
     StepsOfMetrics,
-    accepted_since,
+    list_acceptances_since,
+    round_spreads,
+    round_steps,
     spread_key,
-    spreads_of,
-    steps_of_metrics,
 )
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Setting
@@ -197,7 +197,7 @@ def moved_by(material: Material) -> Moved:
         return NOTHING_MOVED
     queries = material.population.queries if needs_queries(material.suite) else None
     checks = planned(material.suite, queries)
-    return Moved(spreads_of(_spreads(material, checks)), steps_of_metrics(_steps(material, checks)))
+    return Moved(round_spreads(_spreads(material, checks)), round_steps(_steps(material, checks)))
 
 
 def _spreads(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str, float]]:
@@ -224,7 +224,7 @@ def _step(material: Material, held: Held, anchor: Side | None) -> Step | None:
 def _walk_of(material: Material, held: Held) -> Walk:
     """The way of a mean from the anchor to the current rankings: committed acceptances, and this change."""
     stored, anchor = material.stored, material.anchor
-    since = () if stored is None or anchor is None else accepted_since(anchor, stored)
+    since = () if stored is None or anchor is None else list_acceptances_since(anchor, stored)
     changes = [AcceptedChange(each.date, each.reason, each.steps.get(_key(held))) for each in since]
     step = _step(material, held, _anchor_of(material))
     return Walk(tuple(each for each in changes if each.moved), AcceptedChange("", "", step).moved, step)

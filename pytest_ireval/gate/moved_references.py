@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from pytest_ireval.baseline.at_base import AtBase, Base, anchor_at_base, path_from_top
+from pytest_ireval.baseline.at_base import BaselineAtBase, find_anchor_at_base
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.answers import rankings_of_suite
 from pytest_ireval.gate.finding import Finding
@@ -19,7 +19,8 @@ from pytest_ireval.gate.reference import over_the_same, refuse_too_little, score
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.weakened import pair_checks, queries_at_base, suite_at_base
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.repositories.branches import MergeBase, Tree
+from pytest_ireval.repositories.merge_base import MergeBase
+from pytest_ireval.repositories.tree import BaseRef, Tree
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import Check, Held, planned
@@ -43,9 +44,9 @@ class MovedReference:
     """The reason why the two cannot be compared; empty too for a rule that compares lists alone."""
 
 
-def find_moved_references(material: Material, base: Base) -> tuple[MovedReference, ...]:
+def find_moved_references(material: Material, base: BaseRef) -> tuple[MovedReference, ...]:
     """Every check whose reference is not that of the merge base; a rule about the stored baseline is not looked at."""
-    suite, tree = material.suite, base.of(material.suite.path.parent)
+    suite, tree = material.suite, base.find_tree(material.suite.path.parent)
     try:
         then = suite_at_base(suite, material.registry, tree)
         if then is None or not any(map(_names_a_reference, (then, suite))):
@@ -76,7 +77,7 @@ class _Looking:
     """The suite now and at the merge base."""
 
     material: Material
-    base: Base
+    base: BaseRef
     tree: Tree
     then: Suite
 
@@ -87,7 +88,7 @@ class _Looking:
             return False
         if before.anchored and now.anchored:
             at = self._anchor()
-            return at.baseline is not None and not at.same
+            return at.baseline is not None and not at.unchanged
         if before.source is None or now.source is None:
             return True
         if (before.source.kind.name, before.source.options) != (now.source.kind.name, now.source.options):
@@ -142,10 +143,10 @@ class _Looking:
             refuse_too_little(self.material.suite, metric, at, stored)
         return score_baseline(self.material.suite, self.material.inputs, at.baseline, f"that of {at.base}", [metric])
 
-    def _anchor(self) -> AtBase:
+    def _anchor(self) -> BaselineAtBase:
         material = self.material
         beginning = material.held.beginning.at if material.held is not None else None
-        return anchor_at_base(self.base, material.suite.baselines, material.suite.name, material.anchor, beginning)
+        return find_anchor_at_base(self.base, material.suite.baselines, material.suite.name, material.anchor, beginning)
 
     def _source_then(self, source: SourceAsked, metric: Metric) -> Side:
         """Rankings in files that git has; the answer of another source of then cannot be had any more."""
@@ -176,9 +177,9 @@ class _Looking:
 
 def _name_in_git(path: Path, tree: Tree) -> str:
     """The path from the top of the repository; of a link that did not change, that of the file behind it."""
-    named = path_from_top(tree, path)
+    named = tree.path_from_top(path)
     return (
-        path_from_top(tree, Path(os.path.realpath(path))) if path.is_symlink() and named not in tree.changes else named
+        tree.path_from_top(Path(os.path.realpath(path))) if path.is_symlink() and named not in tree.changes else named
     )
 
 

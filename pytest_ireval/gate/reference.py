@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.at_base import AtBase, Base, NamedBaseline, baseline_at_base
-from pytest_ireval.baseline.changes import cause_of
-from pytest_ireval.baseline.files import anchor_name, find_in_last_commit
-from pytest_ireval.baseline.index_facts import count_note
-from pytest_ireval.baseline.reading import read_baseline, take_from
-from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, Search, anchor_words
+from pytest_ireval.baseline.at_base import BaselineAtBase, SuiteIdentity, find_baseline_at_base
+from pytest_ireval.baseline.changes import find_cause
+from pytest_ireval.baseline.files import anchor_name, find_committed_baseline
+from pytest_ireval.baseline.index_facts import describe_new_count
+from pytest_ireval.baseline.reading import format_checkout, read_baseline
+from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, Search, describe_anchor
 from pytest_ireval.data.coerce import some
 from pytest_ireval.data.join import begin_alike
 from pytest_ireval.errors import (
@@ -32,6 +32,7 @@ from pytest_ireval.gate.lacks import PLAIN, SCORES, find_lacks, split_times
 from pytest_ireval.gate.redefinition import NEW_VERSION, ScoredAgain, definitions, find_redefined_metrics, find_restated
 from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import Cause, Outcome
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
@@ -219,7 +220,7 @@ def compared(
         for name, complaint in complaints.items()
     }
     side = over_the_same(suite, gathered, now, side, unknown)
-    cause = cause_of(
+    cause = find_cause(
         stored,
         rankings=now.rankings,
         judgments=judged_by,
@@ -248,7 +249,7 @@ def compared(
     error = _misfit(suite, gathered, stored, now, cause, prints, kept)
     notes = [*_notes_of(cause, len(gathered.population.queries), kept)]
     if not cause.index:
-        notes += count_note(stored.search.index, search.index, f"when the {kept.noun} was accepted")
+        notes += describe_new_count(stored.search.index, search.index, f"when the {kept.noun} was accepted")
     return Compared(side, cause, error, redefined, tuple(notes))
 
 
@@ -358,13 +359,13 @@ def anchored_by(
     if found.error is not None or found.side is None:
         why = found.error or BaselineError("the anchor was not scored")
         return Anchored(dict.fromkeys(asking, why), anchor=anchor)
-    side = replace(found.side, origin=anchor_words(anchor.accepted))
+    side = replace(found.side, origin=describe_anchor(anchor.accepted))
     return Anchored(dict.fromkeys(asking, side), found.notes, anchor)
 
 
 def _missing(suite: Suite) -> MissingAnchorError:
     """The error with the command that restores the anchor, or pins it for the first time."""
-    deleted = find_in_last_commit(suite.baselines, anchor_name(suite.name))
+    deleted = find_committed_baseline(suite.baselines, anchor_name(suite.name))
     if deleted is not None:
         remedy = f"it was deleted: {bring_back(deleted)}"
     else:
@@ -374,7 +375,7 @@ def _missing(suite: Suite) -> MissingAnchorError:
 
 def bring_back(deleted: Path) -> str:
     """The command that restores a deleted file."""
-    return f"{take_from('HEAD', deleted)} restores it"
+    return f"{format_checkout('HEAD', deleted)} restores it"
 
 
 def without_anchor(plain: Outcome, error: MissingAnchorError) -> Outcome:
@@ -397,7 +398,7 @@ ON_ITS_OWN = "the two cannot be compared: make this change of the suite in a sep
 class Beginning:
     """The baseline where the branch began, or the error that hides it."""
 
-    at: AtBase | None = None
+    at: BaselineAtBase | None = None
     error: BaselineError | None = None
 
 
@@ -411,12 +412,12 @@ class HeldAgainst:
     ours: Side | None = None
 
 
-def beginning_of(suite: Suite, base: Base, stored: Baseline | None) -> Beginning:
+def beginning_of(suite: Suite, base: BaseRef, stored: Baseline | None) -> Beginning:
     """The suite's baseline at the merge base; ``stored`` is the one of the branch."""
     ending = "".join(f".{value}" for value in suite.values.values())
-    named = NamedBaseline(suite.files, ending)
+    named = SuiteIdentity(suite.files, ending)
     try:
-        return Beginning(baseline_at_base(base, suite.baselines, suite.name, stored, named))
+        return Beginning(find_baseline_at_base(base, suite.baselines, suite.name, stored, named))
     except BaselineError as error:
         return Beginning(error=error)
 
@@ -430,7 +431,7 @@ def held_against(suite: Suite, gathered: Gathered, beginning: Beginning, stored:
     if at is None or at.baseline is None or stored is None or not metrics:
         return HeldAgainst(beginning)
     ours = score_baseline(suite, gathered, stored, "the baseline of this branch", metrics)
-    if at.same:
+    if at.unchanged:
         return HeldAgainst(beginning, ours, ours)
     theirs = score_baseline(suite, gathered, at.baseline, f"the baseline at {at.base}", metrics)
     unknown = _unknown_to(gathered, stored) | _unknown_to(gathered, at.baseline)
@@ -443,9 +444,9 @@ def score_baseline(suite: Suite, gathered: Gathered, baseline: Baseline, origin:
     return side_of(suite, gathered, rankings, origin, unknown=_unknown_to(gathered, baseline), metrics=metrics).side
 
 
-def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline) -> None:
+def refuse_too_little(suite: Suite, metric: Metric, at: BaselineAtBase, stored: Baseline) -> None:
     """Raise BaselineMisfitError where one of two different baselines keeps less than the suite looks at."""
-    if at.same or at.baseline is None:
+    if at.unchanged or at.baseline is None:
         return
     cutoff = metric.settings.get("cutoff")
     wanted = min(cutoff, suite.depth) if isinstance(cutoff, int) else suite.depth
@@ -463,7 +464,7 @@ def refuse_too_little(suite: Suite, metric: Metric, at: AtBase, stored: Baseline
         raise BaselineMisfitError(Problem(complaint, suggestion=ON_ITS_OWN))
 
 
-def find_lack_of_one(metric: Metric, held: HeldAgainst, at: AtBase, stored: Baseline) -> str:
+def find_lack_of_one(metric: Metric, held: HeldAgainst, at: BaselineAtBase, stored: Baseline) -> str:
     """Why a metric cannot be compared in two baselines: one of them was accepted before a rule asked for it.
 
     Its rule is an error until it is accepted, and there was nothing yet that could be lowered.

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pytest_ireval.baseline.at_base import path_from_top
 from pytest_ireval.baseline.record import Baseline
 from pytest_ireval.data.from_objects import judgments_from
 from pytest_ireval.data.judgments import Judgments
@@ -19,7 +18,7 @@ from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.weakened import judgments_at_base, suite_at_base
 from pytest_ireval.plugins.plugin_types import Part
-from pytest_ireval.repositories.branches import Tree
+from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import Held, planned
 from pytest_ireval.rules.side import WHOLE, Population, Side
@@ -240,7 +239,7 @@ def _grades_at_base(material: Material, tree: Tree, stored: Baseline | None) -> 
     if then is None or then.judgments is None or suite.judgments is None:
         return {}
     file = then.judgments.file.path
-    path = path_from_top(tree, file)
+    path = tree.path_from_top(file)
     if path in tree.changes or file != suite.judgments.file.path:
         judgments = judgments_at_base(then, material.registry, tree)
         return {} if judgments is None else grades_of(judgments)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baseline.fingerprints import fingerprint_of_rankings
+from pytest_ireval.baseline.fingerprints import fingerprint_rankings
 from pytest_ireval.data.formats.writers import write_judgments
 from pytest_ireval.data.ids import Ids, concatenated
 from pytest_ireval.data.judgments import Judgments
@@ -160,7 +160,7 @@ def stage_of(material: Material, checks: Iterable[Check], circumstances: Circums
         raise material.baseline_error
     baseline = material.baseline or replace(material.now, origin="the current rankings")
     prints = material.fingerprints
-    sides = [fingerprint_of_rankings(each) for side in (baseline, material.now) for each in side.rankings]
+    sides = [fingerprint_rankings(each) for side in (baseline, material.now) for each in side.rankings]
     seed = " ".join((prints.queries, prints.judgments, *sides))
     place = {id(asked): i for i, asked in enumerate(material.suite.rules)}
     of_rules = (check for check in checks if check.asked is not None)

@@ -116,15 +116,15 @@ def _since_base(material: Material) -> SinceBase | None:
     at = None if material.held is None else material.held.beginning.at
     if material.held is None or at is None or at.baseline is None:
         return None
-    theirs = material.comparable if at.same else material.held.theirs
+    theirs = material.comparable if at.unchanged else material.held.theirs
     if theirs is None:
         return None
-    if at.same and material.cause is not None:
+    if at.unchanged and material.cause is not None:
         return SinceBase(at.base.short, True, material.cause.rankings, material.cause.compared)
     there = [metric for metric in material.suite.metrics if _on_both_sides(metric, material.now, theirs)]
     shared = [query for query in material.population.queries.ids if query in theirs.position]
     changed = {query for query in shared if material.now.documents(query) != theirs.documents(query)}
-    found = SinceBase(at.base.short, at.same, len(changed), len(shared))
+    found = SinceBase(at.base.short, at.unchanged, len(changed), len(shared))
     if not there:
         return found
     slices = [WHOLE, *_asked_slices(material)]

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.at_base import Base
-from pytest_ireval.baseline.files import find_in_last_commit
-from pytest_ireval.baseline.index_facts import any_change
+from pytest_ireval.baseline.files import find_committed_baseline
+from pytest_ireval.baseline.index_facts import describe_any_change
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import Baseline, Search
 from pytest_ireval.data.coerce import some
@@ -45,6 +44,7 @@ from pytest_ireval.gate.verdicts import Circumstances, broken_outcome, judged_al
 from pytest_ireval.gate.waived_queries import find_losses_of_waived_queries
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.plain import shown_result
 from pytest_ireval.results.suite_result import Counts, SuiteResult
@@ -84,7 +84,7 @@ def run_gate(
     at the merge base of HEAD and ``base``: a lower one is a warning, or fails with ``lowering_fails``.
     """
     registry = registry or installed()
-    circumstances = Circumstances(today or today_of(), Base(base) if base else None, lowering_fails)
+    circumstances = Circumstances(today or today_of(), BaseRef(base) if base else None, lowering_fails)
     plan = plan_of(suite, registry, lowering=bool(base))
     return gate(suite, registry, plan, circumstances, progress=progress).result
 
@@ -145,7 +145,7 @@ def material_of(
     today: date,
     progress: Progress,
     queries: Queries | None = None,
-    branch: Base | None = None,
+    branch: BaseRef | None = None,
 ) -> Material:
     """Read, ask for and score the data of the rules; ``queries`` were read already, ``branch`` gives the merge base."""
     if suite.source is None:
@@ -213,7 +213,9 @@ def material_of(
         baseline=against.side,
         baseline_error=against.error,
         redefined=against.redefined,
-        deleted=None if stored is not None or error is not None else find_in_last_commit(suite.baselines, suite.name),
+        deleted=None
+        if stored is not None or error is not None
+        else find_committed_baseline(suite.baselines, suite.name),
         cause=against.cause,
         anchor=anchored.anchor,
         others=others,
@@ -293,7 +295,7 @@ def _of_references(suite: Suite, answered: Answered, theirs: Others) -> Iterator
     known = {id(each): number for number, each in sorted(theirs.items(), reverse=True)}
     for number, each in theirs.items():
         if isinstance(each, Answered) and known[id(each)] == number:  # several rules may compare with one
-            other = any_change(each.facts, answered.facts) if each.facts.name == answered.facts.name else ""
+            other = describe_any_change(each.facts, answered.facts) if each.facts.name == answered.facts.name else ""
             differs = [f"it searched another index than the source: {other}"] if other else []
             recorded = [] if each.recorded is None else [str(each.recorded)]
             notes = (*recorded, *each.notes, *differs)

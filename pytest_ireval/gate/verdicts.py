@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.at_base import Base
 from pytest_ireval.data.coerce import some
 from pytest_ireval.errors import (
     BaselineError,
@@ -40,6 +39,7 @@ from pytest_ireval.gate.waived_queries import rule_on_waiver
 from pytest_ireval.gate.weakened import weakened
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
+from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import RuleContext, RuleResult
@@ -57,7 +57,7 @@ class Circumstances(NamedTuple):
     """The conditions of a run, beside the material of its suites."""
 
     today: date
-    base: Base | None = None
+    base: BaseRef | None = None
     """The branch whose baselines the stored ones are compared with; None: not compared."""
     lowering_fails: bool = False
     """True if a branch that lowers its baseline fails; else that is a warning."""
@@ -217,7 +217,7 @@ def _lowering(check: Check, material: Material, circumstances: Circumstances) ->
         finding = lowering(check.held, material, fails=fails)
         if circumstances.base is None:
             return finding
-        tree = circumstances.base.of(material.suite.path.parent)
+        tree = circumstances.base.find_tree(material.suite.path.parent)
         at = None if material.held is None else material.held.beginning.at
         ranked = () if at is None or at.baseline is None else at.baseline.rankings[0].queries
         moved = find_moved_references(material, circumstances.base)

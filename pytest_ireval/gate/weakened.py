@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pytest_ireval.baseline.at_base import called_in, path_from_top
+from pytest_ireval.baseline.at_base import read_suite_names
 from pytest_ireval.data.coerce import some
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import InputError, IrevalError, one_line
 from pytest_ireval.gate.inputs import judgments_of_suite, queries_of_suite
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.repositories.branches import Tree
+from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.rules.planning import Check, planned
 from pytest_ireval.suite.finding import says_suite
 from pytest_ireval.suite.loading import load_suites
@@ -58,7 +58,7 @@ def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ran
     ``queries`` are the current ones. ``ranked`` are those of the base's baseline: git may not have the queries file.
     """
     own = _path_then(suite, tree)
-    files = [path_from_top(tree, path) for path in _read_by(suite)]
+    files = [tree.path_from_top(path) for path in _read_by(suite)]
     unchanged = Weakened(tuple(_of_queries(ranked, queries)))
     if not own or (own == files[0] and not any(path in tree.changes for path in files)):
         return unchanged
@@ -74,7 +74,7 @@ def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ran
 def suite_at_base(suite: Suite, registry: Registry, tree: Tree) -> Suite | None:
     """The suite as it was at the merge base; the same one if its files did not change, None if it is new."""
     own = _path_then(suite, tree)
-    files = [path_from_top(tree, path) for path in suite.files or (suite.path,)]
+    files = [tree.path_from_top(path) for path in suite.files or (suite.path,)]
     if own and own == files[0] and not any(path in tree.changes for path in files):
         return suite
     return _suite_then(suite, own, registry, tree) if own else None
@@ -94,7 +94,7 @@ def _compared(
 
 def _suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
     """The suites that a file held; ``path`` is its place today."""
-    return load_suites(path, registry, contents=lambda file: content_at_base(tree, path_from_top(tree, file)))
+    return load_suites(path, registry, contents=lambda file: content_at_base(tree, tree.path_from_top(file)))
 
 
 def _read_by(suite: Suite) -> Iterator[Path]:
@@ -114,13 +114,13 @@ def content_at_base(tree: Tree, path: str) -> bytes | None:
 
 def _path_then(suite: Suite, tree: Tree) -> str:
     """The path of the suite's own file at the base; empty if it is new."""
-    own = path_from_top(tree, suite.path)
+    own = tree.path_from_top(suite.path)
     if own in tree.files_in(own.rpartition("/")[0] or "."):
         return own
     gone = [path for path, status in tree.changes.items() if status == "D" and path.endswith(YAML)]
     ending = "".join(f".{value}" for value in suite.values.values())
     wanted = suite.name.removesuffix(ending)
-    return next((path for path, name in called_in(tree, gone).items() if name == wanted), "")
+    return next((path for path, name in read_suite_names(tree, gone).items() if name == wanted), "")
 
 
 def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite | None:
@@ -139,7 +139,7 @@ def queries_at_base(then: Suite, registry: Registry, tree: Tree, queries: Querie
     """Those of its file, as it was, or else those that were judged."""
     if then.queries is not None:
         return _as_it_was(then.queries.file, tree, lambda path: queries_of_suite(then, registry, path)) or queries
-    if then.judgments is None or path_from_top(tree, then.judgments.file.path) not in tree.changes:
+    if then.judgments is None or tree.path_from_top(then.judgments.file.path) not in tree.changes:
         return queries
     judgments = judgments_at_base(then, registry, tree)
     return queries if judgments is None else Queries(judgments.queries, ("",) * len(judgments.queries))
@@ -154,7 +154,7 @@ def judgments_at_base(then: Suite, registry: Registry, tree: Tree) -> Judgments 
 
 def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Read:
     """Read a file's content at the base, under the file's own name; the current one, where git has none."""
-    path = path_from_top(tree, asked.path)
+    path = tree.path_from_top(asked.path)
     content = content_at_base(tree, path) if path in tree.changes else None
     if content is None:
         return read(asked.path)
@@ -290,7 +290,7 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
         yield "judgments removed from the suite"
         return
     same_file = then.judgments.file.path == now.judgments.file.path
-    if same_file and path_from_top(tree, then.judgments.file.path) not in tree.changes:
+    if same_file and tree.path_from_top(then.judgments.file.path) not in tree.changes:
         return
     before = _pairs_of(judgments_at_base(then, registry, tree))
     after = _pairs_of(judgments_of_suite(now, registry))
@@ -334,4 +334,4 @@ def _names_then(tree: Tree, path: str, registry_for: Callable[[Path], Registry])
     try:
         return [suite.name for suite in _suites_then(file, registry_for(file), tree)]
     except IrevalError:
-        return list(called_in(tree, [path]).values())
+        return list(read_suite_names(tree, [path]).values())

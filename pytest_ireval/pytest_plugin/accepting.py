@@ -17,7 +17,7 @@ from pytest_ireval.gate.acceptance import Proposal, blockers, needs_reason
 from pytest_ireval.gate.material import written
 from pytest_ireval.pytest_plugin.items import Accepts
 from pytest_ireval.pytest_plugin.planned_suite import Evaluated, PlannedSuite
-from pytest_ireval.repositories.git import commit_state
+from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.suite.finding import twin_of
 from pytest_ireval.words import format_count
@@ -104,7 +104,7 @@ class Accepting:
             return (
                 f"{twin.name} beside it has a suite of the same name, and both would share one baseline; left as it is"
             )
-        commit, branch, dirty = commit_state(suite.path.parent, suite.files)
+        commit, branch, dirty = read_commit_state(suite.path.parent, suite.files)
         forced = bool(_only_by_force(result, proposal)[0])
         if proposal.error:
             return proposal.error

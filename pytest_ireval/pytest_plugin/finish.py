@@ -15,7 +15,6 @@ from typing import Protocol
 import pytest
 
 import pytest_ireval
-from pytest_ireval.baseline.at_base import Base
 from pytest_ireval.errors import BaselineError, IrevalError, one_line
 from pytest_ireval.gate.last_run import rankings_of_run
 from pytest_ireval.gate.material import written
@@ -54,7 +53,8 @@ from pytest_ireval.pytest_plugin.terminal import (
     width_of,
 )
 from pytest_ireval.report.red_checks import suite_text
-from pytest_ireval.repositories.git import commit_state, short_name
+from pytest_ireval.repositories.git import read_commit_state, short_ref
+from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
 from pytest_ireval.secrets import hidden, hidden_in
@@ -163,7 +163,7 @@ class RunEnd:
         of_tests: tuple[Verdict, ...] = ("fail",) if failed else ()
         verdict = worst_of((*(suite.verdict for suite in suites), *of_tests))
         accepted = tuple(self.accepting.written)
-        commit, branch, dirty = commit_state(self.files.root, took_part)
+        commit, branch, dirty = read_commit_state(self.files.root, took_part)
         result = RunResult(
             version=pytest_ireval.__version__,
             date=written(self.moment),
@@ -177,7 +177,7 @@ class RunEnd:
             accepted=accepted,
             reason=self.accepting.reason.strip() if accepted else "",
             warnings=warnings,
-            base=short_name(base),
+            base=short_ref(base),
             not_selected=self._not_selected(seen),
             unasserted=unasserted,
         )
@@ -319,9 +319,9 @@ class RunEnd:
             folders = (*places.folders, *places.beside)
             yield from filter(None, [relaxed_setting(self.config, self._base(), folders)])
 
-    def _base(self) -> Base:
+    def _base(self) -> BaseRef:
         """The answers of git about the base so far; with ``-n`` only workers have asked."""
-        return self.config.stash.get(BASE, None) or Base(branch_of(self.config).base or self.affected.since or "")
+        return self.config.stash.get(BASE, None) or BaseRef(branch_of(self.config).base or self.affected.since or "")
 
     def _narrower(self) -> Iterator[str]:
         """Say that --ireval-changed-since begins elsewhere than --ireval-base: it may be set to miss what changed."""
@@ -330,7 +330,7 @@ class RunEnd:
             return
         for root, changes in self.affected.repositories.changes.items():
             with suppress(BaselineError):  # each suite says that there is no base
-                base = self._base().of(root).base
+                base = self._base().find_tree(root).base
                 if base.commit != changes.base.commit:
                     yield (
                         f"--ireval-changed-since {since} begins at {changes.base.short}, and --ireval-base {ref} at "
@@ -347,7 +347,7 @@ class RunEnd:
         base, told = self._base(), dict[str, None]()
         for folder in folders:
             try:
-                missing = find_missing_suites(base.of(folder), folders, names, self.plugins.registry_for)
+                missing = find_missing_suites(base.find_tree(folder), folders, names, self.plugins.registry_for)
                 told |= dict.fromkeys(missing)
             except BaselineError as error:
                 reason = one_line(error)

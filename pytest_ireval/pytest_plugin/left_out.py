@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_ireval.baseline.files import FOLDER, name_in, near, suite_of
+from pytest_ireval.baseline.files import FOLDER, baseline_name, display_path, suite_name_of
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite
 from pytest_ireval.pytest_plugin.selection import claim
-from pytest_ireval.repositories.branches import absent_submodules
-from pytest_ireval.repositories.git import root_of
+from pytest_ireval.repositories.changed_files import list_absent_submodules
+from pytest_ireval.repositories.git import find_root
 from pytest_ireval.suite.finding import files_below, is_suite
 from pytest_ireval.suite.loading import suite_names
 from pytest_ireval.words import format_count
@@ -71,7 +71,7 @@ def look_at(places: NamedPlaces, collected: Collection[Path], claimed: Collectio
     real = {os.path.realpath(path) for path in collected}
     baselines: list[Path] = []
     for path in _files_at(places):
-        if path.parent.name == FOLDER and name_in(path):
+        if path.parent.name == FOLDER and baseline_name(path):
             baselines.append(path)
         elif os.path.realpath(path) not in real and _is_suite(path):
             chosen = not _is_within(path, places.folders)
@@ -79,12 +79,12 @@ def look_at(places: NamedPlaces, collected: Collection[Path], claimed: Collectio
                 names = suite_names(path)
             except IrevalError:
                 unreadable.add(path.parent / "baselines")
-                seen.hidden.append(HiddenSuite(path, (str(near(path)),), chosen))
+                seen.hidden.append(HiddenSuite(path, (str(display_path(path)),), chosen))
             else:
                 claims |= {claim(path.parent / "baselines", name) for name in names}
                 seen.hidden.append(HiddenSuite(path, tuple(names), chosen))
     for path in baselines:
-        if path.parent not in unreadable and claim(path.parent, suite_of(name_in(path))) not in claims:
+        if path.parent not in unreadable and claim(path.parent, suite_name_of(baseline_name(path))) not in claims:
             seen.unclaimed.append(_describe_unclaimed(path))
     seen.unclaimed = list(dict.fromkeys(seen.unclaimed))
     return seen
@@ -107,8 +107,8 @@ def _is_suite(path: Path) -> bool:
 
 def _describe_unclaimed(path: Path) -> str:
     return (
-        f"{near(path)}: no suite uses this baseline; was its suite renamed, moved or deleted? Bring the "
-        f"suite back; or `ireval baseline prune {near(path.parent)} --yes` deletes the baseline"
+        f"{display_path(path)}: no suite uses this baseline; was its suite renamed, moved or deleted? Bring the "
+        f"suite back; or `ireval baseline prune {display_path(path.parent)} --yes` deletes the baseline"
     )
 
 
@@ -153,10 +153,10 @@ def absent(folder: Path) -> Iterator[tuple[str, bool]]:
     """A message for each missing submodule below the folder, and whether it is expected to contain suites."""
     # a run of the whole repository may leave out submodules on purpose; a run of a folder inside means the suites there
     try:
-        paths = absent_submodules(folder)
+        paths = list_absent_submodules(folder)
     except IrevalError:  # git does not say
         return
     for path in paths:
-        ours = root_of(folder) != Path(os.path.realpath(folder))
-        said = f"{near(path)}: this submodule is not checked out, and it may contain suites"
-        yield f"{said}: git submodule update --init {near(path)}", ours
+        ours = find_root(folder) != Path(os.path.realpath(folder))
+        said = f"{display_path(path)}: this submodule is not checked out, and it may contain suites"
+        yield f"{said}: git submodule update --init {display_path(path)}", ours

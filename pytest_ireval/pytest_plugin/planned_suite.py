@@ -17,7 +17,7 @@ from pytest_ireval.gate.acceptance import Proposal
 from pytest_ireval.gate.changed_since import files_of_suite
 from pytest_ireval.gate.last_run import KeptRankings
 from pytest_ireval.pytest_plugin.worker_lock import hold_if_free
-from pytest_ireval.repositories.branches import Changes
+from pytest_ireval.repositories.changed_files import Changes
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.suite.suite import Suite

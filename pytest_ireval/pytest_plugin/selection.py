@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_ireval.baseline.at_base import Base, contents_then, path_from_top
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
 from pytest_ireval.gate.changed_since import IN_ANY_CASE, Repositories, reason_of
 from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite
-from pytest_ireval.repositories.branches import Changes
-from pytest_ireval.repositories.git import short_name
+from pytest_ireval.repositories.changed_files import Changes
+from pytest_ireval.repositories.git import short_ref
+from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count
@@ -81,7 +81,7 @@ def with_unaffected(result: RunResult, since: str | None, suites: Sequence[Plann
         result,
         suites=tuple(_explained(suite, reasons[suite.name] or "") for suite in result.suites),
         verdict="pass" if passes else result.verdict,
-        changed_since=short_name(since),
+        changed_since=short_ref(since),
         unaffected=tuple(name for name, reason in reasons.items() if reason is None),
     )
 
@@ -94,7 +94,7 @@ def _explained(suite: SuiteResult, reason: str) -> SuiteResult:
 
 INI = "ireval_baseline_lowering"
 MODES = ("report", "fail")
-BASE = pytest.StashKey[Base]()
+BASE = pytest.StashKey[BaseRef]()
 """The answers of git about the base so far."""
 
 
@@ -120,7 +120,7 @@ def circumstances_of(config: pytest.Config, today: date) -> Circumstances:
     """For all suites of a process; the answers of git about the base are kept there."""
     base, fails = branch_of(config)
     if base and BASE not in config.stash:
-        config.stash[BASE] = Base(base)
+        config.stash[BASE] = BaseRef(base)
     return Circumstances(today, config.stash.get(BASE, None), fails)
 
 
@@ -128,17 +128,17 @@ INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproj
 STRICT = re.compile(rf"^[^#;\n]*{INI}[\"']?\s*=\s*[\"']?fail".encode(), re.MULTILINE)
 
 
-def relaxed_setting(config: pytest.Config, base: Base, folders: Iterable[Path]) -> str:
+def relaxed_setting(config: pytest.Config, base: BaseRef, folders: Iterable[Path]) -> str:
     """Say that a lowered baseline only warns, although an ini file at the merge base lets it fail; else empty."""
     if branch_of(config).lowering_fails or any(INI in word for word in config.invocation_params.args):
         return ""
     for folder in folders:
         with suppress(BaselineError):  # each suite says that there is no base
-            tree = base.of(folder)
+            tree = base.find_tree(folder)
             real = folder.resolve()
             for home in (each for each in (real, *real.parents) if each.is_relative_to(tree.base.top)):
-                names = [path_from_top(tree, home / name) for name in INI_FILES]
-                for path, content in contents_then(tree, names).items():
+                names = [tree.path_from_top(home / name) for name in INI_FILES]
+                for path, content in tree.read_files(names).items():
                     if STRICT.search(content):
                         return (
                             f"{INI} is {config.getini(INI)} here, but fail in {path} at {tree.base}, so a lowered "

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from pytest_ireval.errors import BaselineError, Problem, shown
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 """Seconds that git may take."""
+LONG_TIMEOUT = 300.0
+"""The same where a partial clone may fetch contents from far away, or git looks at all files of a large repository."""
 OF_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 """Git sets them for hooks, relative to another folder; the repository is the one that holds the files."""
 AT_ONCE = 500
@@ -36,35 +38,39 @@ class CommitState(NamedTuple):
     do not count: they are being written."""
 
 
-def commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitState:
+def read_commit_state(folder: Path, took_part: Iterable[Path] = ()) -> CommitState:
     """The state of the repository that holds ``folder``; never an error."""
-    said = git(folder, "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", *WITHOUT_BASELINES)
-    if said is None:
+    output = git_output(
+        folder, "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", *WITHOUT_BASELINES
+    )
+    if output is None:
         return CommitState()
-    lines = said.decode("utf-8", "replace").splitlines()
+    lines = output.decode("utf-8", "replace").splitlines()
     heads = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# ") and " " in line[2:])
     commit, branch = heads.get("branch.oid", ""), heads.get("branch.head", "")
     return CommitState(
         "" if commit == "(initial)" else commit,
         "" if branch == "(detached)" else branch,
-        any(not line.startswith("#") for line in lines) or _any_untracked(folder, took_part),
+        any(not line.startswith("#") for line in lines) or _has_untracked(folder, took_part),
     )
 
 
-def _any_untracked(folder: Path, files: Iterable[Path]) -> bool:
+def _has_untracked(folder: Path, files: Iterable[Path]) -> bool:
     """Tell whether git neither tracks nor ignores one of the files."""
-    root = root_of(folder)
+    root = find_root(folder)
     real = {Path(os.path.realpath(file.parent), file.name) for file in files}
     inside = sorted(file.relative_to(root).as_posix() for file in real if root and file.is_relative_to(root))
     below = [f":(literal){name}" for name in inside]
     how = ("ls-files", "-z", "--others", "--exclude-standard", "--")
     for first in range(0, len(below), AT_ONCE):
-        if git(root or folder, *how, *below[first : first + AT_ONCE]) != b"":  # without an answer it may be dirty
+        if (
+            git_output(root or folder, *how, *below[first : first + AT_ONCE]) != b""
+        ):  # without an answer it may be dirty
             return True
     return False
 
 
-def full_name(ref: str, folder: Path) -> str:
+def full_ref(ref: str, folder: Path) -> str:
     """``refs/remotes/origin/main~2`` for ``origin/main~2``; the same for what names no ref, as the id of a commit.
 
     If a tag and a branch have the same name, git takes the tag: the right to push tags would be enough to choose the
@@ -74,98 +80,94 @@ def full_name(ref: str, folder: Path) -> str:
     rest = ref[len(name) :]
     if not name or name.startswith("-") or name in ("HEAD", "@"):
         return ref
-    names = (f"{each}{name}" for each in FOLDERS)
-    said = git(folder, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", *names)
-    found = {}
-    for line in os.fsdecode(said or b"").splitlines():
+    names = (f"{folder_of_refs}{name}" for folder_of_refs in FOLDERS)
+    output = git_output(folder, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", *names)
+    commits = {}
+    for line in os.fsdecode(output or b"").splitlines():
         of_tag, commit, full = line.split(" ")
         if full.endswith(name) and full.removesuffix(name) in FOLDERS:  # git also lists what lies below such a name
-            found[full] = commit or of_tag
-    if len(set(found.values())) > 1:
-        several = ", ".join(f"{full} ({commit[:DIGITS]})" for full, commit in sorted(found.items()))
-        best = max(found, key=lambda full: FOLDERS.index(full.removesuffix(name)))
-        complaint = f"{len(found)} refs are named {shown(name)}, and they are different commits: {several}"
+            commits[full] = commit or of_tag
+    if len(set(commits.values())) > 1:
+        several = ", ".join(f"{full} ({commit[:DIGITS]})" for full, commit in sorted(commits.items()))
+        best = max(commits, key=lambda full: FOLDERS.index(full.removesuffix(name)))
+        complaint = f"{len(commits)} refs are named {shown(name)}, and they are different commits: {several}"
         raise BaselineError(Problem(complaint, suggestion=f"write {best}{rest} if you mean the branch"))
-    return f"{min(found)}{rest}" if found and not rest.startswith("@{") else ref  # main@{u} is asked of a short name
+    return (
+        f"{min(commits)}{rest}" if commits and not rest.startswith("@{") else ref
+    )  # main@{u} is asked of a short name
 
 
-def short_name(ref: str) -> str:
+def short_ref(ref: str) -> str:
     """The name as people write it: ``origin/main``."""
     return re.sub("^refs/(heads|remotes|tags)/", "", ref)
 
 
-def content_at(ref: str, path: Path) -> bytes | None:
+def read_at_ref(ref: str, path: Path) -> bytes | None:
     """The content of a file at a ref; None if there was no such file. A ref that git does not know is an error."""
-    folder = standing(path.absolute().parent)
-    ref = full_name(ref, folder)
-    _checked_commit(ref, folder)
-    return blob(f"{ref}:./{path.absolute().relative_to(folder).as_posix()}", folder)
+    folder = find_existing_folder(path.absolute().parent)
+    ref = full_ref(ref, folder)
+    _require_commit(ref, folder)
+    return git_output(folder, "cat-file", "blob", f"{ref}:./{path.absolute().relative_to(folder).as_posix()}")
 
 
-def blob(name: str, folder: Path) -> bytes | None:
-    """The content with a name such as ``REF:./path``; None if git has no such content."""
-    return git(folder, "cat-file", "blob", name)
-
-
-class _Answer(NamedTuple):
-    """Git's answer."""
+class GitAnswer(NamedTuple):
+    """What git wrote, and whether it succeeded."""
 
     status: int | None
     """0: it did what it was asked; None: there is no git, or it did not end in time."""
     out: bytes
-    said: str
-    """Git's complaint."""
+    complaint: str
 
 
-def git(folder: Path, *arguments: str) -> bytes | None:
+def git_output(folder: Path, *arguments: str) -> bytes | None:
     """The output of git; None if git or the repository is missing, or git fails or does not end in time."""
-    answer = asked(folder, *arguments)
+    answer = run_git(folder, *arguments)
     return answer.out if answer.status == 0 else None
 
 
-def asked(folder: Path, *arguments: str, given: bytes = b"", patience: float = 0.0) -> _Answer:
-    """Git's answer to ``given``, which says why git failed; ``patience`` is in seconds."""
+def run_git(folder: Path, *arguments: str, given: bytes = b"", timeout: float | None = None) -> GitAnswer:
+    """Run git with the input ``given``; the answer says why git failed. ``timeout`` is in seconds, 20 unless given."""
     environment = {name: value for name, value in os.environ.items() if name not in OF_HOOKS}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
     try:
         done = subprocess.run(  # noqa: S603 - the program is git, and arguments are no shell's
-            ["git", "-C", str(standing(folder.absolute())), *arguments],  # noqa: S607 - the git that the user has
+            ["git", "-C", str(find_existing_folder(folder.absolute())), *arguments],  # noqa: S607 - the git that the user has
             check=False,
             capture_output=True,
             input=given,
-            timeout=patience or PATIENCE,
+            timeout=timeout or TIMEOUT,
             env=environment,
         )
     except subprocess.TimeoutExpired as error:
-        return _Answer(None, b"", f"git did not answer within {error.timeout:g} seconds")
+        return GitAnswer(None, b"", f"git did not answer within {error.timeout:g} seconds")
     except (OSError, ValueError):
-        return _Answer(None, b"", "git is not installed; install it where the gate runs")
-    return _Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+        return GitAnswer(None, b"", "git is not installed; install it where the gate runs")
+    return GitAnswer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
 
 
-def standing(folder: Path) -> Path:
+def find_existing_folder(folder: Path) -> Path:
     """The folder, or the nearest one above it that exists: git is also asked about removed folders."""
     while not folder.is_dir() and folder != folder.parent:
         folder = folder.parent
     return folder
 
 
-def _checked_commit(ref: str, folder: Path) -> None:
-    if ref and not ref.startswith("-") and git(folder, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"):
+def _require_commit(ref: str, folder: Path) -> None:
+    if ref and not ref.startswith("-") and git_output(folder, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}"):
         return
-    if git(folder, "rev-parse", "--git-dir") is None:
+    if git_output(folder, "rev-parse", "--git-dir") is None:
         raise BaselineError(Problem("is not in a git repository, or git is not installed", place=str(folder)))
     complaint = f"git does not know the commit {shown(ref)} here"
     raise BaselineError(Problem(complaint, suggestion="a shallow clone may not have it: run git fetch --unshallow"))
 
 
-def root_of(folder: Path) -> Path | None:
+def find_root(folder: Path) -> Path | None:
     """The top of the repository that really holds a folder; found without asking git, None where there is none."""
     real = Path(os.path.realpath(folder))
     return next((each for each in (real, *real.parents) if (each / ".git").exists()), None)
 
 
-def places_of(path: Path, root: Path) -> tuple[str, ...]:
+def find_places(path: Path, root: Path) -> tuple[str, ...]:
     """The places of an absolute path below a repository, seen from its ``root``; none if it lies elsewhere.
 
     A path through links has several: its own name, and the targets of the links. Git names the former when a link
@@ -173,12 +175,12 @@ def places_of(path: Path, root: Path) -> tuple[str, ...]:
     """
     written, real = str(path), os.path.realpath(path)
     if written == real:
-        return _below(path, root)
+        return _find_below(path, root)
     ways = (path, Path(os.path.realpath(path.parent), path.name), Path(real))
-    return tuple(dict.fromkeys(place for way in ways for place in _below(way, root)))
+    return tuple(dict.fromkeys(place for way in ways for place in _find_below(way, root)))
 
 
-def _below(path: Path, root: Path) -> tuple[str, ...]:
+def _find_below(path: Path, root: Path) -> tuple[str, ...]:
     parents = (each for each in (path, *path.parents) if os.path.realpath(each) == str(root))
     above = root if path.is_relative_to(root) else next(parents, None)
     if above is None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.baseline.trees import hash_of
+from pytest_ireval.baseline.trees import compute_hash
 from pytest_ireval.data.document_texts import TITLES, URLS
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.plugin_types import source
@@ -293,7 +293,7 @@ def _make_solr_index(address: str, options: SolrOptions) -> IndexRequests:
             found["stored"] = {"handler /select": {name: handler[name] for name in _OF_HANDLER if name in handler}}
         if "schema" in answers:
             schema = answers["schema"]["schema"]
-            found |= {"mapping": hash_of(schema), "details": _collect_schema_details(schema)}
+            found |= {"mapping": compute_hash(schema), "details": _collect_schema_details(schema)}
         return found
 
     handler = f"{address}/config/requestHandler?componentName=/select&expandParams=true"

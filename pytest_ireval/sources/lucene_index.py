@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from pytest_ireval.baseline.trees import hash_of
+from pytest_ireval.baseline.trees import compute_hash
 from pytest_ireval.sources.index import COPIES, IndexRequests, Look, remove_keys
 from pytest_ireval.sources.live_request import find_placeholders
 from pytest_ireval.sources.searched_fields import find_unknown_fields
@@ -73,7 +73,7 @@ def _read_lucene_facts(answers: Mapping[str, Any]) -> dict[str, Any]:
         # In _meta is what people write there, such as the time of the build: no search looks at it.
         fields = [remove_keys(answers["mapping"][name]["mappings"], "_meta") for name in settings]
         analysis = [[each.get("analysis"), each.get("similarity")] for each in settings.values()]
-        found["mapping"] = hash_of([fields, analysis])
+        found["mapping"] = compute_hash([fields, analysis])
         found["details"] = _collect_details(fields, list(settings.values()))
     return found
 

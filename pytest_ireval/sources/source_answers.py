@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baseline.index_facts import IndexFacts, index_facts, one_index
+from pytest_ireval.baseline.index_facts import IndexFacts, index_facts, merge_index_facts
 from pytest_ireval.baseline.trees import prune_tree
 from pytest_ireval.data.coerce import as_rankings, some
 from pytest_ireval.data.formats.reader import Reading
@@ -59,7 +59,7 @@ def fetch_answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
     later = (_fetch_answer(source, replace(again, repetition=number)) for number in range(2, source.repeat + 1))
     found = (first, *later)
     with _name_source_in_errors(source, request):
-        index, notes = one_index([facts for answer in found for facts in answer.facts])
+        index, notes = merge_index_facts([facts for answer in found for facts in answer.facts])
     return (first._replace(facts=(index,), notes=(*first.notes, *notes)), *found[1:])
 
 

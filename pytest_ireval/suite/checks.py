@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baseline.files import ANCHOR, is_anchor, suite_of
+from pytest_ireval.baseline.files import ANCHOR, is_anchor, suite_name_of
 from pytest_ireval.errors import Problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import text_of
@@ -42,7 +42,7 @@ def find_contradictions(given: Given) -> list[Problem]:
 def _check_name(given: Given) -> Iterator[Problem]:
     if is_anchor(given.name):
         complaint = f"{given.name!r} is the name of an anchor: files of anchors end in {ANCHOR}"
-        yield problem_at(given.tree, ("suite",), complaint, f"use another name: {suite_of(given.name)}")
+        yield problem_at(given.tree, ("suite",), complaint, f"use another name: {suite_name_of(given.name)}")
 
 
 def _check_depth(given: Given) -> Iterator[Problem]:

@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from pytest_ireval.errors import shown
-from pytest_ireval.repositories.branches import Files, lies_in, names_below
-from pytest_ireval.repositories.git import places_of, root_of
+from pytest_ireval.repositories.changed_files import Files, lies_in, names_below
+from pytest_ireval.repositories.git import find_places, find_root
 from pytest_ireval.suite.scalars import Scalar, UnfitError, place_of, plain_value
 from pytest_ireval.suite.suite import Pattern, Watch
 
@@ -31,10 +31,10 @@ def read_watch(value: object) -> Watch:
     if mistake := next(_mistakes(glob), None):
         raise UnfitError(f"{shown(text)} {mistake[0]}", mistake[1])
     folder = Path(os.path.abspath(value.folder if isinstance(value, Scalar) else ""))
-    root = root_of(folder)
+    root = find_root(folder)
     _refuse_machine_path(glob, root)
     pattern = pattern_of(glob, (root or folder) if glob.startswith("/") else folder)
-    if root is not None and not places_of(pattern.base, root):
+    if root is not None and not find_places(pattern.base, root):
         raise UnfitError(f"{shown(text)} is outside of the repository: git knows nothing about {pattern.base}")
     return Watch(text, place_of(value), pattern, text.startswith("!"))
 
@@ -86,7 +86,7 @@ def find_watched(watches: Sequence[Watch], files: Files, root: Path) -> tuple[st
         (place, watch.pattern.wild)
         for watch in watches
         if watch.excludes
-        for place in places_of(watch.pattern.base, root)
+        for place in find_places(watch.pattern.base, root)
     ]
     for watch in (each for each in watches if not each.excludes):
         for file in find_fitting(watch.pattern, files, root):
@@ -97,7 +97,7 @@ def find_watched(watches: Sequence[Watch], files: Files, root: Path) -> tuple[st
 
 def find_fitting(pattern: Pattern, files: Files, root: Path) -> Iterator[str]:
     """The files that fit a pattern, and submodules and links in which a file may fit it."""
-    for place in places_of(pattern.base, root):
+    for place in find_places(pattern.base, root):
         yield from _above(files.names, place)
         for file in names_below(files.names, place):
             if _fits(pattern.wild, _parts(file, place), file in files.folders):

@@ -1,6 +1,6 @@
 """Baselines made for tests, and whether two say the same."""
 
-from pytest_ireval.baseline.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, StoredMetric
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
 
@@ -12,7 +12,7 @@ SECOND = Acceptance("2026-11-20T08:30:00Z", "b" * 40, "synonyms", dirty=True, re
 
 def baseline_of(lists=None, grades=None, *, suite="shop", acceptances=(FIRST,), values=None, **more):
     """A small baseline; ``values`` are of nDCG@10 by query."""
-    prints = fingerprints_of_judgments(judgments_from(grades or GRADES, grades="float"))
+    prints = fingerprint_judgments(judgments_from(grades or GRADES, grades="float"))
     values = {"q1": 0.75, "q2": 1.0} if values is None else values
     mean = sum(values.values()) / len(values) if values else None
     defaults = {

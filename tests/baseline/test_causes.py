@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from made_baselines import GRADES, LISTS, baseline_of
 
-from pytest_ireval.baseline.changes import cause_between, cause_of, changed_queries
+from pytest_ireval.baseline.changes import find_cause, find_cause_between, find_changed_queries
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import NO_JUDGMENTS, Search
 from pytest_ireval.baseline.writing import write_baseline
@@ -23,7 +23,7 @@ def baseline(tmp_path):
 
 
 def cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judged=True, prints=None, source=""):
-    return cause_of(
+    return find_cause(
         baseline,
         rankings=rankings_from(lists or LISTS),
         judgments=judgments_from(grades or GRADES) if judged else None,
@@ -66,19 +66,19 @@ def test_rankings_that_changed_are_counted(baseline):
     ],
 )
 def test_a_ranking_is_the_same_only_document_by_document(now, changed):
-    assert changed_queries([rankings_from(LISTS)], [rankings_from(now)], 10) == changed
+    assert find_changed_queries([rankings_from(LISTS)], [rankings_from(now)], 10) == changed
 
 
 def test_only_the_first_documents_count():
-    assert changed_queries([rankings_from(LISTS)], [rankings_from({"q1": ["a", "b", "x"]})], 2) == ()
-    assert changed_queries([rankings_from(LISTS)], [rankings_from({"q1": ["a", "x"]})], 2) == ("q1",)
+    assert find_changed_queries([rankings_from(LISTS)], [rankings_from({"q1": ["a", "b", "x"]})], 2) == ()
+    assert find_changed_queries([rankings_from(LISTS)], [rankings_from({"q1": ["a", "x"]})], 2) == ("q1",)
 
 
 def test_answers_that_were_given_before_are_no_change():
     before = [rankings_from({"q": ["a", "b"], "r": ["a"]}), rankings_from({"q": ["b", "a"], "r": ["a"]})]
     now = [rankings_from({"q": ["b", "a"], "r": ["a"]}), rankings_from({"q": ["b", "a"], "r": ["d"]})]
 
-    assert changed_queries(before, now, 10) == ("r",)
+    assert find_changed_queries(before, now, 10) == ("r",)
 
 
 def test_edited_judgments_are_named(baseline):
@@ -154,7 +154,7 @@ def test_metrics_that_are_defined_otherwise(baseline):
 def test_two_baselines_are_compared_like_a_baseline_and_now():
     after = baseline_of({**LISTS, "q1": ["b"]}, {**GRADES, "q2": {"a": 0}})
 
-    assert cause_between(baseline_of(), after) == Cause(
+    assert find_cause_between(baseline_of(), after) == Cause(
         rankings=1, compared=3, judgments=1, edited=1, edits=(JudgmentEdit("q2", "a", 1, 0),)
     )
 
@@ -178,4 +178,4 @@ def test_judges_that_came_and_went_are_named(tmp_path, before, now, said):
     stored = read_baseline(tmp_path, "shop")
 
     assert stored.judgments.judges == before
-    assert cause_between(stored, judged_by(now)).judges == said
+    assert find_cause_between(stored, judged_by(now)).judges == said

@@ -14,7 +14,7 @@ from pytest_ireval.baseline.text import Damage, decode_baseline, encode_baseline
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.errors import BaselineError
 
-AGAIN = 'accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"'
+AGAIN = 'accept again: pytest --ireval . -k shop --ireval-update --ireval-force --ireval-reason "…"'
 TEXT = encode_baseline(baseline_of(acceptances=(FIRST, SECOND)))
 
 
@@ -78,8 +78,8 @@ def test_what_was_committed_heals_it(path, git):
     path.write_bytes(TEXT.replace(b'["b", "a"]', b'["a", "b"]'))
 
     assert complaint(path).endswith(
-        "\n  take what was committed: git checkout HEAD -- shop.baseline; then accept again: pytest --ireval SUITE "
-        '--ireval-update --ireval-reason "…"'
+        "\n  take what was committed: git checkout HEAD -- shop.baseline; then accept again: pytest --ireval . "
+        '-k shop --ireval-update --ireval-reason "…"'
     )
 
 
@@ -155,7 +155,8 @@ def test_the_file_of_another_suite(path):
         read_baseline(path.parent, "blog")
     assert str(error.value) == (
         "blog.baseline\n  is the baseline of suite 'shop'\n"
-        f"  git checkout HEAD -- blog.baseline restores what was committed; if the suite was renamed, {AGAIN}"
+        "  git checkout HEAD -- blog.baseline restores what was committed; if the suite was renamed, "
+        f"{AGAIN.replace('shop', 'blog')}"
     )
 
 

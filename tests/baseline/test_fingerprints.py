@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from pytest_ireval.baseline import fingerprints
 from pytest_ireval.baseline.fingerprints import (
-    fingerprint_of_policies,
-    fingerprint_of_queries,
-    fingerprint_of_rankings,
-    fingerprint_of_text,
-    fingerprints_of_judgments,
+    fingerprint_judgments,
+    fingerprint_policies,
+    fingerprint_queries,
+    fingerprint_rankings,
+    fingerprint_text,
 )
 from pytest_ireval.data.from_objects import judgments_from, queries_from, rankings_from
 from pytest_ireval.results.evaluation import Policies
@@ -21,22 +21,22 @@ POLICIES = Policies("trec", "error", "zero", "irrelevant", depth=100)
 
 
 def of_judgments(grades):
-    return fingerprints_of_judgments(judgments_from(grades, grades="float"))
+    return fingerprint_judgments(judgments_from(grades, grades="float"))
 
 
 def test_a_fingerprint_has_sixteen_digits_and_never_changes_between_versions():
-    assert fingerprint_of_text("run: candidate.trec") == "d0963ca5bacce13b"
-    assert fingerprint_of_queries(queries_from({"q1": "red mug"})) == "3d34239434e1beed"
-    assert fingerprint_of_rankings(rankings_from({"q1": ["a", "b"]})) == "553cd7f58778e3fb"
+    assert fingerprint_text("run: candidate.trec") == "d0963ca5bacce13b"
+    assert fingerprint_queries(queries_from({"q1": "red mug"})) == "3d34239434e1beed"
+    assert fingerprint_rankings(rankings_from({"q1": ["a", "b"]})) == "553cd7f58778e3fb"
     assert of_judgments({"q1": {"a": 1}}).whole == "6d8463c316fbb91b"
-    assert fingerprint_of_policies(POLICIES) == "946c89444931dcd2"
+    assert fingerprint_policies(POLICIES) == "946c89444931dcd2"
 
 
 def test_queries_in_another_order_are_the_same():
     rows = [{"id": "q1", "text": "mug", "segment": "head"}, {"id": "q2", "text": "pot", "segment": "tail"}]
     turned = [dict(reversed(row.items())) for row in reversed(rows)]
 
-    assert fingerprint_of_queries(queries_from(rows)) == fingerprint_of_queries(queries_from(turned))
+    assert fingerprint_queries(queries_from(rows)) == fingerprint_queries(queries_from(turned))
 
 
 def test_every_part_of_queries_counts():
@@ -49,7 +49,7 @@ def test_every_part_of_queries_counts():
         [{"id": "q1", "text": "mug"}],
         [*rows, {"id": "q2", "text": "", "segment": ""}],
     ]
-    found = {fingerprint_of_queries(queries_from(each)) for each in [rows, *others]}
+    found = {fingerprint_queries(queries_from(each)) for each in [rows, *others]}
 
     assert len(found) == 7
 
@@ -94,8 +94,8 @@ def test_grades_of_subtopics_count():
     one = judgments_from({"q": {"a": {"s1": 1, "s2": 2}}})
     other = judgments_from({"q": {"a": {"s1": 2, "s2": 2}}})
 
-    assert fingerprints_of_judgments(one).grades_of != fingerprints_of_judgments(other).grades_of
-    assert fingerprints_of_judgments(one).grades["q"] == {"a": 2.0}
+    assert fingerprint_judgments(one).grades_of != fingerprint_judgments(other).grades_of
+    assert fingerprint_judgments(one).grades["q"] == {"a": 2.0}
 
 
 def test_too_many_judgments_are_not_kept(monkeypatch):
@@ -106,17 +106,17 @@ def test_too_many_judgments_are_not_kept(monkeypatch):
 
 
 def test_the_order_of_documents_counts_and_that_of_queries_does_not():
-    one = fingerprint_of_rankings(rankings_from({"q1": ["a", "b"], "q2": []}))
+    one = fingerprint_rankings(rankings_from({"q1": ["a", "b"], "q2": []}))
 
-    assert one == fingerprint_of_rankings(rankings_from({"q2": [], "q1": ["a", "b"]}))
-    assert one != fingerprint_of_rankings(rankings_from({"q1": ["b", "a"], "q2": []}))
-    assert one != fingerprint_of_rankings(rankings_from({"q1": ["a", "b"]}))
-    assert one == fingerprint_of_rankings(rankings_from({"q1": ["a", "b", "c"], "q2": []}), depth=2)
+    assert one == fingerprint_rankings(rankings_from({"q2": [], "q1": ["a", "b"]}))
+    assert one != fingerprint_rankings(rankings_from({"q1": ["b", "a"], "q2": []}))
+    assert one != fingerprint_rankings(rankings_from({"q1": ["a", "b"]}))
+    assert one == fingerprint_rankings(rankings_from({"q1": ["a", "b", "c"], "q2": []}), depth=2)
 
 
 def test_every_policy_counts():
     found = {
-        fingerprint_of_policies(each)
+        fingerprint_policies(each)
         for each in (
             POLICIES,
             replace(POLICIES, ties="input"),

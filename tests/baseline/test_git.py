@@ -5,22 +5,22 @@ from pathlib import Path
 import pytest
 from made_baselines import FIRST, LISTS, SECOND, baseline_of, content
 
-from pytest_ireval.baseline.reading import read_baseline, read_baseline_at
+from pytest_ireval.baseline.reading import read_baseline, read_baseline_at_ref
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.errors import BaselineError
 from pytest_ireval.repositories import git as git_module
-from pytest_ireval.repositories.git import CommitState, commit_state, content_at
+from pytest_ireval.repositories.git import CommitState, read_at_ref, read_commit_state
 
 
 def test_commit_branch_and_whether_files_differ(git):
     head = git("rev-parse", "HEAD")
-    assert commit_state(Path()) == CommitState(head, "main", dirty=False)
+    assert read_commit_state(Path()) == CommitState(head, "main", dirty=False)
 
     Path("new.py").write_text("not tracked\n")
-    assert commit_state(Path()) == CommitState(head, "main", dirty=False)
+    assert read_commit_state(Path()) == CommitState(head, "main", dirty=False)
 
     Path("code.py").write_text("2\n")
-    assert commit_state(Path()) == CommitState(head, "main", dirty=True)
+    assert read_commit_state(Path()) == CommitState(head, "main", dirty=True)
 
 
 def test_a_file_that_took_part_and_that_git_does_not_know_makes_the_tree_dirty(git, tmp_path):
@@ -32,9 +32,9 @@ def test_a_file_that_took_part_and_that_git_does_not_know_makes_the_tree_dirty(g
     head = git("rev-parse", "HEAD")
 
     def dirty(*names):
-        return commit_state(Path(), [tmp_path / name for name in names]).dirty
+        return read_commit_state(Path(), [tmp_path / name for name in names]).dirty
 
-    assert commit_state(Path(), [tmp_path / "data/qrels.txt"]) == CommitState(head, "main", dirty=True)
+    assert read_commit_state(Path(), [tmp_path / "data/qrels.txt"]) == CommitState(head, "main", dirty=True)
     assert dirty("linked/qrels.txt")
     assert not dirty("code.py", "run.trec", "none.txt", "../elsewhere.txt")
     git("add", "data")
@@ -45,14 +45,14 @@ def test_a_file_that_took_part_and_that_git_does_not_know_makes_the_tree_dirty(g
 def test_names_of_files_that_took_part_are_no_patterns(git, tmp_path):
     Path("other.txt").write_text("")
 
-    assert not commit_state(Path(), [tmp_path / "*.txt", tmp_path / ":(top)"]).dirty
+    assert not read_commit_state(Path(), [tmp_path / "*.txt", tmp_path / ":(top)"]).dirty
 
 
 def test_many_files_that_took_part_are_asked_for_in_parts(git, tmp_path, monkeypatch):
     monkeypatch.setattr(git_module, "AT_ONCE", 2)
     Path("x5").write_text("")
 
-    assert commit_state(Path(), [tmp_path / f"x{number}" for number in range(7)]).dirty
+    assert read_commit_state(Path(), [tmp_path / f"x{number}" for number in range(7)]).dirty
 
 
 def test_a_changed_baseline_makes_nothing_dirty(git):
@@ -62,18 +62,18 @@ def test_a_changed_baseline_makes_nothing_dirty(git):
 
     write_baseline(Path("suites/baselines"), baseline_of(acceptances=(FIRST, SECOND)))
 
-    assert not commit_state(Path("suites")).dirty
-    assert not commit_state(Path("suites/baselines")).dirty
+    assert not read_commit_state(Path("suites")).dirty
+    assert not read_commit_state(Path("suites/baselines")).dirty
 
 
 def test_a_folder_that_does_not_exist_yet_belongs_to_the_repository_around_it(git):
-    assert commit_state(Path("to/come/baselines")).branch == "main"
+    assert read_commit_state(Path("to/come/baselines")).branch == "main"
 
 
 def test_a_detached_head_has_no_branch(git):
     git("checkout", "--quiet", "--detach")
 
-    assert commit_state(Path()) == CommitState(git("rev-parse", "HEAD"), "", dirty=False)
+    assert read_commit_state(Path()) == CommitState(git("rev-parse", "HEAD"), "", dirty=False)
 
 
 def test_in_a_hook_git_is_asked_all_the_same(git, monkeypatch):
@@ -81,28 +81,28 @@ def test_in_a_hook_git_is_asked_all_the_same(git, monkeypatch):
     monkeypatch.setenv("GIT_DIR", ".git")
     monkeypatch.setenv("GIT_INDEX_FILE", "elsewhere")
 
-    assert commit_state(Path("suites")) == CommitState(git("rev-parse", "HEAD"), "main", dirty=False)
+    assert read_commit_state(Path("suites")) == CommitState(git("rev-parse", "HEAD"), "main", dirty=False)
 
 
 def test_a_repository_without_commits_has_a_branch_only(git, tmp_path):
     git("init", "--quiet", "--initial-branch=main", "new")
 
-    assert commit_state(tmp_path / "new") == CommitState("", "main", dirty=False)
+    assert read_commit_state(tmp_path / "new") == CommitState("", "main", dirty=False)
 
 
 def test_outside_a_repository_and_without_git_there_is_nothing_to_say(tmp_path, monkeypatch):
-    assert commit_state(tmp_path) == CommitState()
+    assert read_commit_state(tmp_path) == CommitState()
     monkeypatch.setenv("PATH", "")
-    assert commit_state(tmp_path) == CommitState()
+    assert read_commit_state(tmp_path) == CommitState()
 
 
 def test_a_git_that_does_not_answer_is_not_waited_for(tmp_path, monkeypatch):
     (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(git_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(git_module, "TIMEOUT", 0.05)
 
-    assert commit_state(tmp_path) == CommitState()
+    assert read_commit_state(tmp_path) == CommitState()
 
 
 def test_git_shows_the_line_of_a_query_that_changed(git):
@@ -124,22 +124,22 @@ def test_a_baseline_is_read_at_a_ref_without_checking_it_out(git):
     git("commit", "--quiet", "-m", "old")
     write_baseline(Path("baselines"), new)
 
-    assert content(read_baseline_at("HEAD", Path("baselines"), "shop")) == content(old)
+    assert content(read_baseline_at_ref("HEAD", Path("baselines"), "shop")) == content(old)
     assert content(read_baseline(Path("baselines"), "shop")) == content(new)
-    assert read_baseline_at("HEAD~1", Path("baselines"), "shop") is None
+    assert read_baseline_at_ref("HEAD~1", Path("baselines"), "shop") is None
     git("mv", "baselines", "elsewhere")
-    assert content(read_baseline_at("main", Path("baselines"), "shop")) == content(old)
+    assert content(read_baseline_at_ref("main", Path("baselines"), "shop")) == content(old)
 
 
 def test_a_file_at_a_ref(git):
-    assert content_at("HEAD", Path("code.py")) == b"1\n"
-    assert content_at("HEAD", Path("none.py")) is None
+    assert read_at_ref("HEAD", Path("code.py")) == b"1\n"
+    assert read_at_ref("HEAD", Path("none.py")) is None
 
 
 @pytest.mark.parametrize("ref", ["nowhere", "--help", ""])
 def test_a_ref_that_git_does_not_know(git, ref):
     with pytest.raises(BaselineError) as error:
-        content_at(ref, Path("code.py"))
+        read_at_ref(ref, Path("code.py"))
 
     assert str(error.value) == (
         f"git does not know the commit {ref!r} here\n  a shallow clone may not have it: run git fetch --unshallow"
@@ -148,6 +148,6 @@ def test_a_ref_that_git_does_not_know(git, ref):
 
 def test_a_ref_outside_a_repository(tmp_path):
     with pytest.raises(BaselineError) as error:
-        content_at("HEAD", tmp_path / "code.py")
+        read_at_ref("HEAD", tmp_path / "code.py")
 
     assert str(error.value) == f"{tmp_path}\n  is not in a git repository, or git is not installed"

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval.baseline.at_base import Base
 from pytest_ireval.errors import BaselineError
-from pytest_ireval.repositories.branches import merge_base
+from pytest_ireval.repositories import merge_base
+from pytest_ireval.repositories.merge_base import find_merge_base
+from pytest_ireval.repositories.tree import BaseRef
 
 
 def commit(git, name):
@@ -54,12 +55,12 @@ def cloned(forked, tmp_path_factory):
 
 def complaint(ref, folder):
     with pytest.raises(BaselineError) as error:
-        Base(ref).of(folder)
+        BaseRef(ref).find_tree(folder)
     return str(error.value)
 
 
 def test_the_branch_began_where_both_were_one(forked):
-    found = merge_base("main", forked.top)
+    found = find_merge_base("main", forked.top)
 
     assert (found.commit, found.ref, found.notes) == (forked.fork, "main", ())
     assert str(found) == f"{forked.fork[:7]}, the merge base with main"
@@ -70,13 +71,13 @@ def test_a_detached_head_and_refs_of_any_kind(forked, ref):
     forked("tag", "v1", "main")
     forked("checkout", "--quiet", "--detach")
 
-    assert merge_base(ref, forked.top).commit == forked.fork
+    assert find_merge_base(ref, forked.top).commit == forked.fork
 
 
 def test_a_branch_that_only_origin_has_is_taken_from_there_and_this_is_said(cloned, forked):
     folder = cloned("--branch", "change")
 
-    found = merge_base("main", folder)
+    found = find_merge_base("main", folder)
 
     assert (found.commit, found.ref) == (forked.fork, "origin/main")
     assert found.notes == ("there is no main here, so origin/main is used",)
@@ -91,7 +92,7 @@ def test_of_several_merge_bases_one_is_taken_and_this_is_said(forked):
     forked("checkout", "--quiet", "change")
     commit(forked, "change again")
 
-    found = merge_base("main", forked.top)
+    found = find_merge_base("main", forked.top)
 
     other = ({one, two} - {found.commit}).pop()
     assert found.commit == forked("merge-base", "main", "HEAD")
@@ -124,13 +125,13 @@ def test_a_shallow_clone_of_one_branch_says_what_brings_the_other(cloned, forked
         f"  fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab, or {fetch} fetches the history"
     )
     in_folder(folder)(*fetch.split()[1:])
-    assert merge_base("main", folder).commit == forked.fork
+    assert find_merge_base("main", folder).commit == forked.fork
 
 
 def test_a_shallow_clone_that_is_deep_enough_is_enough(cloned, forked):
     folder = cloned("--depth=2", "--no-single-branch", "--branch", "change")
 
-    assert merge_base("main", folder).commit == forked.fork
+    assert find_merge_base("main", folder).commit == forked.fork
 
 
 def test_a_merge_commit_as_ci_checks_it_out_is_enough_for_its_first_parent(cloned, forked):
@@ -138,7 +139,7 @@ def test_a_merge_commit_as_ci_checks_it_out_is_enough_for_its_first_parent(clone
     forked("merge", "--quiet", "--no-edit", "change")
     folder = cloned("--depth=2", "--branch", "pull")
 
-    assert merge_base("HEAD^1", folder).commit == forked("rev-parse", "main")
+    assert find_merge_base("HEAD^1", folder).commit == forked("rev-parse", "main")
 
 
 def test_a_common_commit_is_not_believed_where_a_later_one_may_be_cut_off(git, tmp_path, tmp_path_factory):
@@ -151,7 +152,7 @@ def test_a_common_commit_is_not_believed_where_a_later_one_may_be_cut_off(git, t
     for number in range(6):
         commit(git, f"change {number}")
     git("merge", "--quiet", "--no-edit", "release")
-    whole = merge_base("main", tmp_path)
+    whole = find_merge_base("main", tmp_path)
     folder = tmp_path_factory.mktemp("clones") / "clone"
     address = tmp_path.resolve().as_uri()
     git("clone", "--quiet", "--depth=4", "--no-single-branch", "--branch", "change", address, str(folder))
@@ -214,7 +215,7 @@ def test_a_worktree(forked, tmp_path_factory):
     folder = tmp_path_factory.mktemp("trees") / "tree"
     forked("worktree", "add", "--quiet", "--detach", str(folder), "change")
 
-    assert merge_base("main", folder).commit == forked.fork
+    assert find_merge_base("main", folder).commit == forked.fork
 
 
 def test_of_a_submodule_it_is_the_submodule_s_own(forked, cloned, tmp_path_factory):
@@ -223,21 +224,19 @@ def test_of_a_submodule_it_is_the_submodule_s_own(forked, cloned, tmp_path_facto
     call("init", "--quiet", "--initial-branch=main")
     call("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "-b", "change", str(forked.top), "search")
 
-    tree = Base("main").of(above / "search" / "suites" / "baselines")
+    tree = BaseRef("main").find_tree(above / "search" / "suites" / "baselines")
 
     assert tree.base.commit == forked.fork
     assert tree.base.top == (above / "search").resolve()
 
 
 def test_git_is_asked_once_for_each_repository(forked, monkeypatch):
-    from pytest_ireval.repositories import branches
-
     calls = []
-    asked = branches.asked
-    monkeypatch.setattr(branches, "asked", lambda *words: calls.append(words[1]) or asked(*words))
-    base = Base("main")
+    run_git = merge_base.run_git
+    monkeypatch.setattr(merge_base, "run_git", lambda *words: calls.append(words[1]) or run_git(*words))
+    base = BaseRef("main")
 
-    trees = {id(base.of(Path(folder))) for folder in (".", "suites", "suites/baselines", ".")}
+    trees = {id(base.find_tree(Path(folder))) for folder in (".", "suites", "suites/baselines", ".")}
 
     assert len(trees) == 1
     assert calls == ["rev-parse", "merge-base"]

@@ -62,8 +62,8 @@ def test_a_merge_is_a_conflict_and_each_command_takes_one_side(branches, command
     assert read_complaint() == [
         "suites/baselines/shop.baseline:1",
         "  has the marks of a merge conflict",
-        f"  take either side: {OURS_AGAIN} or {THEIRS_AGAIN}; then accept again: pytest --ireval SUITE "
-        '--ireval-update --ireval-reason "…"',
+        f"  take either side: {OURS_AGAIN} or {THEIRS_AGAIN}; then accept again: pytest --ireval . "
+        '-k shop --ireval-update --ireval-reason "…"',
     ]
     assert settle(branches, command) == side
 
@@ -78,8 +78,8 @@ def test_a_merge_without_a_conflict_is_no_baseline_either(branches):
     take = f"git checkout {commit}^ -- suites/baselines/shop.baseline"
     assert read_complaint()[1:] == [
         "  is not what was accepted: it was merged by git or edited by hand",
-        f"  it was committed like this: take what was before: {take}; then accept again: pytest --ireval SUITE "
-        '--ireval-update --ireval-reason "…"',
+        f"  it was committed like this: take what was before: {take}; then accept again: pytest --ireval . "
+        '-k shop --ireval-update --ireval-reason "…"',
     ]
     assert settle(branches, take) == MAIN
 
@@ -110,6 +110,6 @@ def test_an_anchor_has_a_file_of_its_own(branches):
 
     command = OURS_AGAIN.replace("shop.", "shop.anchor.")
     assert f"  take either side: {command} or " in read_complaint("shop.anchor")[2]
-    assert "then pin again: ireval baseline anchor SUITE" in read_complaint("shop.anchor")[2]
+    assert "then pin again: ireval baseline anchor . --named shop" in read_complaint("shop.anchor")[2]
     subprocess.run(shlex.split(command), check=True)
     assert content(read_baseline(FOLDER, "shop.anchor"))["rankings"] == [{"q1": ["synonyms"]}]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.baseline.changes import changed_queries
+from pytest_ireval.baseline.changes import find_changed_queries
 from pytest_ireval.data import join
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
 from pytest_ireval.data.join import begin_alike, judge
@@ -29,7 +29,7 @@ def size(request, monkeypatch):
 @pytest.mark.usefixtures("size")
 @given(LISTS, LISTS, st.integers(1, 6))
 def test_changed_queries_are_those_with_other_first_documents(before, now, depth):
-    changed = changed_queries([rankings_from(before)], [rankings_from(now)], depth)
+    changed = find_changed_queries([rankings_from(before)], [rankings_from(now)], depth)
 
     assert changed == tuple(sorted(q for q in before if q in now and before[q][:depth] != now[q][:depth]))
 

@@ -29,7 +29,7 @@ def test_a_baseline_in_conflict_is_told_instead_of_asking_for_a_query(ireval, fo
         "",
         "error: baselines/shop.baseline:1\n"
         "  has the marks of a merge conflict\n"
-        '  accept again: pytest --ireval SUITE --ireval-update --ireval-force --ireval-reason "…"\n'
+        '  accept again: pytest --ireval shop.yaml --ireval-update --ireval-force --ireval-reason "…"\n'
         "there is no baseline to choose a query by: name a query with --query\n",
     )
 

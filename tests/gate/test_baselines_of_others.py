@@ -145,6 +145,6 @@ def test_so_is_an_anchor_of_another_suite(two, ireval):
     result.stdout.fnmatch_lines(
         [
             "*baselines/shop.anchor.baseline: is the baseline of suite 'blog.anchor'",
-            '*pin again: ireval baseline anchor SUITE --reason "…"',
+            '*pin again: ireval baseline anchor shop.ireval.yaml --reason "…"',
         ]
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pytest_ireval import Queries, load_registry, load_suite
-from pytest_ireval.baseline.record import Acceptance, StoredMetric, spreads_of
+from pytest_ireval.baseline.record import Acceptance, StoredMetric, round_spreads
 from pytest_ireval.gate import chance_of_red
 from pytest_ireval.gate.chance_of_red import estimate_chance_of_red
 from pytest_ireval.gate.sensitivity import Known
@@ -47,7 +47,7 @@ def chance(tmp_path, monkeypatch):
             name: StoredMetric(1, "pytest-ireval", None, dict(zip(ids, (values + shift).tolist(), strict=True)))
             for name, shift in (("nDCG@10", 0.0), ("RR@10", 0.001))
         }
-        accepted = Acceptance("2026-11-19", spreads=spreads_of([(name, 0.1) for name in known]))
+        accepted = Acceptance("2026-11-19", spreads=round_spreads([(name, 0.1) for name in known]))
         stored = SimpleNamespace(metrics=metrics, acceptances=(accepted,))
         weights = None if weights is None else np.array(weights, np.float64)
         run = None

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from pytest_ireval.baseline.fingerprints import fingerprints_of_judgments
+from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.data.from_objects import judgments_of_columns
 from pytest_ireval.data.tables import Table
 from pytest_ireval.gate.inputs import judgment_ages
@@ -60,8 +60,8 @@ def test_a_model_is_called_by_its_name_and_prompt_and_few_judges_are_kept():
     several = judged(judge=["ann", "bot", "bot", ""], model=["", "m 7", "m 7", ""], prompt=["", "1a2b", "1a2b", ""])
     many = judged(judge=[f"judge {n:02}" for n in range(25)])
 
-    assert fingerprints_of_judgments(several).judges == {"ann": 1, "m 7, prompt 1a2b": 2}
-    kept = fingerprints_of_judgments(many).judges
+    assert fingerprint_judgments(several).judges == {"ann": 1, "m 7, prompt 1a2b": 2}
+    kept = fingerprint_judgments(many).judges
     assert (len(kept), kept["judge 19"], kept["others"]) == (21, 1, 5)
 
 

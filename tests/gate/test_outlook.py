@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from pytest_ireval import load_suite
-from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, spreads_of
+from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, round_spreads
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.data.from_objects import rankings_from
 from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
@@ -50,7 +50,7 @@ def suite(tmp_path):
     values = {query: 0.6 if n % 2 else 0.4 for n, (query, *_) in enumerate(rows)}
     acceptances = (
         Acceptance("2026-01-01T00:00:00Z"),
-        Acceptance("2026-02-01T00:00:00Z", spreads=spreads_of([("nDCG@10", 0.1), ("nDCG@10 segment=tail", 0.3)])),
+        Acceptance("2026-02-01T00:00:00Z", spreads=round_spreads([("nDCG@10", 0.1), ("nDCG@10 segment=tail", 0.3)])),
     )
     write_baseline(tmp_path / "baselines", make_baseline(values, acceptances))
     return tmp_path / "shop.ireval.yaml"

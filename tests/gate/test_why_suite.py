@@ -80,7 +80,7 @@ def test_rankings_that_cannot_be_packed_make_their_suite_an_error_and_none_of_be
 
     accepted.run()
     assert (accepted.path / "ireval-report/rankings.zip").exists()
-    monkeypatch.setattr("pytest_ireval.gate.last_run.answers_of", no_memory)
+    monkeypatch.setattr("pytest_ireval.gate.last_run.collect_answers", no_memory)
 
     result = accepted.run("--ireval-update", "--ireval-reason", "none")
 

@@ -6,8 +6,8 @@ from textwrap import indent
 import pytest
 from toy_kinds import BEGINNING
 
-from pytest_ireval.repositories.branches import Files
-from pytest_ireval.repositories.git import places_of, root_of
+from pytest_ireval.repositories.changed_files import Files
+from pytest_ireval.repositories.git import find_places, find_root
 from pytest_ireval.suite.suite import Pattern, Place, Watch
 from pytest_ireval.suite.watches import find_fitting, find_watched, pattern_of
 
@@ -157,10 +157,10 @@ def test_a_file_behind_links_has_a_place_for_each_of_them(tmp_path):
     (root / "linked").symlink_to("real")
     (root / "b.txt").symlink_to("real/a.txt")
 
-    assert places_of(root / "linked" / "a.txt", root) == ("linked/a.txt", "real/a.txt")
-    assert places_of(root / "b.txt", root) == ("b.txt", "real/a.txt")
-    assert places_of(root / "none" / "x", root) == ("none/x",)
-    assert places_of(root, root) == ("",)
-    assert places_of(root.parent / "elsewhere", root) == ()
-    assert root_of(root / "linked") == root
-    assert root_of(root / "not" / "there" / "yet") == root
+    assert find_places(root / "linked" / "a.txt", root) == ("linked/a.txt", "real/a.txt")
+    assert find_places(root / "b.txt", root) == ("b.txt", "real/a.txt")
+    assert find_places(root / "none" / "x", root) == ("none/x",)
+    assert find_places(root, root) == ("",)
+    assert find_places(root.parent / "elsewhere", root) == ()
+    assert find_root(root / "linked") == root
+    assert find_root(root / "not" / "there" / "yet") == root

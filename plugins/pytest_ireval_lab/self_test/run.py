@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.changes import changed_queries
+from pytest_ireval.baseline.changes import find_changed_queries
 from pytest_ireval.data.rankings import Rankings, rankings_of
 from pytest_ireval.errors import InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import rankings_of_suite
@@ -362,7 +362,7 @@ def asked_again(
         answers=len(gathered.now.rankings),
         repeat=repeat,
         queries=len(material.population.queries),
-        lists=len({query for other in others for query in changed_queries((each,), (other,), suite.depth)}),
+        lists=len({query for other in others for query in find_changed_queries((each,), (other,), suite.depth)}),
         metrics=tuple(_metrics(gathered, stored, askings)),
         tolerances=tuple(_tolerances(stage, gathered, said, askings)),
         rules=tuple(SameAgain(o.id, o.verdict, o.headline) for o in said if o.compares),
