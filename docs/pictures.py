@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pytest_ireval import compare
 from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
-from pytest_ireval.report.charts.curves import detectable_chart
 from pytest_ireval.report.charts.drawing import draw_file
 from pytest_ireval.statistics.resolution import resolution
+from pytest_ireval_lab.commands.plan_online_command import draw_detectable
 from pytest_ireval_lab.online import Design
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -50,7 +50,7 @@ def online() -> str:
     """The change of a rate of 0.3 that an A/B test shows, by days."""
     design = Design(0.3, 0.05, 0.05)
     points = [(day, design.change(day * 500_000)) for day in range(1, 57)]
-    return draw_file(detectable_chart(points, (0.003,), design.rate))
+    return draw_detectable(points, (0.003,), design.rate)
 
 
 def comparison() -> str:

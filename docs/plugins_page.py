@@ -22,7 +22,7 @@ from pytest_ireval.plugin_api import InputFile
 from pytest_ireval.rules.context import Unjudged, Values
 from pytest_ireval.rules.side import Population, Side
 from pytest_ireval.suite import option_types as types
-from pytest_ireval_judgments import ClickedSearch
+from pytest_ireval_judgments.click_policies import ClickedSearch
 
 PAGE = Path(__file__).with_name("plugins.md")
 TABLES: dict[str, dict[str, type[Any]]] = {

@@ -17,23 +17,32 @@ from pytest_ireval.errors import Mistakes, Problem, did_you_mean, last_lines, on
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKind
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.progress import SILENT, Progress, Stopwatch
+from pytest_ireval.report.charts.panels import Curve, CurvePanel, draw_curves
+from pytest_ireval.report.data_files import recorded_run
+from pytest_ireval.report.markdown_text import inert, markdown_table
+from pytest_ireval.results.comparison import MetricComparison
 from pytest_ireval.results.evaluation import Grades
 from pytest_ireval.results.run_folder import is_run_folder
 from pytest_ireval.rules.question import slice_figures
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals
+from pytest_ireval.statistics.binomial import heads_at_most, share_limits
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 from pytest_ireval.statistics.orders import compare_orders
-from pytest_ireval.statistics.student import t_quantile
+from pytest_ireval.statistics.student import beta_quantile, t_quantile
+from pytest_ireval.text_table import escape_unprintable, format_table, truncate, wrap_text
 from pytest_ireval.words import format_count
 
 __all__ = [
     "SILENT",
     "Acceptance",
+    "Curve",
+    "CurvePanel",
     "DiagnosisKind",
     "Grades",
     "InputFile",
     "MeanEvidence",
+    "MetricComparison",
     "Mistakes",
     "Pairs",
     "Problem",
@@ -43,21 +52,33 @@ __all__ = [
     "ReportSection",
     "RuleKind",
     "SourceKind",
+    "Stopwatch",
+    "beta_quantile",
     "compare_orders",
     "did_you_mean",
+    "draw_curves",
     "drop_judgments",
     "end_program",
     "end_programs_on_signals",
+    "escape_unprintable",
     "first_documents",
     "format_count",
+    "format_table",
+    "heads_at_most",
+    "inert",
     "is_run_folder",
     "last_lines",
+    "markdown_table",
     "mean_evidence",
     "number_pairs",
     "one_line",
     "raised",
+    "recorded_run",
     "returned_judgments",
+    "share_limits",
     "shown",
     "slice_figures",
     "t_quantile",
+    "truncate",
+    "wrap_text",
 ]

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from pytest_ireval import PluginError
 
+__all__ = ["ClickPolicy", "ClickedSearch", "click_policy"]
+
 
 class ClickedSearch(NamedTuple):
     """One search of a log."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from pytest_ireval import hookspec
-from pytest_ireval_judgments.click_policies import ClickPolicy
+
+if TYPE_CHECKING:
+    from pytest_ireval_judgments.click_policies import ClickPolicy
 
 
 @hookspec

@@ -1,10 +1,17 @@
-"""Registers the commands of this package, its hook, and its own policies for clicks; imports nothing heavy."""
+"""Registers the commands of this package, its hook, and its own policies for clicks.
+
+Every run of the gate and ``ireval --help`` import it, so it imports nothing else.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pytest_ireval import CommandSpec, hookimpl
 from pytest_ireval_judgments import hookspecs
-from pytest_ireval_judgments.click_policies import ClickPolicy
+
+if TYPE_CHECKING:
+    from pytest_ireval_judgments.click_policies import ClickPolicy
 
 COMMANDS = {
     "import": "Convert files of other tools to queries and judgments.",
@@ -33,7 +40,7 @@ def ireval_hookspecs() -> list[object]:
 
 @hookimpl
 def ireval_click_policies() -> list[ClickPolicy]:
-    """All of them; imported late, because they compute with NumPy."""
-    from pytest_ireval_judgments.clicks import POLICIES
+    """Those of this package."""
+    from pytest_ireval_judgments.clicks import POLICIES  # imports NumPy, and only `ireval clicks` needs it
 
     return POLICIES

@@ -9,15 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pytest_ireval.data.tables import Table, Unfit, column_for, id_in, plain_name
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.statistics.binomial import heads_at_most, share_limits
-from pytest_ireval.statistics.mean_evidence import equivalence, paired_t
+from pytest_ireval import InputError
+from pytest_ireval.plugin_api import (
+    SILENT,
+    Mistakes,
+    Problem,
+    Progress,
+    heads_at_most,
+    mean_evidence,
+    share_limits,
+    shown,
+)
+from pytest_ireval.tables import Table, Unfit, column_for, id_in, plain_name
+
+Floats: TypeAlias = NDArray[np.float64]
 
 NO_TEAM = "-"
 """In place of A or B: a document of the list that neither team picked."""
@@ -297,7 +307,12 @@ def mean_preference(queries: Sequence[QueryPreference], alpha: float = 0.05) -> 
     """The same question for queries like these, however often each is searched."""
     values = np.array([each.difference for each in queries])
     a, b = int((values < 0).sum()), int((values > 0).sum())
-    t = paired_t(values, alpha)
-    low, high = (each if math.isfinite(each) else None for each in (t.low, t.high))
-    p = equivalence(values, 0.0).p_moved
+    evidence = mean_evidence(values, alpha=alpha / 2)  # its bounds are one-sided
+    low, high = (each if math.isfinite(each) else None for each in (evidence.low, evidence.high))
+    p = two_sided_p(values)
     return MeanPreference(values.size, a, b, values.size - a - b, float(values.mean()), low, high, p)
+
+
+def two_sided_p(differences: Floats) -> float:
+    """The chance of so great a mean, up or down, if the true one were 0: 1 below five queries."""
+    return min(1.0, 2 * min(mean_evidence(each).p_worse for each in (differences, -differences)))

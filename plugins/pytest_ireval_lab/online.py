@@ -11,21 +11,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from statistics import NormalDist
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pytest_ireval.comparing import compare
-from pytest_ireval.data.judged import Integers
-from pytest_ireval.data.judgments import Judgments
-from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.statistics.binomial import heads_at_most
-from pytest_ireval.statistics.differences import TIE, Floats, differences
-from pytest_ireval.statistics.mean_evidence import equivalence
-from pytest_ireval.statistics.student import NORMAL
-from pytest_ireval_lab.interleaving import Interleaved, Lists, same_rank, team_draft
+from pytest_ireval import Judgments, Rankings, compare
+from pytest_ireval.plugin_api import SILENT, Progress, Registry, heads_at_most
+from pytest_ireval_lab.interleaving import Interleaved, Lists, same_rank, team_draft, two_sided_p
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+NORMAL = NormalDist()
+TIE = 1e-12
+"""A smaller difference is rounding."""
 
 
 class Design(NamedTuple):
@@ -293,9 +294,9 @@ def offline(
     )
     for each in found.metrics:
         one, other = (found.rankings[name][each.name].values for name in "AB")
-        values = differences(*(np.array([side[unit] for unit in one if unit in other]) for side in (other, one)))
+        values = np.array([other[unit] - value for unit, value in one.items() if unit in other])
         sign = -1 if each.direction == "lower" else 1
-        p = None if each.untested else equivalence(values, 0.0).p_moved
+        p = None if each.untested else two_sided_p(values)
         mean = None if each.untested else float(values.mean())
         leads = "" if mean is None or abs(mean) < TIE else "B" if mean * sign > 0 else "A"
         better = leads if p is not None and p < alpha else ""

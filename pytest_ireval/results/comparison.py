@@ -104,24 +104,6 @@ class MetricComparison:
 
 
 @dataclass(frozen=True)
-class Discrimination:
-    """The power of one metric to tell systems apart: the share of pairs with a significant difference."""
-
-    metric: str
-    pairs: int
-    """Those that can be tested."""
-    significant: int
-    """Pairs with p below alpha; each pair by itself, as in the literature."""
-    share: float
-    after_holm: int
-    """Pairs that are significant after Holm's correction over all of them."""
-    difference_required: float | None
-    """The smallest difference that would be significant for every pair: the greatest one over the pairs."""
-    curve: tuple[float, ...]
-    """The p-values of all pairs, descending."""
-
-
-@dataclass(frozen=True)
 class Comparison(InNotebook):
     """Two or more rankings under the same judgments."""
 

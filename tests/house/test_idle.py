@@ -11,7 +11,10 @@ import pytest
 pytestmark = pytest.mark.ci
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "suites"
-HEAVY = ("numpy", "scipy", "jinja2", "yaml", "pydantic", "click", "rich", "pandas", "zstandard", "urllib3")
+HEAVY = (
+    *("numpy", "scipy", "jinja2", "yaml", "pydantic", "click", "rich", "pandas", "zstandard", "urllib3"),
+    "pytest_ireval_judgments.click_policies",  # of what packages beside the core bring, only `ireval clicks` needs it
+)
 
 
 def imported_by(code, *arguments):
@@ -107,7 +110,7 @@ SUITES = "numpy, yaml, pydantic"
         ("evaluate judgments.txt rankings.txt", "numpy"),
         ("lint judgments.txt", "numpy"),
         ("metrics nDCG", "numpy"),
-        ("history .", ""),
+        ("history .", "numpy"),
         ("check shop.ireval.yaml", SUITES),
         ("self-test shop.ireval.yaml --trials 20", SUITES),
         ("plugins", "numpy, pydantic"),

@@ -237,7 +237,7 @@ def test_the_smallest_logs_are_described(ireval, write, text, options, said):
 def test_a_policy_of_a_conftest_is_used_by_name(ireval, write, few, tmp_path):
     write(
         "conftest.py",
-        "from pytest_ireval import hookimpl\nfrom pytest_ireval_judgments import click_policy\n"
+        "from pytest_ireval import hookimpl\nfrom pytest_ireval_judgments.click_policies import click_policy\n"
         "@click_policy(name='next')\n"
         "def following(search):\n"
         "    '''The first click is better than the document below.'''\n"

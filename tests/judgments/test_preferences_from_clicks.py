@@ -8,7 +8,7 @@ from made_searches import made
 
 from pytest_ireval import evaluate
 from pytest_ireval.errors import PluginError
-from pytest_ireval_judgments import ClickedSearch, click_policy
+from pytest_ireval_judgments.click_policies import ClickedSearch, click_policy
 from pytest_ireval_judgments.clicks import POLICIES, deviations, preferred
 
 SHOWN = ("d1", "d2", "d3", "d4")

@@ -41,7 +41,7 @@ def noisy(shop):
 
 
 def asked(shop, **more):
-    return asked_again(shop.suite(), shop.registry, CIRCUMSTANCES, **more)
+    return asked_again(shop.suite(), shop.registry, **more)
 
 
 def test_a_source_that_always_answers_the_same_is_said_to(shop):

@@ -13,7 +13,7 @@ from live_server import Server
 from pytest_ireval.progress import Stopwatch
 from pytest_ireval.sources.event_loop import await_in_loop
 from pytest_ireval.sources.fetching import fetch_all
-from pytest_ireval_lab.commands.load_command import LoadLevel, knee
+from pytest_ireval_lab.commands.load_command import LoadLevel, find_knee
 
 QUERIES = [f"q{number:02}" for number in range(30)]
 SUITE = "ireval: 1\nsuite: shop\nsource: {%s}\nqueries: queries.tsv\nrules:\n  - threshold: {Empty: '<= 0'}\n"
@@ -167,9 +167,9 @@ def level(throughput, mean, rate=None):
 def test_the_knee_has_the_most_throughput_for_its_time():
     levels = [level(100, 10), level(190, 10.5), level(380, 10.5), level(400, 20), level(410, 40)]
 
-    assert knee(levels) is levels[2]
-    assert knee(levels[:3]) is None  # it may come later
-    assert knee([level(100, 10, 100), level(300, 28, 300), level(900, 29, 2000)]).rate == 300
+    assert find_knee(levels) is levels[2]
+    assert find_knee(levels[:3]) is None  # it may come later
+    assert find_knee([level(100, 10, 100), level(300, 28, 300), level(900, 29, 2000)]).rate == 300
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import click
 from pytest_ireval import InputError, IrevalError, Queries, read_queries, write_judgments, write_queries
 from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, registry_at, suites_option
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.plugin_api import Problem, did_you_mean, format_count
+from pytest_ireval.plugin_api import Curve, CurvePanel, Problem, did_you_mean, draw_curves, format_count
 from pytest_ireval.tables import write_files, write_table
 from pytest_ireval_judgments.click_logs import ClickLog, read_clicks
 from pytest_ireval_judgments.click_models import MODELS, fit_of, held_out, judgments_by_clicks
@@ -327,11 +327,14 @@ def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, 
 
 def _drawn(searches: Searches, svg: str) -> str:
     """Write the picture; a note for the user."""
-    from pytest_ireval.report.charts.curves import click_rates_chart
-    from pytest_ireval.report.charts.drawing import draw_file
-
     shown, clicks = searches.by_rank
     if not shown.sum():
         return f"nothing to draw: {svg} not written"
-    write_files({Path(svg): [draw_file(click_rates_chart(shown.tolist(), clicks.tolist()))]})
+    rates = [clicked / max(1, among) for clicked, among in zip(clicks.tolist(), shown.tolist(), strict=True)]
+    facts = f"{format_count(int(clicks.sum()), 'click')} on {shown[0]:,} lists"
+    curve = Curve([*enumerate(rates, 1)], marks=True)
+    panel = CurvePanel("all queries", facts, "rank", [curve], (1, max(2, len(rates))), (0, max(rates)))
+    summary = f"From {rates[0]:.1%} at rank 1 to {rates[-1]:.1%} at rank {len(rates)}."
+    picture = draw_curves("Click rate by rank", "clicks, as a share of impressions", [panel], summary)
+    write_files({Path(svg): [picture]})
     return f"wrote {svg}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pytest_ireval import compare
 from pytest_ireval.cli.options import (
     METRICS,
     LateBar,
@@ -19,10 +21,29 @@ from pytest_ireval.cli.options import (
     tests_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
-from pytest_ireval.comparing import compare
-from pytest_ireval.data.formats.writers import put
-from pytest_ireval.results.comparison import Discrimination, MetricComparison
-from pytest_ireval.results.evaluation import MissingQueries
+from pytest_ireval.plugin_api import Curve, CurvePanel, MetricComparison, draw_curves, format_count
+from pytest_ireval.tables import write_files
+
+MOST_P = 0.15
+"""P-values above this are at the upper edge of the picture."""
+
+
+@dataclass(frozen=True)
+class Discrimination:
+    """The power of one metric to tell systems apart: the share of pairs with a significant difference."""
+
+    metric: str
+    pairs: int
+    """Those that can be tested."""
+    significant: int
+    """Pairs with p below alpha; each pair by itself, as in the literature."""
+    share: float
+    after_holm: int
+    """Pairs that are significant after Holm's correction over all of them."""
+    difference_required: float | None
+    """The smallest difference that would be significant for every pair: the greatest one over the pairs."""
+    curve: tuple[float, ...]
+    """The p-values of all pairs, descending."""
 
 
 @click.command(name="discriminate", context_settings={"show_default": True})
@@ -38,7 +59,7 @@ def command(
     judgments: str,
     rankings: tuple[str, ...],
     metrics: tuple[str, ...],
-    missing: MissingQueries,
+    missing: str,
     alpha: float,
     svg: str | None,
     form: str,
@@ -60,10 +81,7 @@ def command(
     notes = [f"{len(named)} systems, {comparison.queries} queries, {comparison.test} test, alpha {alpha:g}"]
     notes += [f"{each.name} is left out: {each.untested}" for each in comparison.metrics if each.untested]
     if svg is not None and found:
-        from pytest_ireval.report.charts.curves import significance_chart
-        from pytest_ireval.report.charts.drawing import draw_file
-
-        put({Path(svg): [draw_file(significance_chart(found, alpha))]})
+        write_files({Path(svg): [_draw_significance(found, alpha)]})
         notes.append(f"wrote {svg}")
     elif svg is not None:
         notes.append(f"nothing to draw: {svg} not written")
@@ -90,3 +108,16 @@ def _power(metric: MetricComparison, alpha: float) -> Discrimination:
         difference_required=max(widths, default=None),
         curve=tuple(curve),
     )
+
+
+def _draw_significance(found: Sequence[Discrimination], alpha: float) -> str:
+    """The p-values of all pairs, a panel for each metric: the lower, the better."""
+    panels = []
+    for each in found:
+        most = max(1, each.pairs)
+        facts = f"{each.significant} of {format_count(each.pairs, 'pair')} significant ({each.share:.1%})"
+        level = Curve([(0, alpha), (most, alpha)], dashed=True)
+        curve = Curve([*enumerate(each.curve, 1)], marks=True)
+        panels.append(CurvePanel(each.metric, facts, "pair", [level, curve], (0, most), (0, MOST_P)))
+    facts = f"from the least to the most significant pair; dashes: alpha {alpha:g}"
+    return draw_curves("P-values of all pairs of systems", facts, panels)

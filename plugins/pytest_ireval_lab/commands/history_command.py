@@ -15,16 +15,21 @@ from typing import Any, NamedTuple
 
 import click
 
+from pytest_ireval import InputError, SuiteResult
 from pytest_ireval.cli.options import metric_names
-from pytest_ireval.errors import InputError, Problem, did_you_mean
-from pytest_ireval.report.data_files import RESULTS, recorded_run
-from pytest_ireval.report.markdown_text import inert, markdown_table
-from pytest_ireval.report.wording import figure
-from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.results.suite_result import MetricFigures, SuiteResult
-from pytest_ireval.text_table import escape_unprintable, format_table, truncate
-from pytest_ireval.words import format_count
+from pytest_ireval.plugin_api import (
+    Problem,
+    did_you_mean,
+    escape_unprintable,
+    format_count,
+    format_table,
+    inert,
+    markdown_table,
+    recorded_run,
+    truncate,
+)
 
+RESULTS = "results.json"
 ALL = "all"
 """The slice of all queries."""
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -109,7 +114,7 @@ def read_runs(file: str) -> list[SuiteRun]:
 
 def list_figures(suite: SuiteResult) -> tuple[Figure, ...]:
     """All queries first, then slices. Every query counts the same, so weighted figures of rules are left out."""
-    found: dict[tuple[str, str], MetricFigures | SliceFigures] = {(each.name, ALL): each for each in suite.metrics}
+    found: dict[tuple[str, str], Any] = {(each.name, ALL): each for each in suite.metrics}
     for outcome in suite.outcomes:
         for each in outcome.figures if outcome.metric and not outcome.against else ():
             if not each.weighted:
@@ -170,7 +175,11 @@ def _cells(run: SuiteRun, metrics: Sequence[str]) -> list[str]:
         "uncommitted changes" if run.dirty else "",
     ]
     about = [run.date[:16].replace("T", " "), run.commit[:7], run.branch]
-    return [*about, *(figure(values.get(name)) for name in metrics), run.verdict, ", ".join(filter(None, notes))]
+    return [*about, *(_format_value(values.get(name)) for name in metrics), run.verdict, ", ".join(filter(None, notes))]
+
+
+def _format_value(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
 
 
 def as_text(runs: Sequence[SuiteRun]) -> str:

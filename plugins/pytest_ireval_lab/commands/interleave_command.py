@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from pytest_ireval import IrevalError, Judgments, Rankings, read_judgments, read_rankings
 from pytest_ireval.cli.options import (
     METRICS,
     LateBar,
@@ -21,14 +22,8 @@ from pytest_ireval.cli.options import (
     registry_at,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.data.formats.writers import put, write_table
-from pytest_ireval.data.judgments import Judgments
-from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.side_data import read_table
-from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.reading import read_judgments, read_rankings
-from pytest_ireval.results.evaluation import Grades
-from pytest_ireval.words import format_count
+from pytest_ireval.plugin_api import Curve, CurvePanel, Grades, Problem, draw_curves, format_count
+from pytest_ireval.tables import read_table, write_files, write_table
 from pytest_ireval_lab.interleaving import (
     NO_TEAM,
     MeanPreference,
@@ -223,7 +218,7 @@ def _write(found: Files, depth: int, draws: int, seed: int, target: str, form: s
             )
             for query, draw, each in lists
         )
-        put({target: (f"{row}\n" for row in rows)})
+        write_files({target: (f"{row}\n" for row in rows)})
     else:
         cells = ((query, draw, text, each.teams) for (query, draw, each), text in zip(lists, texts, strict=True))
         write_table(("query", "draw", "documents", "teams"), cells, target)
@@ -358,9 +353,6 @@ def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int,
     needed = [each.needed for each in rows if each.needed is not None]
     if not needed:
         return f"nothing to draw, because no test finds a difference: {svg} not written"
-    from pytest_ireval.report.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.report.charts.drawing import draw_file
-
     most = math.log10(min(MOST_DRAWN, max(100, 2 * max(needed))))
     sizes = sorted({round(10 ** (1 + (most - 1) * step / (POINTS - 1))) for step in range(POINTS)})
     found = [*decisions(online, sizes, experiments, alpha, seed)]
@@ -370,11 +362,11 @@ def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int,
         shares = [(math.log10(of.searches), of.b if each.b > each.a else of.a) for of in own]
         label = each.method if each.method == "interleaving" else f"{each.method}: {each.measured}"
         facts = "no difference" if each.needed is None else f"{each.needed:,} searches for 80%"
-        curves = {"baseline": [(1, 0.8), (most, 0.8)], "now": shares}
+        curves = [Curve([(1, 0.8), (most, 0.8)], dashed=True), Curve(shares, marks=True)]
         panels.append(CurvePanel(label, facts, "searches", curves, (1, most), powers=True))
     heading = "Which test finds the better ranking sooner?"
     about = "share of simulated experiments that decide for it, by their searches; dashes: 80%"
-    put({Path(svg): [draw_file(curves_chart(heading, about, panels))]})
+    write_files({Path(svg): [draw_curves(heading, about, panels)]})
     return f"wrote {svg}"
 
 

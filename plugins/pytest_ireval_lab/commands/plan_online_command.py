@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
+from pytest_ireval import IrevalError
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
-from pytest_ireval.data.formats.writers import put
-from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.plugin_api import Curve, CurvePanel, Problem, draw_curves
+from pytest_ireval.tables import write_files
 from pytest_ireval_lab.online import Design
 
 DAYS = (7, 14, 28, 56)
@@ -218,10 +219,24 @@ def _rough(design: Design, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _drawn(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:
-    from pytest_ireval.report.charts.curves import detectable_chart
-    from pytest_ireval.report.charts.drawing import draw_file
-
     last = max(DAYS[-1], *days, *(min(365, design.days(change, per_day)) for change in changes), 1)
     points = [(day, design.change(day * per_day)) for day in (*range(1, last, max(1, last // 200)), last)]
-    put({Path(svg): [draw_file(detectable_chart(points, changes, design.rate))]})
+    write_files({Path(svg): [draw_detectable(points, changes, design.rate)]})
     return f"wrote {svg}"
+
+
+HIGHEST = 4
+"""The picture ends at this many times the last change, or above the change that was asked for: day 1 shows little."""
+
+
+def draw_detectable(points: Sequence[tuple[int, float]], changes: Sequence[float], rate: float) -> str:
+    """The smallest change that shows, over days; dashes are the changes that were asked for."""
+    heading = "The smallest change that shows, by days"
+    facts = f"change of a rate of {rate:g}; dashes: the changes worth finding" if changes else f"of a rate of {rate:g}"
+    (first, before), (last, after) = points[0], points[-1]
+    most = min(before, max(HIGHEST * after, *(1.2 * change for change in changes), 0.0))
+    wanted = [Curve([(0, change), (last, change)], dashed=True) for change in changes if change <= most]
+    curve = Curve([(day, change) for day, change in points if change <= most])
+    panel = CurvePanel("", "", "days", [*wanted, curve], (0, last), (0, most))
+    summary = f"{heading}: {before:.3g} after day {first}, {after:.3g} after day {last}."
+    return draw_curves(heading, facts, [panel], summary)

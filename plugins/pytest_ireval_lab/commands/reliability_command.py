@@ -20,9 +20,9 @@ from pytest_ireval.cli.options import (
 )
 from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
 from pytest_ireval.comparing import why_untested
-from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.words import format_count
+from pytest_ireval.plugin_api import Curve, CurvePanel, draw_curves, format_count
+from pytest_ireval.tables import write_files
 from pytest_ireval_lab.commands.stress_command import systems_named
 from pytest_ireval_lab.reliability import (
     Agreement,
@@ -214,9 +214,6 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
     drawn = [each for each in found if each.trend]
     if not drawn:
         return f"nothing to draw: {svg} not written"
-    from pytest_ireval.report.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.report.charts.drawing import draw_file
-
     panels = []
     for each in drawn:
         needed = queries_for(tau, each.orders, each.trend) if each.trend else None
@@ -225,9 +222,8 @@ def _drawn(found: Sequence[_Reliability], tau: float, svg: str) -> str:
         points = [(float(one.queries), one.tau) for one in each.orders if one.tau is not None]
         facts = f"tau {tau:g} with {format_count(needed, 'query') if needed else 'no number of queries'}"
         lowest = min(0.0, *(y for _, y in points))
-        panels.append(
-            CurvePanel(each.metric, facts, "queries", {"baseline": curve, "now": points}, (0, end), (lowest, 1))
-        )
-    chart = curves_chart("tau of two sets of queries", "solid: observed; dashes: extrapolated", panels)
-    put({Path(svg): [draw_file(chart)]})
+        curves = [Curve(curve, dashed=True), Curve(points, marks=True)]
+        panels.append(CurvePanel(each.metric, facts, "queries", curves, (0, end), (lowest, 1)))
+    picture = draw_curves("tau of two sets of queries", "solid: observed; dashes: extrapolated", panels)
+    write_files({Path(svg): [picture]})
     return f"wrote {svg}"

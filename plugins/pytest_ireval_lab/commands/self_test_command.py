@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 
+from pytest_ireval import Suite, load_registry, load_suites
 from pytest_ireval.cli.options import LateBar
-from pytest_ireval.text_table import escape_unprintable, format_table, wrap_text
-from pytest_ireval.words import format_count
+from pytest_ireval.plugin_api import Registry, escape_unprintable, format_count, format_table, wrap_text
 from pytest_ireval_lab.self_test.results import AskedAgain, FalseAlarms, MetricNoise, MutantNoticed, SelfTest
-
-if TYPE_CHECKING:
-    from pytest_ireval.gate.verdicts import Circumstances
-    from pytest_ireval.plugins.registry import Registry
-    from pytest_ireval.suite.suite import Suite
-
 
 WIDTH = 100
 R = TypeVar("R", SelfTest, AskedAgain)
@@ -61,29 +56,20 @@ def command(
     for option in ("trials", "against"):
         if repeat is not None and context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--repeat cannot be combined with --{option}")
-    from pytest_ireval_lab.self_test.run import asked_again, self_test
+    from pytest_ireval_lab.self_test.run import asked_again, self_test  # imports the gate, which --help does without
 
     if repeat is not None:
-        _rehearsed(suite, form, partial(asked_again, times=repeat, bars=LateBar), again_text)
+        _test_suites(suite, form, partial(asked_again, times=repeat, bars=LateBar), again_text)
     else:
         rehearse = partial(self_test, trials=trials, against=against, bars=LateBar)
-        _rehearsed(suite, form, rehearse, self_test_text)
+        _test_suites(suite, form, rehearse, self_test_text)
 
 
-def _rehearsed(
-    path: Path, form: str, rehearse: Callable[[Suite, Registry, Circumstances], R], text: Callable[[R], str]
-) -> None:
-    from pytest_ireval.gate.material import today_of
-    from pytest_ireval.gate.verdicts import Circumstances
-    from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.results.plain import to_plain
-    from pytest_ireval.suite.loading import load_suites
-
-    registry = Conftests().registry_for(path)
-    circumstances = Circumstances(today_of())
-    found = [rehearse(suite, registry, circumstances) for suite in load_suites(path, registry)]
+def _test_suites(path: Path, form: str, rehearse: Callable[[Suite, Registry], R], text: Callable[[R], str]) -> None:
+    registry = load_registry(path)
+    found = [rehearse(suite, registry) for suite in load_suites(path, registry)]
     if form == "json":
-        suites = [{**to_plain(each), "holds": each.holds} for each in found]
+        suites = [{**asdict(each), "holds": each.holds} for each in found]
         click.echo(json.dumps({"format": 1, "suites": suites}, ensure_ascii=False))
     else:
         click.echo("\n".join(map(text, found)), nl=False)

@@ -22,13 +22,13 @@ from pytest_ireval.cli.options import (
     tests_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.data.formats.writers import put
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import Companions
+from pytest_ireval.plugin_api import Curve, CurvePanel, draw_curves, format_count
 from pytest_ireval.reading import read_judgments
 from pytest_ireval.results.evaluation import MissingQueries, Policies
-from pytest_ireval.words import format_count
+from pytest_ireval.tables import write_files
 from pytest_ireval_lab.systems import (
     ALL,
     Stressed,
@@ -258,9 +258,6 @@ def _cell(value: float | None) -> str:
 
 def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
     """Write the picture: three panels for each metric, both forms of it in one panel."""
-    from pytest_ireval.report.charts.curves import CurvePanel, curves_chart
-    from pytest_ireval.report.charts.drawing import draw_file
-
     least = next(iter(robust.values()))[-1].level
     lowest = min((each.tau for found in robust.values() for each in found if each.tau is not None), default=0.0)
     panels = []
@@ -271,15 +268,16 @@ def _drawn(robust: Mapping[Metric, Sequence[Stressed]], svg: str) -> str:
             ("power", "significant", 0.0),
             ("flips", "other decisions", 0.0),
         ):
-            curves, facts = {}, []
+            curves, facts = [], []
             for metric in forms:
                 points = [(ALL - each.level, y) for each in robust[metric] if (y := getattr(each, figure)) is not None]
-                curves["baseline" if len(forms) > 1 and metric == plain else "now"] = points
+                dashed = len(forms) > 1 and metric == plain
+                curves.append(Curve(points, dashed, marks=not dashed))
                 facts.append(f"{'condensed ' * (metric != plain)}{_cell(points[-1][1] if points else None)}")
             about = f"at {least}%: {', '.join(facts)}"
             panels.append(CurvePanel(f"{plain}: {name}", about, "% removed", curves, (0, ALL - least), (start, 1)))
     about = "solid: the metric on condensed lists, or its only form; dashes: unjudged documents are not relevant"
-    put({Path(svg): [draw_file(curves_chart("Systems under fewer judgments", about, panels))]})
+    write_files({Path(svg): [draw_curves("Systems under fewer judgments", about, panels)]})
     return f"wrote {svg}"
 
 

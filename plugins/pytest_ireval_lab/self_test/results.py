@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_ireval.results.outcome import Verdict
-
 
 @dataclass(frozen=True)
 class FalseAlarms:
@@ -137,7 +135,7 @@ class SameAgain:
     """One rule's verdict when two answers of the same source are compared."""
 
     rule: str
-    verdict: Verdict
+    verdict: str
     headline: str
 
 

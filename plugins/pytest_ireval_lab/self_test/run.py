@@ -23,7 +23,7 @@ from pytest_ireval.data.rankings import Rankings, rankings_of
 from pytest_ireval.errors import InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import rankings_of_suite
 from pytest_ireval.gate.inputs import gathered
-from pytest_ireval.gate.material import Material
+from pytest_ireval.gate.material import Material, today_of
 from pytest_ireval.gate.replay import (
     RED,
     Stage,
@@ -253,16 +253,10 @@ class _Candidate:
 
 
 def self_test(
-    suite: Suite,
-    registry: Registry,
-    circumstances: Circumstances,
-    *,
-    trials: int = 200,
-    against: Path | None = None,
-    bars: _Bars = _no_bars,
+    suite: Suite, registry: Registry, *, trials: int = 200, against: Path | None = None, bars: _Bars = _no_bars
 ) -> SelfTest:
     """Test a suite; ``against`` is a file of other rankings that change places with the accepted ones."""
-    plan = plan_of(suite, registry)
+    plan, circumstances = plan_of(suite, registry), Circumstances(today_of())
     with bars() as progress:
         material = material_of(suite, registry, circumstances.today, progress, plan.queries)
         stage = stage_of(material, plan.checks, circumstances)
@@ -335,14 +329,12 @@ class _Askings(NamedTuple):
     now: int
 
 
-def asked_again(
-    suite: Suite, registry: Registry, circumstances: Circumstances, *, times: int = 2, bars: _Bars = _no_bars
-) -> AskedAgain:
+def asked_again(suite: Suite, registry: Registry, *, times: int = 2, bars: _Bars = _no_bars) -> AskedAgain:
     """Ask the source ``times`` as often as the suite asks it, and compare the first answer with the second."""
     if suite.source is None:
         raise IrevalError(f"{suite.place}: the suite has no source of rankings")
     repeat = suite.source.repeat
-    plan = plan_of(suite, registry)
+    plan, circumstances = plan_of(suite, registry), Circumstances(today_of())
     options = suite.source.options.model_copy(update={"repeat": repeat * times})  # asked in one go: it may count
     often = replace(suite, source=replace(suite.source, options=options))
     with bars() as progress:
