@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pytest_ireval import evaluate, read_judgments, read_rankings
 from pytest_ireval.baseline.fingerprints import fingerprint_judgments
-from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, FrozenMapping, StoredMetric
+from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, StoredMetric
 from pytest_ireval.baseline.writing import write_baseline
 
 HERE = Path(__file__).parent
@@ -27,7 +27,7 @@ def main(folder: Path = HERE) -> None:
             metric.name: StoredMetric(metric.version, "pytest-ireval", metric.value, metric.values)
             for metric in evaluation.metrics
         }
-        figures = FrozenMapping.of((name, metric.value) for name, metric in metrics.items() if metric.value is not None)
+        figures = {name: metric.value for name, metric in metrics.items() if metric.value is not None}
         acceptances = (*acceptances, acceptance._replace(figures=figures))
         write_baseline(
             folder,

@@ -3,139 +3,110 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.baseline.index_facts import describe_index_change, describe_rebuild
-from pytest_ireval.baseline.record import NO_SEARCH, Baseline, Fingerprints, Grades, JudgmentPrints, Search
-from pytest_ireval.baseline.trees import name_changes
+from pytest_ireval.baseline.json_trees import name_changes
+from pytest_ireval.baseline.record import (
+    NO_JUDGMENTS,
+    NO_SEARCH,
+    Baseline,
+    Fingerprints,
+    Grades,
+    JudgmentPrints,
+    Search,
+)
 from pytest_ireval.data.join import begin_alike
-from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
 from pytest_ireval.words import format_count
 
-NAMED = 100
+MOST_NAMED = 100
 """Edited judgments named in a cause; all are counted."""
+OWN_REQUESTS = ("http", "command", "sql")
+"""Sources whose first option is the request itself; that of others names a system, a function or a file."""
 
 
 def find_cause(
     baseline: Baseline,
     *,
-    rankings: Rankings | Sequence[Rankings],
-    judgments: Judgments | JudgmentPrints | None,
+    rankings: Sequence[Rankings],
+    judgments: JudgmentPrints | None,
     queries: Queries | None,
     metrics: Mapping[str, tuple[int, str]],
     fingerprints: Fingerprints,
     search: Search = NO_SEARCH,
 ) -> Cause:
-    """Everything that differs now; ``restated`` is left to the caller, who can score.
+    """Return everything that differs now; ``restated`` is left to the caller, who can score.
 
     ``metrics`` are version and origin by canonical name. Of a source that is asked several times, ``rankings`` are all
-    answers. Fingerprints can be given in place of judgments.
+    answers.
     """
-    prints = fingerprint_judgments(judgments) if isinstance(judgments, Judgments) else judgments
-    askings = [rankings] if isinstance(rankings, Rankings) else list(rankings)
-    changed = find_changed_queries(baseline.rankings, askings, baseline.depth)
-    added, removed = _added_and_removed(baseline, askings, prints, queries)
-    before, after = baseline.judgments.grades_of, prints.grades_of if prints else {}
-    stayed = (before.keys() | after.keys()) - {*added, *removed}
-    judged = sorted(query for query in stayed if before.get(query) != after.get(query))
-    sources = baseline.search.source, search.source
-    edits, edited = _edits(baseline.judgments.grades, prints, judged)
-    request, system = _changes_of_request(baseline.search, search)
+    judgments = judgments or NO_JUDGMENTS
+    before, after = baseline.judgments.grades_of, judgments.grades_of
+    ranked_before, ranked_now = _list_ranked(baseline.rankings), _list_ranked(rankings)
+    # The queries file lists the asked queries; without one they are the judged, without judgments the ranked queries.
+    if queries is not None:
+        scored = {query for metric in baseline.metrics.values() for query in metric.values}
+        asked_now, asked_before = queries.ids, ranked_before | (scored & before.keys())
+        known = ranked_before | scored
+    elif after:
+        asked_now = tuple(after)
+        asked_before = known = set(before) or ranked_before
+    else:
+        asked_now = tuple(sorted(ranked_now))
+        asked_before = known = ranked_before
+    added = tuple(query for query in asked_now if query not in known)
+    removed = tuple(sorted(asked_before.difference(asked_now)))
+
+    in_both = (before.keys() | after.keys()).difference(added, removed)
+    regraded = sorted(query for query in in_both if before.get(query) != after.get(query))
+    edits: tuple[JudgmentEdit, ...] | None = None
+    grades_now = judgments.grades if judgments.grades_of else {}
+    if regraded and baseline.judgments.grades is not None and grades_now is not None:
+        edits = tuple(_list_edits(baseline.judgments.grades, grades_now, regraded))
+
+    names = baseline.search.source, search.source
+    request = _find_request_changes(baseline.search, search)
+    files_before = baseline.search.files
+    stored = baseline.metrics
     return Cause(
-        rankings=len(changed),
-        compared=len(_ranked(baseline.rankings) & _ranked(askings)),
-        judgments=len(judged),
-        edits=edits,
-        edited=edited,
+        rankings=len(find_changed_queries(baseline.rankings, rankings, baseline.depth)),
+        compared=len(ranked_before & ranked_now),
+        judgments=len(regraded),
+        edits=(edits or ())[:MOST_NAMED],
+        edited=None if edits is None else len(edits),
         added=added,
         removed=removed,
         queries=baseline.fingerprints.queries != fingerprints.queries,
-        metrics=tuple(sorted(name for name, now in metrics.items() if _is_another(baseline, name, now))),
+        metrics=tuple(
+            sorted(
+                name
+                for name, definition in metrics.items()
+                if name in stored and (stored[name].version, stored[name].origin) != definition
+            )
+        ),
         source=baseline.fingerprints.source != fingerprints.source,
         policies=baseline.fingerprints.policies != fingerprints.policies,
-        timings=_other_timings(*([each.timings or {} for each in side] for side in (baseline.rankings, askings))),
-        fields=_other_fields(baseline.rankings[0].fields or {}, askings),
-        request=request,
-        system=system,
-        files=tuple(_changed_files(baseline.search.files, search.files)),
+        timings=_have_timings_changed(baseline.rankings, rankings),
+        fields=_have_fields_changed(baseline.fields, rankings),
+        request=request.request,
+        system=request.system,
+        # a file of one side alone may only have moved
+        files=tuple(name for name, content in search.files.items() if files_before.get(name, content) != content),
         index=describe_index_change(baseline.search.index, search.index),
         rebuilt=describe_rebuild(baseline.search.index, search.index),
-        judges=_judges_change(baseline.judgments.judges, prints.judges if prints else {}),
-        sources=sources if all(sources) and sources[0] != sources[1] else (),
+        judges=_describe_new_judges(baseline.judgments.judges, judgments.judges),
+        sources=names if all(names) and names[0] != names[1] else (),
     )
-
-
-OWN_REQUESTS = ("http", "command", "sql")
-"""Sources whose first option is the request itself; that of others names a system, a function or a file."""
-
-
-def _changes_of_request(then: Search, search: Search) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The options that changed, with what the engine keeps of the request; and apart from them, the system."""
-    before, now = then.request, search.request
-    if not before or not now:  # a source may have no options
-        return (), ()
-    own, other = next(iter(before)), next(iter(now))
-    if own != other:
-        return (), (f"source: {own} -> {other}",)
-    (system, asked), (system_now, asked_now) = _parted(before, own), _parted(now, own)
-    both = [name for name in search.index.stored if name in then.index.stored]
-    stored, stored_now = ({name: each.index.stored[name] for name in both} for each in (then, search))
-    request = [*name_changes(asked, asked_now), *name_changes(stored, stored_now)]
-    return tuple(request), tuple(name_changes(system, system_now, own))
-
-
-def _parted(request: Mapping[str, Any], own: str) -> tuple[Any, Mapping[str, Any]]:
-    """The system that is asked, and the request to it."""
-    system, rest = request[own], {name: value for name, value in request.items() if name != own}
-    if own not in OWN_REQUESTS:
-        return system, rest
-    if isinstance(system, Mapping):
-        return {"host": system.get("host")}, {own: system.get("path"), **rest}
-    return None, request
-
-
-def _changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
-    """Files of both sides whose content is another one: a file of one side may only have moved."""
-    yield from (name for name in now if name in before and before[name] != now[name])
-
-
-def _judges_change(before: Mapping[str, int], now: Mapping[str, int]) -> str:
-    """``A (120 judgments) to B (120 judgments)``; empty where no judge is new or gone, or where none was known."""
-    gone, new = (
-        " and ".join(f"{name} ({format_count(one[name], 'judgment')})" for name in one if name not in other)
-        for one, other in ((before, now), (now, before))
-    )
-    if not before or not now or not (gone or new):
-        return ""
-    return f"{gone} to {new}" if gone and new else f"{gone} gone" if gone else f"{new} added"
-
-
-def _other_timings(before: Sequence[Mapping[str, float]], now: Sequence[Mapping[str, float]]) -> bool:
-    """Tell whether a query that has times on both sides has other ones."""
-    return any(
-        [each[query] for each in before if query in each] != [each.get(query) for each in now]
-        for query in before[0].keys() & now[0].keys()
-    )
-
-
-def _other_fields(before: Mapping[str, Mapping[str, Any]], askings: Sequence[Rankings]) -> bool:
-    """Tell whether a document on both sides has another value, or none, in a field that the baseline keeps."""
-    names, now = {name for known in before.values() for name in known}, askings[0].fields or {}
-    ranked = {document for rankings in askings for document in rankings.documents.texts()} if names else set()
-    pairs = ((before[document], now.get(document, {})) for document in before.keys() & ranked)
-    return any(then.get(name) != known.get(name) for then, known in pairs for name in names)
 
 
 def find_cause_between(before: Baseline, after: Baseline) -> Cause:
-    """Everything that differs between two baselines."""
+    """Return everything that differs between two baselines."""
     return find_cause(
         before,
         rankings=after.rankings,
@@ -148,23 +119,27 @@ def find_cause_between(before: Baseline, after: Baseline) -> Cause:
 
 
 def find_changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], depth: int) -> tuple[str, ...]:
-    """Queries on both sides whose first ``depth`` documents differ, or their order; sorted.
+    """Return the queries on both sides whose first ``depth`` documents differ, or their order; sorted.
 
     If a source was asked several times, a query has changed if it has an answer now that it did not have before.
     """
-    both = sorted(_ranked(before) & _ranked(now))
-    same = np.array([[_same(ours, theirs, both, depth) for theirs in now] for ours in before])
+    queries = sorted(_list_ranked(before) & _list_ranked(now))
+    same = np.array([[_are_same(old, new, queries, depth) for new in now] for old in before])
     changed = np.asarray(~same.any(axis=0).all(axis=0), bool)
-    return tuple(query for query, differs in zip(both, changed.tolist(), strict=True) if differs)
+    return tuple(query for query, differs in zip(queries, changed.tolist(), strict=True) if differs)
 
 
-def _same(ours: Rankings, theirs: Rankings, queries: Sequence[str], depth: int) -> NDArray[np.bool_]:
-    """Tell whether each of some queries has the same first documents in both."""
-    same = {query for query, each in zip(ours.queries, begin_alike(ours, theirs, depth).tolist(), strict=True) if each}
+def _are_same(old: Rankings, new: Rankings, queries: Sequence[str], depth: int) -> NDArray[np.bool_]:
+    """Tell of each of some queries whether it has the same first documents in both."""
+    same = {query for query, alike in zip(old.queries, begin_alike(old, new, depth).tolist(), strict=True) if alike}
     return np.array([query in same for query in queries], bool)
 
 
-def _edited_judgments(before: Grades, now: Grades, queries: Iterable[str]) -> Iterator[JudgmentEdit]:
+def _list_ranked(askings: Sequence[Rankings]) -> set[str]:
+    return {query for rankings in askings for query in rankings.queries}
+
+
+def _list_edits(before: Grades, now: Grades, queries: Iterable[str]) -> Iterator[JudgmentEdit]:
     for query in queries:
         old, new = before.get(query, {}), now.get(query, {})
         for document in sorted(old.keys() | new.keys()):
@@ -172,42 +147,76 @@ def _edited_judgments(before: Grades, now: Grades, queries: Iterable[str]) -> It
                 yield JudgmentEdit(query, document, old.get(document), new.get(document))
 
 
-def _ranked(askings: Sequence[Rankings]) -> set[str]:
-    return {query for rankings in askings for query in rankings.queries}
+class _RequestChanges(NamedTuple):
+    """The changes of options, and apart from them those of the system that is asked."""
+
+    request: tuple[str, ...] = ()
+    system: tuple[str, ...] = ()
 
 
-def _added_and_removed(
-    baseline: Baseline, askings: Sequence[Rankings], prints: JudgmentPrints | None, queries: Queries | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Queries that are asked now and were not, and the other way round.
-
-    The queries file lists the asked queries; without one they are the judged, without judgments the ranked queries.
-    """
-    ranked, judged = _ranked(baseline.rankings), baseline.judgments.grades_of
-    scored = {query for metric in baseline.metrics.values() for query in metric.values}
-    if queries is not None:
-        now: Sequence[str] = queries.ids
-        known, before = ranked | scored, ranked | (scored & judged.keys())
-    elif prints is not None and prints.grades_of:
-        now, known = list(prints.grades_of), set(judged) or ranked
-        before = known
-    else:
-        now, known = sorted(_ranked(askings)), ranked
-        before = known
-    return tuple(query for query in now if query not in known), tuple(sorted(before - set(now)))
+def _find_request_changes(then: Search, now: Search) -> _RequestChanges:
+    """Compare the requests, with what the engine keeps of them."""
+    if not then.request or not now.request:  # a source may have no options
+        return _RequestChanges()
+    name, name_now = next(iter(then.request)), next(iter(now.request))  # the first key is that of the source
+    if name != name_now:
+        return _RequestChanges(system=(f"source: {name} -> {name_now}",))
+    options, options_now = _without_system(then.request, name), _without_system(now.request, name)
+    both = [part for part in now.index.stored if part in then.index.stored]
+    stored, stored_now = ({part: index.stored[part] for part in both} for index in (then.index, now.index))
+    return _RequestChanges(
+        (*name_changes(options, options_now), *name_changes(stored, stored_now)),
+        tuple(name_changes(_find_system(then.request, name), _find_system(now.request, name), name)),
+    )
 
 
-def _edits(
-    before: Grades | None, prints: JudgmentPrints | None, judged: Sequence[str]
-) -> tuple[tuple[JudgmentEdit, ...], int | None]:
-    now = prints.grades if prints else {}
-    if not judged or before is None or now is None:
-        return (), None
-    edits = _edited_judgments(before, now, judged)
-    named = tuple(islice(edits, NAMED))
-    return named, len(named) + sum(1 for _ in edits)
+def _find_system(request: Mapping[str, Any], name: str) -> Any:
+    """What is asked: the host of an address; the value of the source's own key, unless that is the request itself."""
+    value = request[name]
+    if name not in OWN_REQUESTS:
+        return value
+    return {"host": value.get("host")} if isinstance(value, Mapping) else None
 
 
-def _is_another(baseline: Baseline, name: str, now: tuple[int, str]) -> bool:
-    stored = baseline.metrics.get(name)
-    return stored is not None and (stored.version, stored.origin) != now
+def _without_system(request: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    options = {key: value for key, value in request.items() if key != name}
+    if name not in OWN_REQUESTS:
+        return options
+    value = request[name]
+    return {name: value.get("path") if isinstance(value, Mapping) else value, **options}
+
+
+def _describe_new_judges(before: Mapping[str, int], now: Mapping[str, int]) -> str:
+    """``A (120 judgments) to B (120 judgments)``; empty where no judge is new or gone, or where none was known."""
+    if not before or not now:
+        return ""
+    gone = _format_judges(before, now)
+    new = _format_judges(now, before)
+    return f"{gone} to {new}" if gone and new else f"{gone} gone" if gone else f"{new} added" if new else ""
+
+
+def _format_judges(judges: Mapping[str, int], others: Mapping[str, int]) -> str:
+    """Those that are not among others."""
+    return " and ".join(
+        f"{name} ({format_count(count, 'judgment')})" for name, count in judges.items() if name not in others
+    )
+
+
+def _have_timings_changed(before: Sequence[Rankings], now: Sequence[Rankings]) -> bool:
+    """Tell whether a query that has times on both sides has other ones."""
+    old, new = ([rankings.timings or {} for rankings in side] for side in (before, now))
+    return any(
+        [times[query] for times in old if query in times] != [times.get(query) for times in new]
+        for query in old[0].keys() & new[0].keys()
+    )
+
+
+def _have_fields_changed(before: Mapping[str, Mapping[str, Any]], askings: Sequence[Rankings]) -> bool:
+    """Tell whether a document on both sides has another value, or none, in a field that the baseline keeps."""
+    names, now = {name for fields in before.values() for name in fields}, askings[0].fields or {}
+    ranked = {document for rankings in askings for document in rankings.documents.texts()} if names else set()
+    return any(
+        before[document].get(name) != now.get(document, {}).get(name)
+        for document in before.keys() & ranked
+        for name in names
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.index_facts import NO_INDEX, NOTHING, IndexFacts
 from pytest_ireval.data.rankings import Rankings
@@ -14,35 +14,9 @@ DIGITS = 6
 """Significant digits that are kept of spreads and steps: plans made with them are rough."""
 WHOLE = "all"
 """The slice of all queries."""
-V = TypeVar("V")
 
 Grades = Mapping[str, Mapping[str, float]]
 """By query and document."""
-
-
-@dataclass(frozen=True)
-class FrozenMapping(Mapping[str, V]):
-    """A small mapping that can be a key itself, as acceptances are."""
-
-    entries: tuple[tuple[str, V], ...] = ()
-    """Sorted by name."""
-
-    @classmethod
-    def of(cls, values: Iterable[tuple[str, V]]) -> FrozenMapping[V]:
-        """Sort the values by name."""
-        return cls(tuple(sorted(values)))
-
-    def __getitem__(self, key: str) -> V:
-        for name, value in self.entries:
-            if name == key:
-                return value
-        raise KeyError(key)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self.entries)
-
-    def __len__(self) -> int:
-        return len(self.entries)
 
 
 class Step(NamedTuple):
@@ -56,15 +30,10 @@ class Step(NamedTuple):
     """The standard deviation of the queries' differences to the anchor."""
 
 
-Figures = FrozenMapping[float]
-"""By metric."""
-Spreads = FrozenMapping[float]
+Spreads = Mapping[str, float]
 """Standard deviations of the differences, by metric and slice."""
-StepsOfMetrics = FrozenMapping[Step]
+StepsOfMetrics = Mapping[str, Step]
 """By metric and slice."""
-NO_FIGURES: Figures = FrozenMapping()
-NO_SPREADS: Spreads = FrozenMapping()
-NO_STEPS: StepsOfMetrics = FrozenMapping()
 
 
 def spread_key(metric: str, within: str) -> str:
@@ -72,14 +41,14 @@ def spread_key(metric: str, within: str) -> str:
     return metric if within == WHOLE else f"{metric} {within}"
 
 
-def round_spreads(found: Iterable[tuple[str, float]]) -> Spreads:
+def round_spreads(spreads: Iterable[tuple[str, float]]) -> Spreads:
     """Round the spreads, and leave out those that are 0: nothing moved there."""
-    return FrozenMapping.of((key, _round(spread)) for key, spread in found if isfinite(spread) and spread > 0)
+    return {key: _round(spread) for key, spread in spreads if isfinite(spread) and spread > 0}
 
 
-def round_steps(found: Iterable[tuple[str, Step]]) -> StepsOfMetrics:
+def round_steps(steps: Iterable[tuple[str, Step]]) -> StepsOfMetrics:
     """Round the steps; a step with a figure that is not a number is left out."""
-    return FrozenMapping.of((key, Step(*map(_round, step))) for key, step in found if all(map(isfinite, step)))
+    return {key: Step(*map(_round, step)) for key, step in steps if all(map(isfinite, step))}
 
 
 def _round(value: float) -> float:
@@ -96,11 +65,11 @@ class Acceptance(NamedTuple):
     dirty: bool = False
     reason: str = ""
     forced: bool = False
-    figures: Figures = NO_FIGURES
+    figures: Mapping[str, float] = NOTHING
     """The figure of each metric that was accepted."""
-    spreads: Spreads = NO_SPREADS
+    spreads: Spreads = NOTHING
     """Of the differences to the baseline that it replaced; none for a first one, or if no value moved."""
-    steps: StepsOfMetrics = NO_STEPS
+    steps: StepsOfMetrics = NOTHING
     """Of each mean that a rule compares with the anchor; none without an anchor or without such a rule."""
 
 
@@ -200,8 +169,8 @@ class Baseline:
     @property
     def timings(self) -> Mapping[str, Sequence[float | None]]:
         """The seconds of each query in each asking; None in an asking without an answer."""
-        every = [rankings.timings or {} for rankings in self.rankings]
-        return {query: [times.get(query) for times in every] for times in every for query in times}
+        askings = [rankings.timings or {} for rankings in self.rankings]
+        return {query: [times.get(query) for times in askings] for times in askings for query in times}
 
 
 def list_acceptances_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptance, ...]:
@@ -210,8 +179,7 @@ def list_acceptances_since(anchor: Baseline, stored: Baseline) -> tuple[Acceptan
     After a merge the baseline may lack acceptances that the anchor has: one side was kept, and the other was accepted
     once more. The acceptances of the kept side led away from the anchor.
     """
-    pinned = set(anchor.acceptances)
-    return tuple(each for each in stored.acceptances if each not in pinned)
+    return tuple(acceptance for acceptance in stored.acceptances if acceptance not in anchor.acceptances)
 
 
 def describe_anchor(anchoring: Acceptance) -> str:

@@ -12,23 +12,15 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from pytest_ireval.baseline.fingerprints import fingerprint, list_documents
-from pytest_ireval.baseline.index_facts import NO_INDEX, index_facts
-from pytest_ireval.baseline.record import (
-    Acceptance,
-    Baseline,
-    Fingerprints,
-    FrozenMapping,
-    JudgmentPrints,
-    Search,
-    Step,
-    StoredMetric,
-)
+from pytest_ireval.baseline.index_facts import NO_INDEX, check_index_facts
+from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, JudgmentPrints, Search, Step, StoredMetric
 from pytest_ireval.data.ids import Ids
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.scan.tokens import begins_of, small_ranks_of
@@ -39,6 +31,8 @@ FORMAT = 1
 LARGEST = 4 << 30
 """Bytes after unpacking; text that unpacks to more was made to fill the memory."""
 GZIP = b"\x1f\x8b"
+BY_METRIC = ("figures", "spreads", "steps")
+"""The fields of an acceptance that are mappings, written last."""
 MARKS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 LACKS_CONTENT = "is a pointer of Git LFS, and not the content"
 IN_CONFLICT = "has the marks of a merge conflict"
@@ -59,13 +53,13 @@ def encode_baseline(baseline: Baseline) -> bytes:
     """The whole text. The same content is the same text."""
     if not baseline.acceptances or not baseline.rankings:
         raise ValueError("a baseline needs rankings and an acceptance")
-    lines = (*_header_lines(baseline), *_query_lines(baseline), *_document_lines(baseline))
+    lines = (*_header_to_json(baseline), *_queries_to_json(baseline), *_documents_to_json(baseline))
     text = "".join(f"{_encode(line)}\n" for line in lines)
     body = text.encode("utf-8", "backslashreplace")  # JSON has these escapes for what UTF-8 has no place for
     return f'{{"format": {FORMAT}, "digest": "{fingerprint(body)}"}}\n'.encode() + body
 
 
-def _header_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
+def _header_to_json(baseline: Baseline) -> Iterator[dict[str, Any]]:
     askings = {"askings": len(baseline.rankings)} if len(baseline.rankings) > 1 else {}
     scored = {"scored": True} if baseline.scored else {}
     yield {"suite": baseline.suite, "depth": int(baseline.depth), **scored, **askings}
@@ -86,26 +80,25 @@ def _header_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
         value = _check_number(name, metric.value)
         yield {"metric": name, "value": value, "version": metric.version, "origin": metric.origin, **definition}
     for acceptance in baseline.acceptances:
-        said = acceptance._asdict()
-        moved = {name: dict(said.pop(name)) for name in ("figures", "spreads", "steps")}
-        filled = {name: value for name, value in {**said, **moved}.items() if value}
-        yield {"acceptance": filled.pop("date"), **filled}
+        fields = {name: value for name, value in acceptance._asdict().items() if value}
+        by_metric = {name: dict(sorted(fields.pop(name).items())) for name in BY_METRIC if name in fields}
+        yield {"acceptance": fields.pop("date"), **fields, **by_metric}
 
 
-def _query_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
+def _queries_to_json(baseline: Baseline) -> Iterator[dict[str, Any]]:
     """Sorted by id, so that they do not depend on the order of a source; values first, for the reader of a diff."""
-    values = _values_by_query(baseline.metrics)
+    values = _group_values_by_query(baseline.metrics)
     first, *others = (
         collect_answers(rankings, baseline.depth, scored=baseline.scored) for rankings in baseline.rankings
     )
     grades, prints, timings = baseline.judgments.grades, baseline.judgments.grades_of, baseline.timings
-    for query in sorted({*first, *(query for each in others for query in each), *prints, *values, *timings}):
+    for query in sorted({*first, *chain.from_iterable(others), *prints, *values, *timings}):
         line: dict[str, Any] = {"query": query}
         if query in values:
             line["values"] = values[query]
         line |= first.get(query, {})
         if others:
-            line["askings"] = [each.get(query) for each in others]
+            line["askings"] = [answers.get(query) for answers in others]
         if query in timings:
             line["timings"] = timings[query]
         if grades is not None and query in grades:
@@ -115,17 +108,17 @@ def _query_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
         yield line
 
 
-def _document_lines(baseline: Baseline) -> Iterator[dict[str, Any]]:
+def _documents_to_json(baseline: Baseline) -> Iterator[dict[str, Any]]:
     for document, fields in sorted(baseline.fields.items()):
         yield {"document": document, "fields": dict(sorted(fields.items()))}
 
 
-def _values_by_query(metrics: Mapping[str, StoredMetric]) -> dict[str, dict[str, float | None]]:
-    found: dict[str, dict[str, float | None]] = {}
+def _group_values_by_query(metrics: Mapping[str, StoredMetric]) -> dict[str, dict[str, float | None]]:
+    values: dict[str, dict[str, float | None]] = {}
     for name, metric in sorted(metrics.items()):
         for query, value in metric.values.items():
-            found.setdefault(query, {})[name] = _check_number(name, value)
-    return found
+            values.setdefault(query, {})[name] = _check_number(name, value)
+    return values
 
 
 def _check_number(metric: str, value: float | None) -> float | None:
@@ -138,14 +131,14 @@ def _check_number(metric: str, value: float | None) -> float | None:
 
 def collect_answers(rankings: Rankings, depth: int, *, scored: bool) -> dict[str, dict[str, list[Any]]]:
     """By query its documents, with ``scored`` their scores, too."""
-    found: dict[str, dict[str, list[Any]]] = {
+    answers: dict[str, dict[str, list[Any]]] = {
         query: {"documents": documents} for query, documents in list_documents(rankings, depth)
     }
     if scored:
         scores, first = rankings.score.tolist(), rankings.first.tolist()
-        for answer, begin in zip(found.values(), first, strict=False):
+        for answer, begin in zip(answers.values(), first, strict=False):
             answer["scores"] = scores[begin : begin + len(answer["documents"])]
-    return found
+    return answers
 
 
 def unpack(data: bytes) -> bytes:
@@ -196,7 +189,7 @@ def _check_digest(text: bytes) -> bytes:
 
 def find_acceptances(data: bytes) -> tuple[Acceptance, ...]:
     """The acceptances in the content of a file, each once; of a damaged file those whose lines can be read."""
-    found = []
+    acceptances: list[Acceptance] = []
     try:
         lines = unpack(data).splitlines()
     except Damage:
@@ -204,44 +197,46 @@ def find_acceptances(data: bytes) -> tuple[Acceptance, ...]:
     for line in lines:
         if line.startswith(b'{"acceptance"'):
             try:
-                found.append(_decode_acceptance(json.loads(line)))
+                acceptance = _decode_acceptance(json.loads(line))
             except (ValueError, TypeError, KeyError, AttributeError):
                 continue
-    return tuple(dict.fromkeys(found))
+            if acceptance not in acceptances:
+                acceptances.append(acceptance)
+    return tuple(acceptances)
 
 
 def _decode_lines(lines: Iterable[dict[str, Any]], origin: str) -> Baseline:
     head: dict[str, Any] = {}
-    of_kind: dict[str, list[dict[str, Any]]] = {"metric": [], "acceptance": [], "query": [], "document": []}
+    metrics: list[dict[str, Any]] = []
+    acceptances: list[dict[str, Any]] = []
+    queries: list[dict[str, Any]] = []
+    documents: list[dict[str, Any]] = []
+    lists = {"metric": metrics, "acceptance": acceptances, "query": queries, "document": documents}
     for line in lines:
         kind, *_ = line.keys()
-        if kind in of_kind:
-            of_kind[kind].append(line)
+        if kind in lists:
+            lists[kind].append(line)
         else:
             head |= line
-    queries = of_kind["query"]
+    if not isinstance(head["depth"], int) or not isinstance(head["suite"], str) or not acceptances:
+        raise TypeError("suite, depth and an acceptance are needed")
     fingerprints = Fingerprints(**head["fingerprints"])
     grades = {line["query"]: line["grades"] for line in queries if "grades" in line}
     prints = {line["query"]: line["judgments"] for line in queries if "judgments" in line}
-    baseline = Baseline(
+    index = check_index_facts(head.get("index", {}))
+    return Baseline(
         suite=head["suite"],
         depth=head["depth"],
-        rankings=_decode_rankings(head.get("askings", 1), of_kind["query"], of_kind["document"], origin),
+        rankings=_decode_rankings(head.get("askings", 1), queries, documents, origin),
         scored=head.get("scored", False),
-        metrics=_decode_metrics(of_kind["metric"], queries),
+        metrics=_decode_metrics(metrics, queries),
         judgments=JudgmentPrints(fingerprints.judgments, prints, grades or None, head.get("judges", {})),
         fingerprints=fingerprints,
-        search=Search(
-            head.get("source", ""), head.get("request", {}), head.get("files", {}), index_facts(head.get("index", {}))
-        ),
+        search=Search(head.get("source", ""), head.get("request", {}), head.get("files", {}), index),
         waived=tuple(head.get("waived", ())),
         plugins=tuple(head.get("plugins", ())),
-        acceptances=tuple(map(_decode_acceptance, of_kind["acceptance"])),
+        acceptances=tuple(map(_decode_acceptance, acceptances)),
     )
-    baseline.accepted  # noqa: B018 - an IndexError without acceptances
-    if not isinstance(baseline.depth, int) or not isinstance(baseline.suite, str):
-        raise TypeError("suite or depth")
-    return baseline
 
 
 def _decode_metrics(metrics: Sequence[dict[str, Any]], queries: Sequence[dict[str, Any]]) -> dict[str, StoredMetric]:
@@ -258,40 +253,42 @@ def _decode_metrics(metrics: Sequence[dict[str, Any]], queries: Sequence[dict[st
 
 
 def _decode_acceptance(line: dict[str, Any]) -> Acceptance:
-    date, commit, branch, reason = line["acceptance"], *(line.get(name, "") for name in ("commit", "branch", "reason"))
-    if not all(isinstance(text, str) for text in (date, commit, branch, reason)):
+    texts = [line["acceptance"], *(line.get(name, "") for name in ("commit", "branch", "reason"))]
+    if not all(isinstance(text, str) for text in texts):
         raise TypeError("an acceptance")
-    figures, spreads = (
-        FrozenMapping.of((key, float(value)) for key, value in line.get(name, {}).items())
-        for name in ("figures", "spreads")
+    date, commit, branch, reason = texts
+    return Acceptance(
+        date,
+        commit,
+        branch,
+        bool(line.get("dirty")),
+        reason,
+        bool(line.get("forced")),
+        figures={metric: float(value) for metric, value in line.get("figures", {}).items()},
+        spreads={key: float(value) for key, value in line.get("spreads", {}).items()},
+        steps={key: Step(*map(float, step)) for key, step in line.get("steps", {}).items()},
     )
-    steps = FrozenMapping.of((key, Step(*map(float, step))) for key, step in line.get("steps", {}).items())
-    dirty, forced = bool(line.get("dirty")), bool(line.get("forced"))
-    return Acceptance(date, commit, branch, dirty, reason, forced, figures, spreads, steps)
 
 
 def _decode_rankings(
     askings: int, queries: Sequence[dict[str, Any]], documents: Sequence[dict[str, Any]], origin: str
 ) -> tuple[Rankings, ...]:
-    """The rankings of each asking, with the timings of their queries and the fields of their documents."""
+    """The rankings of each asking, with the timings of their queries and the fields of their documents.
+
+    The first answer to a query is in its line; those of further askings are in a list.
+    """
     fields = {line["document"]: line["fields"] for line in documents}
-    made = []
+    rankings = []
     for asking in range(askings):
-        answers = {line["query"]: answer for line in queries if (answer := _answer_in(line, asking))}
-        times = {
-            line["query"]: time
-            for line in queries
-            if "timings" in line and (time := line["timings"][asking]) is not None
-        }
-        made.append(replace(build_rankings(answers, origin), timings=times or None, fields=fields))
-    return tuple(made)
-
-
-def _answer_in(line: dict[str, Any], asking: int) -> dict[str, Any] | None:
-    if asking:
-        answer: dict[str, Any] | None = line["askings"][asking - 1]
-        return answer
-    return line if "documents" in line else None
+        answers, times = {}, {}
+        for line in queries:
+            answer = line["askings"][asking - 1] if asking else line if "documents" in line else None
+            if answer:
+                answers[line["query"]] = answer
+            if "timings" in line and line["timings"][asking] is not None:
+                times[line["query"]] = line["timings"][asking]
+        rankings.append(replace(build_rankings(answers, origin), timings=times or None, fields=fields))
+    return tuple(rankings)
 
 
 def build_rankings(answers: Mapping[str, Mapping[str, list[Any]]], origin: str) -> Rankings:
@@ -301,7 +298,7 @@ def build_rankings(answers: Mapping[str, Mapping[str, list[Any]]], origin: str) 
     queries = (*filled, *empty)
     lists = [answers[query]["documents"] for query in queries]
     first = begins_of(np.fromiter(map(len, lists), np.int64, len(lists)))
-    documents = Ids.of([document for each in lists for document in each])
+    documents = Ids.of([document for documents in lists for document in documents])
     rank = small_ranks_of(first)
     scores = [score for query in filled for score in answers[query].get("scores", ())]
     score = np.array(scores, np.float64) if scores else np.subtract(1, rank, dtype=np.float64)

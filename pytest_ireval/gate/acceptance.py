@@ -11,7 +11,7 @@ import numpy as np
 from pytest_ireval.baseline.fingerprints import fingerprint_rankings
 from pytest_ireval.baseline.index_facts import describe_index_change
 from pytest_ireval.baseline.reading import read_acceptances
-from pytest_ireval.baseline.record import NO_JUDGMENTS, Acceptance, Baseline, FrozenMapping, Search, StoredMetric
+from pytest_ireval.baseline.record import NO_JUDGMENTS, Acceptance, Baseline, Search, StoredMetric
 from pytest_ireval.data.coerce import some
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import first_documents, of_queries, side_by_side
@@ -49,7 +49,7 @@ class Proposal:
         if self.baseline is None:
             return None
         values = ((name, metric.value) for name, metric in self.baseline.metrics.items())
-        figures = FrozenMapping.of((name, value) for name, value in values if value is not None)
+        figures = {name: value for name, value in values if value is not None}
         accepted = acceptance._replace(figures=figures, **self.moved._asdict())
         return replace(self.baseline, acceptances=(*self.baseline.acceptances, accepted))
 

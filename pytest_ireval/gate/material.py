@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.baseline.index_facts import NO_INDEX, IndexFacts
+from pytest_ireval.baseline.index_facts import NO_INDEX, NOTHING, IndexFacts
 from pytest_ireval.baseline.record import (
-    NO_SPREADS,
-    NO_STEPS,
     Baseline,
     Fingerprints,
     JudgmentPrints,
@@ -181,8 +179,8 @@ def seen_of(check: Check, material: Material) -> RuleContext:
 class Moved(NamedTuple):
     """The spreads and steps of the means that an acceptance keeps."""
 
-    spreads: Spreads = NO_SPREADS
-    steps: StepsOfMetrics = NO_STEPS
+    spreads: Spreads = NOTHING
+    steps: StepsOfMetrics = NOTHING
 
 
 NOTHING_MOVED = Moved()

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.baseline.trees import compute_hash
+from pytest_ireval.baseline.json_trees import compute_hash
 from pytest_ireval.data.document_texts import TITLES, URLS
 from pytest_ireval.errors import Problem, SourceError, shown
 from pytest_ireval.plugins.plugin_types import source

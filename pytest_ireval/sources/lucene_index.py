@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from pytest_ireval.baseline.trees import compute_hash
+from pytest_ireval.baseline.json_trees import compute_hash
 from pytest_ireval.sources.index import COPIES, IndexRequests, Look, remove_keys
 from pytest_ireval.sources.live_request import find_placeholders
 from pytest_ireval.sources.searched_fields import find_unknown_fields

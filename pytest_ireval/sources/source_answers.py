@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_ireval.baseline.index_facts import IndexFacts, index_facts, merge_index_facts
-from pytest_ireval.baseline.trees import prune_tree
+from pytest_ireval.baseline.index_facts import IndexFacts, check_index_facts, describe_new_count, merge_index_facts
+from pytest_ireval.baseline.json_trees import prune_tree
 from pytest_ireval.data.coerce import as_rankings, some
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.rankings import Rankings
@@ -59,7 +59,9 @@ def fetch_answers(source: SourceAsked, request: Request) -> tuple[_Answer, ...]:
     later = (_fetch_answer(source, replace(again, repetition=number)) for number in range(2, source.repeat + 1))
     found = (first, *later)
     with _name_source_in_errors(source, request):
-        index, notes = merge_index_facts([facts for answer in found for facts in answer.facts])
+        looks = [facts for answer in found for facts in answer.facts]
+        index = merge_index_facts(looks)
+    notes = describe_new_count(index, looks[-1], "before it was asked") if looks else ()
     return (first._replace(facts=(index,), notes=(*first.notes, *notes)), *found[1:])
 
 
@@ -74,7 +76,7 @@ def _fetch_answer(source: SourceAsked, request: Request) -> _Answer:
             raise SourceError(_describe_nothing_ranked(others, request))
         rankings = rankings if request.keep_all else first_documents(rankings, request.depth)
         failed = {query: _make_one_line(why) for query, why in _list_entries(answer.failed, "failed")}
-        index = tuple(map(index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
+        index = tuple(map(check_index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
         notes, gone = tuple(map(_make_one_line, answer.notes)), tuple(map(str, answer.gone))
         fields = tuple(map(_make_one_line, answer.unknown_fields))
         return _Answer(

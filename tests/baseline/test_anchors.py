@@ -5,7 +5,7 @@ from made_baselines import FIRST, SECOND, baseline_of, content
 
 from pytest_ireval.baseline.files import anchor_name, is_anchor, is_baseline_file, suite_name_of
 from pytest_ireval.baseline.reading import read_baseline
-from pytest_ireval.baseline.record import Acceptance, FrozenMapping, describe_anchor, list_acceptances_since
+from pytest_ireval.baseline.record import Acceptance, describe_anchor, list_acceptances_since
 from pytest_ireval.baseline.writing import write_anchor, write_baseline
 from pytest_ireval.errors import BaselineError
 
@@ -23,7 +23,7 @@ def test_words_say_day_and_reason():
 
 
 def test_it_holds_what_the_baseline_holds_and_who_pinned_it(tmp_path):
-    figures = FrozenMapping.of([("nDCG@10", 0.875)])
+    figures = {"nDCG@10": 0.875}
     baseline = baseline_of(acceptances=(FIRST, SECOND._replace(figures=figures)))
     write_baseline(tmp_path, baseline)
 

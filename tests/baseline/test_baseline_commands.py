@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from made_baselines import FIRST, LISTS, SECOND, baseline_of
 
-from pytest_ireval.baseline.record import NO_JUDGMENTS, FrozenMapping, StoredMetric
+from pytest_ireval.baseline.record import NO_JUDGMENTS, StoredMetric
 from pytest_ireval.baseline.writing import delete_baseline, write_baseline
 from pytest_ireval.data.from_objects import rankings_from
 
@@ -202,8 +202,8 @@ def test_diff_with_an_earlier_commit(ireval, git, pair):
 
 
 def test_log_lists_acceptances_the_newest_first_with_their_figures(ireval, git):
-    first = FIRST._replace(figures=FrozenMapping.of([("nDCG@10", 0.5)]))
-    second = SECOND._replace(figures=FrozenMapping.of([("nDCG@10", 0.75), ("AP", 0.25)]))
+    first = FIRST._replace(figures={"nDCG@10": 0.5})
+    second = SECOND._replace(figures={"nDCG@10": 0.75, "AP": 0.25})
     third = FIRST._replace(date="2026-11-21T00:00:00Z", reason="", commit="", branch="")
     committed(git)
     delete_baseline(Path("suites/baselines"), "shop")

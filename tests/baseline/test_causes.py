@@ -6,6 +6,7 @@ import pytest
 from made_baselines import GRADES, LISTS, baseline_of
 
 from pytest_ireval.baseline.changes import find_cause, find_cause_between, find_changed_queries
+from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import NO_JUDGMENTS, Search
 from pytest_ireval.baseline.writing import write_baseline
@@ -25,8 +26,8 @@ def baseline(tmp_path):
 def cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judged=True, prints=None, source=""):
     return find_cause(
         baseline,
-        rankings=rankings_from(lists or LISTS),
-        judgments=judgments_from(grades or GRADES) if judged else None,
+        rankings=[rankings_from(lists or LISTS)],
+        judgments=fingerprint_judgments(judgments_from(grades or GRADES)) if judged else None,
         queries=queries,
         metrics=METRICS if metrics is None else metrics,
         fingerprints=baseline.fingerprints._replace(**(prints or {})),

@@ -1,9 +1,6 @@
 """How far queries moved with an acceptance: in few digits, and absent where nothing moved."""
 
 import math
-import pickle
-
-import pytest
 
 from pytest_ireval.baseline.record import Step, round_spreads, round_steps, spread_key
 
@@ -16,22 +13,10 @@ def test_all_queries_are_named_by_the_metric_alone():
 def test_six_digits_are_kept_and_what_did_not_move_is_left_out():
     found = round_spreads([("RR@10", 0.0), ("nDCG@10", 0.123456789), ("AP", math.nan), ("P@5", 1234567.0)])
 
-    assert dict(found) == {"P@5": 1234570.0, "nDCG@10": 0.123457}
-    assert list(found) == ["P@5", "nDCG@10"]
+    assert found == {"P@5": 1234570.0, "nDCG@10": 0.123457}
 
 
 def test_steps_that_are_no_numbers_are_left_out():
     found = round_steps([("b", Step(-0.00123456789, 0.0, 0.14)), ("a", Step(math.nan, 1.0, 1.0))])
 
-    assert dict(found) == {"b": Step(-0.00123457, 0.0, 0.14)}
-
-
-def test_a_mapping_of_them_is_a_value():
-    one, other = round_spreads([("a", 0.5), ("b", 1.0)]), round_spreads([("b", 1.0), ("a", 0.5)])
-
-    assert one == other
-    assert {one: 1}[other] == 1
-    assert pickle.loads(pickle.dumps(one)) == one
-    assert len(one) == 2
-    with pytest.raises(KeyError):
-        one["c"]
+    assert found == {"b": Step(-0.00123457, 0.0, 0.14)}

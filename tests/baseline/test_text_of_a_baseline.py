@@ -13,7 +13,7 @@ from made_baselines import FIRST, SECOND, baseline_of, content
 from pytest_ireval.baseline import fingerprints
 from pytest_ireval.baseline.index_facts import IndexFacts
 from pytest_ireval.baseline.reading import read_baseline
-from pytest_ireval.baseline.record import FrozenMapping, JudgmentPrints, Search, Step, StoredMetric
+from pytest_ireval.baseline.record import JudgmentPrints, Search, Step, StoredMetric
 from pytest_ireval.baseline.text import decode_baseline, encode_baseline
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
@@ -29,11 +29,11 @@ WHOLE = baseline_of(
     ),
     waived=("q2",),
     acceptances=(
-        FIRST._replace(figures=FrozenMapping.of([("nDCG@10", 0.5)])),
+        FIRST._replace(figures={"nDCG@10": 0.5}),
         SECOND._replace(
-            figures=FrozenMapping.of([("nDCG@10", 0.875)]),
-            spreads=FrozenMapping.of([("nDCG@10", 0.25), ("nDCG@10 segment=tail", 0.5)]),
-            steps=FrozenMapping.of([("nDCG@10", Step(-0.01, 0.09, 0.14))]),
+            figures={"nDCG@10": 0.875},
+            spreads={"nDCG@10": 0.25, "nDCG@10 segment=tail": 0.5},
+            steps={"nDCG@10": Step(-0.01, 0.09, 0.14)},
         ),
     ),
 )

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_ireval import load_suite
 from pytest_ireval.baseline.reading import read_baseline
-from pytest_ireval.baseline.record import NO_STEPS, Acceptance
+from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.baseline.writing import delete_baseline, write_anchor, write_baseline
 from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.run import gate, plan_of
@@ -134,7 +134,7 @@ def test_steps_that_no_acceptance_kept_are_unknown_and_still_count(series):
         series.step(change, lose=9, gain=4)
         series.accept(f"change {change}")
     stored = series.stored
-    plain = tuple(each._replace(steps=NO_STEPS) for each in stored.acceptances[:-2])
+    plain = tuple(each._replace(steps={}) for each in stored.acceptances[:-2])
     delete_baseline(series.folder / "baselines", "shop")
     write_baseline(series.folder / "baselines", replace(stored, acceptances=(*plain, *stored.acceptances[-2:])))
 

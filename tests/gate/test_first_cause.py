@@ -11,7 +11,7 @@ import pytest
 from shop_engine import QUERIES, ShopEngine, list_judgments, make_catalogue
 
 from pytest_ireval import load_suite, run_gate
-from pytest_ireval.baseline.trees import name_changes
+from pytest_ireval.baseline.json_trees import name_changes
 from pytest_ireval.sources.searched_fields import find_unknown_fields
 
 RULES = "rules:\n  - no_regression: {metric: nDCG@10, tolerance: 2%}\n"

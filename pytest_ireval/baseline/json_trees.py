@@ -16,14 +16,16 @@ LONGEST = 10_000
 """The characters of a text in it that is kept; of a longer text, and of a long list, a hash: synonyms, stop words."""
 SHOWN = 40
 """The characters of a value in a change."""
+AROUND = SHOWN // 4
+"""The characters before and after the part of a long text that changed."""
 HASH = "sha256:"
 MASK = "***"
-_OF_A_SECRET = re.compile(
+SECRET_KEY = re.compile(
     r"authorization|cookie|password|passwd|secret|credential|token$|(api|access|private)[_-]?key", re.IGNORECASE
 )
 """Names of keys whose text no file and no message may have, whoever wrote it: an engine's answers are not ours."""
-_LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
-_MISSING = object()
+LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
+MISSING = object()
 
 
 def compute_hash(value: Any) -> str:
@@ -34,21 +36,21 @@ def compute_hash(value: Any) -> str:
 
 def prune_tree(value: Mapping[str, Any]) -> dict[str, Any]:
     """The tree as a baseline keeps it: without secrets, and with hashes of what is long; empty if it is too large."""
-    found: dict[str, Any] = _prune(value)
-    return found if len(json.dumps(found)) <= LARGEST else {}
+    tree: dict[str, Any] = _prune(value)
+    return tree if len(json.dumps(tree)) <= LARGEST else {}
 
 
 def _prune(value: Any, key: str = "") -> Any:
     if isinstance(value, Mapping):
-        return {hidden(str(name)): _prune(each, str(name)) for name, each in value.items()}
+        return {hidden(str(name)): _prune(below, str(name)) for name, below in value.items()}
     if isinstance(value, list | tuple):
-        found = [_prune(each, key) for each in value]
-        return found if len(json.dumps(found)) <= LONGEST else f"{HASH}{compute_hash(found)}"
+        entries = [_prune(entry, key) for entry in value]
+        return entries if len(json.dumps(entries)) <= LONGEST else f"{HASH}{compute_hash(entries)}"
     if isinstance(value, bool | int | float) or value is None:
         return value
-    if _OF_A_SECRET.search(key):
+    if SECRET_KEY.search(key):
         return MASK
-    text = _LOGIN.sub("", hidden(str(value)))
+    text = LOGIN.sub("", hidden(str(value)))
     return text if len(text) <= LONGEST else f"{HASH}{compute_hash(text)}"
 
 
@@ -59,46 +61,41 @@ def name_changes(before: Any, now: Any, path: str = "") -> Iterator[str]:
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         for key in dict.fromkeys([*before, *now]):
             below = f"{path}.{key}" if path else str(key)
-            yield from name_changes(before.get(key, _MISSING), now.get(key, _MISSING), below)
+            yield from name_changes(before.get(key, MISSING), now.get(key, MISSING), below)
     elif isinstance(before, list) and isinstance(now, list):
-        yield from _changes_of_lists(before, now, path)
+        # entries that stayed at the beginning and at the end are no change, so that one new entry is one change
+        first, last = _count_equal_ends(before, now)
+        old, new = before[first : len(before) - last], now[first : len(now) - last]
+        for i in range(max(len(old), len(new))):
+            then, here = (entries[i] if i < len(entries) else MISSING for entries in (old, new))
+            yield from name_changes(then, here, f"{path}[{first + i}]")
+    elif isinstance(before, str) and isinstance(now, str):
+        yield f"{path}: {_format_text_change(before, now)}"
     else:
-        yield f"{path}: {_change_of_values(before, now)}"
+        yield f"{path}: {_format_value(before)} -> {_format_value(now)}"
 
 
-def _changes_of_lists(before: Sequence[Any], now: Sequence[Any], path: str) -> Iterator[str]:
-    """Entries that stayed at the beginning and at the end are no change, so that one new entry is one change."""
+def _count_equal_ends(before: Sequence[Any], now: Sequence[Any]) -> tuple[int, int]:
+    """The number of entries that are equal at the beginning, and at the end of what remains."""
     shorter = min(len(before), len(now))
     first = next((i for i in range(shorter) if before[i] != now[i]), shorter)
     last = next((i for i in range(shorter - first) if before[-1 - i] != now[-1 - i]), shorter - first)
-    old, new = before[first : len(before) - last], now[first : len(now) - last]
-    for i in range(max(len(old), len(new))):
-        then, here = (each[i] if i < len(each) else _MISSING for each in (old, new))
-        yield from name_changes(then, here, f"{path}[{first + i}]")
+    return first, last
 
 
-def _change_of_values(before: Any, now: Any) -> str:
-    if isinstance(before, str) and isinstance(now, str):
-        if before.startswith(HASH) or now.startswith(HASH):
-            return "changed"
-        before, now = _different_part(" ".join(before.split()), " ".join(now.split()))
-    return f"{_format_value(before)} -> {_format_value(now)}"
-
-
-def _different_part(before: str, now: str) -> tuple[str, str]:
+def _format_text_change(before: str, now: str) -> str:
     """Both texts; of long ones the words that differ, with a little of what is around them."""
-    if max(len(before), len(now)) <= SHOWN:
-        return before, now
-    shorter = min(len(before), len(now))
-    first = next((i for i in range(shorter) if before[i] != now[i]), shorter)
-    last = next((i for i in range(shorter - first) if before[-1 - i] != now[-1 - i]), shorter - first)
-    first, last = max(0, first - SHOWN // 4), max(0, last - SHOWN // 4)
-    old, new = (f"{'…' * bool(first)}{text[first : len(text) - last]}{'…' * bool(last)}" for text in (before, now))
-    return old, new
+    if before.startswith(HASH) or now.startswith(HASH):
+        return "changed"
+    texts = [" ".join(before.split()), " ".join(now.split())]
+    if max(map(len, texts)) > SHOWN:
+        first, last = (max(0, count - AROUND) for count in _count_equal_ends(*texts))
+        texts = [f"{'…' * bool(first)}{text[first : len(text) - last]}{'…' * bool(last)}" for text in texts]
+    return " -> ".join(map(_format_value, texts))
 
 
 def _format_value(value: Any) -> str:
-    if value is _MISSING:
+    if value is MISSING:
         return "not set"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return f'"{text}"' if not text.strip() else text if len(text) <= 2 * SHOWN else f"{text[: 2 * SHOWN]}…"
