@@ -79,13 +79,13 @@ def load_ranx(judgments_path: str) -> EvaluateRankings:
 
 def load_ireval(judgments_path: str) -> EvaluateRankings:
     """Ours through its Python interface; the values stay in the arrays where it computes them."""
+    from pytest_ireval import Policies, read_judgments
     from pytest_ireval import evaluate as evaluate_rankings
-    from pytest_ireval import read_judgments
 
-    judgments = read_judgments(judgments_path)
+    judgments, policies = read_judgments(judgments_path), Policies(missing_queries="zero")
 
     def evaluate(rankings_path: str) -> Iterable[Value]:
-        evaluate_rankings(judgments, rankings_path, list(METRICS), missing_queries="zero")
+        evaluate_rankings(judgments, rankings_path, list(METRICS), policies=policies)
         return ()
 
     return evaluate

@@ -127,13 +127,13 @@ assert evaluation["AP"].values == {"q1": 0.5}  # iter_calc
 
 Metrics can be written as values, too: `registry = load_registry()`, then `registry.metrics["nDCG"] @ 10`. It asks
 different programs for different metrics, which order equal scores differently; here there is one order for all. A
-judged query that the run lacks counts 0 there; `evaluate` refuses it unless told `missing_queries="zero"`.
+judged query that the run lacks counts 0 there; `evaluate` refuses it without `Policies(missing_queries="zero")`.
 [An example](../examples/ir_measures_provider/) has ir_measures itself compute its measures, as in `irm:nDCG@10`.
 """,
     "ranx": """\
 `ranx.evaluate(qrels, run, ["map", "ndcg@10"])` is `evaluate(judgments, rankings, ["map", "nDCG@10"])`; dictionaries are
-taken as they are. `make_comparable=True` is `missing_queries="zero"`. Names with a cutoff are read in its spelling
-(`mrr@10`, `recall@5`, `hit_rate@10`, `ndcg_burges@10`).
+taken as they are. `make_comparable=True` is `Policies(missing_queries="zero")`. Names with a cutoff are read in its
+spelling (`mrr@10`, `recall@5`, `hit_rate@10`, `ndcg_burges@10`).
 
 ranx has no rule for equal scores: their order follows from the order of the mapping and the sorting algorithm. Here it
 is by document id, and the result says how far another order would move the figure. Values are equal where no two

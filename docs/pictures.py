@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_ireval import compare
+from pytest_ireval import Policies, compare
 from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.report.charts.drawing import draw_file
 from pytest_ireval.statistics.resolution import resolution
@@ -56,7 +56,9 @@ def online() -> str:
 def comparison() -> str:
     """Two rankings of the example, as ``ireval compare --svg`` draws them."""
     rankings = {name: DATA / f"{name}.txt" for name in ("rankings", "reranked")}
-    found = compare(DATA / "judgments.txt", rankings, ["nDCG@10", *CURVE_METRICS], missing_queries="zero")
+    found = compare(
+        DATA / "judgments.txt", rankings, ["nDCG@10", *CURVE_METRICS], policies=Policies(missing_queries="zero")
+    )
     return draw_file(comparison_chart(found, ["nDCG@10"]))
 
 

@@ -55,7 +55,7 @@ def _record(record: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         properties[name] = {**_type(hint, definitions), **about}
     return {
         "type": "object",
-        "description": _plain(inspect.getdoc(record) or ""),
+        "description": _plain((inspect.getdoc(record) or "").partition("\n\n>>>")[0]),
         "properties": properties,
         "required": list(properties),
         "additionalProperties": False,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_ireval.data.judgments import Judgments
     from pytest_ireval.data.queries import Queries
     from pytest_ireval.data.rankings import Rankings
+    from pytest_ireval.data.side_data import SideData
     from pytest_ireval.data.views import condensed, perfect
     from pytest_ireval.errors import (
         BaselineError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_ireval.results.evaluation import Evaluation
     from pytest_ireval.results.explanation import Steps
     from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
+    from pytest_ireval.results.policies import Policies
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.rules.context import RuleContext, RuleResult
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
@@ -71,12 +73,14 @@ _HOMES = {
     "results.evaluation": ("Evaluation",),
     "results.explanation": ("Steps",),
     "results.outcome": ("Outcome", "QueryChange", "SliceFigures"),
+    "results.policies": ("Policies",),
     "results.suite_result": ("RunResult", "SuiteResult"),
     "data.formats.writers": ("write_judgments", "write_queries", "write_rankings"),
     "data.judged": ("JudgedRankings", "ratio"),
     "data.judgments": ("Judgments",),
     "data.queries": ("Queries",),
     "data.rankings": ("Rankings",),
+    "data.side_data": ("SideData",),
     "data.views": ("condensed", "perfect"),
     "rules.context": ("RuleResult", "RuleContext"),
     "rules.diagnosis": ("RankingChange", "Symptom"),
@@ -105,6 +109,7 @@ __all__ = [
     "Param",
     "Part",
     "PluginError",
+    "Policies",
     "Queries",
     "QueryChange",
     "Ranking",
@@ -114,6 +119,7 @@ __all__ = [
     "RuleContext",
     "RuleResult",
     "RunResult",
+    "SideData",
     "SliceFigures",
     "SourceError",
     "Steps",

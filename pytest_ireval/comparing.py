@@ -10,31 +10,21 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from pytest_ireval.data.coerce import Brought, JudgmentsLike, QueriesLike, RankingsLike
+from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike
 from pytest_ireval.data.formats.input_file import FilePath
 from pytest_ireval.data.formats.recognised import Format
 from pytest_ireval.data.judged import Mask
 from pytest_ireval.data.judgments import Judgments
-from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.side_data import Fields, Preferences
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.evaluating.evaluation import Companions, Setting, evaluated, refuse_missing, set_up
+from pytest_ireval.evaluating.evaluation import Setting, evaluated, refuse_missing, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
-from pytest_ireval.results.evaluation import (
-    Dialect,
-    Evaluation,
-    Grades,
-    MetricResult,
-    MissingQueries,
-    NoRelevant,
-    Policies,
-    Ties,
-    Unjudged,
-)
+from pytest_ireval.results.evaluation import Evaluation, MetricResult
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.statistics.differences import TIE, Floats, differences
 from pytest_ireval.statistics.mean_evidence import PairedT, paired_t
 from pytest_ireval.statistics.multiplicity import holm
@@ -53,23 +43,10 @@ def compare(
     test: Test = "t",
     alpha: float = 0.05,
     extremes: int = 3,
-    ties: Ties = "trec",
-    missing_queries: MissingQueries = "error",
-    no_relevant: NoRelevant = "zero",
-    unjudged: Unjudged = "irrelevant",
-    depth: int | None = None,
-    scale: float | None = None,
-    grades: Grades = "integer",
-    collection: int | None = None,
-    dialect: Dialect | None = None,
+    policies: Policies = Policies(),
+    side_data: SideData | Mapping[str, SideData] = SideData(),
     judgments_format: Format = None,
     rankings_format: Format = None,
-    fields: FilePath | Fields | None = None,
-    sessions: Mapping[str, tuple[str, int]] | None = None,
-    preferences: FilePath | Preferences | None = None,
-    timings: Mapping[str, FilePath | Mapping[str, float]] | None = None,
-    queries: FilePath | Queries | QueriesLike | None = None,
-    reference: FilePath | Rankings | RankingsLike | None = None,
     registry: Registry | None = None,
     progress: Progress = SILENT,
 ) -> Comparison:
@@ -79,21 +56,25 @@ def compare(
     compared. ``test`` is the paired t test (``t``) or the sign-flip test (``sign-flip``), two-sided, with Holm's
     correction over all pairs of one metric; a difference counts as significant when its corrected p is below
     ``alpha``. ``extremes`` is the number of greatest gains and drops that are listed, for each pair with the baseline
-    or for the best two. With ``missing_queries="ignore"`` only queries that all rankings have
-    count, in all of them. ``timings`` has one mapping for each ranking; all other arguments are those of ``evaluate``.
+    or for the best two. With ``missing_queries="ignore"`` only queries that all rankings have count, in all of them.
+    ``side_data`` is for all rankings, or is a mapping with that of each: each ranking has timings of its own. All other
+    arguments are those of ``evaluate``.
+
+    >>> from pytest_ireval import compare
+    >>> judgments = {"mug": {"a": 1}, "cup": {"b": 1}}
+    >>> rankings = {"old": {"mug": ["x", "a"], "cup": ["b"]}, "new": {"mug": ["a"], "cup": ["b"]}}
+    >>> compare(judgments, rankings, "RR")["RR"].best
+    ('new',)
     """
     _check_rankings(rankings)
     question = _question(rankings, baseline, test, alpha, extremes)
-    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
-    if unknown := [name for name in timings or {} if name not in rankings]:
-        raise InputError(Problem(f"{unknown[0]!r} is not one of the rankings", place="timings"))
-    companions = Companions(sessions, None, fields, preferences, queries, reference)
-    if missing_queries == "ignore":  # the queries that count depend on all rankings
-        found, counting = brought_together(setting, rankings, companions, timings or {})
-        evaluations = {name: _evaluate(setting, each, counting) for name, each in found.items()}
+    each = _side_data_by_ranking(rankings, side_data)
+    if policies.missing_queries == "ignore":  # the queries that count depend on all rankings
+        found, counting = brought_together(setting, rankings, each)
+        evaluations = {name: _evaluate(setting, brought, counting) for name, brought in found.items()}
         return compare_evaluations(evaluations, question, int(counting.sum()))
-    evaluations = _evaluate_one_by_one(setting, rankings, companions, timings or {})
+    evaluations = _evaluate_one_by_one(setting, rankings, each)
     return compare_evaluations(evaluations, question, next(iter(evaluations.values())).queries)
 
 
@@ -120,6 +101,21 @@ def _check_rankings(rankings: object) -> None:
         raise IrevalError(f"a comparison needs two rankings or more; given: {', '.join(rankings) or 'none'}")
 
 
+def _side_data_by_ranking(rankings: Iterable[str], side_data: SideData | Mapping[str, SideData]) -> dict[str, SideData]:
+    names = list(rankings)
+    if isinstance(side_data, SideData):
+        if side_data.timings is not None:
+            complaint = "timings are those of one ranking, and several are compared"
+            suggestion = 'give each its own: side_data={"name": SideData(timings=…), …}'
+            raise InputError(Problem(complaint, place="side_data", suggestion=suggestion))
+        return dict.fromkeys(names, side_data)
+    if unknown := [name for name in side_data if name not in names]:
+        complaint, allowed = f"{unknown[0]!r} is not one of the rankings", f"allowed: {', '.join(names)}"
+        hint = did_you_mean(unknown[0], names)
+        raise InputError(Problem(complaint, place="side_data", suggestion=hint, allowed=allowed))
+    return {name: side_data.get(name, SideData()) for name in names}
+
+
 def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int) -> Question:
     names = list(rankings)
     if baseline == FIRST and FIRST not in names:
@@ -139,17 +135,14 @@ def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: 
 
 
 def _evaluate_one_by_one(
-    setting: Setting,
-    rankings: Mapping[str, FilePath | Rankings | RankingsLike],
-    companions: Companions,
-    timings: Mapping[str, FilePath | Mapping[str, float]],
+    setting: Setting, rankings: Mapping[str, FilePath | Rankings | RankingsLike], side_data: Mapping[str, SideData]
 ) -> dict[str, Evaluation]:
     """Evaluate each ranking before the next one is read: hundreds of them need no more memory than two."""
     evaluations: dict[str, Evaluation] = {}
     problems: list[Problem] = []
     for name, source in rankings.items():
         try:
-            found = _bring(setting, name, source, companions._replace(timings=timings.get(name)))
+            found = _bring(setting, name, source, side_data[name])
             refuse_missing([found], setting.policies)
         except InputError as error:
             problems += error.problems
@@ -174,10 +167,7 @@ def _placed(problem: Problem, origin: str) -> Problem:
 
 
 def brought_together(
-    setting: Setting,
-    rankings: Mapping[str, FilePath | Rankings | RankingsLike],
-    companions: Companions,
-    timings: Mapping[str, FilePath | Mapping[str, float]],
+    setting: Setting, rankings: Mapping[str, FilePath | Rankings | RankingsLike], side_data: Mapping[str, SideData]
 ) -> tuple[dict[str, Brought], Mask]:
     """All rankings joined with the judgments, and the queries that count in all of them.
 
@@ -187,7 +177,7 @@ def brought_together(
     problems: list[Problem] = []
     for name, source in rankings.items():
         try:
-            found[name] = _bring(setting, name, source, companions._replace(timings=timings.get(name)))
+            found[name] = _bring(setting, name, source, side_data[name])
         except InputError as error:
             problems += error.problems
     if problems:
@@ -196,9 +186,9 @@ def brought_together(
     return found, _counting(found, setting.policies)
 
 
-def _bring(setting: Setting, name: str, source: FilePath | Rankings | RankingsLike, companions: Companions) -> Brought:
+def _bring(setting: Setting, name: str, source: FilePath | Rankings | RankingsLike, side_data: SideData) -> Brought:
     """One of the rankings, joined with the judgments; what has no file has its name."""
-    found = setting.brought(source, companions)
+    found = setting.brought(source, side_data)
     return found if found.origin != "rankings" else found._replace(origin=name)
 
 

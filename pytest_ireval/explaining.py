@@ -9,26 +9,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.data.coerce import Brought, JudgmentsLike, QueriesLike, RankingsLike, some
+from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike, some
 from pytest_ireval.data.formats.input_file import FilePath
 from pytest_ireval.data.formats.recognised import Format
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
 from pytest_ireval.data.join import judge
 from pytest_ireval.data.judged import Floats, JudgedRankings
 from pytest_ireval.data.judgments import Ideal, Judgments
-from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.side_data import Fields, Preferences, with_companions
+from pytest_ireval.data.side_data import SideData, join_side_data
 from pytest_ireval.data.views import only
 from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, raised, shown
-from pytest_ireval.evaluating.evaluation import Companions, apply_policies, set_up
+from pytest_ireval.evaluating.evaluation import apply_policies, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score, settled, worst
 from pytest_ireval.metrics.steps import listing, steps_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Dialect, Grades, Policies, Ties, Unjudged
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
+from pytest_ireval.results.policies import Policies
 
 ROUNDING = 1e-12
 """Values that differ by no more are the same."""
@@ -41,34 +40,28 @@ def why(
     query: str | None = None,
     other: FilePath | Rankings | RankingsLike | None = None,
     *,
-    ties: Ties = "trec",
-    unjudged: Unjudged = "irrelevant",
-    depth: int | None = None,
-    scale: float | None = None,
-    grades: Grades = "integer",
+    policies: Policies = Policies(),
+    side_data: SideData = SideData(),
     judgments_format: Format = None,
     rankings_format: Format = None,
-    collection: int | None = None,
-    dialect: Dialect | None = None,
-    fields: FilePath | Fields | None = None,
-    sessions: Mapping[str, tuple[str, int]] | None = None,
-    preferences: FilePath | Preferences | None = None,
-    timings: FilePath | Mapping[str, float] | None = None,
-    queries: FilePath | Queries | QueriesLike | None = None,
-    reference: FilePath | Rankings | RankingsLike | None = None,
     registry: Registry | None = None,
     progress: Progress = SILENT,
 ) -> Explanation:
     """Explain a metric's value on one query; with ``other`` rankings, also the difference.
 
     Without a ``query``, the one is taken on which the two rankings differ most. A query that a ranking lacks is
-    explained as an empty ranking, and scores the worst value there is. The other arguments are those of ``evaluate``.
+    explained as an empty ranking, and scores the worst value there is, whatever ``missing_queries`` of the policies
+    says; nor does ``no_relevant`` matter. The other arguments are those of ``evaluate``.
+
+    >>> from pytest_ireval import why
+    >>> explanation = why("AP", {"mug": {"a": 1, "b": 1}}, {"mug": ["a", "x", "b"]})
+    >>> explanation.first.steps.arithmetic
+    '(1 + 0.6667) / 2'
     """
-    policies = Policies(ties, "zero", "zero", unjudged, depth, scale, grades, collection, dialect)
+    policies = replace(policies, missing_queries="zero", no_relevant="zero")
     setting = set_up(judgments, metric, policies, registry, progress, judgments_format, rankings_format)
     wanted = _only_metric(setting.metrics)
-    companions = Companions(sessions, timings, fields, preferences, queries, reference)
-    found = [setting.brought(source, companions, documents=True) for source in (rankings, other) if source is not None]
+    found = [setting.brought(source, side_data, documents=True) for source in (rankings, other) if source is not None]
     name, proposed = (query, "") if query is not None else _proposed(wanted, found, policies)
     alone = [each._replace(judged=_only(each.judged, name, setting.judgments.origin)) for each in found]
     single = [apply_policies(each.judged, policies) for each in alone]
@@ -380,7 +373,7 @@ def _values(metric: Metric, lists: Sequence[_List]) -> Floats:
     names = [f"q{i:03}" for i in range(len(lists))]
     judgments = judgments_from({name: each.grades for name, each in zip(names, lists, strict=True)})
     rankings = rankings_from({name: each.ranking for name, each in zip(names, lists, strict=True)})
-    return settled(metric, with_companions(judge(judgments, rankings), collection=10_000))
+    return settled(metric, join_side_data(judge(judgments, rankings), collection=10_000))
 
 
 def _others(count: int) -> list[str]:

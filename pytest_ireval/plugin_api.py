@@ -22,7 +22,7 @@ from pytest_ireval.report.charts.panels import Curve, CurvePanel, draw_curves
 from pytest_ireval.report.data_files import recorded_run
 from pytest_ireval.report.markdown_text import inert, markdown_table
 from pytest_ireval.results.comparison import MetricComparison
-from pytest_ireval.results.evaluation import Grades
+from pytest_ireval.results.policies import Grades
 from pytest_ireval.results.run_folder import is_run_folder
 from pytest_ireval.rules.question import slice_figures
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals

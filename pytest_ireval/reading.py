@@ -23,7 +23,7 @@ from pytest_ireval.data.tables import Table, cell_text, holds_judgments, holds_q
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Grades
+from pytest_ireval.results.policies import Grades
 
 
 def read_queries(path: FilePath, *, format: Format = None, registry: Registry | None = None) -> Queries:  # noqa: A002 - as users say it

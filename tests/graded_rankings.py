@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_ireval import evaluate, load_registry
+from pytest_ireval import SideData, evaluate, load_registry
 from pytest_ireval.data.from_objects import judgments_of_columns
 from pytest_ireval.data.judgments import numbered
 from pytest_ireval.data.tables import Table
@@ -29,7 +29,7 @@ def values(metric, queries, **options):
     return result(metric, queries, **options).values
 
 
-def result(metric, queries, **options):
+def result(metric, queries, **side_data):
     """The whole result of one metric for some queries, each a pair (retrieved, missed)."""
     judgments, rankings = {}, {}
     for query, (retrieved, missed) in queries.items():
@@ -37,7 +37,8 @@ def result(metric, queries, **options):
         grades = dict(zip(rankings[query], retrieved, strict=True))
         grades |= {f"m{i}": grade for i, grade in enumerate(missed)}
         judgments[query] = {document: grade for document, grade in grades.items() if grade is not None}
-    (only,) = evaluate(judgments, rankings, [metric], collection=COLLECTION, **options).metrics
+    side_data = SideData(collection=COLLECTION, **side_data)
+    (only,) = evaluate(judgments, rankings, [metric], side_data=side_data).metrics
     return only
 
 
@@ -67,9 +68,11 @@ def of_letters(match):
         judgments,
         queries,
         [match["metric"]],
-        sessions={query: ("s", number) for number, query in enumerate(queries, 1)},
-        reference=dict.fromkeys(queries, other) if match["other"] else None,
-        preferences=dict.fromkeys(queries, pairs),
+        side_data=SideData(
+            sessions={query: ("s", number) for number, query in enumerate(queries, 1)},
+            reference=dict.fromkeys(queries, other) if match["other"] else None,
+            preferences=dict.fromkeys(queries, pairs),
+        ),
     ).metrics
     (found,) = only.values.values()
     return found
@@ -87,8 +90,8 @@ def worked(example):
     if where is not None:
         cells = {f"d{rank}": {where["field"]: cell} for rank, cell in enumerate(where["cells"].split(), 1)}
         seconds = float(where["cells"].split()[0]) if where["field"] == "seconds" else 0.0
-        given = {"fields": cells, "timings": {QUERY: seconds}}
-        (only,) = evaluate({QUERY: {"judged": 1}}, {QUERY: list(cells)}, [where["metric"]], **given).metrics
+        side_data = SideData(fields=cells, timings={QUERY: seconds})
+        (only,) = evaluate({QUERY: {"judged": 1}}, {QUERY: list(cells)}, [where["metric"]], side_data=side_data).metrics
         return where["metric"], only.values[QUERY], float(where["value"])
     metric = load_registry().parse_metrics([example.partition(" of ")[0]])[0]
     if metric.needs & {"reference", "sessions", "preferences", "judgments"}:
@@ -107,7 +110,7 @@ def worked(example):
     return name, value(name, retrieved, missed, timings={QUERY: float(took[1])} if took else None), expected
 
 
-def diverse(metric, retrieved, missed=(), **options):
+def diverse(metric, retrieved, missed=()):
     """The value of a metric for documents written as the subtopics they are about.
 
     ``ab`` is about two subtopics, ``0`` is judged and about none, ``-`` is not judged; ``missed`` were not retrieved.
@@ -115,7 +118,7 @@ def diverse(metric, retrieved, missed=(), **options):
     ranking = [f"d{rank:04}" for rank in range(1, len(retrieved) + 1)]
     words = dict(zip(ranking, retrieved, strict=True)) | {f"m{i}": word for i, word in enumerate(missed)}
     grades = {document: about(word) for document, word in words.items() if word != "-"}
-    (only,) = evaluate({QUERY: grades}, {QUERY: ranking}, [metric], **options).metrics
+    (only,) = evaluate({QUERY: grades}, {QUERY: ranking}, [metric]).metrics
     return only.values[QUERY]
 
 
@@ -147,12 +150,12 @@ def judged_with(rows, known):
     return judgments_of_columns(Table({**columns, "known": known}, "judgments", numbered("judgments")))
 
 
-def companions(metric, judgments, rankings):
+def side_data_for(metric, judgments, rankings, **given):
     """What the metric needs in addition: one session of all queries, preferences by grade, a shorter list turned round.
 
     ``rankings`` are lists of documents; the reference has one document that they lack.
     """
-    found = {}
+    found = dict(given)
     if "timings" in metric.needs:
         found["timings"] = {query: 0.1 * number for number, query in enumerate(judgments, 1)}
     if "sessions" in metric.needs:
@@ -164,12 +167,14 @@ def companions(metric, judgments, rankings):
         }
     if "reference" in metric.needs:
         found["reference"] = {query: ["elsewhere", *rankings.get(query, ())[::-2]] for query in judgments}
-    return found
+    return SideData(**found)
 
 
 def alike(metric, one, other):
     """The value of a metric that compares two lists of documents; what is judged plays no part."""
-    (only,) = evaluate({QUERY: {"judged": 1}}, {QUERY: one}, [metric], reference={QUERY: other}).metrics
+    (only,) = evaluate(
+        {QUERY: {"judged": 1}}, {QUERY: one}, [metric], side_data=SideData(reference={QUERY: other})
+    ).metrics
     return only.values[QUERY]
 
 

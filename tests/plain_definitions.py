@@ -9,7 +9,7 @@ from math import exp, floor, inf, log, log2
 import pytest
 from hypothesis import strategies as st
 
-from pytest_ireval import evaluate
+from pytest_ireval import SideData, evaluate
 
 TOP = 4
 COLLECTION = 100
@@ -37,7 +37,7 @@ def check_definitions(definitions, made):
         known = {d: g for d, g in zip(documents, ranked, strict=True) if g is not None}
         judgments[f"q{number}"] = known | {f"m{i}": grade for i, grade in enumerate(missed)}
 
-    evaluation = evaluate(judgments, rankings, list(definitions), collection=COLLECTION)
+    evaluation = evaluate(judgments, rankings, list(definitions), side_data=SideData(collection=COLLECTION))
 
     for result, (name, definition) in zip(evaluation.metrics, definitions.items(), strict=True):
         expected = {

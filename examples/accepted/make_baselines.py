@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_ireval import evaluate, read_judgments, read_rankings
+from pytest_ireval import Policies, evaluate, read_judgments, read_rankings
 from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, StoredMetric
 from pytest_ireval.baseline.writing import write_baseline
@@ -22,7 +22,9 @@ def main(folder: Path = HERE) -> None:
     acceptances: tuple[Acceptance, ...] = ()
     for suite, file, acceptance in (("shop", "rankings.txt", FIRST), ("reranked", "reranked.txt", SECOND)):
         rankings = read_rankings(DATA / file)
-        evaluation = evaluate(judgments, rankings, ["nDCG@10", "RR@10"], depth=10, missing_queries="zero")
+        evaluation = evaluate(
+            judgments, rankings, ["nDCG@10", "RR@10"], policies=Policies(depth=10, missing_queries="zero")
+        )
         metrics = {
             metric.name: StoredMetric(metric.version, "pytest-ireval", metric.value, metric.values)
             for metric in evaluation.metrics

@@ -227,7 +227,7 @@ def utility(
         return worth
     if judged.collection is None:
         raise MetricError(
-            f"with rest={rest:g} it needs collection=N (command line: --collection N), "
+            f"with rest={rest:g} it needs SideData(collection=N) (command line: --collection N), "
             "the number of documents there are to find"
         )
     return worth + rest * (judged.collection - retrieved - relevant + found)

@@ -18,14 +18,15 @@ from pytest_ireval import IrevalError, JudgedRankings, Metric, condensed
 from pytest_ireval.cli.options import LateBar, registry_at
 from pytest_ireval.data.coerce import some
 from pytest_ireval.data.formats.input_file import InputFile, input_file
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.data.views import cut_to_depth, unjudged_below_0
 from pytest_ireval.errors import MetricNameError, did_you_mean
-from pytest_ireval.evaluating.evaluation import Companions, set_up
+from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.metrics.lookup import look_up
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.score import SMALLEST_FACTOR, score
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 from pytest_ireval_metrics.vocabulary import Mask
 
 USAGE = "usage: ireval trec_eval [-q] [-c] [-n] [-l N] [-J] [-M N] [-N N] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
@@ -298,12 +299,12 @@ def _definitions(rows: Sequence[_Row]) -> Iterator[str]:
 def _read(qrels: str, run: str, asked: _Asked, rows: Sequence[_Row], registry: Registry) -> tuple[JudgedRankings, str]:
     """The judged rankings as the options ask for them, and the run's tag if a row shows it."""
     metrics: list[str | Metric] = [metric for row in rows for metric in row.metrics] or ["NumQ"]
-    policies = Policies("trec", "zero", "zero", "irrelevant", asked.depth, collection=asked.collection)
+    policies = Policies(missing_queries="zero", depth=asked.depth)
     with input_file(run) as file, LateBar() as progress:
         setting = set_up(qrels, metrics, policies, registry, progress, "trec", "trec")
         documents = True if any(row.measure == "relstring" for row in rows) else None
         try:
-            judged, _, unjudged = setting.brought(file.path, Companions(), documents=documents)
+            judged, _, unjudged = setting.brought(file.path, SideData(collection=asked.collection), documents=documents)
         except IrevalError as error:  # the bytes of a pipe have a path of their own
             copied = file.path.name != Path(file.name).name
             raise IrevalError(str(error).replace(str(file.path), file.name) if copied else str(error)) from None

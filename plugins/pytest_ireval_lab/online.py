@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import Judgments, Rankings, compare
+from pytest_ireval import Judgments, Policies, Rankings, compare
 from pytest_ireval.plugin_api import SILENT, Progress, Registry, heads_at_most
 from pytest_ireval_lab.interleaving import Interleaved, Lists, same_rank, team_draft, two_sided_p
 
@@ -289,9 +289,9 @@ def offline(
     judgments: Judgments, a: Rankings, b: Rankings, metrics: Sequence[str], alpha: float, registry: Registry
 ) -> Iterator[Offline]:
     """The verdict of judgments; a judged query that a ranking lacks has the worst value there."""
-    found = compare(
-        judgments, {"A": a, "B": b}, metrics, alpha=alpha, extremes=0, missing_queries="zero", registry=registry
-    )
+    policies = Policies(missing_queries="zero")
+    rankings = {"A": a, "B": b}
+    found = compare(judgments, rankings, metrics, alpha=alpha, extremes=0, policies=policies, registry=registry)
     for each in found.metrics:
         one, other = (found.rankings[name][each.name].values for name in "AB")
         values = np.array([other[unit] - value for unit, value in one.items() if unit in other])

@@ -17,12 +17,13 @@ from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, Mask
 from pytest_ireval.data.judgments import Judgments, drop_judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.scan.tokens import mixed
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.data.views import only, with_fewer_judgments
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.evaluating.evaluation import Companions, Setting, scores_under, set_up
+from pytest_ireval.evaluating.evaluation import Setting, scores_under, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.orders import compare_orders
 
@@ -64,7 +65,7 @@ def systems_of(
     rankings: Mapping[str, FilePath | Rankings | RankingsLike],
     metrics: Sequence[str | Metric],
     policies: Policies,
-    companions: Companions,
+    side_data: SideData,
     **reading: Any,
 ) -> Systems:
     """Named rankings, read and joined with the judgments; an error unless there are two or more.
@@ -74,7 +75,7 @@ def systems_of(
     if len(rankings) < 2:
         raise IrevalError(f"give two rankings or more; given: {', '.join(rankings) or 'none'}")
     setting = set_up(judgments, metrics, policies, **{"registry": None, **reading})
-    found, counting = brought_together(setting, rankings, companions, {})
+    found, counting = brought_together(setting, rankings, dict.fromkeys(rankings, side_data))
     judged = (each.judged if counting.all() else only(each.judged, counting) for each in found.values())
     return Systems(setting, tuple(found), tuple(judged))
 

@@ -12,7 +12,7 @@ from pytest_ireval.baseline.record import JudgmentPrints
 from pytest_ireval.data.judgments import Judgments, Subtopics
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 
 MOST_PAIRS = 200_000
 """A baseline keeps no more grades; then a fingerprint of each query's judgments still says which queries changed."""
@@ -39,9 +39,10 @@ def fingerprint_queries(queries: Queries) -> str:
     return fingerprint_text("\n".join([encode(columns), *sorted(map(encode, rows))]))
 
 
-def fingerprint_policies(policies: Policies) -> str:
-    """Of all policies that are set; one that later versions add changes nothing until it is used."""
-    return fingerprint_text(json.dumps({k: v for k, v in asdict(policies).items() if v is not None}, sort_keys=True))
+def fingerprint_policies(policies: Policies, collection: int | None = None) -> str:
+    """Of all policies that are set, and of the size of the collection; what is not set changes nothing."""
+    chosen = {**asdict(policies), "collection": collection}
+    return fingerprint_text(json.dumps({k: v for k, v in chosen.items() if v is not None}, sort_keys=True))
 
 
 def fingerprint_rankings(rankings: Rankings, depth: int | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from itertools import zip_longest
 from math import inf
 from typing import Any, get_args
 
@@ -35,15 +36,16 @@ from pytest_ireval.cli.options import (
     policy_options,
     registry_at,
     terminal_width,
-    timings_option,
+    timings_of_each_option,
 )
 from pytest_ireval.comparing import Test, compare
 from pytest_ireval.data.formats.writers import put
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.report.charts.comparison import CURVE_METRICS, comparison_chart
 from pytest_ireval.results.comparison import Comparison, Pair
-from pytest_ireval.results.evaluation import MissingQueries
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.text_table import escape_unprintable
 
 
@@ -163,19 +165,20 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]
 @click.option("--format", "form", default="table", type=click.Choice(list(_FORMATS)), help="The output format.")
 @click.option("--svg", metavar="FILE", help="Draw two RANKINGS: recall-precision curves, and the change of each query.")
 @format_options("judgments", "rankings")
-@timings_option(several=True)
+@timings_of_each_option
 @policy_options
 def command(
     judgments: str,
     rankings: tuple[str, ...],
     metrics: tuple[str, ...],
-    missing: MissingQueries,
     form: str,
     svg: str | None,
     per_query: bool,
     pairs: bool,
     sort: str | None,
-    timings: tuple[str, ...],
+    timings_of_each: tuple[str, ...],
+    policies: Policies,
+    side_data: SideData,
     **options: Any,
 ) -> None:
     """Compare two or more RANKINGS under JUDGMENTS, in any format that is installed.
@@ -187,13 +190,14 @@ def command(
         raise click.UsageError("give at least two RANKINGS")
     if judgments == STANDARD_INPUT and STANDARD_INPUT in named.values():
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
-    if timings and len(timings) != len(named):
-        raise click.UsageError(f"--timings is given {len(timings)} times for {len(named)} RANKINGS: give one for each")
+    if timings_of_each and len(timings_of_each) != len(named):
+        times = len(timings_of_each)
+        raise click.UsageError(f"--timings is given {times} times for {len(named)} RANKINGS: give one for each")
     if svg is not None and len(named) != 2:
         raise click.UsageError("--svg draws two RANKINGS")
     wanted = metrics or METRICS
     registry = registry_at(None)
-    in_dialect = registry.in_dialect(options["dialect"])
+    in_dialect = registry.in_dialect(policies.dialect)
     compared = list(map(str, in_dialect.parse_metrics(wanted)))
     first = _sorted_by(sort, compared, in_dialect)
     drawn = registry.parse_metrics(CURVE_METRICS) if svg is not None else []
@@ -203,8 +207,10 @@ def command(
             judgments,
             named,
             [*wanted, *more],
-            missing_queries=missing,
-            timings=dict(zip(named, timings, strict=False)),
+            policies=policies,
+            side_data={
+                name: replace(side_data, timings=timings) for name, timings in zip_longest(named, timings_of_each)
+            },
             registry=registry,
             progress=progress,
             **options,

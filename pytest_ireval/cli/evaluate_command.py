@@ -20,7 +20,7 @@ from pytest_ireval.cli.options import (
 )
 from pytest_ireval.errors import IrevalError, Problem, told
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, MissingQueries, note_on_ties
+from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, note_on_ties
 from pytest_ireval.secrets import shown_address
 from pytest_ireval.text_table import escape_unprintable, format_table
 from pytest_ireval.words import format_count
@@ -82,7 +82,7 @@ def policies_note(evaluation: Evaluation) -> str:
         f"ties: {policies.ties}; missing queries: {policies.missing_queries}; no relevant documents: "
         f"{policies.no_relevant}; unjudged: {policies.unjudged}; depth: {policies.depth or 'all'}; "
         f"highest grade: {evaluation.highest_grade:g}{scale}; grades: {policies.grades}"
-        + (f"; collection: {policies.collection:,} documents" if policies.collection else "")
+        + (f"; collection: {evaluation.collection:,} documents" if evaluation.collection else "")
         + (f"; dialect: {policies.dialect}" if policies.dialect else "")
     )
 
@@ -202,17 +202,10 @@ FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
 @click.option("--format", "form", default="table", type=click.Choice(list(FORMATS)), help="The output format.")
 @format_options("judgments", "rankings")
 @click.option("--on", metavar="dask://HOST:PORT", help="Let the workers of that cluster of Dask read the files.")
-@timings_option(several=False)
+@timings_option
 @policy_options
 def command(
-    judgments: str,
-    rankings: str,
-    metrics: tuple[str, ...],
-    missing: MissingQueries,
-    form: str,
-    per_query: bool,
-    on: str | None,
-    **policies: Any,
+    judgments: str, rankings: str, metrics: tuple[str, ...], form: str, per_query: bool, on: str | None, **options: Any
 ) -> None:
     """Score RANKINGS under JUDGMENTS.
 
@@ -225,8 +218,8 @@ def command(
     if on is not None and rankings == "-":
         raise click.UsageError("the workers of a cluster cannot read standard input")
     with LateBar() as progress, _executor_at(on) as executor:
-        policies |= {"missing_queries": missing, "progress": progress, "registry": registry_at(None)}
-        evaluation = evaluate(judgments, rankings, metrics or METRICS, executor=executor, **policies)
+        options |= {"registry": registry_at(None), "progress": progress, "executor": executor}
+        evaluation = evaluate(judgments, rankings, metrics or METRICS, **options)
     click.echo(FORMATS[form](evaluation, per_query), nl=False)
 
 

@@ -194,12 +194,13 @@ def _evaluated(judgments: _Named, rankings: Rankings, depth: int) -> Evaluation:
     """The last metric is 1 if a document of the top grade ranks first."""
     from pytest_ireval.evaluating.evaluation import evaluate
     from pytest_ireval.reading import read_judgments
+    from pytest_ireval.results.policies import Policies
 
     deep = next(cutoff for cutoff in RECALL_CUTOFFS if cutoff <= depth)
     grades = read_judgments(judgments.path, format=judgments.format)
     usual = [f"nDCG@{CUTOFF}", f"RR@{CUTOFF}", f"R@{deep}", f"Judged@{CUTOFF}"]
     metrics = [*usual, f"P(rel={max(1, grades.highest_grade):g})@1"]
-    return evaluate(grades, rankings, metrics, missing_queries="zero", depth=depth)
+    return evaluate(grades, rankings, metrics, policies=Policies(missing_queries="zero", depth=depth))
 
 
 def _first(rankings: Rankings, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:

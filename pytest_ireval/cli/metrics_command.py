@@ -14,7 +14,7 @@ from pytest_ireval.cli.options import metric_names, registry_at, suites_option, 
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
 from pytest_ireval.data.join import judge
 from pytest_ireval.data.judged import JudgedRankings
-from pytest_ireval.data.side_data import with_companions
+from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.errors import IrevalError, MetricError, MetricNameError, Problem
 from pytest_ireval.explaining import RANKS, behaviour_of
 from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, counterparts, without_counterpart
@@ -316,4 +316,4 @@ def _scored_without_relevant(metric: Metric) -> float | None:
 def _without_relevant() -> JudgedRankings:
     judgments = {"a": {"x": 0, "y": -1}, "b": {"x": 0}, "c": {"x": 0, "y": 0, "z": 0}, "d": {"x": 0}}
     rankings = {"a": ["x", "y"], "b": ["z"], "c": ["z", "w", "x", "y"]}
-    return with_companions(judge(judgments_from(judgments), rankings_from(rankings)), collection=1000)
+    return join_side_data(judge(judgments_from(judgments), rankings_from(rankings)), collection=1000)

@@ -8,16 +8,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import fields
+from functools import partial, wraps
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import click
 
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import InputError, IrevalError, Problem, SuiteError, did_you_mean
-from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.results.policies import Dialect, Grades, MissingQueries, NoRelevant, Policies, Ties, Unjudged
 
 if TYPE_CHECKING:
     from pytest_ireval.data.formats.reader import Content
@@ -95,6 +97,7 @@ _TIES = click.option(
 )
 _MISSING = click.option(
     "--missing",
+    "missing_queries",
     default="zero",
     type=click.Choice(get_args(MissingQueries)),
     help="A judged query that the rankings lack scores the worst value and is listed, is an error, or is left out.",
@@ -151,20 +154,38 @@ _DATA = (
 _TIMINGS = "with columns query and seconds, or query and milliseconds"
 
 
-def timings_option(*, several: bool) -> Callable[[Command], Command]:
-    """``--timings FILE``: one for each of several rankings, in their order."""
-    help_text = f"The time of each query, {_TIMINGS}{'; one for each of RANKINGS, in order' if several else ''}."
-    return click.option("--timings", metavar="FILE", multiple=several, help=help_text)
+timings_option = click.option("--timings", metavar="FILE", help=f"The time of each query, {_TIMINGS}.")
+timings_of_each_option = click.option(
+    "--timings",
+    "timings_of_each",
+    metavar="FILE",
+    multiple=True,
+    help=f"The time of each query, {_TIMINGS}; one for each of RANKINGS, in order.",
+)
 
 
 def view_options(command: Command) -> Command:
-    """The command with options for reading rankings and grades, without those that concern several queries."""
-    return _with((_TIES, *_VIEWS, *_DATA), command)
+    """As :func:`policy_options`, without the policies that concern several queries."""
+    return _with((_TIES, *_VIEWS, *_DATA), _build_values(command))
 
 
 def policy_options(command: Command) -> Command:
-    """The command with every policy of an evaluation as an option, named as in Python but for ``missing``."""
-    return _with((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA), command)
+    """Options for policies and side data; the command gets ``policies`` and ``side_data`` that hold them."""
+    return _with((_MISSING, _TIES, _NO_RELEVANT, *_VIEWS, *_DATA), _build_values(command))
+
+
+POLICY_NAMES = tuple(each.name for each in fields(Policies))
+SIDE_DATA_NAMES = tuple(each.name for each in fields(SideData))
+
+
+def _build_values(command: Command) -> Command:
+    @wraps(command)
+    def build_values(**options: Any) -> Any:
+        policies = {name: options.pop(name) for name in POLICY_NAMES if name in options}
+        side_data = {name: options.pop(name) for name in SIDE_DATA_NAMES if name in options}
+        return command(policies=Policies(**policies), side_data=SideData(**side_data), **options)
+
+    return cast("Command", build_values)
 
 
 _TESTS = (

@@ -12,13 +12,23 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from pytest_ireval.baseline.reading import read_baseline
-from pytest_ireval.cli.options import LateBar, format_options, metric_names, registry_at, timings_option, view_options
+from pytest_ireval.cli.options import (
+    POLICY_NAMES,
+    SIDE_DATA_NAMES,
+    LateBar,
+    format_options,
+    metric_names,
+    registry_at,
+    timings_option,
+    view_options,
+)
 from pytest_ireval.cli.why_text import FORMATS
 from pytest_ireval.data.coerce import as_queries, some
 from pytest_ireval.data.document_texts import read_document_texts
 from pytest_ireval.data.formats.input_file import near
 from pytest_ireval.data.judgments import no_judgments
 from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import (
     BaselineError,
     InputError,
@@ -92,7 +102,7 @@ def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplet
     help="Lines of each table. The default is down to the cutoff, or to the last judged document.",
 )
 @format_options("judgments", "rankings")
-@timings_option(several=False)
+@timings_option
 @view_options
 def command(
     metric: str,
@@ -106,7 +116,7 @@ def command(
     named: str | None,
     form: str,
     lines: int | None,
-    **policies: Any,
+    **options: Any,
 ) -> None:
     """Show how METRIC comes to its value on one query, line by line.
 
@@ -116,7 +126,8 @@ def command(
     """
     if suite is not None:
         context = click.get_current_context()
-        given = [name for name in policies if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+        names = (*POLICY_NAMES, *SIDE_DATA_NAMES, "judgments_format", "rankings_format")
+        given = [name for name in names if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
         if given or any((judgments, rankings, other)):
             raise click.UsageError("--suite has its own files and policies: give no files and no policy options")
         with LateBar() as progress:
@@ -131,8 +142,8 @@ def command(
         raise click.UsageError("only one of the files can be standard input")
     try:
         with LateBar() as progress:
-            policies |= {"registry": registry_at(None), "progress": progress}
-            explanation = why(metric, judgments, rankings, query, other, **policies)
+            options |= {"registry": registry_at(None), "progress": progress}
+            explanation = why(metric, judgments, rankings, query, other, **options)
     except MetricNameError:
         if Path(metric).exists():
             suggestion = "write: ireval why METRIC JUDGMENTS RANKINGS"
@@ -180,23 +191,20 @@ def _why_in_suite(
         if same:
             complaint, meant = f"query {shown(query)} is not judged", f"that is the text of {some(same)}"
             raise InputError(Problem(complaint, queries.origin, suggestion=meant))
-    policies = suite.policies
+    policies, preferences = suite.policies, suite.judgments.preferences if suite.judgments else None
     explanation = why(
         metric_of_suite(suite, wanted),
         judgments,
         first,
         query,
         other,
-        reference=reference,
-        ties=policies.ties,  # type: ignore[arg-type]  # checked when the suite was read
-        unjudged=policies.unjudged if wanted.judged else "irrelevant",  # type: ignore[arg-type]  # as above
-        grades=policies.grades,  # type: ignore[arg-type]  # as above
-        depth=suite.depth,
-        scale=policies.scale,
-        collection=policies.collection,
-        dialect=policies.dialect,  # type: ignore[arg-type]  # as above
-        preferences=near(suite.judgments.preferences.path) if suite.judgments and suite.judgments.preferences else None,
-        queries=queries if "queries" in wanted.needs else None,
+        policies=replace(policies, unjudged=policies.unjudged if wanted.judged else "irrelevant", depth=suite.depth),
+        side_data=SideData(
+            collection=suite.documents.size,
+            preferences=near(preferences.path) if preferences else None,
+            queries=queries if "queries" in wanted.needs else None,
+            reference=reference,
+        ),
         registry=registry,
         progress=progress,
     )

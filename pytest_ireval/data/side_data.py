@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -33,8 +33,12 @@ from pytest_ireval.data.tables import (
     number_in,
     plain_name,
 )
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, IrevalError, Mistakes, Problem, shown
 from pytest_ireval.words import format_count
+
+if TYPE_CHECKING:
+    from pytest_ireval.data.coerce import QueriesLike, RankingsLike
+    from pytest_ireval.data.rankings import Rankings
 
 Fields: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By document, its fields by name."""
@@ -58,7 +62,38 @@ class WeightedPair(tuple[str, str]):
         return made
 
 
-def with_companions(
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SideData:
+    """What some metrics need in addition to judgments and rankings; a path is a file that is read.
+
+    >>> from pytest_ireval import SideData, evaluate
+    >>> side_data = SideData(timings={"mug": 0.25})
+    >>> evaluate({"mug": {"a": 1}}, {"mug": ["a"]}, "Latency", side_data=side_data)["Latency"].value
+    250.0
+    """
+
+    collection: int | None = None
+    """The number of documents in the collection."""
+    sessions: Mapping[str, tuple[str, int]] | None = None
+    """By query, its session and its position there, from 1."""
+    timings: FilePath | Mapping[str, float] | None = None
+    """By query, the seconds that it took."""
+    fields: FilePath | Fields | None = None
+    """By document, its fields by name."""
+    preferences: FilePath | Preferences | None = None
+    """By query, pairs of documents, the better one first."""
+    queries: FilePath | Queries | QueriesLike | None = None
+    """The text and the other columns of each query; two columns may give the sessions."""
+    reference: FilePath | Rankings | RankingsLike | None = None
+    """Other rankings of the same queries, to compare with."""
+
+    def __post_init__(self) -> None:
+        size = self.collection
+        if size is not None and not (isinstance(size, Integral) and not isinstance(size, bool) and size >= 1):
+            raise IrevalError(f"collection={size!r} is not a whole number of documents")
+
+
+def join_side_data(
     judged: JudgedRankings,
     *,
     collection: int | None = None,

@@ -3,66 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_ireval.data.coerce import (
-    Brought,
-    JudgmentsLike,
-    QueriesLike,
-    RankingsLike,
-    as_judgments,
-    as_queries,
-    brought,
-    some,
-)
+from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike, as_judgments, as_queries, brought, some
 from pytest_ireval.data.formats.input_file import FilePath
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognised import Format
 from pytest_ireval.data.judged import JudgedRankings, Mask
 from pytest_ireval.data.judgments import Judgments
-from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.side_data import Fields, Preferences, with_companions
+from pytest_ireval.data.side_data import SideData, join_side_data
 from pytest_ireval.data.views import condensed, cut_to_depth, only
-from pytest_ireval.errors import InputError, IrevalError, MetricError, Problem, did_you_mean, raised
+from pytest_ireval.errors import InputError, MetricError, Problem, raised
 from pytest_ireval.evaluating.executors import read_with
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import (
-    Dialect,
-    Evaluation,
-    Grades,
-    MetricResult,
-    MissingQueries,
-    NoRelevant,
-    Policies,
-    Ties,
-    Unjudged,
-)
+from pytest_ireval.results.evaluation import Evaluation, MetricResult
+from pytest_ireval.results.policies import DEEPEST, Policies
 from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 DOCUMENT_NEEDS = {"documents", "unjudged", "fields", "preferences"}
-
-
-class Companions(NamedTuple):
-    """Data in addition to rankings, for metrics that need them."""
-
-    sessions: Mapping[str, tuple[str, int]] | None = None
-    timings: FilePath | Mapping[str, float] | None = None
-    fields: FilePath | Fields | None = None
-    preferences: FilePath | Preferences | None = None
-    queries: FilePath | Queries | QueriesLike | None = None
-    reference: FilePath | Rankings | RankingsLike | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +47,7 @@ class Setting:
     rankings_format: Format = None
     asked: Mapping[str, str] = field(default_factory=dict)
     """The given names of single metrics, with their canonical names."""
-    companions: Companions | None = None
+    side_data: SideData = SideData()
     """The data that all rankings share."""
     executor: Executor | None = None
     """Its workers read the files of rankings; None: this process does."""
@@ -86,26 +55,26 @@ class Setting:
     def brought(
         self,
         rankings: FilePath | Rankings | RankingsLike,
-        companions: Companions | None = None,
+        side_data: SideData | None = None,
         *,
         documents: bool | None = None,
     ) -> Brought:
         """Rankings joined with the judgments, with all their ``documents`` or those that the metrics need."""
-        companions = companions or self.companions or Companions()
+        side_data = side_data or self.side_data
+        _check_collection(self.judgments, side_data.collection)
         if documents is None:
             documents = any(metric.needs & DOCUMENT_NEEDS for metric in self.metrics)
         found = self._joined(rankings, self.rankings_format, documents)
-        given = companions._asdict()
+        given: dict[str, Any] = {each.name: getattr(side_data, each.name) for each in fields(side_data)}
         if isinstance(rankings, Rankings):
             given |= {name: getattr(rankings, name) for name in ("timings", "fields") if given[name] is None}
-        if companions.queries is not None:
-            given["queries"] = as_queries(companions.queries, self.registry.readers)
-        if companions.reference is not None:
-            given["reference"] = self._reference(companions.reference)
-        given["collection"] = self.policies.collection
+        if side_data.queries is not None:
+            given["queries"] = as_queries(side_data.queries, self.registry.readers)
+        if side_data.reference is not None:
+            given["reference"] = self._reference(side_data.reference)
         if all(each is None for each in given.values()):
             return found
-        return found._replace(judged=with_companions(found.judged, **given))
+        return found._replace(judged=join_side_data(found.judged, **given))
 
     def _joined(self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool) -> Brought:
         there = None
@@ -138,15 +107,13 @@ def set_up(
     judgments_format: Format = None,
     rankings_format: Format = None,
 ) -> Setting:
-    """Judgments and metrics, read; raises an error if the policies cannot be followed."""
-    check_policies(policies)
+    """Judgments and metrics, read; raises an error if the scale cannot hold the grades."""
     registry = (registry or installed()).in_dialect(policies.dialect)
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     wanted = registry.parse_metrics(named)
-    how = Reading(cast("Grades", policies.grades), by_id=policies.ties != "input", progress=progress)
+    how = Reading(policies.grades, by_id=policies.ties != "input", progress=progress)
     judged_by = as_judgments(judgments, registry.readers, judgments_format, how)
     _check_scale(judged_by, policies.scale)
-    _check_collection(judged_by, policies.collection)
     return Setting(judged_by, wanted, policies, registry, how, rankings_format, _asked(named, registry))
 
 
@@ -190,84 +157,34 @@ def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
         raise InputError(*problems)
 
 
-DEEPEST = 10**9
-"""The greatest depth; no ranking is longer."""
-
-ALLOWED = {
-    "ties": get_args(Ties),
-    "missing_queries": get_args(MissingQueries),
-    "no_relevant": get_args(NoRelevant),
-    "unjudged": get_args(Unjudged),
-    "grades": get_args(Grades),
-}
-
-
-def check_policies(policies: Policies) -> None:
-    """Refuse unknown values."""
-    for name, allowed in ALLOWED.items():
-        value = getattr(policies, name)
-        if value not in allowed:
-            hint = did_you_mean(str(value), allowed)
-            listed = f"allowed: {', '.join(allowed)}"
-            raise IrevalError(Problem(f"{name}={value!r} is unknown", suggestion=hint, allowed=listed))
-    depth, scale = policies.depth, policies.scale
-    if depth is not None and not (_is(depth, Integral) and 1 <= depth <= DEEPEST):
-        raise IrevalError(f"depth={depth!r} is not a whole number from 1 to {DEEPEST:,}")
-    if policies.dialect not in (None, *get_args(Dialect)):
-        known = f"allowed: {', '.join(get_args(Dialect))}; without one, names mean what they mean here"
-        raise IrevalError(Problem(f"dialect={policies.dialect!r} is unknown", allowed=known))
-    size = policies.collection
-    if size is not None and not (_is(size, Integral) and size >= 1):
-        raise IrevalError(f"collection={size!r} is not a whole number of documents")
-    if scale is not None and not (_is(scale, Real) and 0 < scale < np.inf):
-        raise IrevalError(f"scale={scale!r} is not a number above 0")
-
-
-def _is(value: object, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
-
-
 def evaluate(
     judgments: FilePath | Judgments | JudgmentsLike,
     rankings: FilePath | Rankings | RankingsLike,
     metrics: str | Metric | Iterable[str | Metric],
     *,
-    ties: Ties = "trec",
-    missing_queries: MissingQueries = "error",
-    no_relevant: NoRelevant = "zero",
-    unjudged: Unjudged = "irrelevant",
-    depth: int | None = None,
-    scale: float | None = None,
-    grades: Grades = "integer",
-    collection: int | None = None,
-    dialect: Dialect | None = None,
+    policies: Policies = Policies(),
+    side_data: SideData = SideData(),
     judgments_format: Format = None,
     rankings_format: Format = None,
-    fields: FilePath | Fields | None = None,
-    sessions: Mapping[str, tuple[str, int]] | None = None,
-    preferences: FilePath | Preferences | None = None,
-    timings: FilePath | Mapping[str, float] | None = None,
-    queries: FilePath | Queries | QueriesLike | None = None,
-    reference: FilePath | Rankings | RankingsLike | None = None,
     registry: Registry | None = None,
     progress: Progress = SILENT,
     executor: Executor | None = None,
 ) -> Evaluation:
     """Score rankings under judgments; both are paths, or any of the Python forms that the documentation lists.
 
-    The format of a file is recognised by its content, unless ``judgments_format`` or ``rankings_format`` names it.
-    ``ties`` orders equal scores: ``trec`` by document id descending, ``input`` in the order of the input.
-    ``missing_queries`` is the treatment of a judged query that has no ranking, ``no_relevant`` of one that has
-    no relevant documents, ``unjudged`` of documents without a judgment. ``depth`` is the number of documents of each
-    ranking that count, ``scale`` the top grade (unless given, the highest of the judgments). ``collection``, the number
-    of documents to find, and the six arguments from ``fields`` on are for metrics that need them; fields, preferences,
-    timings and queries may be files. With a ``dialect`` the names of metrics mean what they mean in that package.
-    The workers of an ``executor`` (of :mod:`concurrent.futures`: processes, or machines) read the files of rankings.
+    ``policies`` are the choices where the data leave one, such as a judged query without a ranking. ``side_data`` is
+    for metrics that need more than judgments and rankings. The format of a file is recognised by its content, unless
+    ``judgments_format`` or ``rankings_format`` names it. The workers of an ``executor`` (of :mod:`concurrent.futures`:
+    processes, or machines) read the files of rankings.
+
+    >>> from pytest_ireval import evaluate
+    >>> evaluation = evaluate({"mug": {"a": 2, "b": 1}}, {"mug": ["x", "a", "b"]}, ["RR", "P@2"])
+    >>> evaluation["RR"].mean, evaluation["P@2"].values
+    (0.5, {'mug': 0.5})
     """
-    policies = Policies(ties, missing_queries, no_relevant, unjudged, depth, scale, grades, collection, dialect)
     setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     setting = replace(setting, executor=executor)
-    found = setting.brought(rankings, Companions(sessions, timings, fields, preferences, queries, reference))
+    found = setting.brought(rankings, side_data)
     refuse_missing([found], setting.policies)
     return evaluated(setting, found)
 
@@ -291,6 +208,7 @@ def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> 
         judgments=setting.judgments.origin,
         rankings=found.origin,
         plugins=setting.registry.distributions,
+        collection=found.judged.collection,
         asked=setting.asked,
     )
 

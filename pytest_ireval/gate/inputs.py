@@ -27,9 +27,9 @@ from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.judgments import Judgments, no_judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.side_data import Preferences, WeightedPair, read_preferences
+from pytest_ireval.data.side_data import Preferences, SideData, WeightedPair, read_preferences
 from pytest_ireval.errors import InputError, Problem, SuiteError
-from pytest_ireval.evaluating.evaluation import Companions, Setting, set_up
+from pytest_ireval.evaluating.evaluation import Setting, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
@@ -127,14 +127,18 @@ def gathered(
     if problems := list(cluster_problems(suite, queries)):
         raise InputError(*problems)
     population = Population(queries, judgments, weights, waived, names.called, clusters_of(suite, queries))
-    companions = Companions(preferences=_preferences(suite, names), queries=queries if needs_columns(suite) else None)
+    side_data = SideData(
+        collection=suite.documents.size,
+        preferences=_preferences(suite, names),
+        queries=queries if needs_columns(suite) else None,
+    )
     plain = no_judgments(queries.ids, queries.origin)
     return Gathered(
         population,
-        None if judgments is None else _setting(suite, registry, judgments, companions, progress),
+        None if judgments is None else _setting(suite, registry, judgments, side_data, progress),
         names,
         written,
-        _setting(suite, registry, plain, companions, progress),
+        _setting(suite, registry, plain, side_data, progress),
     )
 
 
@@ -287,7 +291,7 @@ def _lacks(
 
 
 def _setting(
-    suite: Suite, registry: Registry, judgments: Judgments, companions: Companions, progress: Progress
+    suite: Suite, registry: Registry, judgments: Judgments, side_data: SideData, progress: Progress
 ) -> Setting | None:
     """The metrics that need judgments; for judgments without a judged document, those that need none."""
     plain = not len(judgments)
@@ -300,7 +304,7 @@ def _setting(
         return None
     policies = replace(suite.policies, unjudged="irrelevant") if plain else suite.policies
     setting = set_up(judgments, metrics, policies, registry, progress)
-    return replace(setting, how=setting.how._replace(depth=suite.depth), companions=companions)
+    return replace(setting, how=setting.how._replace(depth=suite.depth), side_data=side_data)
 
 
 def relevant_from(suite: Suite) -> float:
@@ -359,7 +363,7 @@ def weights_of_suite(suite: Suite, queries: Queries) -> Floats | None:
 def prints_of(suite: Suite, gathered: Gathered, source: str, judged: JudgmentPrints | None) -> Fingerprints:
     """The fingerprints of everything but the rankings that may change."""
     lowest = suite.judgments.relevant_from if suite.judgments else None
-    policies = fingerprint_policies(suite.policies)
+    policies = fingerprint_policies(suite.policies, suite.documents.size)
     engine = _times(suite.source) == "engine" and any("timings" in metric.needs for metric in suite.metrics)
     return Fingerprints(
         queries=fingerprint_queries(gathered.population.queries),

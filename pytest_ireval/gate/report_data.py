@@ -157,6 +157,7 @@ def _plain_result(
         tags=suite.tags,
         planned=tuple(check.id for check in checks),
         policies=suite.policies,
+        collection=suite.documents.size,
         depth=suite.depth,
         plugins=registry.distributions,
         notes=tuple(_without(registry)),

@@ -15,7 +15,7 @@ from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import cut_to_depth, only
 from pytest_ireval.errors import InputError, IrevalError, MetricError
-from pytest_ireval.evaluating.evaluation import Companions, Setting, apply_policies, deepest_rank, evaluated
+from pytest_ireval.evaluating.evaluation import Setting, apply_policies, deepest_rank, evaluated
 from pytest_ireval.evaluating.recall_precision import LEVELS, compute_r_precision, find_relevant, interpolate_precision
 from pytest_ireval.gate.inputs import Gathered, metric_of_suite, relevant_from
 from pytest_ireval.metrics.metric import Metric
@@ -228,8 +228,8 @@ def _judged_lists(gathered: Gathered, ours: Rankings, theirs: Rankings) -> Judge
     setting = gathered.setting
     assert setting is not None  # noqa: S101 - a suite with such a metric has judgments
     lenient = replace(setting, policies=replace(setting.policies, missing_queries="zero"))
-    companions = (setting.companions or Companions())._replace(reference=theirs)
-    found = lenient.brought(ours, companions, documents=True)
+    side_data = replace(setting.side_data, reference=theirs)
+    found = lenient.brought(ours, side_data, documents=True)
     return apply_policies(found.judged, setting.policies)
 
 

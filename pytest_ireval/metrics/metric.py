@@ -48,24 +48,24 @@ SOURCES: dict[str, str] = {
     "ties": "`judged.hits.tied_from` and `tied_to`: the ranks that share its score; always available",
     "documents": "`judged.documents`: the ids in order of rank; kept if a metric needs them",
     "collection": "`judged.collection`: the number of documents in the collection; "
-    "`collection=N` (command line: `--collection N`)",
+    "`SideData(collection=N)` (command line: `--collection N`)",
     "unjudged": "`judged.documents.grade` is NaN where a document is not judged; kept if a metric needs it",
     "judgments": "`judged.judgments`: ids of judged documents, and other columns of the judgments; there where a query "
     "is judged",
-    "fields": "`judged.fields`: fields of each document by name; `evaluate(…, fields={id: {…}})` or a file "
+    "fields": "`judged.fields`: fields of each document by name; `SideData(fields={id: {…}})` or a file "
     "(suite: `documents: {fields: FILE}`; command line: `--fields FILE`)",
     "subtopics": "`judged.subtopics`: grades for parts of a query; from judgments with a column subtopic, or in format "
     "trec-diversity (command line: `--judgments-format trec-diversity`)",
-    "sessions": "`judged.sessions`: the queries of each session; `evaluate(…, sessions={query: (session, position)})`, "
+    "sessions": "`judged.sessions`: the queries of each session; `SideData(sessions={query: (session, position)})`, "
     "or columns session and position of the queries file (command line: `--queries FILE`)",
-    "preferences": "`judged.preferences`: the better document first; `evaluate(…, preferences={query: [(a, b)]})` or a "
+    "preferences": "`judged.preferences`: the better document first; `SideData(preferences={query: [(a, b)]})` or a "
     "file (suite: `judgments: {preferences: FILE}`; command line: `--preferences FILE`)",
-    "timings": "`judged.timings`: seconds each query took; `evaluate(…, timings={query: seconds})` or a file (suite: "
+    "timings": "`judged.timings`: seconds each query took; `SideData(timings={query: seconds})` or a file (suite: "
     "`source: {run: …, timings: FILE}`, or the source returns them; command line: `--timings FILE`)",
     "queries": "`judged.query_texts` and `judged.columns`: the text and the other columns of each query; "
-    "`evaluate(…, queries=FILE)` (command line: `--queries FILE`)",
+    "`SideData(queries=FILE)` (command line: `--queries FILE`)",
     "unretrieved": "`judged.unretrieved`: the judged documents that were not retrieved; always available",
-    "reference": "`judged.reference`: another judged ranking of the same queries; `evaluate(…, reference=rankings)`",
+    "reference": "`judged.reference`: another judged ranking of the same queries; `SideData(reference=rankings)`",
 }
 """For each need: the place where a metric finds it, and the argument that brings it."""
 

@@ -417,7 +417,7 @@ def _facts(suite: SuiteResult) -> Iterator[tuple[str, str]]:
                 "queries without relevant documents": policies.no_relevant,
                 "unjudged documents": policies.unjudged,
                 "top grade": "" if policies.scale is None else f"{policies.scale:g}",
-                "size of the collection": "" if policies.collection is None else f"{policies.collection:,}",
+                "size of the collection": "" if suite.collection is None else f"{suite.collection:,}",
                 "dialect of metrics": policies.dialect or "",
             }
         )

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from pytest_ireval.errors import InputError
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.words import format_count, pluralize
 
 Library = Literal["pandas", "polars"]
@@ -39,13 +40,6 @@ FORMAT = 1
 
 UNITS = ("query", "session", "run")
 
-Grades = Literal["integer", "float"]
-Ties = Literal["trec", "input"]
-MissingQueries = Literal["error", "zero", "ignore"]
-NoRelevant = Literal["zero", "ignore", "error"]
-Unjudged = Literal["irrelevant", "removed"]
-Dialect = Literal["ir_measures"]
-
 
 @dataclass(frozen=True)
 class MetricResult:
@@ -72,24 +66,6 @@ class MetricResult:
 
 
 @dataclass(frozen=True)
-class Policies:
-    """The rules of an evaluation for cases that the data leave open."""
-
-    ties: str
-    missing_queries: str
-    no_relevant: str
-    unjudged: str
-    depth: int | None = None
-    scale: float | None = None
-    """The top grade, if it was given."""
-    grades: str = "integer"
-    collection: int | None = None
-    """The number of documents in the collection, if it was given."""
-    dialect: str | None = None
-    """The package whose names and defaults the names of metrics follow; None: ours."""
-
-
-@dataclass(frozen=True)
 class Evaluation(InNotebook):
     """Metrics of one set of rankings under one set of judgments."""
 
@@ -110,6 +86,8 @@ class Evaluation(InNotebook):
     judgments: str
     rankings: str
     plugins: tuple[str, ...]
+    collection: int | None = None
+    """The number of documents in the collection, if it was given."""
     asked: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """The names by which single metrics were asked for, with their canonical names; not part of the JSON form."""
 
@@ -134,6 +112,7 @@ class Evaluation(InNotebook):
             "tied": self.tied,
             "highest_grade": self.highest_grade,
             "policies": asdict(self.policies),
+            "collection": self.collection,
             "plugins": list(self.plugins),
         }
 
@@ -143,7 +122,7 @@ class Evaluation(InNotebook):
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             found = f"format {data.get('format')!r}" if isinstance(data, Mapping) else type(data).__name__
             raise InputError(f"{found} is not an evaluation that this version can read; it reads format {FORMAT}")
-        scalars = ("queries", "tied", "highest_grade", "judgments", "rankings")
+        scalars = ("queries", "tied", "highest_grade", "judgments", "rankings", "collection")
         plain: dict[str, Any] = {key: data[key] for key in scalars}
         plain |= {key: tuple(data[key]) for key in ("missing", "empty", "without_judgments", "plugins")}
         metrics = tuple(_metric_from_dict(name, entry) for name, entry in data["metrics"].items())

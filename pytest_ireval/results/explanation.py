@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pytest_ireval.results.evaluation import InNotebook, Policies
+from pytest_ireval.results.evaluation import InNotebook
+from pytest_ireval.results.policies import Policies
 
 FORMAT = 1
 """The version of the JSON form."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_ireval.results.evaluation import InNotebook, Policies
+from pytest_ireval.results.evaluation import InNotebook
 from pytest_ireval.results.outcome import (
     Cause,
     Diagnosis,
@@ -17,6 +17,7 @@ from pytest_ireval.results.outcome import (
     SliceFigures,
     Verdict,
 )
+from pytest_ireval.results.policies import Policies
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +299,8 @@ class SuiteResult(InNotebook):
     """None without a baseline."""
     baseline: BaselineInfo | None = None
     policies: Policies | None = None
+    collection: int | None = None
+    """The number of documents in the collection, if the suite gives it."""
     depth: int = 0
     source: str = ""
     """Where the rankings come from, in words."""

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from pytest_ireval.errors import Problem, SuiteError
 from pytest_ireval.plugins.registry import Registry, installed
-from pytest_ireval.results.evaluation import Dialect, Policies
+from pytest_ireval.results.policies import Dialect, Policies
 from pytest_ireval.suite.checks import Given, find_contradictions
 from pytest_ireval.suite.finding import is_shared
 from pytest_ireval.suite.inheriting import (
@@ -161,7 +161,6 @@ def _make_suite(read: SuiteKeys, tree: Keys, name: str, values: Mapping[str, str
             depth=read.depth,
             scale=max(judgments.scale) if judgments and judgments.scale else None,
             grades=judgments.grades if judgments else "integer",
-            collection=read.documents.size,
             dialect=read.dialect,
         ),
         rules=read.rules,

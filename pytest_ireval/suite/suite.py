@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_ireval.errors import Problem, SuiteError
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part, RuleKind, SourceKind
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 
 if TYPE_CHECKING:
     from pytest_ireval.suite.suite_keys import DocumentsKeys, JudgmentsKeys, QueriesKeys
@@ -144,7 +144,7 @@ class Suite:
     judgments: JudgmentsKeys | None = None
     metrics: tuple[Metric, ...] = ()
     """The listed metrics, then those of the rules, each once; ``relevant_from`` is not applied to them."""
-    policies: Policies = field(default_factory=lambda: Policies("trec", "error", "zero", "irrelevant", depth=100))
+    policies: Policies = field(default_factory=lambda: Policies(depth=100))
     rules: tuple[RuleAsked, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     files: tuple[Path, ...] = ()

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 
 from pytest_ireval.data.formats.reader import Content
 from pytest_ireval.errors import did_you_mean, name_in_full, shown
-from pytest_ireval.results.evaluation import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
+from pytest_ireval.results.policies import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.suite import editor_types
 from pytest_ireval.suite.option_types import (
     DayText,

@@ -14,7 +14,7 @@ from pytest_ireval.data.join import judge
 from pytest_ireval.data.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.data.judgments import Ideal, Subtopics
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.data.side_data import with_companions
+from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import settled, units_of
@@ -393,7 +393,7 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
     judged = judge(judgments, rankings_from(rankings), data.top)
     reference = judge(judgments, rankings_from({query.name: _reference(query) for query in data.queries}), data.top)
-    brought = with_companions(
+    brought = join_side_data(
         judged,
         collection=COLLECTION,  # always there: some metrics ask for it under some arguments only
         sessions={q.name: (f"session {q.number // 3}", q.number % 3 + 1) for q in data.queries}

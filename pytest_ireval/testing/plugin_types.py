@@ -29,8 +29,8 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Kinds, Part, RuleKind, SourceKind
 from pytest_ireval.plugins.registry import Registry, installed
 from pytest_ireval.progress import SILENT
-from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.side import Population
 from pytest_ireval.sources.request import Request
@@ -59,7 +59,7 @@ def seen_from(
 
     ``RankingChange(context.population, context.now, context.baseline, context.metric)`` is what a diagnosis gets.
     """
-    told = Policies("trec", "zero", "zero", "irrelevant", depth=100, grades="float")
+    told = Policies(missing_queries="zero", depth=100, grades="float")
     setting = set_up(judgments, [metric], told, None)
     (one,) = setting.metrics
     suite = Suite(

@@ -15,9 +15,9 @@ from pytest_ireval.baseline.fingerprints import (
     fingerprint_text,
 )
 from pytest_ireval.data.from_objects import judgments_from, queries_from, rankings_from
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 
-POLICIES = Policies("trec", "error", "zero", "irrelevant", depth=100)
+POLICIES = Policies(depth=100)
 
 
 def of_judgments(grades):
@@ -116,14 +116,11 @@ def test_the_order_of_documents_counts_and_that_of_queries_does_not():
 
 def test_every_policy_counts():
     found = {
-        fingerprint_policies(each)
-        for each in (
-            POLICIES,
-            replace(POLICIES, ties="input"),
-            replace(POLICIES, depth=10),
-            replace(POLICIES, scale=3.0),
-            replace(POLICIES, collection=1000),
-        )
+        fingerprint_policies(POLICIES),
+        fingerprint_policies(replace(POLICIES, ties="input")),
+        fingerprint_policies(replace(POLICIES, depth=10)),
+        fingerprint_policies(replace(POLICIES, scale=3.0)),
+        fingerprint_policies(POLICIES, collection=1000),
     }
 
     assert len(found) == 5

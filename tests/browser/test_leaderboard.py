@@ -5,7 +5,8 @@ import pytest
 
 from pytest_ireval.cli.comparison_views import View, as_page
 from pytest_ireval.comparing import Question, compare_evaluations
-from pytest_ireval.results.evaluation import Evaluation, MetricResult, Policies
+from pytest_ireval.results.evaluation import Evaluation, MetricResult
+from pytest_ireval.results.policies import Policies
 
 METRICS = ("nDCG@10", "AP")
 
@@ -22,7 +23,7 @@ def leaderboard(systems, queries):
             each = dict(zip(ids, values.tolist(), strict=True))
             mean = float(values.mean())
             results.append(MetricResult(name, mean, "mean", mean, "higher", "query", each, 0, 1, "here"))
-        policies = Policies("trec", "zero", "zero", "irrelevant")
+        policies = Policies(missing_queries="zero")
         name = f"system <{number}>"
         evaluations[name] = Evaluation(tuple(results), queries, (), (), (), 0, 1.0, policies, "judgments.txt", name, ())
     comparison = compare_evaluations(evaluations, Question("system <0>"), queries)

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from pytest_ireval import Comparison, InputError, IrevalError, compare, evaluate, metric, per_query_metric
+from pytest_ireval import (
+    Comparison,
+    InputError,
+    IrevalError,
+    Policies,
+    SideData,
+    compare,
+    evaluate,
+    metric,
+    per_query_metric,
+)
 
 QUERIES = [f"q{i}" for i in range(10)]
 JUDGMENTS = {query: {"good": 1, "bad": 0} for query in QUERIES}
@@ -209,8 +219,10 @@ class TestMetricsOfOtherKinds:
             """Queries a second."""
             return np.array([judged.count / judged.timings.sum()])
 
-        timings = {name: dict.fromkeys(QUERIES, seconds) for name, seconds in (("mixed", 0.1), ("first", 0.2))}
-        found = compare(JUDGMENTS, {"mixed": MIXED, "first": FIRST}, [throughput], timings=timings)["Speed"]
+        rankings = {"mixed": MIXED, "first": FIRST}
+        seconds = {"mixed": 0.1, "first": 0.2}
+        timings = {name: SideData(timings=dict.fromkeys(QUERIES, each)) for name, each in seconds.items()}
+        found = compare(JUDGMENTS, rankings, [throughput], side_data=timings)["Speed"]
 
         assert found.values == {"mixed": pytest.approx(10), "first": pytest.approx(5)}
         assert found.best == ("mixed",)
@@ -224,15 +236,28 @@ class TestMetricsOfOtherKinds:
             return np.bincount(judged.sessions.session, weights=first, minlength=len(judged.sessions.names))
 
         sessions = {query: (f"s{i // 2}", i % 2 + 1) for i, query in enumerate(QUERIES)}
-        found = compare(JUDGMENTS, {"mixed": MIXED, "first": FIRST}, [successes], sessions=sessions)["Successes"]
+        found = compare(
+            JUDGMENTS, {"mixed": MIXED, "first": FIRST}, [successes], side_data=SideData(sessions=sessions)
+        )["Successes"]
 
         assert (found.unit, found.units, found.pairs[0].wins) == ("session", 5, 5)
 
     def test_timings_of_a_ranking_that_is_not_there_are_an_error(self):
         with pytest.raises(InputError) as caught:
-            compare(JUDGMENTS, THREE, "RR", timings={"frist": {}})
+            compare(JUDGMENTS, THREE, "RR", side_data={"frist": SideData(timings={})})
 
-        assert str(caught.value) == "timings\n  'frist' is not one of the rankings"
+        assert str(caught.value) == (
+            "side_data\n  'frist' is not one of the rankings\n  did you mean 'first'?\n  allowed: mixed, first, last"
+        )
+
+    def test_rankings_do_not_share_timings(self):
+        with pytest.raises(InputError) as caught:
+            compare(JUDGMENTS, THREE, "RR", side_data=SideData(timings={}))
+
+        assert str(caught.value) == (
+            "side_data\n  timings are those of one ranking, and several are compared\n"
+            '  give each its own: side_data={"name": SideData(timings=…), …}'
+        )
 
 
 class TestMissingQueries:
@@ -253,7 +278,9 @@ class TestMissingQueries:
         )
 
     def test_ignore_counts_those_that_all_rankings_have(self):
-        comparison = compare(JUDGMENTS, {"a": self.LACKING, "c": self.OTHER}, "RR", missing_queries="ignore")
+        comparison = compare(
+            JUDGMENTS, {"a": self.LACKING, "c": self.OTHER}, "RR", policies=Policies(missing_queries="ignore")
+        )
 
         assert comparison.queries == comparison["RR"].units == 7
         assert list(comparison.rankings["a"]["RR"].values) == QUERIES[1:8]
@@ -265,7 +292,7 @@ class TestMissingQueries:
         one, other = {"q0": ["good"]}, {"q1": ["good"]}
 
         with pytest.raises(InputError) as caught:
-            compare(JUDGMENTS, {"one": one, "other": other}, "RR", missing_queries="ignore")
+            compare(JUDGMENTS, {"one": one, "other": other}, "RR", policies=Policies(missing_queries="ignore"))
 
         assert str(caught.value) == "one, other\n  no judged query is ranked by all of them"
 
@@ -300,7 +327,12 @@ def test_what_goes_wrong_in_an_evaluation_says_of_which_ranking():
     ranked = {**FIRST, "none": ["bad"]}
 
     with pytest.raises(InputError) as caught:
-        compare({**JUDGMENTS, "none": {"bad": 0}}, {"one": ranked, "two": ranked}, "RR", no_relevant="error")
+        compare(
+            {**JUDGMENTS, "none": {"bad": 0}},
+            {"one": ranked, "two": ranked},
+            "RR",
+            policies=Policies(no_relevant="error"),
+        )
 
     assert str(caught.value) == (
         "one: RR\n  1 of 11 queries have no relevant documents: 'none'\n"

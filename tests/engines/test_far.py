@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from engines.conftest import without
 
-from pytest_ireval import InputError, IrevalError, evaluate
+from pytest_ireval import InputError, IrevalError, Policies, evaluate
 from pytest_ireval.cli import evaluate_command
 from pytest_ireval.data import coerce
 from pytest_ireval.evaluating import executors
@@ -60,8 +60,8 @@ def runs(tmp_path):
     return tmp_path
 
 
-def whole(runs, **policies):
-    return figures(evaluate(str(runs / "judgments.txt"), str(runs / "whole.trec"), METRICS, **policies))
+def whole(runs):
+    return figures(evaluate(str(runs / "judgments.txt"), str(runs / "whole.trec"), METRICS))
 
 
 def figures(evaluation):
@@ -105,7 +105,9 @@ def test_a_bucket_is_read_as_a_folder_is(bucket, runs, ireval):
         evaluation = evaluate("s3://search/judgments.txt", address, METRICS)
         assert figures(evaluation) == whole(runs)
         assert evaluation.rankings == f"{address} (3 files)"
-    one = evaluate(JUDGMENTS, "s3://search/runs/shard=1/part.parquet", "NumRet", missing_queries="ignore")
+    one = evaluate(
+        JUDGMENTS, "s3://search/runs/shard=1/part.parquet", "NumRet", policies=Policies(missing_queries="ignore")
+    )
     assert one["NumRet"].value == 320
 
     code, said, _ = ireval("evaluate", "s3://search/judgments.txt", "s3://search/runs/*/*.parquet", "-m", "NumRet")

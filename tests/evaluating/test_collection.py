@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval import InputError, IrevalError, MetricError, evaluate
+from pytest_ireval import InputError, IrevalError, MetricError, SideData, evaluate
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
 RANKINGS = {"q1": ["b", "x", "a"], "q2": ["c"]}
@@ -15,7 +15,7 @@ def test_a_metric_that_needs_the_size_says_where_to_give_it():
 
     assert str(caught.value) == (
         "FallOut@2\n  needs collection\n  `judged.collection`: the number of documents in the collection; "
-        "`collection=N` (command line: `--collection N`)"
+        "`SideData(collection=N)` (command line: `--collection N`)"
     )
 
 
@@ -31,7 +31,7 @@ def test_each_command_names_its_own_option_for_the_size(ireval, tmp_path, monkey
 
     err = ireval(*arguments).err
 
-    assert "`collection=N` (command line: `--collection N`)\n" in err
+    assert "`SideData(collection=N)` (command line: `--collection N`)\n" in err
     assert "ireval evaluate" not in err
 
 
@@ -40,7 +40,7 @@ def test_utility_needs_the_size_only_if_documents_left_out_are_worth_something()
     with pytest.raises(MetricError) as caught:
         evaluate(JUDGMENTS, RANKINGS, ["Utility(rest=0.5)"])
     assert str(caught.value) == (
-        "Utility(rest=0.5)\n  with rest=0.5 it needs collection=N (command line: --collection N), "
+        "Utility(rest=0.5)\n  with rest=0.5 it needs SideData(collection=N) (command line: --collection N), "
         "the number of documents there are to find"
     )
 
@@ -48,7 +48,7 @@ def test_utility_needs_the_size_only_if_documents_left_out_are_worth_something()
 @pytest.mark.more_metrics
 def test_fewer_documents_than_are_judged_are_refused():
     with pytest.raises(InputError) as caught:
-        evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], collection=2)
+        evaluate(JUDGMENTS, RANKINGS, ["FallOut@2"], side_data=SideData(collection=2))
 
     assert str(caught.value) == "judgments\n  3 documents are judged, but the collection has only 2"
 
@@ -56,7 +56,7 @@ def test_fewer_documents_than_are_judged_are_refused():
 @pytest.mark.more_metrics
 def test_fewer_documents_than_a_query_knows_are_refused():
     with pytest.raises(InputError) as caught:
-        evaluate(JUDGMENTS, {"q1": ["b", "x", "y"], "q2": []}, ["FallOut@2"], collection=3)
+        evaluate(JUDGMENTS, {"q1": ["b", "x", "y"], "q2": []}, ["FallOut@2"], side_data=SideData(collection=3))
 
     assert str(caught.value) == ("collection\n  3 documents are too few: 4 are judged or retrieved for query 'q1'")
 
@@ -64,6 +64,6 @@ def test_fewer_documents_than_a_query_knows_are_refused():
 @pytest.mark.parametrize("size", [0, True])
 def test_what_is_no_number_of_documents_is_refused(size):
     with pytest.raises(IrevalError) as caught:
-        evaluate(JUDGMENTS, RANKINGS, ["AP"], collection=size)
+        evaluate(JUDGMENTS, RANKINGS, ["AP"], side_data=SideData(collection=size))
 
     assert str(caught.value) == f"collection={size!r} is not a whole number of documents"

@@ -1,10 +1,11 @@
 """`depth=N` gives the values of rankings that are cut by hand at N, for every metric, whatever scores are equal."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from pytest_ireval import evaluate, load_registry
+from pytest_ireval import Policies, SideData, evaluate, load_registry
 
 DOCUMENTS = [f"d{number}" for number in range(9)]
 WITHOUT_LISTS = {"subtopics", "sessions", "timings", "fields", "collection", "judgments"}
@@ -56,9 +57,10 @@ def test_a_depth_gives_the_values_of_rankings_cut_by_hand(depth, ties, unjudged)
     cut, cut_others = (
         {query: cut_by_hand(ranking, depth, ties) for query, ranking in lists.items()} for lists in (rankings, others)
     )
-    given = {"ties": ties, "unjudged": unjudged, "preferences": preferences}
-    by_depth = evaluate(grades, rankings, METRICS, depth=depth, reference=others, **given)
-    by_hand = evaluate(grades, cut, METRICS, reference=cut_others, **given)
+    policies = Policies(ties=ties, unjudged=unjudged)
+    whole, short = (SideData(preferences=preferences, reference=reference) for reference in (others, cut_others))
+    by_depth = evaluate(grades, rankings, METRICS, policies=replace(policies, depth=depth), side_data=whole)
+    by_hand = evaluate(grades, cut, METRICS, policies=policies, side_data=short)
 
     for found, wanted in zip(by_depth.metrics, by_hand.metrics, strict=True):
         assert found.values == pytest.approx(wanted.values, nan_ok=True), found.name
@@ -69,11 +71,11 @@ def test_equal_scores_below_the_depth_change_nothing(ties):
     grades = {"q": {"a": 1, "b": 1, "c": 1}}
     tied_below = {"q": [("a", 3.0), ("x", 2.0), ("b", 1.0), ("c", 1.0)]}
     cut = {"q": [("a", 3.0), ("x", 2.0)]}
-    reference = {"q": ["x", "a", "b"]}
-    given = {"depth": 2, "ties": ties, "reference": reference, "preferences": {"q": [("a", "x")]}}
+    policies = Policies(depth=2, ties=ties)
+    side_data = SideData(reference={"q": ["x", "a", "b"]}, preferences={"q": [("a", "x")]})
 
-    found = evaluate(grades, tied_below, METRICS, **given)
-    wanted = evaluate(grades, cut, METRICS, **given)
+    found = evaluate(grades, tied_below, METRICS, policies=policies, side_data=side_data)
+    wanted = evaluate(grades, cut, METRICS, policies=policies, side_data=side_data)
 
     assert [each.values for each in found.metrics] == [
         pytest.approx(each.values, nan_ok=True) for each in wanted.metrics

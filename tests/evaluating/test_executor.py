@@ -6,7 +6,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from pytest_ireval import InputError, IrevalError, evaluate
+from pytest_ireval import InputError, IrevalError, SideData, evaluate
 from pytest_ireval.evaluating import executors
 from pytest_ireval.progress import Silent
 
@@ -37,7 +37,7 @@ def processes():
 
 
 def evaluated(source, **more):
-    metrics = [*METRICS, "KendallTau"] if "reference" in more else METRICS
+    metrics = [*METRICS, "KendallTau"] if "side_data" in more else METRICS
     return evaluate(JUDGMENTS, source, metrics, **more).to_dict()
 
 
@@ -55,7 +55,7 @@ class Counted(Silent):
 
 
 @pytest.mark.more_metrics
-@pytest.mark.parametrize("more", [{}, {"reference": REFERENCE}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"side_data": SideData(reference=REFERENCE)}], ids=["plain", "reference"])
 @pytest.mark.parametrize("source", [".", "*.trec", "../whole.trec"])
 def test_processes_give_what_one_process_does(runs, processes, source, more):
     """With a reference, all documents are read."""

@@ -1,5 +1,6 @@
 """Files of a folder and Arrow streams evaluate to what one file does, to the last bit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval import InputError, evaluate, read_judgments, read_rankings
+from pytest_ireval import InputError, Policies, SideData, evaluate, read_judgments, read_rankings
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -15,7 +16,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 METRICS = ["nDCG@3", "AP", "RR", "R@2", "Judged@2", "NumRet"]
 EACH_WAY = pytest.mark.parametrize("more", [{}, {"reference": True}], ids=["judged documents", "all documents"])
 """Metrics that compare with a reference look at all documents."""
-LENIENT = {"missing_queries": "zero"}
+LENIENT = Policies(missing_queries="zero")
 JUDGMENTS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1}, "q3": {"b": 3, "c": 0}}
 ROWS = [
     ("q1", "a", 0.5),
@@ -37,11 +38,11 @@ def trec(rows):
     return "".join(f"{query} Q0 {document} 1 {score!r} x\n" for query, document, score in rows)
 
 
-def evaluated(source, more=(), judgments=JUDGMENTS, **policies):
+def evaluated(source, more=(), judgments=JUDGMENTS):
     """An evaluation that keeps judged documents, or with a reference all of them."""
     if more:
-        return evaluate(judgments, source, [*METRICS, "KendallTau"], reference=ROWS, **policies)
-    return evaluate(judgments, source, METRICS, **policies)
+        return evaluate(judgments, source, [*METRICS, "KendallTau"], side_data=SideData(reference=ROWS))
+    return evaluate(judgments, source, METRICS)
 
 
 def figures(evaluation):
@@ -64,8 +65,9 @@ def test_files_of_a_folder_are_bit_for_bit_what_rows_are(tmp_path_factory, pairs
     for number in set(home.values()):
         parquet.write_table(table_of([row for row in rows if home[row[0]] == number]), folder / f"{number}.parquet")
 
-    whole = figures(evaluate(JUDGMENTS, rows, METRICS, ties=ties, **LENIENT))
-    apart = figures(evaluate(JUDGMENTS, folder, METRICS, ties=ties, **LENIENT))
+    policies = replace(LENIENT, ties=ties)
+    whole = figures(evaluate(JUDGMENTS, rows, METRICS, policies=policies))
+    apart = figures(evaluate(JUDGMENTS, folder, METRICS, policies=policies))
 
     assert sorted(apart.pop("without_judgments")) == sorted(whole.pop("without_judgments"))
     assert repr(apart) == repr(whole)
@@ -201,7 +203,7 @@ def test_an_arrow_stream_is_taken_as_judgments_queries_and_a_reference():
     for judgments in (pyarrow.table(graded), Streamed(pyarrow.table(graded))):
         read = read_judgments(judgments)
         assert (read.queries, read.columns["judge"][0]) == (("q1", "q2", "q3"), "ann")
-        assert evaluate(read, ROWS, "KendallTau", reference=Streamed(TABLE))["KendallTau"].mean == 1
+        assert evaluate(read, ROWS, "KendallTau", side_data=SideData(reference=Streamed(TABLE)))["KendallTau"].mean == 1
 
 
 @pytest.mark.parametrize("make", [Streamed, lambda table: table.to_pandas()])
@@ -259,7 +261,7 @@ def test_addresses_are_read_as_folders_are(store, address):
 
     assert figures(evaluation)["metrics"] == figures(evaluate(JUDGMENTS, ROWS, METRICS))["metrics"]
     assert evaluation.rankings == f"{address} (3 files)"
-    assert evaluate(JUDGMENTS, "memory://bucket/runs/a=2/three.trec", "AP", **LENIENT).missing == ("q1", "q2")
+    assert evaluate(JUDGMENTS, "memory://bucket/runs/a=2/three.trec", "AP", policies=LENIENT).missing == ("q1", "q2")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_ireval import Evaluation, InputError, IrevalError, evaluate
+from pytest_ireval import Evaluation, InputError, IrevalError, Policies, evaluate
 
 JUDGMENTS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
 
@@ -21,7 +21,7 @@ def test_a_missing_query_is_an_error_unless_told_otherwise():
 
 
 def test_zero_scores_missing_queries_as_empty_rankings_and_lists_them():
-    evaluation = evaluate(JUDGMENTS, {"q1": ["a"]}, ["RR", "NumRel"], missing_queries="zero")
+    evaluation = evaluate(JUDGMENTS, {"q1": ["a"]}, ["RR", "NumRel"], policies=Policies(missing_queries="zero"))
 
     assert evaluation["RR"].values == {"q1": 1, "q2": 0, "q3": 0}
     assert evaluation["NumRel"].value == 2
@@ -29,7 +29,7 @@ def test_zero_scores_missing_queries_as_empty_rankings_and_lists_them():
 
 
 def test_ignore_leaves_missing_queries_out_and_lists_them():
-    evaluation = evaluate(JUDGMENTS, {"q1": ["a"]}, ["RR"], missing_queries="ignore")
+    evaluation = evaluate(JUDGMENTS, {"q1": ["a"]}, ["RR"], policies=Policies(missing_queries="ignore"))
 
     assert evaluation["RR"].values == {"q1": 1}
     assert evaluation["RR"].mean == 1
@@ -53,7 +53,7 @@ def test_ranked_queries_without_judgments_are_listed_and_do_not_count():
 
 def test_rankings_of_other_queries_are_an_error_whatever_the_policy():
     with pytest.raises(InputError, match=r"none of its queries \(1\) is judged in judgments"):
-        evaluate({"q1": {"a": 1}}, {"Q1": ["a"]}, ["RR"], missing_queries="zero")
+        evaluate({"q1": {"a": 1}}, {"Q1": ["a"]}, ["RR"], policies=Policies(missing_queries="zero"))
 
 
 def test_queries_without_relevant_documents_are_counted_beside_the_mean():
@@ -66,7 +66,7 @@ def test_queries_without_relevant_documents_are_counted_beside_the_mean():
 
 def test_queries_without_relevant_documents_may_be_left_out():
     some, none = evaluate(
-        JUDGMENTS, {query: ["a"] for query in JUDGMENTS}, ["RR", "RR(rel=2)"], no_relevant="ignore"
+        JUDGMENTS, {query: ["a"] for query in JUDGMENTS}, ["RR", "RR(rel=2)"], policies=Policies(no_relevant="ignore")
     ).metrics
 
     assert (some.mean, some.value, some.values) == (1, 1, {"q1": 1, "q2": 1})
@@ -84,7 +84,7 @@ def test_queries_without_relevant_documents_may_be_left_out():
 )
 def test_an_unknown_policy_is_an_error(option, message):
     with pytest.raises(IrevalError) as caught:
-        evaluate(JUDGMENTS, {}, ["RR"], **option)
+        Policies(**option)
 
     assert str(caught.value) == message
 
@@ -92,8 +92,8 @@ def test_an_unknown_policy_is_an_error(option, message):
 def test_the_highest_grade_is_that_of_all_judgments_not_of_the_queries_that_count():
     judgments = {"q1": {"a": 1}, "q2": {"a": 3}}
 
-    ignored = evaluate(judgments, {"q1": ["a"]}, ["ERR"], missing_queries="ignore")
-    scaled = evaluate(judgments, {"q1": ["a"]}, ["ERR"], missing_queries="ignore", scale=4)
+    ignored = evaluate(judgments, {"q1": ["a"]}, ["ERR"], policies=Policies(missing_queries="ignore"))
+    scaled = evaluate(judgments, {"q1": ["a"]}, ["ERR"], policies=Policies(missing_queries="ignore", scale=4))
 
     assert ignored.highest_grade == 3
     assert ignored["ERR"].value == pytest.approx(1 / 8)
@@ -104,12 +104,12 @@ def test_the_highest_grade_is_that_of_all_judgments_not_of_the_queries_that_coun
 @pytest.mark.parametrize("scale", [float("nan"), 0, True])
 def test_a_scale_that_is_no_number_above_0_is_refused(scale):
     with pytest.raises(IrevalError, match=r"scale=.* is not a number above 0"):
-        evaluate(JUDGMENTS, {}, ["RR"], missing_queries="zero", scale=scale)
+        evaluate(JUDGMENTS, {}, ["RR"], policies=Policies(missing_queries="zero", scale=scale))
 
 
 def test_grades_above_the_scale_are_refused():
     with pytest.raises(InputError, match=r"judgments\n  its grades go up to 1, above scale=0.5"):
-        evaluate(JUDGMENTS, {}, ["RR"], missing_queries="zero", scale=0.5)
+        evaluate(JUDGMENTS, {}, ["RR"], policies=Policies(missing_queries="zero", scale=0.5))
 
 
 TIED = {"q": {"bad": 2.0, "good": 2.0, "hole": 2.0}}
@@ -120,7 +120,7 @@ TIED_JUDGMENTS = {"q": {"good": 1, "bad": 0}}
 def test_equal_scores(ties, rank):
     ranked = {"q": {"bad": 2.0, "hole": 2.0, "good": 2.0}}
 
-    assert evaluate(TIED_JUDGMENTS, ranked, ["RR"], ties=ties)["RR"].value == pytest.approx(1 / rank)
+    assert evaluate(TIED_JUDGMENTS, ranked, ["RR"], policies=Policies(ties=ties))["RR"].value == pytest.approx(1 / rank)
 
 
 ONE_EACH = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": 0}, "q3": {"a": 1}}
@@ -141,18 +141,20 @@ AT_RANKS_2_AND_3 = {"q1": {"x": 3, "a": 1, "b": 1}, "q2": {"a": 3, "b": 2, "x": 
 def test_queries_with_equal_scores_at_a_judged_document_are_counted_as_far_down_as_metrics_look(
     metrics, policies, tied
 ):
-    assert evaluate(ONE_EACH, AT_RANKS_2_AND_3, metrics, **policies).tied == tied
+    assert evaluate(ONE_EACH, AT_RANKS_2_AND_3, metrics, policies=Policies(**policies)).tied == tied
 
 
 def test_a_judged_document_with_the_score_of_an_unjudged_one_counts_unless_that_is_removed():
     ranked = {"q": {"a": 1, "x": 1}}
 
     assert evaluate({"q": {"a": 1}}, ranked, "AP").tied == 1
-    assert evaluate({"q": {"a": 1}}, ranked, "AP", unjudged="removed").tied == 0
+    assert evaluate({"q": {"a": 1}}, ranked, "AP", policies=Policies(unjudged="removed")).tied == 0
 
 
 def test_depth_cuts_before_anything_is_counted():
-    evaluation = evaluate({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, ["NumRet", "AP", "Judged@10"], depth=2)
+    evaluation = evaluate(
+        {"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, ["NumRet", "AP", "Judged@10"], policies=Policies(depth=2)
+    )
 
     assert evaluation["NumRet"].value == 2
     assert evaluation["AP"].value == pytest.approx(1 / 4)
@@ -160,7 +162,7 @@ def test_depth_cuts_before_anything_is_counted():
 
 
 def test_an_evaluation_survives_json():
-    evaluation = evaluate(TIED_JUDGMENTS, TIED, ["RR", "NumRet"], depth=3)
+    evaluation = evaluate(TIED_JUDGMENTS, TIED, ["RR", "NumRet"], policies=Policies(depth=3))
 
     assert Evaluation.from_dict(json.loads(json.dumps(evaluation.to_dict()))) == evaluation
 

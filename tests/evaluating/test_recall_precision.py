@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
-from pytest_ireval.evaluating.evaluation import Companions, set_up
+from pytest_ireval.data.side_data import SideData
+from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 
 REGISTRY = load_registry()
 ranking = st.lists(st.sampled_from([0, 1, 2, None]), max_size=8)
@@ -27,8 +28,8 @@ def files(lists):
 
 def found(rel=1, **lists):
     judgments, rankings = files(lists)
-    setting = set_up(judgments, "AP", Policies("trec", "error", "zero", "irrelevant", None), REGISTRY)
-    return find_relevant(setting.brought(rankings, Companions()).judged, rel)
+    setting = set_up(judgments, "AP", Policies(), REGISTRY)
+    return find_relevant(setting.brought(rankings, SideData()).judged, rel)
 
 
 def levels(retrieved, missed=(), rel=1):

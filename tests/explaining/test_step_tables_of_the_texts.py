@@ -5,11 +5,11 @@ import pytest
 from pytest_ireval import why
 
 
-def steps(metric, retrieved, missed=(), **options):
+def steps(metric, retrieved, missed=()):
     """The steps of one metric on one query, written as grades."""
     documents = [f"d{rank:02}" for rank in range(1, len(retrieved) + 1)]
     judgments = dict(zip(documents, retrieved, strict=True)) | {f"m{i}": grade for i, grade in enumerate(missed)}
-    return why(metric, {"q": judgments}, {"q": documents}, **options).first.steps
+    return why(metric, {"q": judgments}, {"q": documents}).first.steps
 
 
 def column(steps, name, beside=False):

@@ -3,9 +3,9 @@
 import math
 
 import pytest
-from graded_rankings import as_needed, companions
+from graded_rankings import as_needed, side_data_for
 
-from pytest_ireval import load_registry, why
+from pytest_ireval import Policies, load_registry, why
 from pytest_ireval.testing.breaking import variants
 from pytest_ireval.testing.data import corner_cases, random_data
 
@@ -50,9 +50,9 @@ def explain(metric):
         judgments = as_needed(metric, grades)
         rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
         orders = {query.name: query.ordered for query in data.queries}
-        needed = companions(metric, grades, orders)
+        side_data = side_data_for(metric, grades, orders, collection=1000)
         for query in data.queries[::3]:
-            yield why(metric, judgments, rankings, query.name, scale=3, collection=1000, **needed)
+            yield why(metric, judgments, rankings, query.name, policies=Policies(scale=3), side_data=side_data)
 
 
 @pytest.mark.parametrize("some", CASES)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_ireval import InputError, MetricError, evaluate, listing, metric, per_query_metric, steps_of, why
+from pytest_ireval import InputError, MetricError, Policies, evaluate, listing, metric, per_query_metric, steps_of, why
 from pytest_ireval.errors import MetricNameError
 from pytest_ireval.results.explanation import Move
 
@@ -56,18 +56,23 @@ def test_differences_add_up_to_the_difference_of_the_values():
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
-    [("nDCG@10", {}), ("nDCG@3", {"depth": 3}), ("SetP", {"unjudged": "removed"}), ("ERR", {"scale": 5})],
+    ("name", "policies"),
+    [
+        ("nDCG@10", Policies()),
+        ("nDCG@3", Policies(depth=3)),
+        ("SetP", Policies(unjudged="removed")),
+        ("ERR", Policies(scale=5)),
+    ],
 )
-def test_policies_are_those_of_evaluate(name, options):
-    explained = why(name, JUDGMENTS, RANKINGS, "mug", **options).first
+def test_policies_are_those_of_evaluate(name, policies):
+    explained = why(name, JUDGMENTS, RANKINGS, "mug", policies=policies).first
 
-    assert explained.value == evaluate(JUDGMENTS, RANKINGS, [name], **options)[name].values["mug"]
+    assert explained.value == evaluate(JUDGMENTS, RANKINGS, [name], policies=policies)[name].values["mug"]
 
 
 def test_equal_scores_are_ordered_as_the_policy_says_which_is_shown():
     tied = {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
-    steps = why("AP", {"q": {"b": 1, "a": 0}}, tied, "q", ties="input").first.steps
+    steps = why("AP", {"q": {"b": 1, "a": 0}}, tied, "q", policies=Policies(ties="input")).first.steps
 
     assert steps.documents == ("a", "b", "c")
     assert steps.facts[0] == "2 judged documents share scores with others; ties: in the order of the input"

@@ -10,7 +10,7 @@ from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.rules.side import Population
 from pytest_ireval.suite.suite import Place, Suite
 from pytest_ireval.suite.suite_keys import DocumentsKeys
@@ -27,8 +27,7 @@ class TwoSides:
     """
 
     def __init__(self, judgments, now, before, metrics, policies=NONE):
-        given = {"ties": "input", "missing_queries": "error", "no_relevant": "zero", "unjudged": "irrelevant"}
-        told = Policies(**{**given, "depth": 100, **policies})
+        told = Policies(**{"ties": "input", "depth": 100, **policies})
         self.setting = set_up(judgments, metrics, told, REGISTRY)
         self.metrics = {str(metric): metric for metric in self.setting.metrics}
         place = Place("shop.yaml", 1, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_ireval import evaluate
+from pytest_ireval import Policies, evaluate
 
 SUITES = Path(__file__).parents[2] / "examples" / "suites"
 WAIVED = "q017"
@@ -21,7 +21,9 @@ def read_segments():
 
 
 def score(name):
-    evaluation = evaluate(SUITES / "data/judgments.txt", SUITES / f"runs/{name}.trec", ["nDCG@10"], depth=20)
+    evaluation = evaluate(
+        SUITES / "data/judgments.txt", SUITES / f"runs/{name}.trec", ["nDCG@10"], policies=Policies(depth=20)
+    )
     return evaluation.metrics[0].values
 
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from pytest_ireval import load_registry
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.data.views import cut_to_depth, only
-from pytest_ireval.evaluating.evaluation import Companions, set_up
+from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.explaining import described_steps
 from pytest_ireval.gate.causes import each_document_alone
 from pytest_ireval.metrics.score import score
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.testing.data import corner_cases, random_data
 
 REGISTRY = load_registry()
@@ -19,8 +20,8 @@ def judged(metric, data):
     """What the metric sees, missing rankings as empty ones."""
     judgments = {query.name: query.grades for query in data.queries}
     rankings = {query.name: list(query.ranking or ()) for query in data.queries}
-    setting = set_up(judgments, metric, Policies("input", "zero", "zero", "irrelevant", None, 3), REGISTRY)
-    return setting.brought(rankings, Companions(), documents=True).judged
+    setting = set_up(judgments, metric, Policies(ties="input", missing_queries="zero", scale=3), REGISTRY)
+    return setting.brought(rankings, SideData(), documents=True).judged
 
 
 @pytest.mark.parametrize("data", [random_data(8, tied=True), corner_cases()], ids=str)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_searches import made
 
-from pytest_ireval import evaluate
+from pytest_ireval import SideData, evaluate
 from pytest_ireval.errors import PluginError
 from pytest_ireval_judgments.click_policies import ClickedSearch, click_policy
 from pytest_ireval_judgments.clicks import POLICIES, deviations, preferred
@@ -112,7 +112,12 @@ SEED = [("d3", "d1"), ("d3", "d2"), ("d3", "d4"), ("d1", "d2")]
 
 @pytest.mark.parametrize(("ranking", "share", "tau"), [("d1 d2 d3 d4", 2 / 4, 0.0)])
 def test_rankings_are_scored_by_the_preferences_they_follow(ranking, share, tau):
-    found = evaluate({"q": {"d1": 1}}, {"q": ranking.split()}, ["PPref", "RPref", "TauPref"], preferences={"q": SEED})
+    found = evaluate(
+        {"q": {"d1": 1}},
+        {"q": ranking.split()},
+        ["PPref", "RPref", "TauPref"],
+        side_data=SideData(preferences={"q": SEED}),
+    )
 
     assert [metric.values["q"] for metric in found.metrics] == [share, share, tau]
 
@@ -120,7 +125,9 @@ def test_rankings_are_scored_by_the_preferences_they_follow(ranking, share, tau)
 def test_the_support_of_a_file_weighs_preferences(tmp_path):
     (tmp_path / "p.tsv").write_text("query\tbetter\tworse\tsupport\nq\td3\td1\t6\nq\td1\td2\t2\n")
     names = ["PPref", "PPref(weighted=True)", "RPref(weighted=True)", "TauPref(weighted=True)"]
-    found = evaluate({"q": {"d1": 1}}, {"q": ["d1", "d3", "d2"]}, names, preferences=tmp_path / "p.tsv")
+    found = evaluate(
+        {"q": {"d1": 1}}, {"q": ["d1", "d3", "d2"]}, names, side_data=SideData(preferences=tmp_path / "p.tsv")
+    )
 
     assert [metric.values["q"] for metric in found.metrics] == [0.5, 0.25, 0.25, -0.5]
     assert np.isclose(found.metrics[3].values["q"], (2 - 6) / 8)

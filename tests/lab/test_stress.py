@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from pytest_ireval import evaluate, load_registry
 from pytest_ireval.data.from_objects import judgments_from
 from pytest_ireval.data.judgments import drop_judgments
+from pytest_ireval.data.side_data import SideData
 from pytest_ireval.data.views import with_fewer_judgments
-from pytest_ireval.evaluating.evaluation import Companions
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.statistics.orders import compare_orders
 from pytest_ireval_lab.systems import StressPlan, condensed_of, doubts, draws, stressed, system_values, systems_of
 
 LEVELS = tuple(range(100, 0, -10))
 PLAN = StressPlan(LEVELS, repeats=2, seed=7, rel=1, test="t", alpha=0.05)
-POLICIES = Policies("trec", "zero", "zero", "irrelevant")
+POLICIES = Policies(missing_queries="zero")
 
 
 def systems(judgments, rankings, metrics, policies=POLICIES):
-    return systems_of(judgments, rankings, metrics, policies, Companions())
+    return systems_of(judgments, rankings, metrics, policies, SideData())
 
 
 def robustness(judgments, rankings, metrics, plan=PLAN, policies=POLICIES):
@@ -110,9 +110,9 @@ def test_a_mask_over_judged_rows_gives_the_values_of_judgments_without_the_other
         kept = draw.kept(level)
         fewer = drop_judgments(known, np.flatnonzero(~kept))
         values = system_values(every_metric, with_fewer_judgments(found.judged, kept), policies)
-        options = {"missing_queries": "zero", "unjudged": policies.unjudged, "depth": policies.depth}
+        by_hand = replace(policies, missing_queries="zero", scale=known.highest_grade)
         for row, ranking in enumerate(rankings.values()):
-            plain = evaluate(fewer, ranking, every_metric, scale=known.highest_grade, **options)
+            plain = evaluate(fewer, ranking, every_metric, policies=by_hand)
             for metric, mine, theirs in zip(every_metric, values, plain.metrics, strict=True):
                 assert mine.figures[row] == theirs.value, metric
 
@@ -128,7 +128,7 @@ def test_subtopics_of_the_other_rows_are_gone_too():
     fewer = drop_judgments(known, np.flatnonzero(~kept))
 
     for row, ranking in enumerate(rankings.values()):
-        plain = evaluate(fewer, ranking, metrics, scale=known.highest_grade)
+        plain = evaluate(fewer, ranking, metrics, policies=Policies(scale=known.highest_grade))
         assert [each.figures[row] for each in values] == [each.value for each in plain.metrics]
 
 

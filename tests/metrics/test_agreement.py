@@ -8,11 +8,11 @@ from graded_rankings import alike
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval import InputError, MetricError, evaluate, load_registry
+from pytest_ireval import InputError, MetricError, Policies, SideData, evaluate, load_registry
 from pytest_ireval.data.ids import Ids
 from pytest_ireval.data.join import unjudged
 from pytest_ireval.data.rankings import rankings_of_lists
-from pytest_ireval.data.side_data import with_companions
+from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.metrics.score import score
 
 DOCUMENTS = st.lists(st.sampled_from([f"d{i}" for i in range(12)]), unique=True, max_size=10)
@@ -63,7 +63,7 @@ def test_a_document_of_another_query_is_another_document():
     rankings = {"q1": ["a", "b"], "q2": ["c", "d"]}
     swapped = {"q1": ["c", "d"], "q2": ["a", "b"]}
 
-    (rbo,) = evaluate({q: {"j": 1} for q in rankings}, rankings, ["RBO"], reference=swapped).metrics
+    (rbo,) = evaluate({q: {"j": 1} for q in rankings}, rankings, ["RBO"], side_data=SideData(reference=swapped)).metrics
 
     assert rbo.values == {"q1": 0, "q2": 0}
 
@@ -95,7 +95,13 @@ def test_the_bounds_of_rbo_are_those_of_the_paper(one, other, p):
 
 def test_depth_cuts_both_lists():
     one, other = ["a", "b", "c"], ["a", "b", "d"]
-    (found,) = evaluate({"q": {"j": 1}}, {"q": one}, ["Overlap@3"], reference={"q": other}, depth=2).metrics
+    (found,) = evaluate(
+        {"q": {"j": 1}},
+        {"q": one},
+        ["Overlap@3"],
+        policies=Policies(depth=2),
+        side_data=SideData(reference={"q": other}),
+    ).metrics
 
     assert found.values == {"q": 1}
 
@@ -133,7 +139,7 @@ def test_a_reference_of_other_queries_is_refused():
     other = unjudged(lists_of({"q2": "a"}), ["q2"])
 
     with pytest.raises(MetricError, match="the reference has other queries"):
-        _ = with_companions(judged, reference=other).rank_in_reference
+        _ = join_side_data(judged, reference=other).rank_in_reference
 
 
 def lists_of(rankings):
@@ -143,4 +149,4 @@ def lists_of(rankings):
 
 def compared(rankings, reference, queries=None):
     queries = queries or list(rankings)
-    return with_companions(unjudged(lists_of(rankings), queries), reference=unjudged(lists_of(reference), queries))
+    return join_side_data(unjudged(lists_of(rankings), queries), reference=unjudged(lists_of(reference), queries))

@@ -2,16 +2,17 @@
 
 import pytest
 
-from pytest_ireval import InputError, MetricError, evaluate, why
+from pytest_ireval import InputError, MetricError, Policies, SideData, evaluate, why
 
 SECONDS = {"q1": 0.1, "q2": 0.15, "q3": 0.05, "q4": 0.9}
 
 
-def timed(metrics, seconds=SECONDS, **options):
-    unranked = options.pop("unranked", ())
+def timed(metrics, seconds=SECONDS, unranked=(), **policies):
     lists = {query: ["a"] for query in seconds if query not in unranked}
     judgments = {query: {"a": 1} for query in (*seconds, *unranked)}
-    return [each.value for each in evaluate(judgments, lists, metrics, timings=seconds, **options).metrics]
+    side_data = SideData(timings=seconds)
+    found = evaluate(judgments, lists, metrics, policies=Policies(**policies), side_data=side_data)
+    return [each.value for each in found.metrics]
 
 
 def test_times_are_summed_up_as_asked():
@@ -58,6 +59,6 @@ def test_no_time_at_all_is_an_error():
     ],
 )
 def test_a_time_is_explained(name, value, arithmetic, fact):
-    steps = why(name, {"q": {"a": 1}}, {"q": ["a", "b"]}, timings={"q": 0.25}).first.steps
+    steps = why(name, {"q": {"a": 1}}, {"q": ["a", "b"]}, side_data=SideData(timings={"q": 0.25})).first.steps
 
     assert (steps.value, steps.arithmetic, steps.facts) == (value, arithmetic, (fact,))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pytest_ireval import evaluate, per_query_metric
+from pytest_ireval import Policies, evaluate, per_query_metric
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import registered
 
@@ -21,7 +21,7 @@ def seen(rankings, name="Probe", judgments=JUDGMENTS, needs=(), **options):
         return 0.0
 
     registry = registered([(Origin("probe"), [probe])], [])
-    evaluate(judgments, rankings, [name], registry=registry, missing_queries="zero")
+    evaluate(judgments, rankings, [name], registry=registry, policies=Policies(missing_queries="zero"))
     return given
 
 

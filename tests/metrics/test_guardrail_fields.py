@@ -4,13 +4,13 @@ from datetime import date, datetime, timezone
 
 import pytest
 
-from pytest_ireval import MetricError, evaluate
+from pytest_ireval import MetricError, SideData, evaluate
 
 
 def value(metric, *cells):
     """The value of a metric for one list, whose documents have these values in the field ``x``."""
     fields = {f"d{rank}": {"x": cell} for rank, cell in enumerate(cells)}
-    (found,) = evaluate({"q": {"judged": 1}}, {"q": list(fields)}, [metric], fields=fields).metrics
+    (found,) = evaluate({"q": {"judged": 1}}, {"q": list(fields)}, [metric], side_data=SideData(fields=fields)).metrics
     return found.values["q"]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pytest
 
-from pytest_ireval import MetricError, Param, evaluate, metric, per_query_metric
+from pytest_ireval import MetricError, Param, SideData, evaluate, metric, per_query_metric
 from pytest_ireval.metrics.metric import SOURCES
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import registered
@@ -15,10 +15,11 @@ JUDGMENTS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1, "d": 1}, "q3": {"x":
 RANKINGS = {"q1": {"b": 3.0, "a": 2.0, "u": 1.0}, "q2": {"d": 5.0, "z": 5.0, "a": 1.0}, "q3": {"y": 1.0}}
 
 
-def only(toy, name=None, **options):
+def only(toy, name=None, **side_data):
     """The result of one toy metric over the data above."""
     registry = registered([(Origin("toys", "toy-metrics", "1.0"), [toy])], [])
-    (result,) = evaluate(JUDGMENTS, RANKINGS, [name or toy.name], registry=registry, **options).metrics
+    side_data = SideData(**side_data)
+    (result,) = evaluate(JUDGMENTS, RANKINGS, [name or toy.name], side_data=side_data, registry=registry).metrics
     return result
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval import MetricError, evaluate
+from pytest_ireval import MetricError, Policies, SideData, evaluate
 
 GRADES = st.dictionaries(st.sampled_from("abcde"), st.integers(-1, 3), min_size=1, max_size=5)
 RANKING = st.lists(st.sampled_from("abcdefg"), unique=True, max_size=5)
@@ -21,7 +21,11 @@ def scored(name, session, positions=None):
     places = {q: ("s", p) for q, p in zip(queries, positions or range(1, len(session) + 1), strict=True)}
     judgments = {q: grades for q, (grades, _) in zip(queries, session, strict=True)}
     rankings = {q: ranking for q, (_, ranking) in zip(queries, session, strict=True)}
-    return evaluate(judgments, rankings, name, sessions=places, scale=3).metrics[0].values["s"]
+    return (
+        evaluate(judgments, rankings, name, policies=Policies(scale=3), side_data=SideData(sessions=places))
+        .metrics[0]
+        .values["s"]
+    )
 
 
 def gains(session, once, depth=None):
@@ -70,7 +74,7 @@ def test_with_one_need_in_all_queries_the_best_session_is_the_best_of_all_lists(
 @given(session=SESSION)
 def test_one_query_is_the_metric_of_queries_and_no_session_is_above_1(session):
     grades, ranking = session[0]
-    single = evaluate({"q": grades}, {"q": ranking}, ["nDCG@3", "RBP(p=0.4)"], scale=3)
+    single = evaluate({"q": grades}, {"q": ranking}, ["nDCG@3", "RBP(p=0.4)"], policies=Policies(scale=3))
     expected = [metric.values["q"] for metric in single.metrics]
 
     assert scored("nsDCG@3", session[:1]) == pytest.approx(expected[0])
@@ -92,7 +96,7 @@ def test_the_position_decides_and_not_the_order_in_the_file():
 def test_queries_without_a_session_do_not_count():
     judgments, rankings = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["x", "a"]}
 
-    found = evaluate(judgments, rankings, "SessionDCG@2", sessions={"q1": ("s", 1)}).metrics[0]
+    found = evaluate(judgments, rankings, "SessionDCG@2", side_data=SideData(sessions={"q1": ("s", 1)})).metrics[0]
 
     assert found.values == {"s": 1}
 

@@ -9,7 +9,7 @@ import math
 import pytest
 from graded_rankings import value
 
-from pytest_ireval import evaluate
+from pytest_ireval import SideData, evaluate
 
 R1 = [1, 0, 0, 1, 0]
 
@@ -56,7 +56,11 @@ class TestSurveyOfGradedMetrics:
         judgments, rankings = {"q": {"a": 3, "b": 1}}, {"q": ["x", "a", "b"]}
 
         single = evaluate(judgments, rankings, "DCG@3")["DCG@3"].value
-        found = evaluate(judgments, rankings, "SessionDCG(bq=2)@3", sessions={"q": ("s", q)}).metrics[0].value
+        found = (
+            evaluate(judgments, rankings, "SessionDCG(bq=2)@3", side_data=SideData(sessions={"q": ("s", q)}))
+            .metrics[0]
+            .value
+        )
 
         assert found == pytest.approx(single / (1 + math.log2(q)))
 

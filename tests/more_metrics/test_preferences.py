@@ -7,15 +7,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_ireval import MetricError, evaluate
+from pytest_ireval import MetricError, SideData, evaluate
 
 GRADES = st.dictionaries(st.sampled_from("abcdefg"), st.integers(-1, 3), min_size=1)
 RANKING = st.lists(st.sampled_from("abcdefghi"), unique=True, max_size=8)
 NAMES = ("RPP", "invrpp", "dcgrpp", "LexiRecall", "LexiPrecision", "rrlexiprecision")
 
 
-def compared(name, grades, one, other, **options):
-    return evaluate({"q": grades}, {"q": one}, name, reference={"q": other}, **options).metrics[0].values["q"]
+def compared(name, grades, one, other):
+    side_data = SideData(reference={"q": other})
+    return evaluate({"q": grades}, {"q": one}, name, side_data=side_data).metrics[0].values["q"]
 
 
 def positions(grades, ranking, rel):
@@ -78,7 +79,10 @@ def test_a_relevant_document_one_place_higher_never_harms(name, grades, one, oth
 def test_queries_do_not_mix():
     grades = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}}
     found = evaluate(
-        grades, {"q1": ["x", "a"], "q2": ["a", "b"]}, NAMES, reference={"q1": ["a"], "q2": ["x", "a", "b"]}
+        grades,
+        {"q1": ["x", "a"], "q2": ["a", "b"]},
+        NAMES,
+        side_data=SideData(reference={"q1": ["a"], "q2": ["x", "a", "b"]}),
     )
 
     assert [list(metric.values.values()) for metric in found.metrics[:5]] == [[-1, 1]] * 5
@@ -95,7 +99,9 @@ def test_preferences_that_are_followed(pairs, ranking, k):
     kept = sum(a < b for a, b in about)
     cut = f"@{k}" if k else ""
 
-    found = evaluate({"q": {"a": 1}}, {"q": ranking}, [f"PPref{cut}", f"RPref{cut}"], preferences={"q": pairs})
+    found = evaluate(
+        {"q": {"a": 1}}, {"q": ranking}, [f"PPref{cut}", f"RPref{cut}"], side_data=SideData(preferences={"q": pairs})
+    )
 
     assert found.metrics[0].values["q"] == (kept / len(about) if about else 0)
     assert found.metrics[1].values["q"] == (kept / len(pairs) if pairs else 0)

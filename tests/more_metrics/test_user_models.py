@@ -3,7 +3,7 @@
 import pytest
 from graded_rankings import value
 
-from pytest_ireval import MetricError, evaluate, load_registry
+from pytest_ireval import MetricError, SideData, evaluate, load_registry
 from pytest_ireval_more_metrics import continuation
 
 MODELS = [metric for metric in load_registry().metrics.values() if metric.parameter("measure")]
@@ -59,7 +59,7 @@ def test_a_dear_document_ends_the_search():
     model = "BPMD(K=5, T=9, cost='price', hb=0, hc=0, measure='{}')"
     names = [model.format(each) for each in ("ED", "ETC", "EC", "EU")]
 
-    found = evaluate({"q": {"c": 1}}, {"q": ["a", "b", "c"]}, names, fields=prices)
+    found = evaluate({"q": {"c": 1}}, {"q": ["a", "b", "c"]}, names, side_data=SideData(fields=prices))
 
     assert [each.mean for each in found.metrics] == [2, 6, 3, 0]
 
@@ -67,7 +67,7 @@ def test_a_dear_document_ends_the_search():
 @pytest.mark.parametrize("cost", [0, "two", float("nan")])
 def test_a_cost_is_a_number_above_0(cost):
     with pytest.raises(MetricError, match=r"the field 'p' of document 'a' is .*; a cost is a number above 0"):
-        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "TBG(cost='p')", fields={"a": {"p": cost}})
+        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "TBG(cost='p')", side_data=SideData(fields={"a": {"p": cost}}))
 
 
 def test_the_lowest_gain_is_below_the_highest():

@@ -18,7 +18,7 @@ from rankings_at_random import (
     without_ties,
 )
 
-from pytest_ireval import evaluate
+from pytest_ireval import Policies, evaluate
 from pytest_ireval.errors import MetricNameError
 
 VALUES = {"cutoff": 3, "rel": 2, "judged_only": True, "gains": {1: 3, 2: 5}, "dcg": "'exp-log2'", "T": 2.5, "p": 0.5}
@@ -70,7 +70,11 @@ def test_every_name_has_its_value_or_is_refused(data):
         except (ValueError, TypeError, AssertionError, ZeroDivisionError):  # it cannot compute every name that it reads
             continue
         try:
-            ours = evaluate(given.judgments, given.rankings, [text], dialect="ir_measures").metrics[0].values
+            ours = (
+                evaluate(given.judgments, given.rankings, [text], policies=Policies(dialect="ir_measures"))
+                .metrics[0]
+                .values
+            )
         except MetricNameError:
             refused.add(text)
             continue
@@ -98,4 +102,4 @@ def test_every_name_has_its_value_or_is_refused(data):
 )
 def test_a_name_with_another_value_is_refused(text, reason):
     with pytest.raises(MetricNameError, match=reason):
-        evaluate({"1": {"a": 1}}, {"1": ["a"]}, [text], dialect="ir_measures")
+        evaluate({"1": {"a": 1}}, {"1": ["a"]}, [text], policies=Policies(dialect="ir_measures"))

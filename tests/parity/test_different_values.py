@@ -16,7 +16,7 @@ import pytest
 from foreign import need_peer
 from rankings_at_random import Data
 
-from pytest_ireval import evaluate, load_registry
+from pytest_ireval import Policies, SideData, evaluate, load_registry
 from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
 
 RECORD = Path(__file__).with_name("trec_eval_10.json")
@@ -208,7 +208,7 @@ def test_both_values_are_as_the_reason_says(package, name, metric, grades, score
 
     assert asked(package, data, name) == pytest.approx(theirs, abs=1e-9, nan_ok=True)
     scale = 4 if package == "cwl-eval" else None
-    (result,) = evaluate(data.judgments, data.rankings, [metric], scale=scale).metrics
+    (result,) = evaluate(data.judgments, data.rankings, [metric], policies=Policies(scale=scale)).metrics
     assert result.values["1"] == pytest.approx(ours, abs=1e-9)
 
 
@@ -302,7 +302,9 @@ class TestCwlEval:
             base = load_registry().parse_metrics([made])[0](cost="price", max_grade=4)
             judged = {"1": dict(zip(names, grades, strict=True)) | {"m": 4}}
             prices = {name: {"price": cost} for name, cost in zip(names, costs, strict=True)}
-            ours = evaluate(judged, {"1": names}, [base(measure=each) for each in expected], fields=prices)
+            ours = evaluate(
+                judged, {"1": names}, [base(measure=each) for each in expected], side_data=SideData(fields=prices)
+            )
             assert [each.mean for each in ours.metrics] == pytest.approx(list(expected.values()), abs=1e-9)
 
 
@@ -356,7 +358,7 @@ class TestTrecEval9:
         data = Data({"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}})
 
         assert foreign.trec_eval(data, ["map"]) == {"map": {"1": 1.0}}
-        ours = evaluate(data.judgments, data.rankings, "AP", missing_queries="zero")
+        ours = evaluate(data.judgments, data.rankings, "AP", policies=Policies(missing_queries="zero"))
         assert ours["AP"].values == {"1": 1.0, "2": 0.0}
 
 
@@ -370,7 +372,9 @@ class TestNtcireval:
         data = Data({"1": {"a": -1, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}})
 
         assert foreign.ntcireval(data, [name])[name]["1"] == pytest.approx(theirs)
-        assert evaluate(data.judgments, data.rankings, [metric], scale=3)[metric].mean == pytest.approx(ours)
+        assert evaluate(data.judgments, data.rankings, [metric], policies=Policies(scale=3))[
+            metric
+        ].mean == pytest.approx(ours)
 
 
 @pytest.mark.skipif(not foreign.TREC_EVAL_10, reason="IREVAL_TREC_EVAL is not the path of a trec_eval 10")
@@ -379,7 +383,9 @@ class TestTrecEval10:
 
     def test_a_query_without_a_ranking_scores_0_with_its_option_c_and_the_worst_here(self, tmp_path):
         theirs = foreign.trec_eval_10(self.DATA, ["map", "unj_5", "utility"], tmp_path)
-        ours = evaluate(self.DATA.judgments, self.DATA.rankings, ["AP", "Unjudged@5"], missing_queries="zero")
+        ours = evaluate(
+            self.DATA.judgments, self.DATA.rankings, ["AP", "Unjudged@5"], policies=Policies(missing_queries="zero")
+        )
 
         assert [theirs[name]["2"] for name in ("map", "unj_5", "utility")] == [0, 0, 0]
         assert [metric.values["2"] for metric in ours.metrics] == [0, 1]

@@ -29,7 +29,7 @@ from rankings_at_random import (
     without_ties,
 )
 
-from pytest_ireval import evaluate, load_registry
+from pytest_ireval import Policies, SideData, evaluate, load_registry
 from pytest_ireval.metrics.elsewhere import counterparts
 
 ROWS = {
@@ -230,10 +230,10 @@ def compare(package, by_repair, data, tolerance=1e-9, peer=None):
         ours_on = as_float32(given_) if package == "trec_eval" and peer is None else given_
         theirs = (peer or foreign.PEERS[package])(given_, [name for name, _ in pairs])
         missing = "zero" if peer else MISSING.get(package, "error")
-        options = {"missing_queries": missing, "collection": foreign.COLLECTION}
-        if package in ("ntcireval", "cwl-eval"):
-            options["scale"] = 3 if package == "ntcireval" else 4
-        results = evaluate(ours_on.judgments, ours_on.rankings, list(dict.fromkeys(o for _, o in pairs)), **options)
+        policies = Policies(missing_queries=missing, scale={"ntcireval": 3, "cwl-eval": 4}.get(package))
+        side_data = SideData(collection=foreign.COLLECTION)
+        metrics = list(dict.fromkeys(o for _, o in pairs))
+        results = evaluate(ours_on.judgments, ours_on.rankings, metrics, policies=policies, side_data=side_data)
         for name, text in pairs:
             close = max(tolerance, 1.1e-5 if rounds_to_five_decimals(package, name) else 0)
             result = results[text]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from foreign import need_peer
 
-from pytest_ireval import InputError, MetricError, evaluate
+from pytest_ireval import InputError, MetricError, Policies, evaluate
 from pytest_ireval.errors import MetricNameError
 from pytest_ireval.plugins.registry import Plugins
 
@@ -104,6 +104,6 @@ def test_its_reasons_are_shown(registry, name, reason):
 
 def test_fractional_grades_and_missing_subtopics_are_errors(registry):
     with pytest.raises(MetricError, match="ir_measures takes whole grades only"):
-        evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, "irm:AP", registry=registry, grades="float")
+        evaluate({"q": {"a": 0.5}}, {"q": ["a"]}, "irm:AP", registry=registry, policies=Policies(grades="float"))
     with pytest.raises((InputError, MetricError), match="subtopics"):
         evaluate(JUDGMENTS, RANKINGS, "irm:NRBP", registry=registry)

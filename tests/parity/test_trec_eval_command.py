@@ -113,7 +113,7 @@ def test_a_query_without_a_ranking_is_an_error_and_one_without_judgments_is_name
         ("-m P.5,5", 1, "-m P.5,5: a parameter is given twice"),
         ("-m P.5 -m P.10", 1, "-m P.10: P has its parameters already (5); write them in one list"),
         ("-m utility.1,2", 1, "-m utility.1,2: these parameters do not fit; write them as in -m utility.1,-1,0,0"),
-        ("-m utility.1,-1,0,1 -c", 4, "it needs collection=N"),
+        ("-m utility.1,-1,0,1 -c", 4, "it needs SideData(collection=N)"),
         ("-D 1", 1, "-D is not offered; it prints no steps of its arithmetic: use ireval why"),
         ("-R prefs", 2, "-R prefs: the format is not offered; allowed: qrels"),
         ("-M many", 1, "-M many: this is not a whole number above 0"),

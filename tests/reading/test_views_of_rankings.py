@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
 from pytest_ireval.data.join import judge
-from pytest_ireval.data.side_data import with_companions
+from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.data.views import condensed, cut_to_depth, only, perfect
 
 UNJUDGED = None
@@ -32,7 +32,7 @@ def judged_from(lists, depth=None):
     """Judged rankings, with themselves upside down as reference."""
     judgments, scores = data_from(lists)
     upside_down = {query: {d: -score for d, score in ranking.items()} for query, ranking in scores.items()}
-    return with_companions(
+    return join_side_data(
         judge(judgments, rankings_from(scores, depth)), reference=judge(judgments, rankings_from(upside_down, depth))
     )
 
@@ -118,7 +118,7 @@ def test_a_perfect_ranking_has_the_companions_of_the_ranking_it_is_asked_for():
     judged = judged_from([[(1, 1)], [(1, 2)]])
     perfect(judged)
 
-    assert perfect(with_companions(judged, timings={"q0": 0.5, "q1": 1.5})).timings.tolist() == [0.5, 1.5]
+    assert perfect(join_side_data(judged, timings={"q0": 0.5, "q1": 1.5})).timings.tolist() == [0.5, 1.5]
 
 
 @given(several, st.data())
@@ -145,7 +145,7 @@ def test_some_queries_alone_are_as_they_were_among_the_others(lists, data):
     [([False, True, False, True], ("t",), [0, -1], [1, 0]), ([False, False, False, True], (), [-1], [0])],
 )
 def test_sessions_and_timings_go_with_their_queries(mask, names, session, position):
-    judged = with_companions(
+    judged = join_side_data(
         judged_from([[]] * 4),
         sessions={"q2": ("s", 2), "q0": ("s", 1), "q1": ("t", 1)},
         timings={"q0": 0.5, "q1": 1.5, "q2": 2.5, "q3": 3.5},

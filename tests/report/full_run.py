@@ -3,7 +3,6 @@
 import math
 from random import Random
 
-from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import (
     Cause,
     Diagnosis,
@@ -15,6 +14,7 @@ from pytest_ireval.results.outcome import (
     Restated,
     SliceFigures,
 )
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
@@ -97,7 +97,7 @@ def full_suite(name, seed, queries, metrics, documents):
             False,
             (),
         ),
-        policies=Policies("trec", "error", "zero", "irrelevant", DEPTH),
+        policies=Policies(depth=DEPTH),
         depth=DEPTH,
         source="run: runs/candidate.trec",
         about={"engine": "Lucene 9.11"},

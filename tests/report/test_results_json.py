@@ -13,9 +13,9 @@ from report.full_run import full_run
 from pytest_ireval import InputError
 from pytest_ireval.report import data_files
 from pytest_ireval.report.data_files import recorded_run, results_files, results_text, run_of
-from pytest_ireval.results.evaluation import Policies
 from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, SliceFigures
 from pytest_ireval.results.plain import hints_of, shape_of
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "results.schema.json"
@@ -39,7 +39,7 @@ SUITE = SuiteResult(
     documents=(QueryDocuments("q1", (Placed("d1", 3, 1, None),)),),
     documents_of=2,
     cause=Cause(edits=(JudgmentEdit("q1", "d1", None, 2),)),
-    policies=Policies("trec", "error", "zero", "irrelevant", 20),
+    policies=Policies(depth=20),
 )
 RUN = RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (SUITE,))
 

@@ -6,7 +6,7 @@ import pytest
 from toy_kinds import BEGINNING
 
 from pytest_ireval import SuiteError, load_suite, load_suites
-from pytest_ireval.results.evaluation import Policies
+from pytest_ireval.results.policies import Policies
 from pytest_ireval.suite.quantities import Tolerance, Tolerances
 from pytest_ireval.suite.suite import STORED, Place, Waiver
 
@@ -54,7 +54,10 @@ def test_everything_a_suite_says_is_there(suites, tmp_path):
     assert (suite.judgments.relevant_from, suite.judgments.lock) == (1.0, True)
     assert suite.judgments.scale == {0.0: "no", 3.0: "perfect"}
     assert suite.documents.size == 120000
-    assert suite.policies == Policies("input", "zero", "ignore", "removed", 20, 3.0, "integer", 120000)
+    assert suite.policies == Policies(
+        ties="input", missing_queries="zero", no_relevant="ignore", unjudged="removed", depth=20, scale=3.0
+    )
+    assert suite.documents.size == 120000
     assert suite.waivers == (
         Waiver("q017", date(2027, 4, 1), "SEARCH-9: supplier feed broken", Place("shop.yaml", 22, 5)),
     )
@@ -84,7 +87,7 @@ def test_rules_know_their_lines_and_those_of_their_parts(suites):
 def test_a_small_suite_has_defaults(suites):
     (suite,) = suites(BEGINNING)
 
-    assert suite.policies == Policies("trec", "error", "zero", "irrelevant", depth=100)
+    assert suite.policies == Policies(depth=100)
     assert (suite.owner, suite.tags, suite.rules, suite.metrics, suite.judgments) == ("", (), (), (), None)
 
 

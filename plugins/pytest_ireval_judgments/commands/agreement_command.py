@@ -13,6 +13,7 @@ import click
 from pytest_ireval import (
     InputError,
     Judgments,
+    Policies,
     Queries,
     Rankings,
     evaluate,
@@ -231,14 +232,14 @@ def _systems(
     registry: Registry,
 ) -> Iterator[Sheet]:
     """Figures of the systems, and how far each variant moves their order."""
-    top = max(each.highest_grade for each in variants.values()) or None
+    policies = Policies(missing_queries="zero", scale=max(each.highest_grade for each in variants.values()) or None)
     figures: dict[str, dict[str, list[float | None]]] = {}
     directions: dict[str, str] = {}
     with LateBar() as progress:
         progress.expect(len(variants) * len(systems), "scoring")
         for variant, judgments in variants.items():
             for ranking in systems.values():
-                found = evaluate(judgments, ranking, metrics, missing_queries="zero", scale=top, registry=registry)
+                found = evaluate(judgments, ranking, metrics, policies=policies, registry=registry)
                 for metric in found.metrics:
                     figures.setdefault(metric.name, {}).setdefault(variant, []).append(metric.value)
                     directions[metric.name] = metric.direction
@@ -350,13 +351,13 @@ def _corrected(
     """Figures of the systems and their differences, as the judge has it, and with the error of the judge."""
     if not systems:
         return
-    top = float(audit.grades.max()) or None
+    policies = Policies(missing_queries="zero", scale=float(audit.grades.max()) or None)
     judged: dict[tuple[str, str], list[list[float | None]]] = {}
     with LateBar() as progress:
         progress.expect((draws + 1) * len(systems), "scoring")
         for judgments in chain([audit.judgments], redrawn(audit, draws, seed)):
             for name, ranking in systems.items():
-                scored = evaluate(judgments, ranking, metrics, missing_queries="zero", scale=top, registry=registry)
+                scored = evaluate(judgments, ranking, metrics, policies=policies, registry=registry)
                 for metric in scored.metrics:
                     if metric.unit != "query" or metric.aggregate != "mean":
                         raise InputError(Problem(f"{metric.name} is not a mean over queries, which --audit needs"))

@@ -12,6 +12,7 @@ import click
 from pytest_ireval import (
     IrevalError,
     Judgments,
+    Policies,
     Queries,
     Rankings,
     evaluate,
@@ -172,11 +173,10 @@ def _bias(
 ) -> Iterator[Row]:
     """Each ranking with all judgments, and without those that it alone contributed; then all rankings are without."""
     parts = leave_one_out(cut, judgments, rel)
+    policies = Policies(missing_queries="zero", scale=judgments.highest_grade or None)
 
     def scored(ranking: Rankings, by: Judgments) -> Any:
-        found = evaluate(
-            by, ranking, metrics, missing_queries="zero", registry=registry, scale=judgments.highest_grade or None
-        )
+        found = evaluate(by, ranking, metrics, policies=policies, registry=registry)
         progress.advance(1)
         return found.metrics
 

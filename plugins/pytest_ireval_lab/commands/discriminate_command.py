@@ -59,7 +59,6 @@ def command(
     judgments: str,
     rankings: tuple[str, ...],
     metrics: tuple[str, ...],
-    missing: str,
     alpha: float,
     svg: str | None,
     form: str,
@@ -73,7 +72,7 @@ def command(
     named = named_files(rankings)
     if len(named) < 2:
         raise click.UsageError("give at least two RANKINGS")
-    options |= {"missing_queries": missing, "registry": registry_at(None), "alpha": alpha, "extremes": 0}
+    options |= {"registry": registry_at(None), "alpha": alpha, "extremes": 0}
     with LateBar() as progress:
         comparison = compare(judgments, named, metrics or METRICS, progress=progress, **options)
     tested = [each for each in comparison.metrics if not each.untested]

@@ -9,11 +9,13 @@ from typing import Any
 
 import click
 
+from pytest_ireval import Policies, SideData
 from pytest_ireval.cli.options import (
     METRICS,
     LateBar,
     format_options,
     metric_option,
+    named_files,
     numbers_option,
     policy_options,
     registry_at,
@@ -23,7 +25,6 @@ from pytest_ireval.comparing import why_untested
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.plugin_api import Curve, CurvePanel, draw_curves, format_count
 from pytest_ireval.tables import write_files
-from pytest_ireval_lab.commands.stress_command import systems_named
 from pytest_ireval_lab.reliability import (
     Agreement,
     Coefficient,
@@ -36,7 +37,7 @@ from pytest_ireval_lab.reliability import (
     queries_for,
     relative,
 )
-from pytest_ireval_lab.systems import Systems, SystemValues, doubts, system_values
+from pytest_ireval_lab.systems import Systems, SystemValues, doubts, system_values, systems_of
 
 share_between = click.FloatRange(0, 1, min_open=True, max_open=True)
 
@@ -73,7 +74,9 @@ def command(
     tau: float,
     svg: str | None,
     form: str,
-    **options: Any,
+    policies: Policies,
+    side_data: SideData,
+    **formats: Any,
 ) -> None:
     """Show how many queries of JUDGMENTS give a stable order of the systems in RANKINGS.
 
@@ -83,7 +86,9 @@ def command(
     if len(rankings) < 2:
         raise click.UsageError("give at least two RANKINGS")
     with LateBar() as progress:
-        systems = systems_named(judgments, rankings, metrics or METRICS, options, registry_at(None), progress)
+        reading = {"registry": registry_at(None), "progress": progress, **formats}
+        named = named_files(rankings)
+        systems = systems_of(judgments, named, metrics or METRICS, policies, side_data, **reading)
         asked = systems.setting.metrics
         every = system_values(asked, systems.judged, systems.setting.policies)
         reasons = {str(each.metric): _why_left_out(each) for each in every}

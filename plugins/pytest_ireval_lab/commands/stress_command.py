@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
+from pytest_ireval import Policies, SideData
 from pytest_ireval.cli.options import (
     LateBar,
     format_options,
@@ -24,10 +25,8 @@ from pytest_ireval.cli.options import (
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.evaluating.evaluation import Companions
 from pytest_ireval.plugin_api import Curve, CurvePanel, draw_curves, format_count
 from pytest_ireval.reading import read_judgments
-from pytest_ireval.results.evaluation import MissingQueries, Policies
 from pytest_ireval.tables import write_files
 from pytest_ireval_lab.systems import (
     ALL,
@@ -92,7 +91,10 @@ def command(
     suite: Path | None,
     svg: str | None,
     form: str,
-    **options: Any,
+    policies: Policies,
+    side_data: SideData,
+    judgments_format: str | None,
+    rankings_format: str | None,
 ) -> None:
     """Score RANKINGS again with fewer and fewer JUDGMENTS, drawn at random.
 
@@ -108,35 +110,29 @@ def command(
     notes: list[str] = []
     with LateBar() as progress:
         if rankings:
-            systems = systems_named(judgments, rankings, metrics or STRESSED, options, registry, progress)
+            systems = systems_of(
+                judgments,
+                named_files(rankings),
+                metrics or STRESSED,
+                policies,
+                side_data,
+                registry=registry,
+                progress=progress,
+                judgments_format=judgments_format,
+                rankings_format=rankings_format,
+            )
             known = systems.setting.judgments
             robust, notes = _robustness(systems, condensed, plan, progress)
             sheets += _sheets(robust, plan.levels)
             if svg is not None:
                 notes.append(_drawn(robust, svg))
         else:
-            formats = {"format": options["judgments_format"], "grades": options["grades"]}
-            known = read_judgments(judgments, **formats, registry=registry, progress=progress)
+            known = read_judgments(
+                judgments, format=judgments_format, grades=policies.grades, registry=registry, progress=progress
+            )
     if suite is not None:
         sheets.append(_verdicts(known, suite, plan))
     show(sheets, [*notes, *_about_draws(known, plan)], form)
-
-
-def systems_named(
-    judgments: str,
-    rankings: Sequence[str],
-    metrics: Sequence[str],
-    options: dict[str, Any],
-    registry: Any,
-    bar: LateBar,
-) -> Systems:
-    """The systems that a command line names; takes the policies, companions and formats out of its ``options``."""
-    companions = Companions(**{name: options.pop(name) for name in ("fields", "queries", "preferences")})
-    formats = {name: options.pop(name) for name in ("judgments_format", "rankings_format")}
-    missing: MissingQueries = options.pop("missing")
-    policies = Policies(missing_queries=missing, **options)
-    named = named_files(rankings)
-    return systems_of(judgments, named, metrics, policies, companions, registry=registry, progress=bar, **formats)
 
 
 def _robustness(

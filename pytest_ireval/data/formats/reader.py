@@ -12,7 +12,7 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.scan.kept import KeptRows
 from pytest_ireval.errors import IrevalError, PluginError, raised
 from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.results.evaluation import Grades
+from pytest_ireval.results.policies import Grades
 
 Content = Literal["queries", "judgments", "rankings"]
 CONTENTS: tuple[Content, ...] = ("queries", "judgments", "rankings")

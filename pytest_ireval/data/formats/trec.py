@@ -31,7 +31,7 @@ from pytest_ireval.data.scan.tokens import (
 )
 from pytest_ireval.data.tables import NUMBER
 from pytest_ireval.errors import InputError, Problem, shown
-from pytest_ireval.results.evaluation import Grades
+from pytest_ireval.results.policies import Grades
 
 ROUNDS = 50
 """Of judging; more different second columns are something else."""

@@ -2,14 +2,14 @@
 
 import pytest
 
-from pytest_ireval import InputError, evaluate, metric, per_query_metric
+from pytest_ireval import InputError, Policies, SideData, evaluate, metric, per_query_metric
 
 JUDGMENTS = {"q1": {"a": 1}, "q2": {"a": 1}}
 RANKINGS = {"q1": ["a"], "q2": ["b", "a"]}
 
 
 @pytest.mark.parametrize(
-    ("companions", "message"),
+    ("side_data", "message"),
     [
         ({"sessions": {"zz": ("s", 1)}}, "sessions\n  query 'zz' is not judged"),
         ({"sessions": {"q1": "s"}}, "sessions\n  query 'q1' has 's', not (session, position); positions start at 1"),
@@ -28,9 +28,9 @@ RANKINGS = {"q1": ["a"], "q2": ["b", "a"]}
         ({"preferences": {"q1": ["ab"]}}, "preferences\n  query 'q1' has ['ab'], not pairs (better, worse)"),
     ],
 )
-def test_what_cannot_be_right_is_an_input_error(companions, message):
+def test_what_cannot_be_right_is_an_input_error(side_data, message):
     with pytest.raises(InputError) as caught:
-        evaluate(JUDGMENTS, RANKINGS, "RR", **companions)
+        evaluate(JUDGMENTS, RANKINGS, "RR", side_data=SideData(**side_data))
 
     assert str(caught.value) == message
 
@@ -51,7 +51,7 @@ def test_times_are_read_from_a_file_that_says_their_unit(tmp_path, text, found):
     path = tmp_path / "times"
     path.write_text(text)
     try:
-        values = evaluate(JUDGMENTS, RANKINGS, "Latency", timings=path)["Latency"].values
+        values = evaluate(JUDGMENTS, RANKINGS, "Latency", side_data=SideData(timings=path))["Latency"].values
         assert values == {query: 1000 * seconds for query, seconds in found.items()}
     except InputError as error:
         assert str(found) in str(error)
@@ -79,7 +79,7 @@ def test_preferences_are_read_from_a_file(tmp_path, text, found):
     path = tmp_path / "pairs"
     path.write_text(text)
     try:
-        assert evaluate(JUDGMENTS, RANKINGS, agreed, preferences=path)["Agreed"].values == found
+        assert evaluate(JUDGMENTS, RANKINGS, agreed, side_data=SideData(preferences=path))["Agreed"].values == found
     except InputError as error:
         assert str(found) in str(error)
 
@@ -99,12 +99,14 @@ def test_queries_bring_their_text_columns_and_sessions(tmp_path):
         """1 for queries of the tail."""
         return [float(each == "tail") for each in judged.columns["segment"]]
 
-    found = evaluate(JUDGMENTS, {**RANKINGS, "q1": []}, [words, tail], queries=tmp_path / "queries.tsv")
+    found = evaluate(
+        JUDGMENTS, {**RANKINGS, "q1": []}, [words, tail], side_data=SideData(queries=tmp_path / "queries.tsv")
+    )
 
     assert found["Words"].values == {"q1": 0, "q2": 2.1}
     assert found["Tail"].values == {"q1": 0, "q2": 1}
     with pytest.raises(InputError, match="query 'q1' is judged, but it is not in this file"):
-        evaluate(JUDGMENTS, RANKINGS, tail, queries={"q2": "x"})
+        evaluate(JUDGMENTS, RANKINGS, tail, side_data=SideData(queries={"q2": "x"}))
 
 
 def test_judged_documents_that_were_not_retrieved(tmp_path):
@@ -115,8 +117,8 @@ def test_judged_documents_that_were_not_retrieved(tmp_path):
         """The grades as digits."""
         return float("".join(f"{grade:g}" for grade in ranking.unretrieved.values()) or 0)
 
-    def found(rankings, **options):
-        return evaluate(judgments, rankings, left, **options)["Left"].values
+    def found(rankings, **policies):
+        return evaluate(judgments, rankings, left, policies=Policies(**policies))["Left"].values
 
     assert found({"q1": ["a", "x"], "q2": ["b", "a"]}) == {"q1": 32, "q2": 0}
     assert found({"q1": ["a", "b"], "q2": ["b", "a"]}, depth=1) == {"q1": 32, "q2": 1}
@@ -125,14 +127,15 @@ def test_judged_documents_that_were_not_retrieved(tmp_path):
 
 def test_a_reference_of_other_queries_is_refused():
     with pytest.raises(InputError, match=r"none of its queries \(1\) is judged"):
-        evaluate(JUDGMENTS, RANKINGS, "RR", reference={"zz": ["a"]})
+        evaluate(JUDGMENTS, RANKINGS, "RR", side_data=SideData(reference={"zz": ["a"]}))
 
 
 def test_queries_that_a_reference_lacks_are_an_error_unless_told_otherwise():
     with pytest.raises(InputError, match=r"rankings \(the reference\)\n  1 of 2 judged queries have no ranking: 'q2'"):
-        evaluate(JUDGMENTS, RANKINGS, "RR", reference={"q1": ["a"]})
+        evaluate(JUDGMENTS, RANKINGS, "RR", side_data=SideData(reference={"q1": ["a"]}))
 
-    assert evaluate(JUDGMENTS, RANKINGS, "RR", reference={"q1": ["a"]}, missing_queries="zero")["RR"].mean == 0.75
+    policies, side_data = Policies(missing_queries="zero"), SideData(reference={"q1": ["a"]})
+    assert evaluate(JUDGMENTS, RANKINGS, "RR", policies=policies, side_data=side_data)["RR"].mean == 0.75
 
 
 def test_a_metric_cannot_change_the_attributes_it_is_shown():
@@ -144,5 +147,5 @@ def test_a_metric_cannot_change_the_attributes_it_is_shown():
 
     fields = {"a": {"stock": 1}}
     with pytest.raises(Exception, match="has no attribute 'clear'"):
-        evaluate(JUDGMENTS, RANKINGS, [bad], fields=fields)
+        evaluate(JUDGMENTS, RANKINGS, [bad], side_data=SideData(fields=fields))
     assert fields == {"a": {"stock": 1}}
