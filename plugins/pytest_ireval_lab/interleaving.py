@@ -7,7 +7,9 @@ user who clicks at random gives both the same credit.
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -40,7 +42,7 @@ class Interleaved(NamedTuple):
     teams: str
 
 
-def team_draft(a: Sequence[str], b: Sequence[str], coins: Iterable[bool], depth: int | None = None) -> Interleaved:
+def interleave(a: Sequence[str], b: Sequence[str], coins: Iterable[bool], depth: int | None = None) -> Interleaved:
     """The list for these coins: one for each round, True where A picks first; B does when they are used up.
 
     A round begins only if both teams could pick in it, whichever comes first, or if the same document is the last of
@@ -54,7 +56,7 @@ def team_draft(a: Sequence[str], b: Sequence[str], coins: Iterable[bool], depth:
         for side, ranking in enumerate((a, b)):
             while begins[side] < len(ranking) and ranking[begins[side]] in picked:
                 begins[side] += 1
-        tops = [_unseen(ranking, begin, picked) for ranking, begin in zip((a, b), begins, strict=True)]
+        tops = [_first_two_unpicked(ranking, begin, picked) for ranking, begin in zip((a, b), begins, strict=True)]
         if not (tops[0] and tops[1]) or (tops[0][0] == tops[1][0] and len(tops[0]) != len(tops[1])):
             break
         order = (0, 1) if next(flips, False) else (1, 0)
@@ -67,18 +69,17 @@ def team_draft(a: Sequence[str], b: Sequence[str], coins: Iterable[bool], depth:
     return Interleaved(documents, "".join(picked[document] for document in documents))
 
 
-def _unseen(ranking: Sequence[str], begin: int, picked: Collection[str]) -> list[str]:
-    """The first two documents from a place on that are not picked yet."""
-    found: list[str] = []
+def _first_two_unpicked(ranking: Sequence[str], begin: int, picked: Collection[str]) -> list[str]:
+    unpicked: list[str] = []
     for place in range(begin, len(ranking)):
-        if ranking[place] not in picked and ranking[place] not in found:
-            found.append(ranking[place])
-            if len(found) == 2:
+        if ranking[place] not in picked and ranking[place] not in unpicked:
+            unpicked.append(ranking[place])
+            if len(unpicked) == 2:
                 break
-    return found
+    return unpicked
 
 
-def same_rank(a: Sequence[str], b: Sequence[str]) -> frozenset[str]:
+def find_same_ranks(a: Sequence[str], b: Sequence[str]) -> frozenset[str]:
     """The documents that both rankings have at the same rank."""
     return frozenset(one for one, other in zip(a, b, strict=False) if one == other)
 
@@ -91,11 +92,11 @@ class Credit(NamedTuple):
     neither: int
 
 
-def credit(shown_list: Interleaved, clicks: Collection[str], without: Collection[str] = ()) -> Credit:
-    """The credit of one search; documents of ``without`` count for neither team."""
+def count_credit(interleaved: Interleaved, clicks: Collection[str], ignored: Collection[str] = ()) -> Credit:
+    """The credit of one search; ``ignored`` documents count for neither team."""
     teams = [
-        NO_TEAM if document in without else team
-        for document, team in zip(shown_list.documents, shown_list.teams, strict=True)
+        NO_TEAM if document in ignored else team
+        for document, team in zip(interleaved.documents, interleaved.teams, strict=True)
         if document in clicks
     ]
     return Credit(teams.count("A"), teams.count("B"), teams.count(NO_TEAM))
@@ -105,13 +106,21 @@ Lists = Mapping[str, Sequence[str]]
 """The documents of each query, best first."""
 
 
-def drafts(a: Lists, b: Lists, depth: int, draws: int, seed: int) -> Iterator[tuple[str, int, Interleaved]]:
-    """The lists of an experiment: for each query some draws, numbered from 1."""
+class DrawnList(NamedTuple):
+    """A list of an experiment; the draws of a query are numbered from 1."""
+
+    query: str
+    draw: int
+    interleaved: Interleaved
+
+
+def draw_lists(a: Lists, b: Lists, depth: int, draws: int, seed: int) -> Iterator[DrawnList]:
+    """The lists of an experiment: for each query some draws."""
     coins = np.random.Generator(np.random.PCG64(seed))
     for query in dict.fromkeys((*a, *b)):
         for draw in range(1, draws + 1):
             flips = (coins.random(-(-depth // 2)) < 0.5).tolist()
-            yield query, draw, team_draft(a.get(query, ()), b.get(query, ()), flips, depth)
+            yield DrawnList(query, draw, interleave(a.get(query, ()), b.get(query, ()), flips, depth))
 
 
 class Search(NamedTuple):
@@ -131,86 +140,61 @@ def read_searches(
     """
     if not log.rows:
         raise InputError(Problem("it has no rows", place=log.origin))
-    query = column_for(log.columns, "query", log.origin)
-    names = {name: _column(log, name) for name in ("documents", "teams", "clicks")}
-    mistakes, found = Mistakes(), []
+    names = {"query": column_for(log.columns, "query", log.origin)}
+    names |= {name: _find_column(log, name) for name in ("documents", "teams", "clicks")}
+    mistakes, searches = Mistakes(), []
     known: set[tuple[str, Interleaved]] = set()
     progress.expect(len(log.rows), "reading searches")
     for row in log.rows:
         progress.advance(1)
+        cells = {name: log.columns[column][row] for name, column in names.items()}
         try:
-            asked = id_in(log.columns[query][row])
-            one, other = _rankings_of(asked, a, b)
-            cells = {name: log.columns[column][row] for name, column in names.items()}
-            shown_list = _shown_list(cells["documents"], cells["teams"])
-            if (asked, shown_list) not in known:
-                _refuse_other_lists(shown_list, one, other)
-                known.add((asked, shown_list))
-            clicks = _clicks(cells["clicks"], asked, shown_list)
-            without = same_rank(one, other) if ignore_same_rank else ()
-            found.append(Search(asked, credit(shown_list, clicks, without)))
+            searches.append(_read_search(cells, a, b, known, ignore_same_rank=ignore_same_rank))
         except Unfit as unfit:
             mistakes.add(Problem(str(unfit), place=log.place(row), suggestion=unfit.suggestion))
     mistakes.refuse()
-    return found
+    return searches
 
 
-def _column(log: Table, name: str) -> str:
-    found = next((each for each in log.columns if plain_name(each) == name), None)
-    if found is None:
+def _read_search(
+    cells: Mapping[str, Any], a: Lists, b: Lists, known: set[tuple[str, Interleaved]], *, ignore_same_rank: bool
+) -> Search:
+    """Read one row; the lists that are ``known`` to be right are not checked again."""
+    query = id_in(cells["query"])
+    if query not in a and query not in b:
+        raise Unfit(f"query {shown(query)} is in neither ranking")
+    rankings = a.get(query, ()), b.get(query, ())
+    interleaved = _parse_list(cells["documents"], cells["teams"])
+    if (query, interleaved) not in known:
+        _refuse_other_lists(interleaved, *rankings)
+        known.add((query, interleaved))
+    clicked = _parse_ids(cells["clicks"], "clicks")
+    if unknown := [document for document in clicked if document not in interleaved.documents]:
+        raise Unfit(f"clicked document {shown(unknown[0])} was not shown for query {shown(query)}")
+    ignored = find_same_ranks(*rankings) if ignore_same_rank else ()
+    return Search(query, count_credit(interleaved, set(clicked), ignored))
+
+
+def _find_column(log: Table, name: str) -> str:
+    column = next((column for column in log.columns if plain_name(column) == name), None)
+    if column is None:
         complaint = f"there is no column {name}: the columns are {', '.join(map(repr, log.columns)) or 'none'}"
         allowed = "a log of an interleaving has query, documents, teams and clicks"
         raise InputError(Problem(complaint, place=log.origin, allowed=allowed))
-    return found
+    return column
 
 
-def _rankings_of(query: str, a: Lists, b: Lists) -> tuple[Sequence[str], Sequence[str]]:
-    if query not in a and query not in b:
-        raise Unfit(f"query {shown(query)} is in neither ranking")
-    return a.get(query, ()), b.get(query, ())
-
-
-def _shown_list(documents: Any, teams: Any) -> Interleaved:
-    ids, letters = _ids(documents, "documents"), "".join(_ids(teams, "teams")).upper()
+def _parse_list(documents: Any, teams: Any) -> Interleaved:
+    ids, letters = _parse_ids(documents, "documents"), "".join(_parse_ids(teams, "teams")).upper()
     if set(letters) - {"A", "B", NO_TEAM} or len(letters) != len(ids):
-        what = f"teams are {shown(letters)} for a list of {len(ids)}"
-        raise Unfit(what, f"write one of A, B and {NO_TEAM} for each document, such as ABBA")
+        complaint = f"teams are {shown(letters)} for a list of {len(ids)}"
+        raise Unfit(complaint, f"write one of A, B and {NO_TEAM} for each document, such as ABBA")
     return Interleaved(tuple(ids), letters)
 
 
-def _refuse_other_lists(found: Interleaved, a: Sequence[str], b: Sequence[str]) -> None:
-    """Refuse a list that no coins give: the first team of each round shows how its coin fell."""
-    coins = (team == "A" for team in found.teams[::2])
-    wanted = team_draft(a, b, coins, len(found.documents))
-    if found != wanted:
-        raise Unfit(*_difference(found, wanted))
-
-
-def _clicks(cell: Any, query: str, shown_list: Interleaved) -> set[str]:
-    clicks = _ids(cell, "clicks")
-    if strange := [click for click in clicks if click not in shown_list.documents]:
-        raise Unfit(f"clicked document {shown(strange[0])} was not shown for query {shown(query)}")
-    return set(clicks)
-
-
-def _difference(found: Interleaved, wanted: Interleaved) -> tuple[str, str]:
-    """A complaint and a suggestion for a list that the two rankings cannot give."""
-    pairs = [list(zip(each.documents, each.teams, strict=True)) for each in (found, wanted)]
-    rank = next((i for i, (one, other) in enumerate(zip(*pairs, strict=False)) if one != other), len(pairs[1]))
-    document, team = pairs[0][rank]
-    complaint = f"is not an interleaving: rank {rank + 1} is {shown(document)} of team {team}"
-    if rank == len(pairs[1]):
-        return f"{complaint}, but neither ranking has more documents", "give the rankings that the lists were made of"
-    instead, other_team = pairs[1][rank]
-    remedy = "give the rankings that the lists were made of, in the same order: A, then B"
-    return f"{complaint}; with these rankings it is {shown(instead)} of team {other_team}", remedy
-
-
-def _ids(cell: Any, what: str) -> list[str]:
+def _parse_ids(cell: Any, what: str) -> list[str]:
     """A list of a JSON file, or the text of one; other text is words between spaces."""
     if isinstance(cell, str) and cell.lstrip().startswith("["):
-        import json
-
         try:
             cell = json.loads(cell)
         except (ValueError, RecursionError):
@@ -220,6 +204,24 @@ def _ids(cell: Any, what: str) -> list[str]:
     if not isinstance(cell, list):
         raise Unfit(f"{what} are {shown(repr(cell))}, not a list of ids")
     return [id_in(each) for each in cell]
+
+
+def _refuse_other_lists(interleaved: Interleaved, a: Sequence[str], b: Sequence[str]) -> None:
+    """Refuse a list that no coins give: the first team of each round shows how its coin fell."""
+    coins = (team == "A" for team in interleaved.teams[::2])
+    wanted = interleave(a, b, coins, len(interleaved.documents))
+    if interleaved == wanted:
+        return
+    pairs, others = (list(zip(each.documents, each.teams, strict=True)) for each in (interleaved, wanted))
+    rank = next((i for i, (pair, other) in enumerate(zip(pairs, others, strict=False)) if pair != other), len(others))
+    document, team = pairs[rank]
+    complaint = f"is not an interleaving: rank {rank + 1} is {shown(document)} of team {team}"
+    remedy = "give the rankings that the lists were made of"
+    if rank == len(others):
+        raise Unfit(f"{complaint}, but neither ranking has more documents", remedy)
+    document, team = others[rank]
+    complaint = f"{complaint}; with these rankings it is {shown(document)} of team {team}"
+    raise Unfit(complaint, f"{remedy}, in the same order: A, then B")
 
 
 class Preference(NamedTuple):
@@ -241,21 +243,21 @@ class Preference(NamedTuple):
     p: float
 
 
-def preference(searches: Sequence[Search], level: float = 0.95) -> Preference:
+def compare_searches(searches: Sequence[Search], level: float = 0.95) -> Preference:
     """Count the searches by the ranking with more credit."""
     a, b = (sum(_sign(each.credit) == side for each in searches) for side in (-1, 1))
     decided, count = a + b, len(searches)
     delta = (b - a) / (2 * count) if count else 0.0
-    limits = share_limits(b, decided, level) if decided else None
+    if not decided:
+        return Preference(count, a, b, count, delta, share=None, low=None, high=None, p=1.0)
+    limits = share_limits(b, decided, level)
     p = min(1.0, 2 * heads_at_most(min(a, b), decided))
-    share = b / decided if decided else None
-    return Preference(
-        count, a, b, count - decided, delta, share, limits and limits.low, limits and limits.high, p if decided else 1.0
-    )
+    return Preference(count, a, b, count - decided, delta, b / decided, limits.low, limits.high, p)
 
 
-def _sign(found: Credit) -> int:
-    return (found.b > found.a) - (found.b < found.a)
+def _sign(credit: Credit) -> int:
+    """1 for B, -1 for A, 0 for neither."""
+    return (credit.b > credit.a) - (credit.b < credit.a)
 
 
 class QueryPreference(NamedTuple):
@@ -272,19 +274,20 @@ class QueryPreference(NamedTuple):
     difference: float
 
 
-def by_query(searches: Iterable[Search]) -> list[QueryPreference]:
+def sum_up_queries(searches: Iterable[Search]) -> list[QueryPreference]:
     """One row a query, the greatest differences first."""
-    groups: dict[str, list[Credit]] = {}
-    for each in searches:
-        groups.setdefault(each.query, []).append(each.credit)
-    return sorted(_queries(groups), key=lambda each: (-abs(each.difference), each.query))
-
-
-def _queries(groups: Mapping[str, Sequence[Credit]]) -> Iterator[QueryPreference]:
-    for query, found in groups.items():
-        a, b, ties = ([_sign(each) for each in found].count(side) for side in (-1, 1, 0))
-        of_a, of_b, of_neither = (sum(each[side] for each in found) for side in range(3))
-        yield QueryPreference(query, len(found), a, b, ties, of_a, of_b, of_neither, (of_b - of_a) / len(found))
+    credit_of: dict[str, list[Credit]] = {}
+    for search in searches:
+        credit_of.setdefault(search.query, []).append(search.credit)
+    rows = []
+    for query, credit in credit_of.items():
+        signs = Counter(map(_sign, credit))
+        a, b, neither = (sum(each[side] for each in credit) for side in range(3))
+        difference = (b - a) / len(credit)
+        rows.append(
+            QueryPreference(query, len(credit), signs[-1], signs[1], signs[0], a, b, neither, difference=difference)
+        )
+    return sorted(rows, key=lambda row: (-abs(row.difference), row.query))
 
 
 class MeanPreference(NamedTuple):
@@ -303,16 +306,17 @@ class MeanPreference(NamedTuple):
     p: float
 
 
-def mean_preference(queries: Sequence[QueryPreference], alpha: float = 0.05) -> MeanPreference:
+def compare_queries(queries: Sequence[QueryPreference], alpha: float = 0.05) -> MeanPreference:
     """The same question for queries like these, however often each is searched."""
     values = np.array([each.difference for each in queries])
     a, b = int((values < 0).sum()), int((values > 0).sum())
     evidence = mean_evidence(values, alpha=alpha / 2)  # its bounds are one-sided
-    low, high = (each if math.isfinite(each) else None for each in (evidence.low, evidence.high))
-    p = two_sided_p(values)
-    return MeanPreference(values.size, a, b, values.size - a - b, float(values.mean()), low, high, p)
+    low, high = (bound if math.isfinite(bound) else None for bound in (evidence.low, evidence.high))
+    return MeanPreference(
+        values.size, a, b, values.size - a - b, float(values.mean()), low, high, compute_two_sided_p(values)
+    )
 
 
-def two_sided_p(differences: Floats) -> float:
+def compute_two_sided_p(differences: Floats) -> float:
     """The chance of so great a mean, up or down, if the true one were 0: 1 below five queries."""
     return min(1.0, 2 * min(mean_evidence(each).p_worse for each in (differences, -differences)))

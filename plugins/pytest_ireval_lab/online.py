@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pytest_ireval import Judgments, Policies, Rankings, compare
 from pytest_ireval.plugin_api import SILENT, Progress, Registry, heads_at_most
-from pytest_ireval_lab.interleaving import Interleaved, Lists, same_rank, team_draft, two_sided_p
+from pytest_ireval_lab.interleaving import Interleaved, Lists, compute_two_sided_p, find_same_ranks, interleave
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -88,12 +88,12 @@ KINDS = {
 """The users of the literature, with their chances for documents that are not relevant and for relevant ones."""
 
 
-def attraction(grades: Floats, highest: float) -> Floats:
+def compute_attraction(grades: Floats, highest: float) -> Floats:
     """``(2^grade - 1) / (2^highest - 1)``: the gain of ERR, from 0 to 1."""
     if highest <= 0:
         return np.zeros_like(grades)
-    found: Floats = np.expm1(np.clip(grades, 0, highest) * math.log(2)) / math.expm1(highest * math.log(2))
-    return found
+    attraction: Floats = np.expm1(np.clip(grades, 0, highest) * math.log(2)) / math.expm1(highest * math.log(2))
+    return attraction
 
 
 class Outcomes(NamedTuple):
@@ -113,7 +113,7 @@ ALL_COINS, SOME_COINS = 6, 32
 """Up to this many rounds all coins are tried; for more, this many draws and their opposites."""
 
 
-def simulated_outcomes(
+def simulate_outcomes(
     a: Lists,
     b: Lists,
     grades: Mapping[str, Mapping[str, float]],
@@ -130,93 +130,105 @@ def simulated_outcomes(
     A document without a grade has grade 0; a query that a ranking lacks has an empty list there.
     """
     queries = list(grades)
-    depth = min(depth, max((len(a.get(each, ())) + len(b.get(each, ())) for each in queries), default=0) or 1)
-    coins, found = _coins(depth, seed), list[Floats]()
+    depth = min(depth, max((len(a.get(query, ())) + len(b.get(query, ())) for query in queries), default=0) or 1)
+    coins, shares = _choose_coins(depth, seed), list[Floats]()
     size = min(BLOCK, max(1, CELLS // (len(coins) * (2 * depth + 1))))
     progress.expect(len(queries), "simulating")
     for start in range(0, len(queries), size):
         block = queries[start : start + size]
-        drafts, teams = [], []
+        lists, sides = [], []
         for query in block:
             one, other = a.get(query, ()), b.get(query, ())
-            without = same_rank(one, other) if ignore_same_rank else frozenset()
+            ignored = find_same_ranks(one, other) if ignore_same_rank else frozenset()
             for flips in coins:
-                draft = team_draft(one, other, flips, depth)
-                drafts.append(_padded(draft.documents, grades[query], depth))
-                teams.append(_sides(draft, without, depth))
-        preferred = _preferred(*_chances(np.array(drafts), highest, users), np.array(teams), users.patience)
-        seen = ([_padded(side.get(each, ())[:depth], grades[each], depth) for each in block] for side in (a, b))
-        alone = [_reached(*_chances(np.array(each), highest, users), users.patience) for each in seen]
-        found.append(np.column_stack((preferred.reshape(len(block), -1, 2).mean(axis=1), *alone)))
+                interleaved = interleave(one, other, flips, depth)
+                lists.append(_pad_grades(interleaved.documents, grades[query], depth))
+                sides.append(_number_sides(interleaved, ignored, depth))
+        preferred = _share_preferences(_find_chances(np.array(lists), highest, users), np.array(sides))
+        columns = [preferred.reshape(len(block), -1, 2).mean(axis=1)]
+        for side in (a, b):
+            seen = [_pad_grades(side.get(query, ())[:depth], grades[query], depth) for query in block]
+            columns.append(_share_clicks(_find_chances(np.array(seen), highest, users)))
+        shares.append(np.column_stack(columns))
         progress.advance(len(block))
-    prefer_a, prefer_b, clicked_a, satisfied_a, clicked_b, satisfied_b = np.concatenate(found).mean(axis=0).tolist()
+    prefer_a, prefer_b, clicked_a, satisfied_a, clicked_b, satisfied_b = np.concatenate(shares).mean(axis=0).tolist()
     return Outcomes(prefer_a, prefer_b, clicked_a, clicked_b, satisfied_a, satisfied_b)
 
 
-def _coins(depth: int, seed: int) -> list[tuple[bool, ...]]:
+def _choose_coins(depth: int, seed: int) -> list[tuple[bool, ...]]:
     """The coins of the lists that are averaged: with each its opposite, so that neither ranking is favored."""
     rounds = -(-depth // 2)
     if rounds <= ALL_COINS:
         return list(product((True, False), repeat=rounds))
-    drawn = np.random.Generator(np.random.PCG64(seed)).random((SOME_COINS, rounds)) < 0.5
-    return [tuple(each) for each in np.concatenate((drawn, ~drawn)).tolist()]
+    coins = np.random.Generator(np.random.PCG64(seed)).random((SOME_COINS, rounds)) < 0.5
+    return [tuple(flips) for flips in np.concatenate((coins, ~coins)).tolist()]
 
 
-def _padded(documents: Sequence[str], grades: Mapping[str, float], depth: int) -> list[float]:
+def _pad_grades(documents: Sequence[str], grades: Mapping[str, float], depth: int) -> list[float]:
     """The grade at each rank; NaN where the list has ended."""
-    return [*(grades.get(each, 0.0) for each in documents), *[math.nan] * (depth - len(documents))]
+    return [*(grades.get(document, 0.0) for document in documents), *[math.nan] * (depth - len(documents))]
 
 
-def _sides(draft: Interleaved, without: frozenset[str], depth: int) -> list[int]:
+def _number_sides(interleaved: Interleaved, ignored: frozenset[str], depth: int) -> list[int]:
     """1 for B, -1 for A at each rank; 0 where a click counts for neither."""
-    signs = {"A": -1, "B": 1}
-    found = [0 if d in without else signs.get(t, 0) for d, t in zip(draft.documents, draft.teams, strict=True)]
-    return [*found, *[0] * (depth - len(found))]
+    numbers = {"A": -1, "B": 1}
+    pairs = zip(interleaved.documents, interleaved.teams, strict=True)
+    sides = [0 if document in ignored else numbers.get(team, 0) for document, team in pairs]
+    return [*sides, *[0] * (depth - len(sides))]
 
 
-def _chances(grades: Floats, highest: float, users: Users) -> tuple[Floats, Floats, bool]:
-    """For each list and rank the chance of a click if it is seen, and of being satisfied by the click.
+class _Chances(NamedTuple):
+    """For each list and rank the chance of a click if it is seen, and of being satisfied by the click."""
 
-    True if clicks do not depend on each other: the first chance then contains that of being seen.
-    """
-    pull = attraction(grades, highest)
-    click, stop = (low + (high - low) * pull for low, high in (users.click, users.stop))
-    click, stop = np.where(np.isnan(pull), 0.0, click), np.where(np.isnan(pull), 0.0, stop)
+    click: Floats
+    stop: Floats
+    patience: float
+    independent: bool
+    """Clicks do not depend on each other: the chance of a click contains that of being seen."""
+
+
+def _find_chances(grades: Floats, highest: float, users: Users) -> _Chances:
+    attraction = compute_attraction(grades, highest)
+    click, stop = (low + (high - low) * attraction for low, high in (users.click, users.stop))
+    click, stop = np.where(np.isnan(attraction), 0.0, click), np.where(np.isnan(attraction), 0.0, stop)
     if users.by_position:
         click = click * users.patience ** np.arange(grades.shape[1])
-    return click, stop, users.by_position
+    return _Chances(click, stop, users.patience, users.by_position)
 
 
-def _preferred(click: Floats, stop: Floats, alone: bool, sides: Integers, patience: float) -> Floats:
-    """For each list the shares of users who give A more credit, and B."""
-    lists, depth = click.shape
+def _share_preferences(chances: _Chances, sides: Integers) -> Floats:
+    """For each list the shares of users who give A more credit, and B.
+
+    A column of ``reading`` and ``gone`` is a difference of credit, from -depth to depth.
+    """
+    lists, depth = chances.click.shape
     reading = np.zeros((lists, 2 * depth + 1))
     reading[:, depth] = 1.0
     gone = np.zeros_like(reading)
     for rank in range(depth):
-        clicked = reading * click[:, rank, None]
+        clicked = reading * chances.click[:, rank, None]
         reading = reading - clicked
         for side in (-1, 0, 1):
             rows = sides[:, rank] == side
             clicked[rows] = np.roll(clicked[rows], side, axis=1)
-        satisfied = 0.0 if alone else clicked * stop[:, rank, None]
-        staying = (reading + clicked - satisfied) * (1.0 if alone else patience)
+        satisfied = 0.0 if chances.independent else clicked * chances.stop[:, rank, None]
+        staying = (reading + clicked - satisfied) * (1.0 if chances.independent else chances.patience)
         gone += reading + clicked - staying
         reading = staying
     gone += reading
     return np.column_stack((gone[:, :depth].sum(axis=1), gone[:, depth + 1 :].sum(axis=1)))
 
 
-def _reached(click: Floats, stop: Floats, alone: bool, patience: float) -> Floats:
+def _share_clicks(chances: _Chances) -> Floats:
     """For each list the shares of users who click at all, and who are satisfied."""
-    found = np.zeros((len(click), 2))
-    for column, chance in enumerate((click, click * stop)):
-        reading = np.ones(len(click))
-        for rank in range(click.shape[1]):
+    shares = np.zeros((len(chances.click), 2))
+    for column, chance in enumerate((chances.click, chances.click * chances.stop)):
+        reading = np.ones(len(chances.click))
+        for rank in range(chance.shape[1]):
             reached = reading * chance[:, rank]
-            found[:, column] += reached
-            reading = (reading - reached) * (1.0 if alone else patience)
-    return found
+            shares[:, column] += reached
+            reading = (reading - reached) * (1.0 if chances.independent else chances.patience)
+    return shares
 
 
 class Method(NamedTuple):
@@ -232,20 +244,19 @@ class Method(NamedTuple):
     needed: int | None
 
 
-def methods(found: Outcomes, alpha: float = 0.05, power: float = 0.80) -> list[Method]:
+def compare_methods(outcomes: Outcomes, alpha: float = 0.05, power: float = 0.80) -> list[Method]:
     """Interleaving, and A/B tests of two halves."""
-    z, beyond = NORMAL.inv_cdf(1 - alpha / 2), NORMAL.inv_cdf(power)
-    needed = draws_needed(found.prefer_a, found.prefer_b, alpha, power)
-    rows = [Method("interleaving", "preferred", found.prefer_a, found.prefer_b, needed)]
+    needed = count_searches_needed(outcomes.prefer_a, outcomes.prefer_b, alpha, power)
+    methods = [Method("interleaving", "preferred", outcomes.prefer_a, outcomes.prefer_b, needed)]
     for measured, a, b in (
-        ("clicked", found.clicked_a, found.clicked_b),
-        ("satisfied", found.satisfied_a, found.satisfied_b),
+        ("clicked", outcomes.clicked_a, outcomes.clicked_b),
+        ("satisfied", outcomes.satisfied_a, outcomes.satisfied_b),
     ):
-        rows.append(Method("A/B test", measured, a, b, _needed_halves(a, b, z, beyond)))
-    return rows
+        methods.append(Method("A/B test", measured, a, b, _count_searches_of_both_arms(a, b, alpha, power)))
+    return methods
 
 
-def draws_needed(a: float, b: float, alpha: float = 0.05, power: float = 0.80) -> int | None:
+def count_searches_needed(a: float, b: float, alpha: float = 0.05, power: float = 0.80) -> int | None:
     """The searches for an exact sign test if these shares of them prefer A and B; None if both are equal.
 
     It has the correction for continuity of J. Fleiss, B. Levin, M. Paik 2003, Statistical methods for rates and
@@ -259,16 +270,17 @@ def draws_needed(a: float, b: float, alpha: float = 0.05, power: float = 0.80) -
     return math.ceil(max(size, math.log2(2 / alpha)) / (a + b))
 
 
-def _needed_halves(a: float, b: float, z: float, beyond: float) -> int | None:
-    """The searches of both arms for a test of two rates."""
+def _count_searches_of_both_arms(a: float, b: float, alpha: float, power: float) -> int | None:
+    """The searches for a test of two rates."""
     if abs(b - a) < TIE:
         return None
     middle = (a + b) / 2
-    spread = z * math.sqrt(2 * middle * (1 - middle)) + beyond * math.sqrt(a * (1 - a) + b * (1 - b))
+    spread = NORMAL.inv_cdf(1 - alpha / 2) * math.sqrt(2 * middle * (1 - middle))
+    spread += NORMAL.inv_cdf(power) * math.sqrt(a * (1 - a) + b * (1 - b))
     return 2 * math.ceil((spread / (b - a)) ** 2)
 
 
-class Offline(NamedTuple):
+class OfflineVerdict(NamedTuple):
     """One metric of both rankings; ``p`` is that of the paired evidence of a gate, two-sided.
 
     ``better`` is A or B if the difference is significant; empty if it is not, or if it cannot be tested: then ``p`` is
@@ -285,22 +297,22 @@ class Offline(NamedTuple):
     """The same whether it is significant or not; empty where both are equal."""
 
 
-def offline(
+def compare_offline(
     judgments: Judgments, a: Rankings, b: Rankings, metrics: Sequence[str], alpha: float, registry: Registry
-) -> Iterator[Offline]:
+) -> Iterator[OfflineVerdict]:
     """The verdict of judgments; a judged query that a ranking lacks has the worst value there."""
     policies = Policies(missing_queries="zero")
     rankings = {"A": a, "B": b}
-    found = compare(judgments, rankings, metrics, alpha=alpha, extremes=0, policies=policies, registry=registry)
-    for each in found.metrics:
-        one, other = (found.rankings[name][each.name].values for name in "AB")
+    comparison = compare(judgments, rankings, metrics, alpha=alpha, extremes=0, policies=policies, registry=registry)
+    for metric in comparison.metrics:
+        one, other = (comparison.rankings[name][metric.name].values for name in "AB")
         values = np.array([other[unit] - value for unit, value in one.items() if unit in other])
-        sign = -1 if each.direction == "lower" else 1
-        p = None if each.untested else two_sided_p(values)
-        mean = None if each.untested else float(values.mean())
+        sign = -1 if metric.direction == "lower" else 1
+        p = None if metric.untested else compute_two_sided_p(values)
+        mean = None if metric.untested else float(values.mean())
         leads = "" if mean is None or abs(mean) < TIE else "B" if mean * sign > 0 else "A"
         better = leads if p is not None and p < alpha else ""
-        yield Offline(each.name, each.values["A"], each.values["B"], mean, p, better, leads)
+        yield OfflineVerdict(metric.name, metric.values["A"], metric.values["B"], mean, p, better, leads)
 
 
 class Decisions(NamedTuple):
@@ -314,32 +326,33 @@ class Decisions(NamedTuple):
     neither: float
 
 
-def decisions(
-    found: Outcomes, searches: Sequence[int], experiments: int = 2000, alpha: float = 0.05, seed: int = 7
+def simulate_decisions(
+    outcomes: Outcomes, searches: Sequence[int], experiments: int = 2000, alpha: float = 0.05, seed: int = 7
 ) -> Iterator[Decisions]:
     """The shares for each method and size, at this two-sided level."""
     draws = np.random.Generator(np.random.PCG64(seed))
     for size in searches:
-        for each in methods(found):
-            if each.method == "interleaving":
-                shares = (each.a, each.b, max(0.0, 1 - each.a - each.b))
-                counts = draws.multinomial(size, np.array(shares) / sum(shares), experiments)
-                better = _sign_tests(counts[:, 0], counts[:, 1], alpha)
+        for method in compare_methods(outcomes):
+            if method.method == "interleaving":
+                shares = np.array((method.a, method.b, max(0.0, 1 - method.a - method.b)))
+                counts = draws.multinomial(size, shares / sum(shares), experiments)
+                better = _run_sign_tests(counts[:, 0], counts[:, 1], alpha)
             else:
                 halves = (size // 2, size - size // 2)
-                reached = [
-                    draws.binomial(n, min(1.0, of), experiments) for n, of in zip(halves, each[2:4], strict=True)
-                ]
-                better = _rate_tests(reached[0], reached[1], *halves, alpha)
-            a, b, neither = (float((better == side).mean()) for side in (-1, 1, 0))
-            yield Decisions(each.method, each.measured, size, a, b, neither)
+                a, b = (
+                    draws.binomial(half, min(1.0, rate), experiments)
+                    for half, rate in zip(halves, (method.a, method.b), strict=True)
+                )
+                better = _run_rate_tests(a, b, *halves, alpha)
+            decided = (float((better == side).mean()) for side in (-1, 1, 0))
+            yield Decisions(method.method, method.measured, size, *decided)
 
 
 EXACT = 1000
 """Up to this many searches with a preference the sign test is exact; the normal distribution is as good for more."""
 
 
-def _sign_tests(a: Integers, b: Integers, alpha: float) -> Integers:
+def _run_sign_tests(a: Integers, b: Integers, alpha: float) -> Integers:
     """1 where B won significantly more often, -1 where A did, otherwise 0."""
     decided, fewer = a + b, np.minimum(a, b)
     spread = np.sqrt(np.maximum(decided, 1))
@@ -352,7 +365,7 @@ def _sign_tests(a: Integers, b: Integers, alpha: float) -> Integers:
     return np.where(significant, np.sign(b - a), 0)
 
 
-def _rate_tests(a: Integers, b: Integers, of_a: int, of_b: int, alpha: float) -> Integers:
+def _run_rate_tests(a: Integers, b: Integers, of_a: int, of_b: int, alpha: float) -> Integers:
     """1 where B's rate is significantly higher, -1 where A's is, otherwise 0."""
     if not (of_a and of_b):
         return np.zeros_like(a)

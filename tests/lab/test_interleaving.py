@@ -13,14 +13,14 @@ from pytest_ireval_lab.interleaving import (
     Credit,
     Interleaved,
     Search,
-    by_query,
-    credit,
-    drafts,
-    mean_preference,
-    preference,
+    compare_queries,
+    compare_searches,
+    count_credit,
+    draw_lists,
+    find_same_ranks,
+    interleave,
     read_searches,
-    same_rank,
-    team_draft,
+    sum_up_queries,
 )
 
 A, B = ["a", "b", "c", "d"], ["b", "a", "e", "c"]
@@ -32,7 +32,7 @@ rankings = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=7)
     [("AA", "abce", "ABAB"), ("AB", "abec", "ABBA"), ("BA", "bace", "BAAB"), ("BB", "baec", "BABA")],
 )
 def test_captains_pick_in_turns_and_coins_decide_who_is_first_in_a_round(coins, documents, teams):
-    assert team_draft(A, B, [coin == "A" for coin in coins], 4) == Interleaved(tuple(documents), teams)
+    assert interleave(A, B, [coin == "A" for coin in coins], 4) == Interleaved(tuple(documents), teams)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def test_captains_pick_in_turns_and_coins_decide_who_is_first_in_a_round(coins, 
     ],
 )
 def test_documents_that_only_one_team_could_pick_belong_to_neither(a, b, documents, teams):
-    assert team_draft(a, b, [True] * 4) == Interleaved(tuple(documents), teams)
+    assert interleave(a, b, [True] * 4) == Interleaved(tuple(documents), teams)
 
 
 @given(rankings, rankings, st.integers(0, 8))
 def test_each_rank_is_as_often_of_one_team_as_of_the_other(a, b, depth):
     """So a user who clicks without looking at documents gives both the same credit, whatever the chance of a rank."""
-    lists = [team_draft(a, b, coins, depth) for coins in product((True, False), repeat=4)]
+    lists = [interleave(a, b, coins, depth) for coins in product((True, False), repeat=4)]
 
     for rank in range(depth):
         letters = Counter(each.teams[rank : rank + 1] for each in lists)
@@ -62,12 +62,12 @@ def test_each_rank_is_as_often_of_one_team_as_of_the_other(a, b, depth):
 
 def test_clicks_count_for_the_team_of_a_document_unless_both_have_it_at_the_same_rank():
     one, other = "abcd", "acbe"
-    found = team_draft(one, other, [True, True])
+    found = interleave(one, other, [True, True])
 
     assert found == Interleaved(("a", "c", "b", "e", "d"), "ABAB-")
-    assert credit(found, {"a", "c", "e", "d"}) == Credit(1, 2, 1)
-    assert same_rank(one, other) == {"a"}
-    assert credit(found, {"a", "c", "e", "d"}, same_rank(one, other)) == Credit(0, 2, 2)
+    assert count_credit(found, {"a", "c", "e", "d"}) == Credit(1, 2, 1)
+    assert find_same_ranks(one, other) == {"a"}
+    assert count_credit(found, {"a", "c", "e", "d"}, find_same_ranks(one, other)) == Credit(0, 2, 2)
 
 
 def searches(*found):
@@ -76,7 +76,7 @@ def searches(*found):
 
 def test_the_sign_test_counts_searches_with_a_preference():
     """3 of 12 heads or fewer: (1 + 12 + 66 + 220) / 4096 on either side."""
-    found = preference(searches(*[("q", 2, 1)] * 3, *[("q", 0, 1)] * 9, *[("q", 1, 1)] * 2))
+    found = compare_searches(searches(*[("q", 2, 1)] * 3, *[("q", 0, 1)] * 9, *[("q", 1, 1)] * 2))
 
     assert (found.searches, found.a, found.b, found.ties) == (14, 3, 9, 2)
     assert found.p == pytest.approx(2 * 299 / 4096)
@@ -86,14 +86,14 @@ def test_the_sign_test_counts_searches_with_a_preference():
 
 
 def test_each_query_counts_once_in_the_mean():
-    rows = by_query(searches(("p", 0, 1), ("q", 2, 0), ("q", 0, 1), ("r", 0, 0)))
+    rows = sum_up_queries(searches(("p", 0, 1), ("q", 2, 0), ("q", 0, 1), ("r", 0, 0)))
 
     assert [(each.query, each.searches, each.a, each.b, each.clicks_a, each.difference) for each in rows] == [
         ("p", 1, 0, 1, 0, 1.0),
         ("q", 2, 1, 1, 2, -0.5),
         ("r", 1, 0, 0, 0, 0.0),
     ]
-    found = mean_preference(rows)
+    found = compare_queries(rows)
     assert (found.queries, found.a, found.b, found.ties) == (3, 1, 1, 1)
     assert found.mean == pytest.approx(0.5 / 3)
     assert found.p == 1.0  # below five queries nothing is shown
@@ -101,11 +101,11 @@ def test_each_query_counts_once_in_the_mean():
 
 def test_lists_of_an_experiment_cover_the_queries_of_both_and_follow_the_seed():
     one, other = {"q": A}, {"q": B, "r": "x"}
-    found = [*drafts(one, other, 4, 20, 7)]
+    found = [*draw_lists(one, other, 4, 20, 7)]
 
     assert [(query, draw) for query, draw, _ in found] == [(q, n) for q in "qr" for n in range(1, 21)]
     assert {each.teams for query, _, each in found if query == "q"} == {"ABAB", "ABBA", "BAAB", "BABA"}
-    assert found == [*drafts(one, other, 4, 20, 7)] != [*drafts(one, other, 4, 20, 8)]
+    assert found == [*draw_lists(one, other, 4, 20, 7)] != [*draw_lists(one, other, 4, 20, 8)]
 
 
 def log(*rows):

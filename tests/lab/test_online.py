@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval_lab.interleaving import credit, same_rank, team_draft
-from pytest_ireval_lab.online import KINDS, Design, Outcomes, decisions, methods, simulated_outcomes
+from pytest_ireval_lab.interleaving import count_credit, find_same_ranks, interleave
+from pytest_ireval_lab.online import KINDS, Design, Outcomes, compare_methods, simulate_decisions, simulate_outcomes
 
 
 @pytest.mark.parametrize(("change", "share"), [(0.0, 0.05), (0.03, 0.80)])
@@ -74,16 +74,16 @@ def test_outcomes_are_those_of_all_clicks_and_coins(a, b, kind, by_position, pat
     grades = {"a": 2.0, "b": 1.0, "c": 2.0, "d": 0.0}
     pull = {d: (2 ** grades.get(d, 0.0) - 1) / 3 for d in "abcdef"}
     chances = {d: [low + (high - low) * pull[d] for low, high in (users.click, users.stop)] for d in pull}
-    found = simulated_outcomes(
+    found = simulate_outcomes(
         {"q": a}, {"q": b}, {"q": grades}, users, depth=depth, highest=2.0, ignore_same_rank=ignore
     )
 
     preferred = {-1: 0.0, 0: 0.0, 1: 0.0}
-    lists = [team_draft(a, b, coins, depth) for coins in product((True, False), repeat=2)]
+    lists = [interleave(a, b, coins, depth) for coins in product((True, False), repeat=2)]
     for each in lists:
         for clicks, share, _ in enumerated(each.documents, chances, users):
             clicked = {d for d, c in zip(each.documents, clicks, strict=True) if c}
-            got = credit(each, clicked, same_rank(a, b) if ignore else ())
+            got = count_credit(each, clicked, find_same_ranks(a, b) if ignore else ())
             preferred[int(np.sign(got.b - got.a))] += share / len(lists)
     expected = [preferred[-1], preferred[1]]
     alone = [enumerated(side[:depth], chances, users) for side in (a, b)]
@@ -96,15 +96,15 @@ UNEQUAL = Outcomes(0.2, 0.3, 0.4, 0.45, 0.3, 0.3)
 
 
 def test_experiments_of_the_size_that_is_needed_find_the_better_ranking_in_80_percent():
-    for row in methods(UNEQUAL)[:2]:
-        found = {each.measured: each for each in decisions(UNEQUAL, [row.needed], experiments=20_000)}
+    for row in compare_methods(UNEQUAL)[:2]:
+        found = {each.measured: each for each in simulate_decisions(UNEQUAL, [row.needed], experiments=20_000)}
 
         assert found[row.measured].b == pytest.approx(0.8, abs=0.02)
         assert found[row.measured].a < 0.001
 
 
 def test_equal_rates_are_false_alarms_as_often_as_alpha_allows():
-    found = [*decisions(Outcomes(0.2, 0.2, 0.4, 0.4, 0.0, 0.0), [40, 2000, 50_000], experiments=20_000)]
+    found = [*simulate_decisions(Outcomes(0.2, 0.2, 0.4, 0.4, 0.0, 0.0), [40, 2000, 50_000], experiments=20_000)]
 
     assert all(each.a + each.b <= 0.06 for each in found)
     assert all(each.a + each.b >= 0.04 for each in found if each.searches > 40 and each.measured != "satisfied")

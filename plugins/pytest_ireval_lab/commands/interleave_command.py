@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -26,34 +27,40 @@ from pytest_ireval.plugin_api import Curve, CurvePanel, Grades, Problem, draw_cu
 from pytest_ireval.tables import read_table, write_files, write_table
 from pytest_ireval_lab.interleaving import (
     NO_TEAM,
+    Lists,
     MeanPreference,
     Preference,
     Search,
-    by_query,
-    drafts,
-    mean_preference,
-    preference,
+    compare_queries,
+    compare_searches,
+    draw_lists,
     read_searches,
+    sum_up_queries,
 )
 from pytest_ireval_lab.online import (
     KINDS,
     Decisions,
     Method,
-    Offline,
+    OfflineVerdict,
     Outcomes,
     Users,
-    decisions,
-    draws_needed,
-    methods,
-    offline,
-    simulated_outcomes,
+    compare_methods,
+    compare_offline,
+    count_searches_needed,
+    simulate_decisions,
+    simulate_outcomes,
 )
 
 LISTED = 10
 SEARCHES = (100, 1_000, 10_000)
 
-Files = Mapping[str, Rankings]
-"""The two rankings by name: A, then B."""
+
+class _TwoRankings(NamedTuple):
+    """The documents of both rankings by query, and the names of the rankings."""
+
+    a: Lists
+    b: Lists
+    names: tuple[str, ...]
 
 
 @click.command(name="interleave", context_settings={"show_default": True})
@@ -126,24 +133,25 @@ def command(
     registry = registry_at(None)
     with LateBar() as progress:
         most = depth + 1 if log is None and judgments is None else None
-        found = {
+        rankings = {
             name: read_rankings(path, most, format=rankings_format, registry=registry, progress=progress)
             for name, path in named_files([a, b]).items()
         }
-    one, other = found.values()
+    one, other = rankings.values()
+    lists = _TwoRankings(_list_documents(one), _list_documents(other), tuple(rankings))
     if log is not None:
         with LateBar() as progress:
-            lists = _lists(one), _lists(other)
-            searches = read_searches(read_table(log), *lists, ignore_same_rank=ignore_same_rank, progress=progress)
-        show(*_evaluated(searches, found, alpha), form)
+            table = read_table(log)
+            searches = read_searches(table, lists.a, lists.b, ignore_same_rank=ignore_same_rank, progress=progress)
+        _show_experiment(searches, lists, alpha, form)
     elif judgments is not None:
         known = read_judgments(judgments, format=judgments_format, grades=grades, registry=registry)
         kind = KINDS[users]._replace(patience=patience, by_position=by_position)
         with LateBar() as progress:
-            online = simulated_outcomes(
-                _lists(one),
-                _lists(other),
-                _grades(known),
+            outcomes = simulate_outcomes(
+                lists.a,
+                lists.b,
+                _map_grades(known),
                 kind,
                 depth=depth,
                 highest=known.highest_grade,
@@ -151,15 +159,15 @@ def command(
                 seed=seed,
                 progress=progress,
             )
-        decided = decisions(online, sizes or SEARCHES, experiments, alpha, seed)
-        compared = offline(known, one, other, metrics or METRICS, alpha, registry)
-        rows = methods(online, alpha)
-        notes = [*_words(known, found, users, kind, depth, alpha)]
+        decisions = [*simulate_decisions(outcomes, sizes or SEARCHES, experiments, alpha, seed)]
+        offline = [*compare_offline(known, one, other, metrics or METRICS, alpha, registry)]
+        methods = compare_methods(outcomes, alpha)
+        notes = [*_describe_simulation(known, lists, users, kind, depth, alpha)]
         if svg is not None:
-            notes.append(_drawn(svg, online, rows, experiments, alpha, seed))
-        show(_simulated(rows, [*decided], [*compared], found), notes, form)
+            notes.append(_draw_decisions(svg, outcomes, methods, experiments, alpha, seed))
+        show(_make_simulation_sheets(methods, decisions, offline, lists), notes, form)
     else:
-        _write(found, depth, draws, seed, target, form, force=force)
+        _write_lists(lists, depth, draws, seed, target, form, force=force)
 
 
 WRITING = ("draws", "target", "force")
@@ -191,71 +199,64 @@ def _refuse_unused(chosen: str) -> None:
             raise click.UsageError(f"{option.opts[-1]} has no effect {where}")
 
 
-def _lists(rankings: Rankings) -> dict[str, list[str]]:
+def _list_documents(rankings: Rankings) -> dict[str, list[str]]:
     documents, first = rankings.documents.texts(), rankings.first.tolist()
     return {query: documents[first[i] : first[i + 1]] for i, query in enumerate(rankings.queries)}
 
 
-def _grades(judgments: Judgments) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {query: {} for query in judgments.queries}
+def _map_grades(judgments: Judgments) -> dict[str, dict[str, float]]:
+    grades: dict[str, dict[str, float]] = {query: {} for query in judgments.queries}
     rows = zip(judgments.query.tolist(), judgments.documents.texts(), judgments.grade.tolist(), strict=True)
     for query, document, grade in rows:
-        found[judgments.queries[query]][document] = grade
-    return found
+        grades[judgments.queries[query]][document] = grade
+    return grades
 
 
-def _write(found: Files, depth: int, draws: int, seed: int, target: str, form: str, *, force: bool) -> None:
+def _write_lists(
+    lists: _TwoRankings, depth: int, draws: int, seed: int, target: str, form: str, *, force: bool
+) -> None:
     """Write the lists, and show how much the rankings leave to compare."""
     if Path(target).exists() and not force:
         raise IrevalError(Problem(f"would overwrite {target}", suggestion="--force overwrites"))
-    a, b = map(_lists, found.values())
-    lists = [*drafts(a, b, depth, draws, seed)]
-    texts = [json.dumps(each.documents, ensure_ascii=False) for _, _, each in lists]
+    drawn = [*draw_lists(lists.a, lists.b, depth, draws, seed)]
     if Path(target).suffix.lower() == ".jsonl":
-        rows = (
-            json.dumps(
-                {"query": query, "draw": draw, "documents": each.documents, "teams": each.teams}, ensure_ascii=False
-            )
-            for query, draw, each in lists
-        )
-        write_files({target: (f"{row}\n" for row in rows)})
+        rows = ({"query": each.query, "draw": each.draw, **each.interleaved._asdict()} for each in drawn)
+        write_files({target: (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)})
     else:
-        cells = ((query, draw, text, each.teams) for (query, draw, each), text in zip(lists, texts, strict=True))
+        cells = (
+            (each.query, each.draw, json.dumps(each.interleaved.documents, ensure_ascii=False), each.interleaved.teams)
+            for each in drawn
+        )
         write_table(("query", "draw", "documents", "teams"), cells, target)
-    teams = Counter(letter for _, _, each in lists for letter in each.teams)
-    same = sum(a.get(query, [])[:depth] == b.get(query, [])[:depth] for query in {*a, *b})
-    row = {"queries": len({*a, *b}), "same_list": same, "lists": len(lists)}
+    teams = Counter(letter for each in drawn for letter in each.interleaved.teams)
+    queries = {*lists.a, *lists.b}
+    same = sum(lists.a.get(query, [])[:depth] == lists.b.get(query, [])[:depth] for query in queries)
+    row = {"queries": len(queries), "same_list": same, "lists": len(drawn)}
     row |= {"team_a": teams["A"], "team_b": teams["B"], "no_team": teams[NO_TEAM]}
-    headers = {
-        "same_list": "same in both",
-        **{f"team_{x}": f"documents of {n}" for x, n in zip("ab", found, strict=True)},
-    }
-    notes = [
-        f"wrote {target}: {format_count(len(lists), 'list')} of {format_count(len({*a, *b}), 'query')}",
-        *_only_one(found),
-    ]
-    show([Sheet("lists", [row], headers=headers)], notes, form)
+    headers = {"same_list": "same in both"}
+    headers |= {f"team_{side}": f"documents of {name}" for side, name in zip("ab", lists.names, strict=True)}
+    written = f"wrote {target}: {format_count(len(drawn), 'list')} of {format_count(len(queries), 'query')}"
+    show([Sheet("lists", [row], headers=headers)], [written, *_note_missing_queries(lists)], form)
 
 
-def _only_one(found: Files) -> Iterator[str]:
+def _note_missing_queries(lists: _TwoRankings) -> Iterator[str]:
     """A note for each ranking with queries that the other one lacks."""
-    sides = {name: {q for q, documents in _lists(each).items() if documents} for name, each in found.items()}
-    for (name, mine), (other, theirs) in permutations(sides.items(), 2):
-        if left := sorted(mine - theirs):
+    ranked = [{query for query, documents in side.items() if documents} for side in (lists.a, lists.b)]
+    for (name, queries), (other, others) in permutations(zip(lists.names, ranked, strict=True), 2):
+        if missing := sorted(queries - others):
             yield (
-                f"{other} has no documents for {format_count(len(left), 'query')} of {name}: {first_of(left)}; "
+                f"{other} has no documents for {format_count(len(missing), 'query')} of {name}: {first_of(missing)}; "
                 "interleaving cannot compare them, because their documents have no team"
             )
 
 
-def _evaluated(searches: Sequence[Search], found: Files, alpha: float) -> tuple[list[Sheet], list[str]]:
-    """The tables of an experiment, and the verdict."""
-    one, other = found
-    whole, queries = preference(searches, 1 - alpha), by_query(searches)
-    mean = mean_preference(queries, alpha)
+def _show_experiment(searches: Sequence[Search], lists: _TwoRankings, alpha: float, form: str) -> None:
+    one, other = lists.names
+    whole, queries = compare_searches(searches, 1 - alpha), sum_up_queries(searches)
+    mean = compare_queries(queries, alpha)
     tests = [
-        _test("sign test of searches", whole.searches, whole, whole.share),
-        _test("paired test of queries", mean.queries, mean, mean.mean),
+        _make_test_row("sign test of searches", whole.searches, whole, whole.share),
+        _make_test_row("paired test of queries", mean.queries, mean, mean.mean),
     ]
     rows = [each._asdict() for each in queries]
     names = {"a": one, "b": other, "clicks_a": f"clicks {one}", "clicks_b": f"clicks {other}"}
@@ -267,23 +268,23 @@ def _evaluated(searches: Sequence[Search], found: Files, alpha: float) -> tuple[
     ]
     clicks = [sum(each.credit[side] for each in searches) for side in range(3)]
     notes = [
-        *_verdict(whole, mean, found, alpha),
+        *_describe_preference(whole, mean, lists, alpha),
         f"figure of searches: the share of searches with a preference that prefer {other}, with its interval; "
         f"preference (half of the ties to each side, less one half): {whole.delta:+.4f}",
         f"figure of queries: the mean difference of credit, {other} less {one}; each query counts once",
         f"clicked documents: {clicks[0]:,} of {one}, {clicks[1]:,} of {other}, {clicks[2]:,} without credit",
-        *_only_one(found),
+        *_note_missing_queries(lists),
     ]
-    return sheets, notes
+    show(sheets, notes, form)
 
 
-def _test(name: str, units: int, found: Preference | MeanPreference, figure: float | None) -> Row:
-    row: Row = {"test": name, "units": units, "a": found.a, "b": found.b, "ties": found.ties, "figure": figure}
-    return {**row, "low": found.low, "high": found.high, "p": found.p}
+def _make_test_row(name: str, units: int, tested: Preference | MeanPreference, figure: float | None) -> Row:
+    row: Row = {"test": name, "units": units, "a": tested.a, "b": tested.b, "ties": tested.ties, "figure": figure}
+    return {**row, "low": tested.low, "high": tested.high, "p": tested.p}
 
 
-def _verdict(whole: Preference, mean: MeanPreference, found: Files, alpha: float) -> Iterator[str]:
-    one, other = found
+def _describe_preference(whole: Preference, mean: MeanPreference, lists: _TwoRankings, alpha: float) -> Iterator[str]:
+    one, other = lists.names
     if whole.share is None:
         yield "no preference: no search gives one side more credit than the other"
         return
@@ -295,16 +296,15 @@ def _verdict(whole: Preference, mean: MeanPreference, found: Files, alpha: float
             yield f"the test of queries does not confirm it (p {mean.p:.4f}): it may depend on few queries"
         return
     yield f"no significant preference: p {whole.p:.4f}"
-    needed = draws_needed(whole.a / whole.searches, whole.b / whole.searches, alpha)
+    needed = count_searches_needed(whole.a / whole.searches, whole.b / whole.searches, alpha)
     if needed is not None:
         yield f"if users prefer {better} as much as here, about {needed:,} searches show it in 80% of cases"
 
 
-def _simulated(
-    rows: Sequence[Method], decided: Sequence[Decisions], compared: Sequence[Offline], found: Files
+def _make_simulation_sheets(
+    methods: Sequence[Method], decisions: Sequence[Decisions], offline: Sequence[OfflineVerdict], lists: _TwoRankings
 ) -> list[Sheet]:
-    """The tables of a simulation."""
-    one, other = found
+    one, other = lists.names
     names = {"a": one, "b": other}
     online: list[Row] = [
         {
@@ -315,32 +315,43 @@ def _simulated(
             "difference": each.b - each.a,
             "searches": each.needed,
         }
-        for each in rows
+        for each in methods
     ]
     better = {"A": f"{one} is better", "B": f"{other} is better", "": "inconclusive"}
     verdicts: list[Row] = [
         {
-            "metric": each.metric,
-            "a": each.a,
-            "b": each.b,
-            "difference": each.difference,
-            "p": each.p,
-            "verdict": "not tested" if each.p is None else better[each.better],
-            **{of.method if of.method == "interleaving" else of.measured: _agrees(each, of) for of in rows},
+            "metric": verdict.metric,
+            "a": verdict.a,
+            "b": verdict.b,
+            "difference": verdict.difference,
+            "p": verdict.p,
+            "verdict": "not tested" if verdict.p is None else better[verdict.better],
+            **{
+                each.method if each.method == "interleaving" else each.measured: _describe_agreement(verdict, each)
+                for each in methods
+            },
         }
-        for each in compared
+        for verdict in offline
     ]
-    headers = {**names, "searches": "searches for 80%"}
-    decides = {"a": f"for {one}", "b": f"for {other}"}
+    about_methods = "Simulated users: shares of searches, and the searches that find the difference:"
+    about_decisions = "Shares of simulated experiments that decide:"
+    about_judgments = "Judgments, and whether online tests point the same way:"
+    decided = [each._asdict() for each in decisions]
     return [
-        Sheet(
-            "online", online, "Simulated users: shares of searches, and the searches that find the difference:", headers
-        ),
-        Sheet(
-            "decisions", [each._asdict() for each in decided], "Shares of simulated experiments that decide:", decides
-        ),
-        Sheet("offline", verdicts, "Judgments, and whether online tests point the same way:", names),
+        Sheet("online", online, about_methods, {**names, "searches": "searches for 80%"}),
+        Sheet("decisions", decided, about_decisions, {"a": f"for {one}", "b": f"for {other}"}),
+        Sheet("offline", verdicts, about_judgments, names),
     ]
+
+
+def _describe_agreement(verdict: OfflineVerdict, method: Method) -> str:
+    """Whether the better ranking online is that of the metric."""
+    if method.needed is None or not verdict.leads:
+        return "no difference"
+    same = (method.b > method.a) == (verdict.leads == "B")
+    if not verdict.better:
+        return "same direction" if same else "other direction"
+    return "agrees" if same else "disagrees"
 
 
 POINTS = 25
@@ -348,20 +359,22 @@ MOST_DRAWN = 10**7
 """Searches; a test that needs more is not drawn to its end."""
 
 
-def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int, alpha: float, seed: int) -> str:
+def _draw_decisions(
+    svg: str, outcomes: Outcomes, methods: Sequence[Method], experiments: int, alpha: float, seed: int
+) -> str:
     """Draw the share of experiments that decide for the better ranking, by their size, a panel for each method."""
-    needed = [each.needed for each in rows if each.needed is not None]
+    needed = [method.needed for method in methods if method.needed is not None]
     if not needed:
         return f"nothing to draw, because no test finds a difference: {svg} not written"
     most = math.log10(min(MOST_DRAWN, max(100, 2 * max(needed))))
     sizes = sorted({round(10 ** (1 + (most - 1) * step / (POINTS - 1))) for step in range(POINTS)})
-    found = [*decisions(online, sizes, experiments, alpha, seed)]
+    decisions = [*simulate_decisions(outcomes, sizes, experiments, alpha, seed)]
     panels = []
-    for each in rows:
-        own = [of for of in found if (of.method, of.measured) == (each.method, each.measured)]
-        shares = [(math.log10(of.searches), of.b if each.b > each.a else of.a) for of in own]
-        label = each.method if each.method == "interleaving" else f"{each.method}: {each.measured}"
-        facts = "no difference" if each.needed is None else f"{each.needed:,} searches for 80%"
+    for method in methods:
+        own = [each for each in decisions if (each.method, each.measured) == (method.method, method.measured)]
+        shares = [(math.log10(each.searches), each.b if method.b > method.a else each.a) for each in own]
+        label = method.method if method.method == "interleaving" else f"{method.method}: {method.measured}"
+        facts = "no difference" if method.needed is None else f"{method.needed:,} searches for 80%"
         curves = [Curve([(1, 0.8), (most, 0.8)], dashed=True), Curve(shares, marks=True)]
         panels.append(CurvePanel(label, facts, "searches", curves, (1, most), powers=True))
     heading = "Which test finds the better ranking sooner?"
@@ -370,17 +383,9 @@ def _drawn(svg: str, online: Outcomes, rows: Sequence[Method], experiments: int,
     return f"wrote {svg}"
 
 
-def _agrees(of: Offline, method: Method) -> str:
-    """Tell whether the better ranking online is that of the metric."""
-    if method.needed is None or not of.leads:
-        return "no difference"
-    same = (method.b > method.a) == (of.leads == "B")
-    if not of.better:
-        return "same direction" if same else "other direction"
-    return "agrees" if same else "disagrees"
-
-
-def _words(known: Judgments, found: Files, users: str, kind: Users, depth: int, alpha: float) -> Iterator[str]:
+def _describe_simulation(
+    known: Judgments, lists: _TwoRankings, users: str, kind: Users, depth: int, alpha: float
+) -> Iterator[str]:
     seen = f"see rank r with the chance {kind.patience:g}^(r-1)"
     if not kind.by_position:
         seen = f"go on with the chance {kind.patience:g}"
@@ -395,4 +400,4 @@ def _words(known: Judgments, found: Files, users: str, kind: Users, depth: int, 
         "have grade 0"
     )
     yield "simulated users follow the judgments: they cannot show whether real users agree with the judges"
-    yield from _only_one(found)
+    yield from _note_missing_queries(lists)
