@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -17,25 +18,36 @@ from pytest_ireval_lab.online import Design
 DAYS = (7, 14, 28, 56)
 
 
-def _share(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+class _Change(NamedTuple):
+    """A change worth finding."""
+
+    amount: float
+    relative: bool
+    """True if the amount is a share of the rate."""
+
+
+def _read_share(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
     """``5%`` or ``0.05``, above 0."""
     if text is None:
         return None
-    number = _number(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    number = _parse_number(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
     if not 0 < number < 1:
         raise click.BadParameter(f"{text!r} is not a share: write 5% or 0.05, above 0 and below 1", param=option)
     return number
 
 
-def _changes(_context: click.Context, option: click.Parameter, texts: Sequence[str]) -> tuple[tuple[float, bool], ...]:
-    """Each change, and True if it is a share of the rate."""
-    found = [(_number(text.strip().removesuffix("%")), text.strip().endswith("%")) for text in texts]
-    if wrong := [text for text, (number, _) in zip(texts, found, strict=True) if not 0 < number < math.inf]:
-        raise click.BadParameter(f"{wrong[0]!r} is not a change: write 1% (of the rate) or 0.003", param=option)
-    return tuple((number / 100 if relative else number, relative) for number, relative in found)
+def _read_changes(_context: click.Context, option: click.Parameter, texts: Sequence[str]) -> list[_Change]:
+    changes = []
+    for text in texts:
+        relative = text.strip().endswith("%")
+        number = _parse_number(text.strip().removesuffix("%"))
+        if not 0 < number < math.inf:
+            raise click.BadParameter(f"{text!r} is not a change: write 1% (of the rate) or 0.003", param=option)
+        changes.append(_Change(number / 100 if relative else number, relative))
+    return changes
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
@@ -43,17 +55,19 @@ def _number(text: str) -> float:
 
 
 @click.command(name="plan-online", context_settings={"show_default": True})
-@click.option("--rate", required=True, callback=_share, help="The rate without the change, such as 0.3 or 30%.")
+@click.option("--rate", required=True, callback=_read_share, help="The rate without the change, such as 0.3 or 30%.")
 @click.option(
     "--change",
-    "asked",
+    "wanted",
     multiple=True,
-    callback=_changes,
+    callback=_read_changes,
     help="The smallest change worth finding: 0.003 (an amount) or 1% (of the rate); repeatable.",
 )
 @click.option("--searches-per-day", type=click.FloatRange(0, min_open=True), help="All searches of a day.")
-@click.option("--share", default="5%", callback=_share, help="The share of all searches that get the new version.")
-@click.option("--old-share", callback=_share, help="The share of the arm with the old version; the default is --share.")
+@click.option("--share", default="5%", callback=_read_share, help="The share of all searches that get the new version.")
+@click.option(
+    "--old-share", callback=_read_share, help="The share of the arm with the old version; the default is --share."
+)
 @click.option(
     "--days", "days", multiple=True, type=click.IntRange(1), help="Show what this many days find; repeatable."
 )
@@ -83,7 +97,7 @@ def _number(text: str) -> float:
 @sheet_format
 def command(
     rate: float,
-    asked: tuple[tuple[float, bool], ...],
+    wanted: list[_Change],
     searches_per_day: float | None,
     share: float,
     old_share: float | None,
@@ -101,7 +115,7 @@ def command(
 
     It shows the searches and the days that a change needs, or the smallest change that some days show.
     """
-    if not asked and not days:
+    if not wanted and not days:
         raise click.UsageError("give --change, or --days with --searches-per-day")
     if searches_per_day is None and (days or svg is not None):
         raise click.UsageError(f"{'--days' if days else '--svg'} needs --searches-per-day")
@@ -113,16 +127,19 @@ def command(
         raise click.UsageError("all numbers must be finite")
     variance = (1 + (searches_per_user - 1) * correlation) * (1 - covariate**2)
     design = Design(rate, share, old_share, alpha, power, not one_sided, variance)
-    changes = [number * rate if relative else number for number, relative in asked]
+    changes = [each.amount * rate if each.relative else each.amount for each in wanted]
     _refuse_impossible(rate, changes, 1 - rate if one_sided else max(rate, 1 - rate))
-    rows = [_planned(design, change, searches_per_day) for change in changes]
-    found = [] if searches_per_day is None else [_detectable(design, each, searches_per_day) for each in days or DAYS]
-    notes = [*_notes(design, changes), *_rough(design, [*rows, *found])]
+    rows = [_plan_row(design, change, searches_per_day) for change in changes]
+    found: list[Row] = []
+    if searches_per_day is not None:
+        found = [_detectable_row(design, count, searches_per_day) for count in days or DAYS]
+    notes = [*_describe_design(design, changes), *_note_small_arms(design, [*rows, *found])]
     if svg is not None:
-        notes.append(_drawn(svg, design, changes, float(searches_per_day or 0), days))
+        notes.append(_draw_picture(svg, design, changes, float(searches_per_day or 0), days))
+    about_plan = "Searches that each arm needs:" if rows else ""
     sheets = [
-        Sheet("plan", rows, "Searches that each arm needs:" if rows else "", shown=[_short(each) for each in rows]),
-        Sheet("detectable", found, "The smallest change that shows:", shown=[_short(each) for each in found]),
+        Sheet("plan", rows, about_plan, shown=[_shorten_row(row) for row in rows]),
+        Sheet("detectable", found, "The smallest change that shows:", shown=[_shorten_row(row) for row in found]),
     ]
     show(sheets, notes, form)
 
@@ -153,7 +170,7 @@ def _refuse_impossible(rate: float, changes: Sequence[float], room: float) -> No
         raise IrevalError(*problems)
 
 
-def _planned(design: Design, change: float, per_day: float | None) -> Row:
+def _plan_row(design: Design, change: float, per_day: float | None) -> Row:
     new, old = design.sample(change)
     days = None if per_day is None else design.days(change, per_day)
     return {
@@ -166,7 +183,7 @@ def _planned(design: Design, change: float, per_day: float | None) -> Row:
     }
 
 
-def _detectable(design: Design, days: int, per_day: float) -> Row:
+def _detectable_row(design: Design, days: int, per_day: float) -> Row:
     found = design.change(days * per_day)
     change = found if found <= max(design.rate, 1 - design.rate) else None
     return {
@@ -178,7 +195,7 @@ def _detectable(design: Design, days: int, per_day: float) -> Row:
     }
 
 
-def _short(row: Row) -> Row:
+def _shorten_row(row: Row) -> Row:
     """The row with the digits that matter: rates may be small."""
     found: dict[str, str | int | None] = {}
     for name, value in row.items():
@@ -191,7 +208,7 @@ def _short(row: Row) -> Row:
     return found
 
 
-def _notes(design: Design, changes: Sequence[float]) -> Iterator[str]:
+def _describe_design(design: Design, changes: Sequence[float]) -> Iterator[str]:
     sides = "two-sided" if design.two_sided else "one-sided"
     yield f"rate {design.rate:g}; {sides} test at alpha {design.alpha:g}; power {100 * design.power:g}%"
     yield f"arms: {design.new:.3g} of all searches get the new version, {design.old:.3g} the old one"
@@ -212,13 +229,13 @@ FEW = 10
 """With fewer searches of either outcome in an arm the normal distribution is not good enough."""
 
 
-def _rough(design: Design, rows: Sequence[Row]) -> Iterator[str]:
+def _note_small_arms(design: Design, rows: Sequence[Row]) -> Iterator[str]:
     least = min(int(row[arm] or 0) for row in rows for arm in ("new", "old"))
     if least * min(design.rate, 1 - design.rate) < FEW:
         yield f"arms of {least:,} searches have fewer than {FEW} of one outcome: figures of such small arms are rough"
 
 
-def _drawn(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:
+def _draw_picture(svg: str, design: Design, changes: Sequence[float], per_day: float, days: Sequence[int]) -> str:
     last = max(DAYS[-1], *days, *(min(365, design.days(change, per_day)) for change in changes), 1)
     points = [(day, design.change(day * per_day)) for day in (*range(1, last, max(1, last // 200)), last)]
     write_files({Path(svg): [draw_detectable(points, changes, design.rate)]})
