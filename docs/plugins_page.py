@@ -158,7 +158,7 @@ WORDS = {
     "request.queries.places": "The place of each query in that file, for messages; it may be empty.",
     "context.population": "The queries, with weights, judgments and waivers.",
     "context.now": "The current rankings, scored.",
-    "context.part": "The part of the rule that is judged; `part.asked` is the value that `parts` stored there.",
+    "context.part": "The part of the rule that is judged; `part.item` is what `parts` stored there.",
     "context.slice": "The slice that is judged; `str(context.slice)` is its name for messages.",
     "context.paired().place": "The place of each among all queries of the suite.",
     "context.paired().now": "The current value.",

@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     from pytest_ireval.results.outcome import Outcome, QueryChange, SliceFigures
     from pytest_ireval.results.policies import Policies
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
-    from pytest_ireval.rules.context import RuleContext, RuleResult
+    from pytest_ireval.rules.context import RuleContext
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+    from pytest_ireval.rules.result import RuleResult
     from pytest_ireval.sources.request import Answer, Request
     from pytest_ireval.suite.loading import load_suite, load_suites
     from pytest_ireval.suite.suite import Suite
@@ -82,8 +83,9 @@ _HOMES = {
     "data.rankings": ("Rankings",),
     "data.side_data": ("SideData",),
     "data.views": ("condensed", "perfect"),
-    "rules.context": ("RuleResult", "RuleContext"),
+    "rules.context": ("RuleContext",),
     "rules.diagnosis": ("RankingChange", "Symptom"),
+    "rules.result": ("RuleResult",),
     "sources.request": ("Answer", "Request"),
     "suite.loading": ("load_suite", "load_suites"),
     "suite.suite": ("Suite",),

@@ -52,3 +52,16 @@ def round_estimate(number: int) -> int:
     """An estimated number with two significant digits, rounded up."""
     step: int = 10 ** max(0, len(str(number)) - 2)
     return -(-number // step) * step
+
+
+def format_percent(share: float, limit: float | None = None) -> str:
+    """``3.4%``; a share that rounds to nothing keeps two digits, one beside a limit as many as tell it from that."""
+    text = f"{100 * share:.{choose_decimals(100 * share, None if limit is None else 100 * limit, 1)}f}%"
+    return text if text.strip("-+0.%") or share == 0 else f"{100 * share:.2g}%"
+
+
+def format_p(p: float) -> str:
+    """``.032``, ``.0004``, ``< .0001``."""
+    if p < 1e-4:
+        return "< .0001"
+    return "1" if p >= 0.9995 else f"{p:.{4 if p < 0.001 else 3}f}".lstrip("0")

@@ -42,10 +42,11 @@ from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
-from pytest_ireval.rules.context import RuleContext, RuleResult
-from pytest_ireval.rules.new_document import NewDocumentOptions, expecting, prominent
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.new_document import NewDocumentOptions, find_prominent
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
 from pytest_ireval.rules.question import Question
+from pytest_ireval.rules.result import RuleResult, describe_statistics, list_numbers
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import size_words
 from pytest_ireval.statistics.multiplicity import holm
@@ -207,8 +208,33 @@ def _check_rule(asked: RuleAsked, context: RuleContext) -> Finding:
         return Finding("error", f"{rule} returned {type(result).__name__}, not a RuleResult")
     if result.verdict not in VERDICTS:
         return Finding("error", f"{rule} returned {result.verdict!r}; a verdict is one of {', '.join(VERDICTS)}")
-    finding = Finding(**{each.name: getattr(result, each.name) for each in fields(Finding)})
-    return finding if asked.kind.check.__module__.startswith("pytest_ireval.") else _as_plain(finding, rule)
+    headline: object = asked.kind.describe(asked.options, context, result)
+    if not isinstance(headline, str) or not headline.strip():
+        return Finding("error", f"{rule} described its result as {headline!r}; it returns a sentence")
+    finding = Finding(
+        result.verdict,
+        headline,
+        result.sentence,
+        result.figures,
+        result.queries,
+        result.more_queries,
+        worst=result.queries_title,
+        facts=result.notes,
+        warning=result.warning,
+        broken=result.broken,
+        numbers=result.numbers,
+        statistics=result.statistics,
+    )
+    if not asked.kind.check.__module__.startswith("pytest_ireval."):
+        finding = _as_plain(finding, rule)
+    if not finding.figures:
+        return finding
+    figures = finding.figures[0]
+    return replace(
+        finding,
+        numbers={**list_numbers(figures), **finding.numbers},
+        statistics=(*describe_statistics(figures, context.tests), *finding.statistics),
+    )
 
 
 def _lowering(check: Check, material: Material, circumstances: Circumstances) -> Finding:
@@ -259,7 +285,7 @@ def _with_new_documents(material: Material, finding: Finding) -> Finding:
         return finding
     called = material.population.called
     expected = frozenset(called(document) for options in asked for document in options.expected)
-    found = prominent(RuleContext(material.population, material.now, reference, Part()), expected)
+    found = find_prominent(RuleContext(material.population, material.now, reference, Part()), expected)
     if not found.documents:
         return finding
     them = "it" if len(found.documents) == 1 else "them"
@@ -267,11 +293,11 @@ def _with_new_documents(material: Material, finding: Finding) -> Finding:
     return replace(
         finding,
         verdict="inconclusive",
-        headline=found.words,
+        headline=found.describe(),
         sentence=f"Metrics count {them} as irrelevant, although no judgment says so." if judged else "",
         facts=(
             f"{f'judge {them}, or ' if judged else ''}if you expect {them} add the rule "
-            f"new_document: {{{expecting(found.documents)}}}",
+            f"new_document: {{{found.option}}}",
             finding.headline,
             *finding.facts,
         ),
@@ -342,10 +368,10 @@ def _correct_together(checks: Sequence[Check], look: Callable[[Check], RuleConte
     tested: dict[str, float] = {}
     broken: dict[str, Finding] = {}
     for check in checks:
-        if check.asked is None or check.asked.kind.tested is None:
+        if check.asked is None or check.asked.kind.p_value is None:
             continue
         try:
-            p = _checked(check.asked.kind.tested(check.asked.options, look(check)))
+            p = _checked(check.asked.kind.p_value(check.asked.options, look(check)))
         except IrevalError:
             continue  # what cannot be compared is an error when the rule is asked
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what

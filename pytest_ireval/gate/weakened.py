@@ -202,7 +202,7 @@ def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[
         changes = [each for each in changes if each.name != "on_fail"]
         if other.asked.only_warns(other.part.metric) and not check.asked.only_warns(check.part.metric):
             changes.append(ChangedOption("on_fail", "fail", "warn", looser=True))
-        changes += looser_part(check.part.asked, other.part.asked)
+        changes += looser_part(check.part.item, other.part.item)
         for each in changes:
             if each.name not in ELSEWHERE:
                 found.setdefault((check.family, each), []).append(other.id)

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from pytest_ireval.metrics.metric import Metric
-    from pytest_ireval.rules.context import RuleContext, RuleResult
+    from pytest_ireval.rules.context import RuleContext
     from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+    from pytest_ireval.rules.result import RuleResult
     from pytest_ireval.sources.request import Request
     from pytest_ireval.suite.options import RuleOptions, SourceOptions
 
@@ -37,8 +38,8 @@ class Part(NamedTuple):
     """Its place in the ids of tests; made of ``metric`` where there is one."""
     metric: Metric | None = None
     """The metric it is about, as it was asked for."""
-    asked: Any = None
-    """Whatever of the options the rule's function needs to know it by."""
+    item: Any = None
+    """The entry of the options that it checks, such as one expectation."""
     place: tuple[str | int, ...] = ()
     """Keys below the rule's own that lead to it, so that messages name its line."""
 
@@ -58,22 +59,23 @@ class RuleKind(Generic[OfRule]):
     """A subclass of ``RuleOptions``: the allowed options under the key."""
     check: Callable[[OfRule, RuleContext], RuleResult]
     """``check(options, context) -> RuleResult``; see :class:`pytest_ireval.rules.context.RuleContext`."""
+    describe: Callable[[OfRule, RuleContext, RuleResult], str]
+    """``describe(options, context, result)``: the result in one sentence, with figures, the metric and the slice."""
     summary: str
     """One sentence, for documentation and editors."""
     parts: Callable[[OfRule], Iterable[Part]] | None = None
     """The parts of one rule; None: it has one, about ``options.metric`` if there is such an option."""
     compares: bool = False
     """It looks at the baseline; such a rule fails if there is none, and an update accepts it."""
-    judged: bool = True
-    """It needs judgments."""
-    slices: bool = True
-    """``where`` and ``per`` make sense."""
-    lists: bool = False
+    compares_lists: bool = False
     """It compares lists, not values. Its metrics, if any, need a ``reference``; those of others score one."""
-    names_whole: bool = False
+    needs_judgments: bool = True
+    allows_slices: bool = True
+    """``where`` and ``per`` make sense."""
+    id_ends_in_all: bool = False
     """The id of a verdict on all queries ends in ``all``."""
-    tested: Callable[[OfRule, RuleContext], float | None] | None = None
-    """``tested(options, context)``: the p under which it would fail by evidence, or None if evidence does not decide.
+    p_value: Callable[[OfRule, RuleContext], float | None] | None = None
+    """``p_value(options, context)``: the p under which it would fail by evidence; None if evidence does not decide.
 
     The gate asks it for every verdict of the suite, and hands the corrected p to ``check`` as ``context.adjusted``.
     """
@@ -160,19 +162,32 @@ def rule(
     *,
     name: str,
     options: type[OfRule],
+    describe: Callable[[OfRule, RuleContext, RuleResult], str],
     parts: Callable[[OfRule], Iterable[Part]] | None = None,
     compares: bool = False,
-    judged: bool = True,
-    slices: bool = True,
-    lists: bool = False,
-    names_whole: bool = False,
-    tested: Callable[[OfRule, RuleContext], float | None] | None = None,
+    compares_lists: bool = False,
+    needs_judgments: bool = True,
+    allows_slices: bool = True,
+    id_ends_in_all: bool = False,
+    p_value: Callable[[OfRule, RuleContext], float | None] | None = None,
 ) -> Callable[[Callable[[OfRule, RuleContext], RuleResult]], RuleKind[OfRule]]:
-    """Make a kind of rule of ``function(options, context) -> RuleResult``; its docstring begins with its summary."""
+    """Make a kind of rule of ``check(options, context) -> RuleResult``; its docstring begins with its summary."""
 
-    def make(function: Callable[[OfRule, RuleContext], RuleResult]) -> RuleKind[OfRule]:
-        summary = _checked(name, options, function, "RuleOptions")
-        return RuleKind(name, options, function, summary, parts, compares, judged, slices, lists, names_whole, tested)
+    def make(check: Callable[[OfRule, RuleContext], RuleResult]) -> RuleKind[OfRule]:
+        return RuleKind(
+            name,
+            options,
+            check,
+            describe,
+            summary=_checked(name, options, check, "RuleOptions"),
+            parts=parts,
+            compares=compares,
+            compares_lists=compares_lists,
+            needs_judgments=needs_judgments,
+            allows_slices=allows_slices,
+            id_ends_in_all=id_ends_in_all,
+            p_value=p_value,
+        )
 
     return make
 

@@ -8,12 +8,15 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
+from pytest_ireval.errors import InputError
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import RuleContext, RuleResult, percent
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import LESS, ComparingOptions
+from pytest_ireval.words import format_percent
 
 
 class ChurnOptions(ComparingOptions):
@@ -44,32 +47,43 @@ class ChurnOptions(ComparingOptions):
         return self
 
 
-def _parts_of_churn(options: ChurnOptions) -> Iterator[Part]:
+def _list_parts(options: ChurnOptions) -> Iterator[Part]:
     yield Part(metric=options.overlap, place=("overlap",))
 
 
-@rule(name="churn", options=ChurnOptions, parts=_parts_of_churn, compares=True, judged=False, lists=True)
+def _describe(options: ChurnOptions, context: RuleContext, result: RuleResult) -> str:
+    changed = queries_of(context, int(result.numbers["changed"]))
+    share = format_percent(result.numbers["share"], options.at_most.share)
+    return (
+        f"the list of {changed} of {result.figures[0].queries} ({share}) changed to {context.metric} below "
+        f"{options.below:g}{on(context)} (at most {options.at_most})"
+    )
+
+
+@rule(
+    name="churn",
+    options=ChurnOptions,
+    describe=_describe,
+    parts=_list_parts,
+    compares=True,
+    compares_lists=True,
+    needs_judgments=False,
+)
 def churn(options: ChurnOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries get a very different list."""
     values = context.values()
-    changed = values.now < options.below
-    count, size = int(np.count_nonzero(changed)), values.now.size
+    changed, size = int(np.count_nonzero(values.now < options.below)), values.now.size
     if not size:
-        return RuleResult("error", f"no query has a list on both sides{on(context)}")
-    failed = count > options.at_most.of(size) + 1e-9  # a share may be off by rounding
-    figures = SliceFigures(
-        str(context.slice), size, float(values.now.mean()), share=context.population.share(context.slice), over=failed
-    )
-    share = percent(count / size, options.at_most.share)
-    different = lowest_values(context, values, failed=failed, first=count)
+        raise InputError(f"no query has a list on both sides{on(context)}")
+    failed = changed > options.at_most.of(size) + 1e-9  # a share may be off by rounding
+    mean, share = float(values.now.mean()), context.population.share(context.slice)
+    different = lowest_values(context, values, failed=failed, first=changed)
     return RuleResult(
         "fail" if failed else "pass",
-        f"the list of {queries_of(context, count)} of {size} ({share}) changed to {context.metric} below "
-        f"{options.below:g}{on(context)} (at most {options.at_most})",
-        f"{queries_of(context, count)} of {size} got a very different list.",
-        figures=(figures,),
+        figures=(SliceFigures(str(context.slice), size, mean, share=share, over=failed),),
         queries=different.queries,
         more_queries=different.more,
-        worst="most different lists",
-        numbers={"changed": float(count), "share": count / size},
+        queries_title="most different lists",
+        numbers={"changed": float(changed), "share": changed / size},
+        sentence=f"{queries_of(context, changed)} of {size} got a very different list.",
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from pytest_ireval.baseline.record import Step
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
-from pytest_ireval.results.outcome import Placed, QueryChange, SliceFigures, Verdict
+from pytest_ireval.results.outcome import Placed, QueryChange
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.side import WHOLE, Floats, Population, Scored, Side, Slice
 from pytest_ireval.statistics.looks import correlation_of_looks, levels_of_looks
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.words import choose_decimals
 
 
 class JudgedThere(NamedTuple):
@@ -236,36 +235,6 @@ def best_of(placed: Iterable[Placed], *, before: bool = False) -> Placed | None:
         if (each.grade or 0.0) > 0 and (rank := each.baseline if before else each.now) is not None
     ]
     return min(listed, key=lambda entry: entry[:2])[2] if listed else None
-
-
-@dataclass(frozen=True)
-class RuleResult:
-    """The return value of a rule's function; the gate adds the rule's place and the parts common to all rules."""
-
-    verdict: Verdict
-    headline: str
-    """With figures: ``nDCG@10 fell 31.1% on segment=tail (tolerance 3%)``."""
-    sentence: str = ""
-    figures: tuple[SliceFigures, ...] = ()
-    queries: tuple[QueryChange, ...] = ()
-    """The worst first; :meth:`RuleContext.change` makes one."""
-    more_queries: int = 0
-    """The number of queries that ``queries`` leaves out."""
-    worst: str = "worst queries"
-    facts: tuple[str, ...] = ()
-    warning: bool = False
-    """True if a reader should look although the verdict is pass."""
-    broken: bool = False
-    """True if the rule does not hold although the verdict is pass, as of a known failure."""
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    statistics: tuple[str, ...] = ()
-    """Facts for readers who know statistics; reports fold them."""
-
-
-def percent(share: float, limit: float | None = None) -> str:
-    """``3.4%``; a figure that rounds to nothing keeps two digits, one beside a limit as many as tell it from that."""
-    shown = f"{100 * share:.{choose_decimals(100 * share, None if limit is None else 100 * limit, 1)}f}%"
-    return shown if shown.strip("-+0.%") or share == 0 else f"{100 * share:.2g}%"
 
 
 @dataclass(frozen=True)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 from pydantic import Field, model_validator
 
+from pytest_ireval.errors import MetricError
 from pytest_ireval.plugins.plugin_types import rule
-from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import few_words, numbers_of, tested_p, undecided
-from pytest_ireval.rules.context import RuleContext, RuleResult
-from pytest_ireval.rules.evidence import factor_of, left_open_of
+from pytest_ireval.results.outcome import SliceFigures, Verdict
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.evidence import correction_factor, decide, p_for_suite
 from pytest_ireval.rules.question import Question, figures_of, weights_of
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import (
     cannot_tell,
     describe_units,
+    few_words,
     look_words,
     metric_words,
     moved_words,
     no_weight_words,
-    numbers_words,
     on,
     too_many_looks,
     worst_changes,
@@ -47,104 +47,91 @@ class EquivalentOptions(AlwaysEvidenceOptions, WeightedOptions):
         return self
 
 
-def _p_of_equivalent(options: EquivalentOptions, context: RuleContext) -> float | None:
-    question = _question(options, context)
-    return tested_p(options, question, lambda: _tests(question).p_moved)
+def _describe(options: EquivalentOptions, context: RuleContext, result: RuleResult) -> str:
+    change, decision = result.details
+    figures = result.figures[0]
+    within = f"less than {options.tolerance} either way"
+    if decision.verdict == "pass":
+        words = f"it moved by {within}" if change.evidence.changed else "nothing changed"
+    elif decision.doubt == "chance" and change.worth < options.fewest:
+        words = few_words(options, change)
+    elif decision.doubt == "chance":
+        between = ": the change lies between the two"
+        words = cannot_tell(change, figures, f"whether it moved by {within}", enough=between)
+    else:
+        words = f"it moved, and {options.tolerance} or more is not ruled out"
+    if decision.doubt == "judgments":
+        documents = format_count(decision.relabeled.documents, "unjudged document")
+        words += f"; inconclusive, as judgments of {documents} could change the verdict"
+    forced = "; on_inconclusive: fail" if decision.is_forced else ""
+    moved = moved_words(figures, absolute=not change.ratio)
+    return f"{metric_words(context, figures)} {moved}{on(context)}{_format_interval(change, figures)}: {words}{forced}"
 
 
-@rule(name="equivalent", options=EquivalentOptions, compares=True, names_whole=True, tested=_p_of_equivalent)
+def _p_value(options: EquivalentOptions, context: RuleContext) -> float | None:
+    change = _measure_change(options, context)
+    return p_for_suite(options, change, lambda: _test(change).p_moved)
+
+
+@rule(
+    name="equivalent",
+    options=EquivalentOptions,
+    describe=_describe,
+    compares=True,
+    id_ends_in_all=True,
+    p_value=_p_value,
+)
 def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     """A metric does not move by more than a tolerance in either direction."""
-    question = _question(options, context)
-    figures = figures_of(question)
+    change = _measure_change(options, context)
+    figures = figures_of(change)
     if figures.change is None or figures.tolerance is None:
-        return RuleResult("error", f"{context.metric} has no figure to compare{on(context)}{no_weight_words(question)}")
-    tests = _tests(question)
-    factor = factor_of(options, context, tests.p_moved)
-    figures = replace(figures, p=tests.p_moved, adjusted=min(1.0, factor * tests.p_moved))
-    verdict, words, warning = _decided(options, question, figures, factor)
-    worst = worst_changes(context, question.values, failed=verdict != "pass")
+        raise MetricError(f"{context.metric} has no figure to compare{on(context)}{no_weight_words(change)}")
+    p = _test(change).p_moved
+    factor = correction_factor(options, context, p)
+    decision = decide(options, change, lambda other: _check_move(options, other, factor), two_sided=True)
+    worst = worst_changes(context, change.values, failed=decision.verdict != "pass")
+    failed = decision.verdict == "fail"
     return RuleResult(
-        verdict,
-        f"{_format_change(question, figures)}: {words}",
-        f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
-        figures=(replace(figures, over=verdict == "fail", two_sided=True),),
+        decision.verdict,
+        figures=(replace(figures, p=p, adjusted=min(1.0, factor * p), over=failed, two_sided=True),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=tuple(too_many_looks(context)),
-        warning=warning,
-        numbers=numbers_of(figures),
-        statistics=(*numbers_words(figures, context.tests), *look_words(context), *describe_units(question)),
+        sentence=f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
+        notes=tuple(too_many_looks(context)),
+        statistics=(*look_words(context), *describe_units(change)),
+        warning=decision.verdict == "inconclusive",
+        details=(change, decision),
     )
 
 
-def _format_change(question: Question, figures: SliceFigures) -> str:
-    """``nDCG@10 fell by 0.0080 (90% interval -0.021 to +0.005)``."""
-    moved = moved_words(figures, absolute=not question.ratio)
-    text = f"{metric_words(question.context, figures)} {moved}{on(question.context)}"
-    if figures.low is None or figures.high is None:
-        return text
-    low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
-    if question.ratio:
-        low, high = (f"{100 * end / question.baseline:+.1f}%" for end in (figures.low, figures.high))
-    return f"{text} ({figures.level * 100:.4g}% interval {low} to {high})"
-
-
-def _question(options: EquivalentOptions, context: RuleContext) -> Question:
+def _measure_change(options: EquivalentOptions, context: RuleContext) -> Question:
     values = context.paired()
     weights = weights_of(context, values, weighted=options.weighted)
     return Question(context, values, options.tolerance, weights, by_evidence=True)
 
 
-def _tests(question: Question) -> Equivalence:
-    allowed = 0.0 if question.margins is None else question.margins
-    return equivalence(question.gains, allowed, weights=question.weights, clusters=question.cluster_of)
+def _test(change: Question) -> Equivalence:
+    allowed = 0.0 if change.margins is None else change.margins
+    return equivalence(change.gains, allowed, weights=change.weights, clusters=change.cluster_of)
 
 
-def _enough(options: EquivalentOptions, question: Question) -> bool:
-    return question.worth >= options.fewest
+def _check_move(options: EquivalentOptions, change: Question, factor: float) -> Verdict:
+    if not change.evidence.changed:
+        return "pass"
+    if change.worth < options.fewest:
+        return "inconclusive"
+    test = _test(change)
+    if test.p < LEVEL:
+        return "pass"
+    return "fail" if min(1.0, factor * test.p_moved) < LEVEL else "inconclusive"
 
 
-def _shown(options: EquivalentOptions, question: Question) -> bool:
-    return _enough(options, question) and _tests(question).p < LEVEL
-
-
-def _moved(options: EquivalentOptions, question: Question, factor: float) -> bool:
-    return _enough(options, question) and min(1.0, factor * _tests(question).p_moved) < LEVEL
-
-
-def _unconfirmed(options: EquivalentOptions, question: Question, factor: float) -> str:
-    """Name the documents whose judgments could undo a move; empty where none can."""
-    left_open = None if options.on_inconclusive == "fail" else left_open_of(question)
-    if left_open is None:
+def _format_interval(change: Question, figures: SliceFigures) -> str:
+    """`` (90% interval -0.021 to +0.005)``; empty without one."""
+    if figures.low is None or figures.high is None:
         return ""
-    fell = question.evidence.mean < 0
-    end = left_open.best if fell else left_open.worst
-
-    def fails(other: Question) -> bool:
-        return _moved(options, other, factor) and not _shown(options, other)
-
-    if fails(left_open.condensed) or (fails(end) and (end.evidence.mean < 0) == fell):
-        return ""
-    return f"judgments of {format_count(left_open.documents, 'unjudged document')} could change the verdict"
-
-
-def _decided(
-    options: EquivalentOptions, question: Question, figures: SliceFigures, factor: float
-) -> tuple[Literal["pass", "fail", "inconclusive", "error"], str, bool]:
-    within = f"less than {options.tolerance} either way"
-    if not question.evidence.changed:
-        return "pass", "nothing changed", False
-    if _shown(options, question):
-        return "pass", f"it moved by {within}", False
-    if _moved(options, question, factor):
-        words = f"it moved, and {options.tolerance} or more is not ruled out"
-        left_open = _unconfirmed(options, question, factor)
-        return ("inconclusive", f"{words}; inconclusive, as {left_open}", True) if left_open else ("fail", words, False)
-    settled = undecided(options)
-    words = (
-        cannot_tell(question, figures, f"whether it moved by {within}", enough=": the change lies between the two")
-        if _enough(options, question)
-        else few_words(options, question)
-    )
-    return settled.verdict, f"{words}{settled.because}", settled.warning
+    low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
+    if change.ratio:
+        low, high = (f"{100 * end / change.baseline:+.1f}%" for end in (figures.low, figures.high))
+    return f" ({figures.level * 100:.4g}% interval {low} to {high})"

@@ -1,39 +1,23 @@
-"""Evidence beside the other rules of a suite, and under other labels of unjudged documents."""
+"""Decisions by evidence: corrected for other verdicts and earlier looks, and checked under other judgments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.context import RuleContext, Unjudged, Walk
 from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.options import AlwaysEvidenceOptions
-from pytest_ireval.words import format_count
-
-
-def factor_of(options: AlwaysEvidenceOptions, context: RuleContext, p: float) -> float:
-    """The factor that corrects a p for the suite's other verdicts and for earlier looks."""
-    if context.adjusted is None:
-        return for_looks(options, context)
-    most = context.tests * for_looks(options, context)
-    if not p:
-        return most
-    return max(1.0, context.adjusted / p, most if context.adjusted >= 1 else 0.0)  # a corrected p ends at 1
-
-
-def for_looks(options: AlwaysEvidenceOptions, context: RuleContext) -> float:
-    """The factor for looks: comparing many changes with one reference gives chance many tries."""
-    if not options.against.anchored:
-        return 1.0
-    return LEVEL / (context.walk or Walk()).levels[-1]
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOpen:
-    """A question under other labels of the unjudged documents."""
+class RelabeledChange:
+    """A change under other labels of its unjudged documents."""
 
     condensed: Question
     """Without those documents."""
@@ -47,66 +31,92 @@ class LeftOpen:
     below: int | None = None
     """Unjudged documents below this rank in both lists count as judged; None where there are none."""
 
-    def confirmed(self, fewest: int, fails: Callable[[Question], bool]) -> bool:
-        """Tell whether a failure remains without those documents, of enough queries, or under the best labels."""
-        return (self.condensed.worth >= fewest and fails(self.condensed)) or fails(self.best)
+
+class Decision(NamedTuple):
+    """A verdict, and what it leaves open."""
+
+    verdict: Verdict
+    doubt: Literal["", "chance", "judgments"] = ""
+    """What could explain a failure otherwise; empty where nothing could."""
+    significant: bool = False
+    """True if chance is ruled out."""
+    relabeled: RelabeledChange | None = None
+    """The change under the judgments that could undo a failure."""
+
+    @property
+    def is_forced(self) -> bool:
+        """True if it is a failure only because the rule says ``on_inconclusive: fail``."""
+        return bool(self.doubt) and self.verdict == "fail"
 
 
-@dataclass(frozen=True)
-class Robustness:
-    """The same fall under other labels."""
+def decide(
+    options: AlwaysEvidenceOptions, change: Question, check: Callable[[Question], Verdict], *, two_sided: bool = False
+) -> Decision:
+    """Decide by ``check``, which sees a change under the present judgments or others.
 
-    worst_change: float
-    """Of the figure: below 0 is worse, whichever values of the metric are better."""
-    best_change: float
-    condensed_change: float | None
-    """None where no list has a judged document."""
-    left: str
-    """The number of its queries in words, where it is not all of them."""
-    sign: int
-    """-1 where lower values of the metric are better."""
-    exact: bool
-    documents: int
-    below: int | None = None
-    """Unjudged documents below this rank in both lists count as judged; None where there are none."""
-
-
-def robustness_of(question: Question, left_open: LeftOpen) -> Robustness:
-    """The same fall under other labels."""
-    condensed = left_open.condensed
-    size = condensed.gains.size
-    return Robustness(
-        worst_change=-left_open.worst.fall,
-        best_change=-left_open.best.fall,
-        condensed_change=-condensed.fall if size else None,
-        left="" if size == question.gains.size else f" of the {format_count(size, question.context.metric.unit)} left",
-        sign=question.context.sign,
-        exact=left_open.exact,
-        documents=left_open.documents,
-        below=left_open.below,
-    )
+    A failure that judgments of unjudged documents could undo is inconclusive. It stands if it is one without those
+    documents, or under the labels that are mildest for it.
+    """
+    verdict = check(change)
+    undecided: Verdict = "fail" if options.on_inconclusive == "fail" else "inconclusive"
+    if verdict == "inconclusive":
+        return Decision(undecided, doubt="chance")
+    if verdict == "pass":
+        return Decision("pass")
+    relabeled = relabel_unjudged(change)
+    if relabeled is None or check(relabeled.condensed) == "fail":
+        return Decision("fail", significant=True)
+    fell = change.evidence.mean < 0
+    mildest = relabeled.worst if two_sided and not fell else relabeled.best
+    if check(mildest) == "fail" and not (two_sided and (mildest.evidence.mean < 0) != fell):
+        return Decision("fail", significant=True)
+    return Decision(undecided, doubt="judgments", significant=True, relabeled=relabeled)
 
 
-def left_open_of(question: Question) -> LeftOpen | None:
-    """The question under other labels; None where no unjudged document matters."""
-    context, place = question.context, question.values.place
-    unjudged = None if question.ratio or context.metric.unit != "query" else context.unjudged(context.metric)
-    names = set(question.values.names)
+def p_for_suite(options: AlwaysEvidenceOptions, change: Question, p: Callable[[], float]) -> float | None:
+    """The p that the suite corrects for its many verdicts; None where there are too few queries for a test."""
+    if not change.about_a_mean or change.worth < options.fewest:
+        return None
+    return min(1.0, p() * look_factor(options, change.context))
+
+
+def correction_factor(options: AlwaysEvidenceOptions, context: RuleContext, p: float) -> float:
+    """The factor that corrects a p for the suite's other verdicts and for earlier looks."""
+    if context.adjusted is None:
+        return look_factor(options, context)
+    most = context.tests * look_factor(options, context)
+    if not p:
+        return most
+    return max(1.0, context.adjusted / p, most if context.adjusted >= 1 else 0.0)  # a corrected p ends at 1
+
+
+def look_factor(options: AlwaysEvidenceOptions, context: RuleContext) -> float:
+    """The factor for looks: comparing many changes with one reference gives chance many tries."""
+    if not options.against.anchored:
+        return 1.0
+    return LEVEL / (context.walk or Walk()).levels[-1]
+
+
+def relabel_unjudged(change: Question) -> RelabeledChange | None:
+    """The change under other labels; None where no unjudged document matters."""
+    context, place = change.context, change.values.place
+    unjudged = None if change.ratio or context.metric.unit != "query" else context.unjudged(context.metric)
+    names = set(change.values.names)
     documents = 0 if unjudged is None else sum(each.query in names for each in unjudged.documents)
     if unjudged is None or not documents:
         return None
-    ends = (np.where(np.isnan(end), question.values.gain, end) for end in (unjudged.worst[place], unjudged.best[place]))
-    worst, best = (replace(question, told=context.sign * end) for end in ends)  # observed, where labels do not matter
-    return LeftOpen(_condensed(question, unjudged), worst, best, unjudged.exact, documents, unjudged.below)
+    ends = (np.where(np.isnan(end), change.values.gain, end) for end in (unjudged.worst[place], unjudged.best[place]))
+    worst, best = (replace(change, told=context.sign * end) for end in ends)  # observed, where labels do not matter
+    return RelabeledChange(_condense(change, unjudged), worst, best, unjudged.exact, documents, unjudged.below)
 
 
-def _condensed(question: Question, unjudged: Unjudged) -> Question:
-    """The question about rankings without unjudged documents, over the queries that keep any document."""
-    place, values, weights = question.values.place, question.values, question.weights
+def _condense(change: Question, unjudged: Unjudged) -> Question:
+    """The change of rankings without unjudged documents, over the queries that keep any document."""
+    place, values, weights = change.values.place, change.values, change.weights
     now, before = unjudged.condensed_now[place], unjudged.condensed_before[place]
     known = ~np.isnan(now) & ~np.isnan(before)
     return replace(
-        question,
+        change,
         values=values._replace(place=place[known], now=now[known], before=before[known]),
         weights=None if weights is None else weights[known],
     )

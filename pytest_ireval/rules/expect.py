@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
-from pytest_ireval.errors import did_you_mean, shown
+from pytest_ireval.errors import InputError, SuiteError, did_you_mean, shown
 from pytest_ireval.plugins.plugin_types import Part, rule
-from pytest_ireval.results.outcome import Verdict
-from pytest_ireval.rules.context import RuleContext, RuleResult
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.suite.option_types import Text, Texts, Whole
 from pytest_ireval.suite.options import IN_PARTS, Options, RuleOptions
 
@@ -52,10 +52,14 @@ class Expectation(Options):
         return easier or self.query != other.query or (bool(self.known_failure) and not other.known_failure)
 
     def __str__(self) -> str:
-        documents = ", ".join((*self.never, *self.order)) or self.document
         within = f" in the first {self.top}" if self.top else ""
-        what = f"{'never ' if self.never else ''}{documents}{within}"
+        what = f"{'never ' if self.never else ''}{', '.join(self.documents)}{within}"
         return f"{what}, a known failure" if self.known_failure else what
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """All that it names, in their order."""
+        return (self.document,) if self.document else (*self.never, *self.order)
 
     @property
     def label(self) -> str:
@@ -83,108 +87,129 @@ class ExpectOptions(RuleOptions):
         return {**expectations, "description": "Expectations of single queries.", "title": "expect"}
 
 
-def _parts_of_expect(options: ExpectOptions) -> Iterator[Part]:
+def _list_parts(options: ExpectOptions) -> Iterator[Part]:
     for number, expectation in enumerate(options.expectations):
-        yield Part(label=expectation.label, asked=expectation, place=(number,))
+        yield Part(label=expectation.label, item=expectation, place=(number,))
 
 
-@rule(name="expect", options=ExpectOptions, parts=_parts_of_expect, judged=False, slices=False)
-def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has what was asked
+class _Details(NamedTuple):
+    top: int
+    answers: Sequence[Mapping[str, int]]
+    """For each answer of the source, the ranks of the documents that the expectation names, as far as it has them."""
+    wrong: Sequence[Mapping[str, int]]
+    """Those that are not as expected."""
+
+
+def _describe(options: ExpectOptions, context: RuleContext, result: RuleResult) -> str:  # noqa: ARG001 - the part has it
+    """``d7 is at #12 for query 'mug' (expected in the top 3)``."""
+    expectation: Expectation = context.part.item
+    top, answers, wrong = result.details
+    text = _describe_ranks(expectation, (wrong or answers)[0], top) if answers else ""
+    if expectation.query in context.population.waived:
+        return f"query {shown(expectation.query)} is waived" + (f", and fails: {text}" if wrong else "")
+    return text + (f" in {len(wrong)} of {len(answers)} answers" if wrong and len(answers) > 1 else "")
+
+
+@rule(
+    name="expect",
+    options=ExpectOptions,
+    describe=_describe,
+    parts=_list_parts,
+    needs_judgments=False,
+    allows_slices=False,
+)
+def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has it
     """Require documents of single queries at the wanted ranks."""
-    expectation: Expectation = context.part.asked
+    expectation: Expectation = context.part.item
     query = expectation.query
     waived = query in context.population.waived
-    lacking = [number for number, each in enumerate(context.now.rankings, 1) if query not in each.queries]
     top = expectation.top or context.now.depth
-    if waived and (lacking or top > context.now.depth):
-        return _waived_ruling(query)
-    if lacking:
-        known = context.population.queries.position
-        meant = "" if query in known else did_you_mean(query, known)
-        times = "" if len(context.now.rankings) == 1 else f" of answer {', '.join(map(str, lacking))}"
-        return RuleResult(
-            "error", f"query {shown(query)} is not in the rankings{times}" + (f"; {meant}" if meant else "")
-        )
-    if top > context.now.depth:
-        return RuleResult(
-            "error", f"looks at the first {top} documents, but the suite keeps only {context.now.depth} (depth)"
-        )
-    answers = [_looked_at(expectation, context, asking, top) for asking in range(len(context.now.rankings))]
-    wrong = [headline for failed, headline in answers if failed]
+    missing = [number for number, rankings in enumerate(context.now.rankings, 1) if query not in rankings.queries]
+    if not waived and missing:
+        raise _missing_query_error(context, query, missing)
+    if not waived and top > context.now.depth:
+        raise SuiteError(f"looks at the first {top} documents, but the suite keeps only {context.now.depth} (depth)")
+    answers: list[dict[str, int]] = []
+    if not missing and top <= context.now.depth:
+        answers = [_find_ranks(expectation, context, asking) for asking in range(len(context.now.rankings))]
+    wrong = [ranks for ranks in answers if not _is_fulfilled(expectation, ranks, top)]
+    details = _Details(top, answers, wrong)
     if waived:
-        return _waived_ruling(query, wrong)
-    facts, verdict = _known(expectation, bool(wrong))
+        note = "this expectation is not checked until the waiver ends"
+        return RuleResult("pass", notes=(note,), warning=bool(wrong), broken=bool(wrong), details=details)
+    known = expectation.known_failure
+    notes = []
+    if known:
+        passes = f"it passes now: remove the known failure {known} from the suite"
+        notes.append(f"known failure: {known}" if wrong else passes)
+    if wrong and _has_equal_scores(expectation, context):
+        same = "other documents have the same score; they are ordered by document id"
+        notes.append(f"{same}, unless the suite has ties: input")
     place, text = context.population.queries.position.get(query), context.population.queries.text_of(query)
-    times = f" in {len(wrong)} of {len(answers)} answers" if wrong and len(answers) > 1 else ""
     return RuleResult(
-        verdict,
-        (wrong[0] if wrong else answers[0][1]) + times,
-        f"Expected of {query}{f' ({shown(text)})' if text else ''}: {_wanted(expectation, top)}.",
+        "fail" if wrong and not known else "pass",
         queries=() if place is None else (context.change(place),),
-        worst="query",
-        facts=(*facts, *(_tied(expectation, context) if wrong else ())),
-        warning=bool(expectation.known_failure),
-        broken=bool(wrong) and verdict == "pass",
+        queries_title="query",
+        sentence=f"Expected of {query}{f' ({shown(text)})' if text else ''}: {_describe_wish(expectation, top)}.",
+        notes=tuple(notes),
+        warning=bool(known),
+        broken=bool(wrong and known),
+        details=details,
     )
 
 
-def _waived_ruling(query: str, wrong: Sequence[str] = ()) -> RuleResult:
-    """A pass until the waiver ends, which says what it hides; ``wrong`` are the findings."""
-    headline = f"query {shown(query)} is waived" + (f", and fails: {wrong[0]}" if wrong else "")
-    until = ("this expectation is not checked until the waiver ends",)
-    return RuleResult("pass", headline, facts=until, warning=bool(wrong), broken=bool(wrong))
+def _missing_query_error(context: RuleContext, query: str, missing: Sequence[int]) -> InputError:
+    known = context.population.queries.position
+    meant = "" if query in known else did_you_mean(query, known)
+    answers = "" if len(context.now.rankings) == 1 else f" of answer {', '.join(map(str, missing))}"
+    return InputError(f"query {shown(query)} is not in the rankings{answers}" + (f"; {meant}" if meant else ""))
 
 
-def _known(expectation: Expectation, failed: bool) -> tuple[tuple[str, ...], Verdict]:
-    known = expectation.known_failure
-    if not known:
-        return (), "fail" if failed else "pass"
-    passes = f"it passes now: remove the known failure {known} from the suite"
-    return (f"known failure: {known}" if failed else passes,), "pass"
+def _find_ranks(expectation: Expectation, context: RuleContext, asking: int) -> dict[str, int]:
+    """The ranks of the documents that the expectation names, which are looked up by their current names."""
+    ranks = {document: rank for rank, document in enumerate(context.now.documents(expectation.query, asking), 1)}
+    named = {name: context.population.called(name, expectation.query) for name in expectation.documents}
+    return {name: ranks[now] for name, now in named.items() if now in ranks}
 
 
-def _tied(expectation: Expectation, context: RuleContext) -> tuple[str, ...]:
-    """A fact where a named document has the same score as others."""
-    rankings = context.now.rankings[0]
-    place = context.now.position[expectation.query]
-    rows = slice(int(rankings.first[place]), int(rankings.first[place + 1]))
-    shared = rankings.tied_to[rows] > rankings.tied_from[rows]
-    tied = dict(zip(rankings.ranking(expectation.query), shared, strict=True))
-    named = (expectation.document, *expectation.never, *expectation.order)
-    if not any(
-        tied.get(context.population.called(document, expectation.query), False) for document in named if document
-    ):
-        return ()
-    return ("other documents have the same score; they are ordered by document id, unless the suite has ties: input",)
+def _is_fulfilled(expectation: Expectation, ranks: Mapping[str, int], top: int) -> bool:
+    within = {document: rank for document, rank in ranks.items() if rank <= top}
+    if expectation.never:
+        return not within
+    order = [within[document] for document in expectation.documents if document in within]
+    return len(order) == len(expectation.documents) and order == sorted(set(order))
 
 
-def _looked_at(expectation: Expectation, context: RuleContext, asking: int, top: int) -> tuple[bool, str]:
-    """Judge one answer: True if it fails, and the headline; documents are looked up by their current names."""
-    listed_now = {document: place for place, document in enumerate(context.now.documents(expectation.query, asking), 1)}
-    named = [name for name in (expectation.document, *expectation.never, *expectation.order) if name]
-    called = {name: context.population.called(name, expectation.query) for name in named}
-    rank = {name: listed_now[now] for name, now in called.items() if now in listed_now}
+def _describe_ranks(expectation: Expectation, ranks: Mapping[str, int], top: int) -> str:
     query = shown(expectation.query)
     if expectation.document:
-        found = rank.get(expectation.document)
-        where = "is not listed" if found is None else f"is at #{found}"
-        headline = f"{expectation.document} {where} for query {query} (expected in the top {top})"
-        return found is None or found > top, headline
+        rank = ranks.get(expectation.document)
+        where = "is not listed" if rank is None else f"is at #{rank}"
+        return f"{expectation.document} {where} for query {query} (expected in the top {top})"
     if expectation.never:
-        there = [document for document in expectation.never if rank.get(document, top + 1) <= top]
-        listed = ", ".join(f"{document} at #{rank[document]}" for document in there) or "none of them"
-        return bool(there), f"{listed} for query {query} (never in the top {top}: {', '.join(expectation.never)})"
-    ranks = [rank.get(document, top + 1) for document in expectation.order]
-    listed = ", ".join(
-        f"{document} {'not in the top ' + str(top) if place > top else '#' + str(place)}"
-        for document, place in zip(expectation.order, ranks, strict=True)
+        there = [f"{name} at #{ranks[name]}" for name in expectation.never if ranks.get(name, top + 1) <= top]
+        never = f"never in the top {top}: {', '.join(expectation.never)}"
+        return f"{', '.join(there) or 'none of them'} for query {query} ({never})"
+    places = (
+        f"{name} #{ranks[name]}" if ranks.get(name, top + 1) <= top else f"{name} not in the top {top}"
+        for name in expectation.order
     )
-    return ranks != sorted(set(ranks)) or ranks[-1] > top, f"{listed} for query {query} (expected in this order)"
+    return f"{', '.join(places)} for query {query} (expected in this order)"
 
 
-def _wanted(expectation: Expectation, top: int) -> str:
+def _describe_wish(expectation: Expectation, top: int) -> str:
     if expectation.document:
         return f"{expectation.document} in the top {top}"
     if expectation.never:
         return f"never {' or '.join(expectation.never)} in the top {top}"
     return " before ".join(expectation.order)
+
+
+def _has_equal_scores(expectation: Expectation, context: RuleContext) -> bool:
+    """Tell whether a named document has the same score as others."""
+    rankings = context.now.rankings[0]
+    place = context.now.position[expectation.query]
+    rows = slice(int(rankings.first[place]), int(rankings.first[place + 1]))
+    ties = rankings.tied_to[rows] > rankings.tied_from[rows]
+    tied = {document for document, is_tied in zip(rankings.ranking(expectation.query), ties, strict=True) if is_tied}
+    return any(context.population.called(name, expectation.query) in tied for name in expectation.documents)

@@ -13,13 +13,14 @@ from pydantic import Field, model_validator
 from pytest_ireval.data.ids import Ids
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.scan.tokens import Words
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import SuiteError, shown
 from pytest_ireval.plugins.plugin_types import rule
-from pytest_ireval.rules.context import RuleContext, RuleResult, percent
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import on, queries_of
 from pytest_ireval.suite.option_types import AmountText, Texts, Whole
 from pytest_ireval.suite.options import LESS, MORE, ComparingOptions
-from pytest_ireval.words import format_count
+from pytest_ireval.words import format_count, format_percent
 
 TOP = 3
 """People look at the first documents; lower ones move few metrics much."""
@@ -66,7 +67,7 @@ class NewDocument:
     judged: int | None
     """The number of other queries where it is new at the top, and judged. None without judgments."""
 
-    def words(self, at: int, queries: int, where: str = "") -> str:
+    def describe(self, at: int, queries: int, where: str = "") -> str:
         """``d7 is new in the top 3 of 40 of 400 queries (rank 1, unjudged)``."""
         low, high = int(self.ranks.min()), int(self.ranks.max())
         ranks = f"rank {low}" if low == high else f"ranks {low} to {high}"
@@ -76,75 +77,86 @@ class NewDocument:
         return f"{self.document} is new in the top {at} of {of} ({ranks}{unjudged}{judged})"
 
 
-@rule(name="new_document", options=NewDocumentOptions, compares=True, judged=False, lists=True)
-def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResult:
-    """Limit how many queries have the same new, unjudged document at the top."""
-    top = options.at
-    if top > context.now.depth:
-        return RuleResult(
-            "error", f"looks at the first {top} documents, but the suite keeps only {context.now.depth} (depth)"
-        )
-    compared = context.on_both_sides()
-    size = compared.size
-    expected = {context.population.called(each) for each in options.expected}
-    found = [each for each in _new_documents(context, compared, top, 2) if each.document not in expected]
-    failing = [each for each in found if each.places.size > options.at_most.of(size) + ROUNDING]
-    most = max((each.places.size for each in found), default=0)
-    numbers = {"queries": float(most), "share": most / size}
-    if not failing:
-        too_many = f"more than {options.at_most} of {queries_of(context, size)}"
-        return RuleResult("pass", f"no document is new in the top {top} of {too_many}{on(context)}", numbers=numbers)
-    first = failing[0]
-    return RuleResult(
-        "fail",
-        f"{_named(failing, top, size, on(context))}; at most {options.at_most} are allowed",
-        f"{first.document} came to the top for {percent(first.places.size / size)} of the queries.",
-        queries=tuple(context.change(place) for place in first.places[:100].tolist()),
-        worst="queries with this document",
-        facts=(f"if you expect {'it' if len(failing) == 1 else 'them'}, add {expecting(failing)} to the rule",),
-        numbers=numbers,
-    )
-
-
-def expecting(found: Sequence[NewDocument]) -> str:
-    """The option that makes documents expected: ``expected: [d7]``."""
-    return f"expected: [{', '.join(shown(each.document) for each in found[:NAMED])}]"
-
-
-class Prominent(NamedTuple):
-    """New documents at the top of so large a share of queries that figures may depend on them; and all queries."""
+class NewDocuments(NamedTuple):
+    """New documents at the top of many queries, those of most queries first; and the number of all queries."""
 
     documents: Sequence[NewDocument]
     queries: int
 
+    def describe(self, at: int = TOP, where: str = "") -> str:
+        """The first ones, and how many others there are."""
+        words = "; ".join(each.describe(at, self.queries, where) for each in self.documents[:NAMED])
+        others = len(self.documents) - NAMED
+        return words if others <= 0 else f"{words}; and {format_count(others, 'other document')}"
+
     @property
-    def words(self) -> str:
-        """All of it in a line."""
-        return _named(self.documents, TOP, self.queries)
+    def option(self) -> str:
+        """The option that makes them expected: ``expected: [d7]``."""
+        return f"expected: [{', '.join(shown(each.document) for each in self.documents[:NAMED])}]"
 
 
-def prominent(context: RuleContext, expected: frozenset[str] = frozenset()) -> Prominent:
-    """Find the new documents to warn of; variants of one intent are one find, unless they are half of the suite."""
+def _describe(options: NewDocumentOptions, context: RuleContext, result: RuleResult) -> str:
+    failing: NewDocuments = result.details
+    if failing.documents:
+        return f"{failing.describe(options.at, on(context))}; at most {options.at_most} are allowed"
+    too_many = f"more than {options.at_most} of {queries_of(context, failing.queries)}"
+    return f"no document is new in the top {options.at} of {too_many}{on(context)}"
+
+
+@rule(
+    name="new_document",
+    options=NewDocumentOptions,
+    describe=_describe,
+    compares=True,
+    compares_lists=True,
+    needs_judgments=False,
+)
+def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResult:
+    """Limit how many queries have the same new, unjudged document at the top."""
+    depth = context.now.depth
+    if options.at > depth:
+        raise SuiteError(f"looks at the first {options.at} documents, but the suite keeps only {depth} (depth)")
     compared = context.on_both_sides()
-    if compared.size < FEWEST:
-        return Prominent((), compared.size)
-    found = _new_documents(context, compared, min(TOP, context.now.depth), FEWEST)
+    size = compared.size
+    expected = {context.population.called(document) for document in options.expected}
+    found = [each for each in _find_new(context, compared, options.at, 2) if each.document not in expected]
+    failing = NewDocuments([each for each in found if each.places.size > options.at_most.of(size) + ROUNDING], size)
+    most = max((each.places.size for each in found), default=0)
+    numbers = {"queries": float(most), "share": most / size}
+    if not failing.documents:
+        return RuleResult("pass", numbers=numbers, details=failing)
+    first = failing.documents[0]
+    them = "it" if len(failing.documents) == 1 else "them"
+    return RuleResult(
+        "fail",
+        queries=tuple(context.change(place) for place in first.places[:100].tolist()),
+        queries_title="queries with this document",
+        numbers=numbers,
+        sentence=f"{first.document} came to the top for {format_percent(first.places.size / size)} of the queries.",
+        notes=(f"if you expect {them}, add {failing.option} to the rule",),
+        details=failing,
+    )
+
+
+def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset()) -> NewDocuments:
+    """Find the new documents that figures may depend on, whatever the rules of the suite.
+
+    Variants of one intent are one find, unless they are half of the suite.
+    """
+    compared = context.on_both_sides()
+    found = _find_new(context, compared, min(TOP, context.now.depth), FEWEST) if compared.size >= FEWEST else []
     if not found:
-        return Prominent((), compared.size)
-    intent = _intents(context, compared)
+        return NewDocuments((), compared.size)
+    intent = _number_intents(context, compared)
     least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - ROUNDING)))
-    of = np.zeros(len(context.population.queries), np.uint64)
-    of[compared] = intent
+    intent_of = np.zeros(len(context.population.queries), np.uint64)
+    intent_of[compared] = intent
 
-    def far(places: Integers) -> bool:
-        return np.unique(of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
+    def is_prominent(places: Integers) -> bool:
+        return np.unique(intent_of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
 
-    return Prominent([each for each in found if each.document not in expected and far(each.places)], compared.size)
-
-
-def _named(found: Sequence[NewDocument], at: int, queries: int, where: str = "") -> str:
-    words = "; ".join(each.words(at, queries, where) for each in found[:NAMED])
-    return words if len(found) <= NAMED else f"{words}; and {format_count(len(found) - NAMED, 'other document')}"
+    prominent = [each for each in found if each.document not in expected and is_prominent(each.places)]
+    return NewDocuments(prominent, compared.size)
 
 
 class _Rows(NamedTuple):
@@ -156,7 +168,7 @@ class _Rows(NamedTuple):
     ids: Ids
 
 
-def _rows(context: RuleContext, rankings: Rankings, places: Integers, depth: int | None = None) -> _Rows:
+def _list_rows(context: RuleContext, rankings: Rankings, places: Integers, depth: int | None = None) -> _Rows:
     """The first ``depth`` documents of some queries, or all of them; in the order of the queries and ranks."""
     ids = context.population.queries.ids
     position = {query: i for i, query in enumerate(rankings.queries)}
@@ -170,16 +182,16 @@ def _rows(context: RuleContext, rankings: Rankings, places: Integers, depth: int
     return _Rows(np.repeat(places, length), rank, documents.keys(), documents)
 
 
-def _new_documents(context: RuleContext, compared: Integers, at: int, least: int) -> list[NewDocument]:
+def _find_new(context: RuleContext, compared: Integers, at: int, least: int) -> list[NewDocument]:
     """Documents that are new, and unjudged, in the top of ``least`` queries or more; those of most queries first."""
-    top = _rows(context, context.now.rankings[0], compared, at)
+    top = _list_rows(context, context.now.rankings[0], compared, at)
     key, code, count = np.unique(top.key, return_inverse=True, return_counts=True)
     kept = np.flatnonzero(count[code] >= least)
     if not kept.size:
         return []
-    pair = _pairs(context, key, top.place[kept], top.key[kept])
-    new = ~np.isin(pair, _listed_before(context, np.unique(top.place[kept]), key))
-    known = np.isin(pair, _judged(context, key))
+    pair = _number_pairs(context, key, top.place[kept], top.key[kept])
+    new = ~np.isin(pair, _pairs_before(context, np.unique(top.place[kept]), key))
+    known = np.isin(pair, _judged_pairs(context, key))
     judgments = context.population.judgments is not None
     unjudged = kept[new & ~known]
     by_document = unjudged[np.argsort(code[unjudged], kind="stable")]
@@ -194,25 +206,25 @@ def _new_documents(context: RuleContext, compared: Integers, at: int, least: int
     return sorted(found, key=lambda one: (-one.places.size, one.document))
 
 
-def _pairs(context: RuleContext, key: Words, place: Integers, of: Words) -> Integers:
+def _number_pairs(context: RuleContext, key: Words, place: Integers, of: Words) -> Integers:
     """A number for each query and document, whose key is one of ``key``."""
     return np.searchsorted(key, of) * len(context.population.queries) + place
 
 
-def _listed_before(context: RuleContext, places: Integers, key: Words) -> Integers:
+def _pairs_before(context: RuleContext, places: Integers, key: Words) -> Integers:
     """Such pairs of the baseline's rankings, of all askings."""
     assert context.baseline is not None  # noqa: S101 - it was asked for above
     return np.concatenate(
         [
-            _pairs(context, key, rows.place[there], rows.key[there])
+            _number_pairs(context, key, rows.place[there], rows.key[there])
             for rankings in context.baseline.rankings
-            for rows in [_rows(context, rankings, places)]
+            for rows in [_list_rows(context, rankings, places)]
             for there in [np.isin(rows.key, key)]
         ]
     )
 
 
-def _judged(context: RuleContext, key: Words) -> Integers:
+def _judged_pairs(context: RuleContext, key: Words) -> Integers:
     """Such pairs of the judgments."""
     judgments = context.population.judgments
     if judgments is None:
@@ -221,24 +233,24 @@ def _judged(context: RuleContext, key: Words) -> Integers:
     place = np.array([position.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
     keys = judgments.documents.keys()
     there = np.isin(keys, key) & (place >= 0)
-    return _pairs(context, key, place[there], keys[there])
+    return _number_pairs(context, key, place[there], keys[there])
 
 
-def _intents(context: RuleContext, compared: Integers) -> Words:
+def _number_intents(context: RuleContext, compared: Integers) -> Words:
     """A number for the intent of each query: queries that begin with the same document in the baseline share it.
 
     A document that different ones follow nearly everywhere, such as a promoted one, does not count: the next one does.
     """
     assert context.baseline is not None  # noqa: S101 - it was asked for above
-    top = _rows(context, context.baseline.rankings[0], compared, TOP)
+    top = _list_rows(context, context.baseline.rankings[0], compared, TOP)
     intent = compared.astype(np.uint64)
-    telling = ~_generic(top)
+    telling = ~_find_generic(top)
     place, first = np.unique(top.place[telling], return_index=True)
     intent[np.searchsorted(compared, place)] = top.key[telling][first]
     return intent
 
 
-def _generic(top: _Rows) -> NDArray[np.bool_]:
+def _find_generic(top: _Rows) -> NDArray[np.bool_]:
     """The rows of documents that have mostly different companions: more than one for two queries."""
     row = np.arange(top.place.size)
     first = np.searchsorted(top.place, top.place)

@@ -5,30 +5,42 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from pydantic import Field, model_validator
 
+from pytest_ireval.errors import MetricError, SuiteError
 from pytest_ireval.plugins.plugin_types import rule
-from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.by_evidence import numbers_of, rule_by_evidence, tested_p
-from pytest_ireval.rules.context import RuleContext, RuleResult, percent
-from pytest_ireval.rules.question import Question, figures_of, room_of, weights_of
+from pytest_ireval.results.outcome import SliceFigures, Verdict
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.evidence import Decision, correction_factor, decide, p_for_suite, relabel_unjudged
+from pytest_ireval.rules.question import Question, figures_of, needed_for, room_of, weights_of
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
 from pytest_ireval.rules.wording import (
+    bounds_words,
+    cannot_tell,
+    condensed_words,
+    describe_units,
     drift_facts,
     drift_words,
     fell_words,
+    few_words,
+    look_words,
     low_baseline_words,
     no_weight_words,
-    numbers_words,
     on,
-    open_words,
+    too_many_looks,
     who_got_worse,
     worst_changes,
+    worst_words,
+    would_words,
 )
+from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
 from pytest_ireval.suite.options import EvidenceOptions, WeightedOptions
 from pytest_ireval.suite.quantities import Tolerance, refuse_tolerance
+from pytest_ireval.words import format_count
 
 HARD_LIMIT_TOLERANCES = 5
 """The default of the hard limit is this many tolerances, but at least one of these shares of the baseline."""
@@ -94,22 +106,119 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
         return self
 
 
-def _p_of_no_regression(options: NoRegressionOptions, context: RuleContext) -> float | None:
+class _Details(NamedTuple):
+    change: Question
+    decision: Decision
+    tolerance: Tolerance
+    broken_hard_limit: Tolerance | None
+    """The hard limit, if the metric fell beyond it."""
+
+
+def _describe(options: NoRegressionOptions, context: RuleContext, result: RuleResult) -> str:
+    change, decision, limit, broken_hard_limit = result.details
+    figures = result.figures[0]
+    words = f"tolerance {limit}"
+    if broken_hard_limit is not None:
+        limit, words = broken_hard_limit, f"hard limit {broken_hard_limit}"
+    elif decision.significant:
+        words += ", statistically significant"
+    text = fell_words(context, figures, limit, words)
+    if decision.doubt == "chance" and change.worth < options.fewest:
+        text += f": {few_words(options, change)}{would_words(figures)}"
+    elif decision.doubt == "chance":
+        text += f": {cannot_tell(change, figures, 'this from chance')}"
+    elif decision.doubt == "judgments":
+        documents = format_count(decision.relabeled.documents, "unjudged document")
+        condensed = condensed_words(change, decision.relabeled)
+        text += f": inconclusive, as judgments of {documents} could change the verdict: {condensed}"
+    if decision.is_forced:
+        text += "; on_inconclusive: fail"
+    elif decision.doubt == "chance":
+        text += worst_words(context, result.queries)
+    return text
+
+
+def _p_value(options: NoRegressionOptions, context: RuleContext) -> float | None:
     """The p of a fall, if evidence decides."""
     tolerance = options.tolerance.of(context.slice.value)
     if not options.by_evidence or tolerance is None:
         return None
-    question = _question(options, context, tolerance)
-    return tested_p(options, question, lambda: question.evidence.p_worse)
+    change = _measure_change(options, context, tolerance)
+    return p_for_suite(options, change, lambda: change.evidence.p_worse)
 
 
-def _hard_limit(
-    options: NoRegressionOptions, tolerance: Tolerance, baseline: float, room: float | None, queries: float
-) -> Tolerance | None:
+@rule(
+    name="no_regression",
+    options=NoRegressionOptions,
+    describe=_describe,
+    compares=True,
+    id_ends_in_all=True,
+    p_value=_p_value,
+)
+def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleResult:
+    """A metric does not fall below the baseline by more than a tolerance."""
+    tolerance = options.tolerance.of(context.slice.value)
+    if tolerance is None:
+        raise SuiteError(f"no tolerance is given for {options.per}={context.slice.value}, and no default")
+    change = _measure_change(options, context, tolerance)
+    figures = figures_of(change)
+    allowed = figures.tolerance
+    if figures.baseline is None or figures.now is None or allowed is None:
+        raise MetricError(f"{context.metric} has no figure to compare{on(context)}{no_weight_words(change)}")
+    numbers = {}
+    broken_hard_limit = None
+    if options.by_evidence:
+        p = change.evidence.p_worse
+        numbers["p"] = p
+        factor = correction_factor(options, context, p)
+        figures = replace(figures, adjusted=min(1.0, factor * p))
+        if factor > 1 and figures.needed is not None and change.allowed:  # other verdicts cost more queries
+            figures = replace(figures, needed=needed_for(change, change.drop or 0.0, LEVEL / factor))
+        hard_limit = _choose_hard_limit(options, change, tolerance)
+        most = hard_limit.allowed(change.baseline) if hard_limit else 0.0
+        if most:  # a share of 0 limits nothing
+            numbers["hard_limit"] = most
+        if most and change.fell_beyond(max(most, allowed)):
+            decision, broken_hard_limit = Decision("fail"), hard_limit
+        else:
+            decision = decide(options, change, lambda other: _check_fall(options, other, factor))
+    else:
+        decision = Decision("fail" if change.fell_beyond(allowed) else "pass")
+    worst = worst_changes(context, change.values, failed=decision.verdict != "pass")
+    return RuleResult(
+        decision.verdict,
+        figures=(replace(figures, over=decision.verdict == "fail"), *_compare_other_slices(options, context)),
+        queries=worst.queries,
+        more_queries=worst.more,
+        numbers=numbers,
+        sentence=" ".join(filter(None, (drift_words(change, figures), who_got_worse(context, figures, worst)))),
+        notes=tuple(_list_notes(options, change, figures, decision)),
+        statistics=tuple(_list_statistics(change, figures)) if options.by_evidence else (),
+        warning=decision.verdict == "inconclusive",
+        details=_Details(change, decision, tolerance, broken_hard_limit),
+    )
+
+
+def _measure_change(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance | None) -> Question:
+    values = context.paired()
+    weights = weights_of(context, values, weighted=options.weighted)
+    return Question(context, values, tolerance, weights, by_evidence=options.by_evidence)
+
+
+def _check_fall(options: NoRegressionOptions, change: Question, factor: float) -> Verdict:
+    """The verdict without a hard limit; ``factor`` corrects the p for the suite's other verdicts."""
+    if not change.fell_beyond(change.allowed or 0.0):
+        return "pass"
+    enough = change.worth >= options.fewest
+    return "fail" if enough and min(1.0, factor * change.evidence.p_worse) < LEVEL else "inconclusive"
+
+
+def _choose_hard_limit(options: NoRegressionOptions, change: Question, tolerance: Tolerance) -> Tolerance | None:
     """The hard limit; against an anchor none but a written one, because harmless changes since a release add up."""
     if options.hard_limit is not None or options.against.anchored:
         return options.hard_limit
-    return default_hard_limit(tolerance, baseline, room, queries)
+    room = room_of(change.context.metric, change.baseline)
+    return default_hard_limit(tolerance, change.baseline, room, change.worth)
 
 
 def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None, queries: float) -> Tolerance:
@@ -129,76 +238,39 @@ def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None
     return Tolerance(relative=max(tolerance.relative, float(f"{share:.3g}")))
 
 
-@rule(name="no_regression", options=NoRegressionOptions, compares=True, names_whole=True, tested=_p_of_no_regression)
-def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleResult:
-    """A metric does not fall below the baseline by more than a tolerance."""
-    tolerance = options.tolerance.of(context.slice.value)
-    if tolerance is None:
-        return RuleResult("error", f"no tolerance is given for {options.per}={context.slice.value}, and no default")
-    question = _question(options, context, tolerance)
-    figures = figures_of(question)
-    if figures.baseline is None or figures.now is None or figures.tolerance is None:
-        return RuleResult("error", f"{context.metric} has no figure to compare{on(context)}{no_weight_words(question)}")
-    beside = tuple(_beside(options, context))
-    if options.by_evidence:
-        room = room_of(context.metric, question.baseline)
-        limit = _hard_limit(options, tolerance, question.baseline, room, question.worth)
-        return rule_by_evidence(options, question, figures, beside, limit)
-    failed = question.fell_beyond(figures.tolerance)
-    figures = replace(figures, over=failed)
-    worst = worst_changes(context, question.values, failed=failed)
-    return RuleResult(
-        "fail" if failed else "pass",
-        fell_words(context, figures, tolerance, f"tolerance {tolerance}"),
-        " ".join(filter(None, (drift_words(question, figures), who_got_worse(context, figures, worst)))),
-        figures=(figures, *beside),
-        queries=worst.queries,
-        more_queries=worst.more,
-        facts=tuple(_facts(question, figures, failed=failed)),
-        numbers=numbers_of(figures),
-        statistics=tuple(_statistics(figures)),
-    )
-
-
-def _question(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance) -> Question:
-    values = context.paired()
-    weights = weights_of(context, values, weighted=options.weighted)
-    return Question(context, values, tolerance, weights, by_evidence=options.by_evidence)
-
-
-def _beside(options: NoRegressionOptions, context: RuleContext) -> Iterator[SliceFigures]:
+def _compare_other_slices(options: NoRegressionOptions, context: RuleContext) -> Iterator[SliceFigures]:
     """All queries, and the other slices of the same column."""
 
-    def compared(each: RuleContext) -> SliceFigures:
-        asked = (each.population, each.baseline, str(each.metric), each.slice, options.weighted, options.by_evidence)
-        return each.now.remembered(("beside", *asked), lambda: figures(each))  # once, and not for every slice again
-
-    def figures(each: RuleContext) -> SliceFigures:
-        values = each.paired()
-        weights = weights_of(each, values, weighted=options.weighted)
-        return figures_of(Question(each, values, weights=weights, by_evidence=options.by_evidence))
+    def compare(other: RuleContext) -> SliceFigures:
+        key = (other.population, other.baseline, str(other.metric), other.slice, options.weighted, options.by_evidence)
+        # Once, and not for every slice again.
+        return other.now.remembered(("other slices", *key), lambda: figures_of(_measure_change(options, other, None)))
 
     if context.slice.conditions:
-        yield compared(context.of(WHOLE))
+        yield compare(context.of(WHOLE))
     if options.per:
         within = slice_of(options.where)
         inside = within.mask(context.population.queries).tolist()
         column = context.population.queries.composed[options.per]
-        values = (each for each, there in zip(column, inside, strict=True) if there)
+        values = (value for value, there in zip(column, inside, strict=True) if there)
         for value in in_order(values, options.facts.tolerances):
             if value != context.slice.value:
-                yield compared(context.of(one_value(within, options.per, value)))
+                yield compare(context.of(one_value(within, options.per, value)))
 
 
-def _facts(question: Question, figures: SliceFigures, *, failed: bool) -> Iterator[str]:
-    yield from drift_facts(question, figures)
-    yield from low_baseline_words(question, figures)
-    if failed:
-        yield from open_words(question)
+def _list_notes(
+    options: NoRegressionOptions, change: Question, figures: SliceFigures, decision: Decision
+) -> Iterator[str]:
+    yield from drift_facts(change, figures)
+    if decision.verdict != "pass" or not options.by_evidence:
+        yield from low_baseline_words(change, figures)
+    if decision.verdict != "pass" and change.context.metric.aggregate == "mean":
+        yield from bounds_words(change, decision.relabeled or relabel_unjudged(change))
+    if options.by_evidence and figures.p is not None:
+        yield from too_many_looks(change.context)
 
 
-def _statistics(figures: SliceFigures) -> Iterator[str]:
-    if figures.false_alarm is not None:
-        often = f"{percent(figures.false_alarm)} of the time"
-        yield f"with this spread, a harmless change would exceed the tolerance {often}"
-    yield from numbers_words(figures, 0)
+def _list_statistics(change: Question, figures: SliceFigures) -> Iterator[str]:
+    if figures.p is not None:
+        yield from look_words(change.context)
+    yield from describe_units(change)

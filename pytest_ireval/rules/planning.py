@@ -112,7 +112,7 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
         if asked is None:
             continue
         place = f"{check.place.file}:{check.place.line}: {check.id} can never fail"
-        limit, metric = check.part.asked, check.part.metric
+        limit, metric = check.part.item, check.part.metric
         if metric is not None and isinstance(limit, AlwaysHolding) and limit.always_holds(metric.bounds):
             yield f"{place}: every value of {metric} is {limit}"
         at_most = asked.options.facts.at_most
@@ -191,7 +191,7 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
     if not where and not per:
         yield WHOLE
         return
-    if queries is None or not asked.kind.slices:
+    if queries is None or not asked.kind.allows_slices:
         complaint = f"{asked.kind.name} looks at all queries: it takes neither where nor per"
         problems.append(Problem(complaint, place=str(asked.place)))
         return
@@ -271,10 +271,10 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
         metric = part.metric
         if metric is None:
             continue
-        if ("reference" in metric.needs) != asked.kind.lists:
+        if ("reference" in metric.needs) != asked.kind.compares_lists:
             what, wanted, suggestion = (
                 ("scores one list", "metrics that compare two lists, such as RBO", "")
-                if asked.kind.lists
+                if asked.kind.compares_lists
                 else ("compares two lists", "metrics that score one list", "use churn, or a threshold of its own")
             )
             complaint = f"{metric} {what}; {asked.kind.name} takes {wanted}"
@@ -283,7 +283,7 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
         if asked.kind.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"
             yield Problem(complaint, place=str(place), suggestion="use threshold to limit it to a range")
-        if asked.options.facts.by_evidence and metric.aggregate != "mean" and asked.kind.tested:
+        if asked.options.facts.by_evidence and metric.aggregate != "mean" and asked.kind.p_value:
             complaint = f"the figure of {metric} is not a mean, but evidence is about means"
             yield Problem(
                 complaint, place=str(place), suggestion="compare it by no_regression with decide_by: observed"
@@ -296,7 +296,7 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
 
 def _id(asked: RuleAsked, part: Part, within: Slice) -> str:
     label = slug(part.label) if part.label else slug(str(part.metric)) if part.metric else ""
-    whole = "all" if asked.kind.names_whole else ""
+    whole = "all" if asked.kind.id_ends_in_all else ""
     name = slug(asked.options.name) if asked.options.name else ""
     pieces = [piece for piece in (label, within.slug or whole, name) if piece]
     return f"{asked.kind.name}::{'.'.join(pieces) or 'all'}"
@@ -370,7 +370,7 @@ def _named(suite: Suite) -> Iterator[tuple[str, Place, str]]:
     """Named queries, with the place and the kind of the name."""
     for asked in suite.rules:
         for part, place in zip(asked.parts, asked.places, strict=True):
-            if isinstance(part.asked, Expectation):
-                yield part.asked.query, place, "expectation"
+            if isinstance(part.item, Expectation):
+                yield part.item.query, place, "expectation"
     for waiver in suite.waivers:
         yield waiver.query, waiver.place, "waiver"

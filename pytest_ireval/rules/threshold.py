@@ -11,11 +11,13 @@ import numpy as np
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
+from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
-from pytest_ireval.rules.context import RuleContext, RuleResult, Values
+from pytest_ireval.rules.context import RuleContext, Values
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.side import WHOLE
 from pytest_ireval.rules.wording import lowest_values, on, queries_of
 from pytest_ireval.suite.editor_types import FILLED_IN
@@ -136,65 +138,65 @@ def _refuse_beyond(metric: Metric, value: float) -> None:
         raise ValueError(f"{value:g} is outside of the range of {metric}: {low:g} to {high:g}")
 
 
-def _parts_of_threshold(options: ThresholdOptions) -> Iterator[Part]:
+def _list_parts(options: ThresholdOptions) -> Iterator[Part]:
     """One for each metric; the place of one in the short form is its key."""
     for written, (metric, bound) in zip(options.written, options.limits.items(), strict=True):
-        yield Part(metric=metric, asked=Limit("", (bound,)), place=(written,))
+        yield Part(metric=metric, item=Limit("", (bound,)), place=(written,))
     if options.metric is not None:
         signs = ((">=", options.min), ("<=", options.max))
         bounds = tuple(Bound(sign, value) for sign, value in signs if value is not None)
         label = f"{options.metric}.{options.of}" if options.of else ""
-        yield Part(label=label, metric=options.metric, asked=Limit(options.of, bounds), place=("metric",))
+        yield Part(label=label, metric=options.metric, item=Limit(options.of, bounds), place=("metric",))
 
 
-@rule(name="threshold", options=ThresholdOptions, parts=_parts_of_threshold)
-def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has what was asked
+def _describe(options: ThresholdOptions, context: RuleContext, result: RuleResult) -> str:  # noqa: ARG001 - the part has it
+    limit: Limit = context.part.item
+    value = result.numbers["value"]
+    # As many decimals as tell the figure from the bounds beside it.
+    least, unit = (1, " ms") if context.metric.milliseconds else (4, "")
+    decimals = max(choose_decimals(value, bound.value, least) for bound in limit.bounds)
+    return f"{_name_figure(context, limit)} is {value:.{decimals}f}{unit}{on(context)} (must be {limit})"
+
+
+@rule(name="threshold", options=ThresholdOptions, describe=_describe, parts=_list_parts)
+def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  # noqa: ARG001 - the part has it
     """Require a figure of a metric to be at least, or at most, a given value."""
-    limit: Limit = context.part.asked
+    limit: Limit = context.part.item
     values = context.values()
     of = limit.of or context.metric.aggregate
-    name = f"{limit.of} of {context.metric}" if limit.of else str(context.metric)
-    value = _figure(values, of)
+    value = _aggregate(values, of)
     if value is None:
-        return RuleResult("error", f"{name} has no value{on(context)}: no query counts")
+        raise MetricError(f"{_name_figure(context, limit)} has no value{on(context)}: no query counts")
     failed = not all(bound.holds(value) for bound in limit.bounds)
-    short = int(np.count_nonzero(~np.all([bound.holding(values.now) for bound in limit.bounds], axis=0)))
-    share = context.population.share(context.slice)
-    figures = SliceFigures(str(context.slice), values.now.size, value, share=share, over=failed)
+    figures = [
+        SliceFigures(
+            str(context.slice), values.now.size, value, share=context.population.share(context.slice), over=failed
+        )
+    ]
+    if context.slice.conditions:
+        whole = context.of(WHOLE).values()
+        figures.append(SliceFigures("all", whole.now.size, _aggregate(whole, of)))
+    outside = int(np.count_nonzero(~np.all([bound.holding(values.now) for bound in limit.bounds], axis=0)))
     worst_first = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
-    lowest = lowest_values(context, values, failed=failed, first=short if short and worst_first else None)
+    lowest = lowest_values(context, values, failed=failed, first=outside if outside and worst_first else None)
+    bounds = {"min" if bound.sign[0] == ">" else "max": float(bound.value) for bound in limit.bounds}
+    queries, are = queries_of(context, values.now.size), "is" if outside == 1 else "are"
     return RuleResult(
         "fail" if failed else "pass",
-        f"{name} is {_format_figure(context.metric, value, limit)}{on(context)} (must be {limit})",
-        f"{short} of {queries_of(context, values.now.size)} {'is' if short == 1 else 'are'} outside {limit}.",
-        figures=(figures, *_whole(context, limit)),
+        figures=tuple(figures),
         queries=lowest.queries,
         more_queries=lowest.more,
-        worst="lowest queries" if context.sign > 0 else "highest queries",
+        queries_title="lowest queries" if context.sign > 0 else "highest queries",
+        numbers={"value": value, **bounds},
+        sentence=f"{outside} of {queries} {are} outside {limit}.",
         statistics=(LINEAR,) if FIGURES.fullmatch(of) and of not in ("mean", "min", "max") else (),
-        numbers={
-            "value": value,
-            **{"min" if each.sign[0] == ">" else "max": float(each.value) for each in limit.bounds},
-        },
     )
 
 
-def _format_figure(metric: Metric, value: float, limit: Limit) -> str:
-    """The figure, with as many decimals as tell it from the bounds beside it."""
-    least, unit = (1, " ms") if metric.milliseconds else (4, "")
-    return f"{value:.{max(choose_decimals(value, bound.value, least) for bound in limit.bounds)}f}{unit}"
+def _name_figure(context: RuleContext, limit: Limit) -> str:
+    return f"{limit.of} of {context.metric}" if limit.of else str(context.metric)
 
 
-def _whole(context: RuleContext, limit: Limit) -> tuple[SliceFigures, ...]:
-    """The same figure of all queries, beside that of a slice."""
-    if not context.slice.conditions:
-        return ()
-    values = context.of(WHOLE).values()
-    return (SliceFigures("all", values.now.size, _figure(values, limit.of or context.metric.aggregate)),)
-
-
-def _figure(values: Values, of: str) -> float | None:
-    if not values.now.size:
-        return None
+def _aggregate(values: Values, of: str) -> float | None:
     percentiles = {"min": "p0", "median": "p50", "max": "p100"}
-    return aggregated(values.now, percentiles.get(of, of))
+    return aggregated(values.now, percentiles.get(of, of)) if values.now.size else None

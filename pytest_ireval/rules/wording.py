@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.results.outcome import QueryChange, SliceFigures
-from pytest_ireval.rules.context import AcceptedChange, RuleContext, Values, Walk, best_of, percent
-from pytest_ireval.rules.evidence import Robustness, left_open_of, robustness_of
+from pytest_ireval.rules.context import AcceptedChange, RuleContext, Values, Walk, best_of
+from pytest_ireval.rules.evidence import RelabeledChange
 from pytest_ireval.rules.question import Question
 from pytest_ireval.statistics.looks import LOOKS
 from pytest_ireval.statistics.resolution import LEVEL
+from pytest_ireval.suite.options import AlwaysEvidenceOptions
 from pytest_ireval.suite.quantities import Tolerance
 from pytest_ireval.text_table import truncate
-from pytest_ireval.words import choose_decimals, format_count, pluralize, round_estimate
+from pytest_ireval.words import choose_decimals, format_count, format_percent, pluralize, round_estimate
 
 
 def on(context: RuleContext) -> str:
@@ -46,7 +47,7 @@ def moved_words(figures: SliceFigures, *, absolute: bool, limit: Tolerance | Non
         allowed = None if limit is None else limit.allowed(figures.baseline or 0.0)
         decimals = choose_decimals(abs(change), allowed, 4)
         return f"{verb} by {abs(change):.{decimals}f}" if abs(change) >= 5e-5 else f"{verb} by {abs(change):.2g}"
-    return f"{verb} {percent(abs(figures.relative), None if limit is None else limit.relative)}"
+    return f"{verb} {format_percent(abs(figures.relative), None if limit is None else limit.relative)}"
 
 
 def fell_words(context: RuleContext, figures: SliceFigures, limit: Tolerance, beside: str) -> str:
@@ -79,7 +80,7 @@ def who_got_worse(context: RuleContext, figures: SliceFigures, worst: _Worst) ->
     share = _share(context, lost) if among else _share_of(worst, figures.worse)
     carry = "carries" if count == 1 else "carry"
     it = "it" if count == 1 else "they"
-    return f"{said}." if share is None else f"{said}; {it} {carry} {percent(share)} of searches."
+    return f"{said}." if share is None else f"{said}; {it} {carry} {format_percent(share)} of searches."
 
 
 def much_worse(context: RuleContext, worst: _Worst, count: int, of: int) -> str:
@@ -87,7 +88,9 @@ def much_worse(context: RuleContext, worst: _Worst, count: int, of: int) -> str:
     if not count:
         return f"None of {queries_of(context, of)} got much worse."
     share = _share_of(worst, count)
-    carried = "" if share is None else f"; {'it carries' if count == 1 else 'they carry'} {percent(share)} of searches"
+    carried = (
+        "" if share is None else f"; {'it carries' if count == 1 else 'they carry'} {format_percent(share)} of searches"
+    )
     return f"{count} of {queries_of(context, of)} got much worse{carried}."
 
 
@@ -150,31 +153,6 @@ def describe_units(question: Question) -> Iterator[str]:
         yield f"{size_words(question)}: variants of one intent count together"
 
 
-def unjudged_words(robustness: Robustness) -> str:
-    """The reason why a fall is uncertain."""
-    them = format_count(robustness.documents, "unjudged document")
-    return f"judgments of {them} could change the verdict: {_without(robustness)}"
-
-
-def _without(robustness: Robustness) -> str:
-    if robustness.condensed_change is None:
-        return "no list has anything else"
-    change = robustness.sign * robustness.condensed_change + 0.0
-    return f"without unjudged documents the change{robustness.left} is {change:+.3f}"
-
-
-def numbers_words(figures: SliceFigures, tests: int) -> Iterator[str]:
-    """The numbers behind a decision, for readers who know statistics."""
-    if figures.p is not None:
-        corrected = ""
-        if figures.adjusted is not None and tests > 1:
-            corrected = f", corrected for {tests} verdicts {p_words(figures.adjusted)}"
-        changed = figures.worse + figures.better
-        yield f"p {p_words(figures.p)}{corrected}; {changed} of {figures.queries} changed"
-    if figures.effective is not None:
-        yield f"weighted by searches: equivalent to {format_count(round(figures.effective), 'query')} of equal weight"
-
-
 LOW_BASELINE = 0.05
 """Below this, a share of the baseline is less than noise."""
 
@@ -187,30 +165,41 @@ def low_baseline_words(question: Question, figures: SliceFigures) -> Iterator[st
         yield f"the baseline is {figures.baseline:.4f}: {noise}"
 
 
-def open_words(question: Question) -> Iterator[str]:
-    """The possible effect of unjudged documents on an observed fall."""
-    left_open = left_open_of(question) if question.context.metric.aggregate == "mean" else None
-    if left_open is not None:
-        yield from bounds_words(robustness_of(question, left_open))
-
-
-def bounds_words(robustness: Robustness) -> Iterator[str]:
+def bounds_words(change: Question, relabeled: RelabeledChange | None) -> Iterator[str]:
     """The least and the most change that judging the unjudged documents could lead to."""
-    about = "" if robustness.exact else "about "
-    low, high = sorted(robustness.sign * each + 0.0 for each in (robustness.worst_change, robustness.best_change))
-    affect, grades = ("affects", "grade it gets") if robustness.documents == 1 else ("affect", "grades they get")
-    below = "" if robustness.below is None else f" (documents below rank {robustness.below} count as judged)"
+    if relabeled is None:
+        return
+    sign, count, exactly = change.context.sign, relabeled.documents, "" if relabeled.exact else "about "
+    low, high = sorted(-sign * end.fall + 0.0 for end in (relabeled.worst, relabeled.best))
+    affect, grades = ("affects", "grade it gets") if count == 1 else ("affect", "grades they get")
+    rank = relabeled.below
+    below = "" if rank is None else f" (documents below rank {rank} count as judged)"
     yield (
-        f"{format_count(robustness.documents, 'unjudged document')} {affect} this figure: the change is between {about}"
-        f"{low:+.3f} and {high:+.3f}, whatever {grades}{below}; {_without(robustness)}"
+        f"{format_count(count, 'unjudged document')} {affect} this figure: the change is between {exactly}"
+        f"{low:+.3f} and {high:+.3f}, whatever {grades}{below}; {condensed_words(change, relabeled)}"
     )
 
 
-def p_words(p: float) -> str:
-    """``.032``, ``.0004``, ``< .0001``."""
-    if p < 1e-4:
-        return "< .0001"
-    return "1" if p >= 0.9995 else f"{p:.{4 if p < 0.001 else 3}f}".lstrip("0")
+def condensed_words(change: Question, relabeled: RelabeledChange) -> str:
+    """``without unjudged documents the change is -0.012``."""
+    condensed, unit = relabeled.condensed, change.context.metric.unit
+    size = condensed.gains.size
+    if not size:
+        return "no list has anything else"
+    left = "" if size == change.gains.size else f" of the {format_count(size, unit)} left"
+    return f"without unjudged documents the change{left} is {-change.context.sign * condensed.fall + 0.0:+.3f}"
+
+
+def few_words(options: AlwaysEvidenceOptions, question: Question) -> str:
+    """The reason why nothing is tested."""
+    size = size_words(question)
+    verb = "is" if question.gains.size == 1 else "are"
+    if question.clusters is not None:
+        worth = "" if question.worth == question.clusters else f", equivalent to {question.worth} of equal weight"
+        return f"{size}{worth}: evidence needs {options.fewest} clusters"
+    if question.worth < question.gains.size:
+        size, verb = f"{size}, weighted equivalent to {question.worth},", "are"
+    return f"{size} {verb} fewer than the {options.fewest} that evidence needs"
 
 
 def drift_words(question: Question, figures: SliceFigures) -> str:
@@ -221,9 +210,8 @@ def drift_words(question: Question, figures: SliceFigures) -> str:
     lost = "lost" if question.context.sign > 0 else "added"
     this = " and this one" if walk.moving else ""
     origin = "" if question.context.baseline is None else question.context.baseline.origin
-    text = (
-        f"Since {origin}, {format_count(len(walk.accepted), 'accepted change')}{this} {lost} {percent(abs(relative))}"
-    )
+    changes, share = format_count(len(walk.accepted), "accepted change"), format_percent(abs(relative))
+    text = f"Since {origin}, {changes}{this} {lost} {share}"
     together = " together" if len(walk.accepted) + walk.moving > 1 else ""
     return f"{text}{together}{_each(question, walk)}."
 
@@ -255,7 +243,9 @@ def drift_facts(question: Question, figures: SliceFigures) -> Iterator[str]:
 def _named(change: AcceptedChange, relative: float) -> str:
     """``2026-03-14 synonyms v2 -0.6%``."""
     sign = "-" if relative < 0 else "+"
-    return f"{' '.join(part for part in (change.date[:10], change.reason) if part)} {sign}{percent(abs(relative))}"
+    return (
+        f"{' '.join(part for part in (change.date[:10], change.reason) if part)} {sign}{format_percent(abs(relative))}"
+    )
 
 
 def too_many_looks(context: RuleContext) -> Iterator[str]:
@@ -263,8 +253,8 @@ def too_many_looks(context: RuleContext) -> Iterator[str]:
     walk = context.walk
     if walk is not None and walk.looks > LOOKS:
         yield (
-            f"this is change {walk.looks} since the anchor: after {LOOKS}, chance turns more than {percent(LEVEL)} "
-            "of neutral series red; pin a new anchor"
+            f"this is change {walk.looks} since the anchor: after {LOOKS}, chance turns more than "
+            f"{format_percent(LEVEL)} of neutral series red; pin a new anchor"
         )
 
 

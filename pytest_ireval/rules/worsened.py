@@ -12,15 +12,15 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import Verdict
-from pytest_ireval.rules.by_evidence import few_words, undecided
-from pytest_ireval.rules.context import RuleContext, RuleResult, percent
-from pytest_ireval.rules.evidence import factor_of, for_looks, left_open_of
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.evidence import Decision, correction_factor, decide, look_factor
 from pytest_ireval.rules.question import Question, figures_of
+from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import (
+    few_words,
     look_words,
     much_worse,
     on,
-    p_words,
     queries_of,
     size_words,
     too_many_looks,
@@ -30,10 +30,10 @@ from pytest_ireval.rules.wording import (
 from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.resolution import LEVEL
-from pytest_ireval.statistics.sign_flip import NetSevere, net_severe
+from pytest_ireval.statistics.sign_flip import net_severe
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import MORE, EvidenceOptions, Looser
-from pytest_ireval.words import format_count, round_estimate
+from pytest_ireval.words import format_count, format_p, format_percent, round_estimate
 
 ROUNDING = 2e-12
 """A loss beyond the allowed one by less than this is rounding: twice a tie."""
@@ -93,65 +93,90 @@ class Tail(NamedTuple):
         return upper_limit(self.losses * self.worth / self.queries, self.worth)
 
 
-def _p_of_worsened(options: WorsenedOptions, context: RuleContext) -> float | None:
+class _Details(NamedTuple):
+    change: Question
+    tail: Tail
+    decision: Decision
+    factor: float
+    """It corrects the p for the suite's other verdicts."""
+
+
+def _describe(options: WorsenedOptions, context: RuleContext, result: RuleResult) -> str:
+    """``5 of 99 queries lose more than 0.1 of nDCG@10 (5.05%, at most 5%, 0 gain as much, …): inconclusive, as …``."""
+    change, tail, decision, factor = result.details
+    at_most, gain = options.at_most, "gain" if context.sign > 0 else "lose"
+    limits = []
+    if at_most is not None:
+        if at_most.share is not None and tail.losses:
+            limits.append(format_percent(tail.losses / tail.queries, at_most.share))
+        limits.append(f"at most {at_most}")
+    if at_most is None or (options.by_evidence and decision.verdict != "pass"):
+        limits.append(f"{tail.gains} {gain} as much")
+    if decision.significant:
+        limits.append("statistically significant")
+    lose = f"{'lose' if context.sign > 0 else 'gain'}{'s' if tail.losses == 1 else ''}"
+    text = (
+        f"{queries_of(context, tail.losses)} of {tail.queries} {lose} more than {options.by_more_than:g} of "
+        f"{context.metric}{on(context)} ({', '.join(limits)})"
+    )
+    if decision.doubt == "chance":
+        text += (
+            f": {few_words(options, change) if tail.worth < options.fewest else _needed_words(change, tail, factor)}"
+        )
+    elif decision.doubt == "judgments":
+        documents = format_count(decision.relabeled.documents, "unjudged document")
+        left = queries_of(context, _count_tail(options, decision.relabeled.best).losses)
+        text += f": inconclusive, as judgments of {documents} could change the verdict: at best {left} would be left"
+    if decision.is_forced:
+        text += "; on_inconclusive: fail"
+    elif decision.doubt == "chance":
+        text += worst_words(context, result.queries)
+    return text
+
+
+def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
     """The p of the surplus of losses over gains, if evidence decides."""
     if not options.by_evidence:
         return None
-    question = Question(context, context.paired())
-    tail = _tail(options, question)
-    return None if tail.worth < options.fewest else min(1.0, tail.p * for_looks(options, context))
+    tail = _count_tail(options, Question(context, context.paired()))
+    return None if tail.worth < options.fewest else min(1.0, tail.p * look_factor(options, context))
 
 
-@rule(name="worsened", options=WorsenedOptions, compares=True, tested=_p_of_worsened)
+@rule(name="worsened", options=WorsenedOptions, describe=_describe, compares=True, p_value=_p_value)
 def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries drop by more than a threshold."""
-    question = Question(context, context.paired())
-    tail = _tail(options, question)
-    factor = factor_of(options, context, tail.p)
-    decision = _decide(options, question, factor)
-    failed = decision.verdict == "fail"
-    worst = worst_changes(context, question.values, failed=decision.verdict != "pass", least=options.by_more_than)
-    verb = ("loses" if tail.losses == 1 else "lose") if context.sign > 0 else ("gains" if tail.losses == 1 else "gain")
+    change = Question(context, context.paired())
+    tail = _count_tail(options, change)
+    factor = correction_factor(options, context, tail.p)
+    if options.by_evidence:
+        decision = decide(options, change, lambda other: _check_tail(options, other, factor))
+    else:
+        decision = Decision(_check_tail(options, change, factor))
+    worst = worst_changes(context, change.values, failed=decision.verdict != "pass", least=options.by_more_than)
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
-    too_many = too_many_looks(context) if options.by_evidence else ()
-    settling = worst_words(context, worst.queries) if decision.settled_by_queries else ""
     return RuleResult(
         decision.verdict,
-        f"{queries_of(context, tail.losses)} of {tail.queries} {verb} more than {options.by_more_than:g} of "
-        f"{context.metric}"
-        f"{on(context)} ({_limit_words(options, context, tail, decision)}){decision.because}{settling}",
-        much_worse(context, worst, tail.losses, tail.queries),
-        figures=(replace(figures_of(question), over=failed),),
+        figures=(replace(figures_of(change), over=decision.verdict == "fail"),),
         queries=worst.queries,
         more_queries=worst.more,
-        facts=tuple(too_many),
-        warning=decision.warning,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
-        statistics=tuple(_statistics(options, context, tail)),
+        sentence=much_worse(context, worst, tail.losses, tail.queries),
+        notes=tuple(too_many_looks(context)) if options.by_evidence else (),
+        statistics=tuple(_list_statistics(options, context, tail)),
+        warning=decision.verdict == "inconclusive",
+        details=_Details(change, tail, decision, factor),
     )
 
 
-class _Decision(NamedTuple):
-    verdict: Verdict
-    because: str = ""
-    """The reason in words, where the verdict is not that of the numbers."""
-    warning: bool = False
-    settled_by_queries: bool = False
-    """True if it is inconclusive, and more queries would settle it."""
-    significant: bool = False
-    """True if chance is ruled out."""
-
-
-def _tail(options: WorsenedOptions, question: Question) -> Tail:
-    clusters = question.cluster_of
-    found: NetSevere = net_severe(question.gains, options.by_more_than + ROUNDING, clusters)
-    size = int(question.gains.size)
+def _count_tail(options: WorsenedOptions, change: Question) -> Tail:
+    clusters = change.cluster_of
+    found = net_severe(change.gains, options.by_more_than + ROUNDING, clusters)
+    size = int(change.gains.size)
     return Tail(found.losses, found.gains, found.p, size, weighting(None, size, clusters).effective)
 
 
-def _verdict_on_tail(options: WorsenedOptions, question: Question, factor: float) -> Verdict:
-    """The verdict by the present judgments alone; ``factor`` corrects the p for the suite's other verdicts."""
-    tail = _tail(options, question)
+def _check_tail(options: WorsenedOptions, change: Question, factor: float) -> Verdict:
+    tail = _count_tail(options, change)
     allowed = float(tail.gains) if options.at_most is None else options.at_most.of(tail.queries)
     if tail.losses <= allowed + 1e-9:  # a share of a number may be off by rounding
         return "pass"
@@ -161,48 +186,13 @@ def _verdict_on_tail(options: WorsenedOptions, question: Question, factor: float
     return "fail" if significant else "inconclusive"
 
 
-def _limit_words(options: WorsenedOptions, context: RuleContext, tail: Tail, decision: _Decision) -> str:
-    """``at most 2``, ``5.04%, at most 5%, 0 gain as much, statistically significant``."""
-    at_most, gained = options.at_most, f"{tail.gains} {'gain' if context.sign > 0 else 'lose'} as much"
-    said = []
-    if at_most is not None:
-        if at_most.share is not None and tail.losses:
-            said.append(percent(tail.losses / tail.queries, at_most.share))
-        said.append(f"at most {at_most}")
-    if at_most is None or (options.by_evidence and decision.verdict != "pass"):
-        said.append(gained)
-    return ", ".join([*said, *(["statistically significant"] if decision.significant else [])])
-
-
-def _decide(options: WorsenedOptions, question: Question, factor: float) -> _Decision:
-    """The verdict; a failure by evidence that judgments of unjudged documents could undo is inconclusive."""
-    verdict = _verdict_on_tail(options, question, factor)
-    if verdict == "pass" or not options.by_evidence:
-        return _Decision(verdict)
-    tail = _tail(options, question)
-    if verdict == "inconclusive":
-        settled = undecided(options)
-        enough = tail.worth >= options.fewest
-        words = _needed_words(question, tail, factor) if enough else few_words(options, question)
-        return _Decision(settled.verdict, f": {words}{settled.because}", settled.warning, settled.warning)
-    left_open = None if options.on_inconclusive == "fail" else left_open_of(question)
-    if left_open is None or left_open.confirmed(
-        options.fewest, lambda other: _verdict_on_tail(options, other, factor) == "fail"
-    ):
-        return _Decision("fail", significant=True)
-    them = format_count(left_open.documents, "unjudged document")
-    left = queries_of(question.context, _tail(options, left_open.best).losses)
-    because = f"inconclusive, as judgments of {them} could change the verdict: at best {left} would be left"
-    return _Decision("inconclusive", f": {because}", warning=True, significant=True)
-
-
 MOST_TIMES = 1000
 """A number of queries beyond so many times the present one is not worth being named."""
 
 
-def _needed_words(question: Question, tail: Tail, factor: float) -> str:
+def _needed_words(change: Question, tail: Tail, factor: float) -> str:
     """``50 queries cannot tell this from chance; 70 would``, if more of them lost and gained in proportion."""
-    text = f"{size_words(question)} cannot tell this from chance"
+    text = f"{size_words(change)} cannot tell this from chance"
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)
         if factor * heads_at_most(gains, losses + gains) < LEVEL:
@@ -210,14 +200,14 @@ def _needed_words(question: Question, tail: Tail, factor: float) -> str:
     return text
 
 
-def _statistics(options: WorsenedOptions, context: RuleContext, tail: Tail) -> Iterator[str]:
+def _list_statistics(options: WorsenedOptions, context: RuleContext, tail: Tail) -> Iterator[str]:
     if not tail.queries:
         return
     verb = "lose" if context.sign > 0 else "gain"
-    yield f"with 95% confidence, at most {percent(tail.most)} of all such queries {verb} as much"
+    yield f"with 95% confidence, at most {format_percent(tail.most)} of all such queries {verb} as much"
     if options.by_evidence:
         corrected = ""
         if context.adjusted and context.tests > 1:
-            corrected = f", corrected for {context.tests} verdicts {p_words(context.adjusted)}"
-        yield f"p {p_words(tail.p)}{corrected}"
+            corrected = f", corrected for {context.tests} verdicts {format_p(context.adjusted)}"
+        yield f"p {format_p(tail.p)}{corrected}"
         yield from look_words(context)

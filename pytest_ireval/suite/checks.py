@@ -98,7 +98,7 @@ def _check_judgments(given: Given) -> Iterator[Problem]:
 
 def _needs_judgments(rule: RuleAsked) -> bool:
     metrics = [part.metric for part in rule.parts]
-    return rule.kind.judged and not (metrics and all(metric and not metric.judged for metric in metrics))
+    return rule.kind.needs_judgments and not (metrics and all(metric and not metric.judged for metric in metrics))
 
 
 def _check_columns(given: Given) -> Iterator[Problem]:
@@ -121,7 +121,7 @@ def _check_columns(given: Given) -> Iterator[Problem]:
 def _check_slices(given: Given) -> Iterator[Problem]:
     for number, rule in enumerate(given.keys.rules):
         for key in ("where", "per"):
-            if not rule.kind.slices and getattr(rule.options, key):
+            if not rule.kind.allows_slices and getattr(rule.options, key):
                 complaint = f"{rule.kind.name} is about single queries: {key} has no effect in this rule"
                 yield given.problem_of_rule(number, complaint, key)
 

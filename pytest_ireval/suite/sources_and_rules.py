@@ -101,7 +101,9 @@ def read_rule(value: Any, info: ValidationInfo) -> RuleAsked:
     metrics = [part.metric for part in parts]
     if not kind.compares and metrics and all(metric is not None and "reference" in metric.needs for metric in metrics):
         judged = any(metric is not None and metric.reads_judgments for metric in metrics)
-        kind = replace(kind, compares=True, lists=True, judged=judged)  # it looks at the baseline, as its metrics do
+        kind = replace(
+            kind, compares=True, compares_lists=True, needs_judgments=judged
+        )  # it looks at the baseline, as its metrics do
     return RuleAsked(kind, options, place_of(key), parts, places)
 
 

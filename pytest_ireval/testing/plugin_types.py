@@ -53,7 +53,7 @@ def seen_from(
     *,
     metric: str | Metric,
     columns: Mapping[str, Mapping[str, str]] | None = None,
-    asked: Any = None,
+    item: Any = None,
 ) -> RuleContext:
     """The view of a rule, made of plain Python: grades and lists by query; ``columns`` have a value for each query.
 
@@ -75,7 +75,7 @@ def seen_from(
         if each is not None
     ]
     reference = sides[1] if len(sides) > 1 else None
-    context = RuleContext(population, sides[0], reference, Part(metric=one, asked=asked))
+    context = RuleContext(population, sides[0], reference, Part(metric=one, item=item))
     look = unjudged_of(suite, gathered, sides[0])
     return context if reference is None else replace(context, unjudged=partial(look, reference))
 

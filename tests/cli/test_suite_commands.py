@@ -130,7 +130,7 @@ def test_odd_ids_and_names_of_formats_survive(ireval, folder):
     )
 
     suite = load_suite(folder / "odd.yaml", environment={})
-    expected = [(part.asked.query, part.asked.document) for part in suite.rules[-1].parts]
+    expected = [(part.item.query, part.item.document) for part in suite.rules[-1].parts]
     assert expected == [("007", "no"), ("a: b", "${X}"), ("q#", '"')]
     assert (suite.queries.format, suite.source.options.format) == ("json", "json")
     assert yaml.safe_load((folder / "odd.yaml").read_text())["rules"][1]["expect"][0]["query"] == "007"

@@ -169,7 +169,7 @@ from pytest_ireval import hookimpl, rule
 from pytest_ireval.options import RuleOptions
 from pytest_ireval.errors import BaselineError, BaselineMisfitError
 
-@rule(name="odd", options=RuleOptions, compares=True)
+@rule(name="odd", options=RuleOptions, describe=str, compares=True)
 def odd(options, seen):
     '''Raises.'''
     raise {raises}

@@ -29,9 +29,9 @@ def act(way):
         raise BaseException("odd")
     if way == "end":
         pytest.exit("over", returncode=0)
-    return RuleResult("skipped", "a verdict of its own")
+    return RuleResult("skipped")
 
-@rule(name="odd", options=RuleOptions)
+@rule(name="odd", options=RuleOptions, describe=str)
 def odd(options, context):
     '''Raises.'''
     return act(options.name)
@@ -41,11 +41,11 @@ class Skipping(RuleOptions):
     def skip(self):
         act("skip")
 
-@rule(name="skips_its_parts", options=RuleOptions, parts=lambda options: act("skip"))
+@rule(name="skips_its_parts", options=RuleOptions, describe=str, parts=lambda options: act("skip"))
 def skips_its_parts(options, context):
     '''Never asked.'''
 
-@rule(name="skips_its_options", options=Skipping)
+@rule(name="skips_its_options", options=Skipping, describe=str)
 def skips_its_options(options, context):
     '''Never asked.'''
 

@@ -23,7 +23,11 @@ class OddOptions(RuleOptions):
     pass
 
 
-@rule(name="odd", options=OddOptions)
+def describe(options, context, result):
+    return {sentence}
+
+
+@rule(name="odd", options=OddOptions, describe=describe)
 def odd(options, context):
     '''Says what is asked for.'''
     return {ruling}
@@ -44,8 +48,8 @@ def odd(shop):
     for name in ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml"):
         (shop.path / name).rename(folder / name)
 
-    def run(ruling, *arguments):
-        (folder / "conftest.py").write_text(RULES.replace("{ruling}", ruling))
+    def run(ruling, *arguments, sentence="'fine'"):
+        (folder / "conftest.py").write_text(RULES.replace("{ruling}", ruling).replace("{sentence}", sentence))
         result = shop.run("--ireval-update-new", *arguments)
         (suite,) = shop.results()["suites"]
         return result, next(each for each in suite["outcomes"] if each["kind"] == "odd")
@@ -60,7 +64,9 @@ def test_texts_and_numbers_of_any_class_are_texts_and_numbers(odd, arguments):
 
     numbers = "{'a': Decimal('1.5'), 'b': np.float32(2), 3: 4}"
     result, outcome = odd(
-        f"RuleResult(Told.GREEN, Own('fine'), facts=(each for each in [Own('a')]), numbers={numbers})", *arguments
+        f"RuleResult(Told.GREEN, notes=(each for each in [Own('a')]), numbers={numbers})",
+        *arguments,
+        sentence="Own('fine')",
     )
 
     assert (result.ret, outcome["verdict"], outcome["headline"]) == (0, "pass", "fine"), result.stdout.str()
@@ -70,8 +76,8 @@ def test_texts_and_numbers_of_any_class_are_texts_and_numbers(odd, arguments):
 @pytest.mark.parametrize(
     ("ruling", "complaint"),
     [
-        ("RuleResult('pass', 'fine', numbers={'a': float('nan')})", "numbers > a: expected a number, found nan"),
-        ("RuleResult('pass', 'fine', figures=('x',))", "'str' object has no attribute 'slice'"),
+        ("RuleResult('pass', numbers={'a': float('nan')})", "numbers > a: expected a number, found nan"),
+        ("RuleResult('pass', figures=('x',))", "'str' object has no attribute 'slice'"),
     ],
 )
 def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, ruling, complaint):
@@ -98,10 +104,14 @@ def p(options, context):
     {body}
 
 
-@rule(name="loss", options=LossOptions, compares=True, tested=p)
+def describe(options, context, result):
+    return f"p {{context.adjusted}} of {{context.tests}}"
+
+
+@rule(name="loss", options=LossOptions, describe=describe, compares=True, p_value=p)
 def loss(options, context):
     '''Shows its p.'''
-    return RuleResult("pass", f"p {{context.adjusted}} of {{context.tests}}")
+    return RuleResult("pass")
 
 
 @hookimpl
@@ -138,5 +148,20 @@ def test_what_a_plugins_rule_raises_is_shown_with_its_line(odd):
     result, outcome = odd("np.array([[1.0]]) @ np.ones(3)")
 
     assert outcome["headline"].startswith("rule odd of below/conftest.py raised ValueError: matmul")
-    assert outcome["facts"] == ["at below/conftest.py:24, in odd"]
-    assert "at below/conftest.py:24, in odd" in result.stdout.str()
+    assert outcome["facts"] == ["at below/conftest.py:28, in odd"]
+    assert "at below/conftest.py:28, in odd" in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "headline"),
+    [
+        ("{}['metric']", "raised KeyError: 'metric'"),
+        ("b'fine'", "described its result as b'fine'; it returns a sentence"),
+        ("' '", "described its result as ' '; it returns a sentence"),
+    ],
+)
+def test_a_rule_that_cannot_describe_its_result_is_an_error_of_the_rule(odd, sentence, headline):
+    result, outcome = odd("RuleResult('pass')", sentence=sentence)
+
+    assert (result.ret, outcome["verdict"]) == (1, "error")
+    assert outcome["headline"] == f"rule odd of below/conftest.py {headline}"

@@ -132,10 +132,12 @@ def vault(options, request):
     return Answer(request.folder / options.vault, fields={f"{query}-d0": fields for query in request.queries.ids})
 class GuardOptions(RuleOptions):
     key: SecretText
-@rule(name="guard", options=GuardOptions, judged=False)
+def describe(options, context, result):
+    return f"asked with {options.key}"
+@rule(name="guard", options=GuardOptions, describe=describe, needs_judgments=False)
 def guard(options, context):
     '''Asks a service.'''
-    return RuleResult("pass", f"asked with {options.key}", f"{options.key}!", facts=(f"key {options.key}",))
+    return RuleResult("pass", sentence=f"{options.key}!", notes=(f"key {options.key}",))
 @hookimpl
 def ireval_sources():
     return [vault]

@@ -424,7 +424,7 @@ class FreshOptions(RuleOptions):
     pass
 
 
-@rule(name="fresh", options=FreshOptions)
+@rule(name="fresh", options=FreshOptions, describe=str)
 def fresh(options, context):
     """Nothing is old."""
 

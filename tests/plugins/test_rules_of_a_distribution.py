@@ -32,12 +32,16 @@ def p_of_slack(options, context):
     return evidence(context).p_worse if options.by_evidence else None
 
 
-@rule(name="slack", options=SlackOptions, compares=True, tested=p_of_slack)
+def describe_slack(options, context, result):
+    return f"{context.metric} moved by {result.figures[0].change:+.4f}"
+
+
+@rule(name="slack", options=SlackOptions, describe=describe_slack, compares=True, p_value=p_of_slack)
 def slack(options, context):
     """A rule of somebody else."""
     line = slice_figures(options, context)
     failed = context.adjusted < 0.05 if options.by_evidence else -line.change > line.tolerance
-    return RuleResult("fail" if failed else "pass", f"{context.metric} moved by {line.change:+.4f}", figures=(line,))
+    return RuleResult("fail" if failed else "pass", figures=(line,))
 
 
 @hookimpl

@@ -49,16 +49,20 @@ def p_of_few(options: FewOptions, context: RuleContext) -> float | None:
     return None
 
 
-@rule(name="few", options=FewOptions, tested=p_of_few)
+def describe_few(options: FewOptions, context: RuleContext, result: RuleResult) -> str:
+    return f"{options.at_most} of {context.slice}: {result.verdict}"
+
+
+@rule(name="few", options=FewOptions, describe=describe_few, p_value=p_of_few)
 def few(options: FewOptions, context: RuleContext) -> RuleResult:
     """A rule."""
-    return RuleResult("pass", f"{options.at_most} of {context.slice}")
+    return RuleResult("pass")
 
 
-@rule(name="bare", options=RuleOptions)
+@rule(name="bare", options=RuleOptions, describe=lambda options, context, result: "fine")
 def without_types(options, context):  # type: ignore[no-untyped-def]
     """A rule."""
-    return RuleResult("pass", "fine")
+    return RuleResult("pass")
 
 
 @source(name="shop", options=ShopOptions)
@@ -90,8 +94,9 @@ assert_type(sold_out, DiagnosisKind)
 assert_type(zero @ 5, Metric)
 assert_type(first, Metric)
 
-rule(name="few", options=FewOptions, tested=lambda options, context: options.at_least)  # type: ignore[attr-defined]
-rule(name="few", options=ShopOptions)  # type: ignore[type-var]
+rule(name="few", options=FewOptions, describe=lambda options, context, result: options.at_least)  # type: ignore[attr-defined]
+rule(name="few", options=ShopOptions, describe=lambda *_: "fine")  # type: ignore[type-var]
+rule(name="few", options=FewOptions, describe=lambda *_: 3)  # type: ignore[arg-type]
 metric(name="Zero", directoin="lower")  # type: ignore[call-arg]
 metric(name="Zero", direction="up")  # type: ignore[arg-type]
 per_query_metric(name="First", needs=("colour",))  # type: ignore[arg-type]
@@ -103,13 +108,13 @@ def kinds_keep_the_types_of_their_functions(options: FewOptions, context: RuleCo
     ireval_run_ended(context, None)  # type: ignore[arg-type]
 
 
-@rule(name="other", options=FewOptions)  # type: ignore[arg-type]
+@rule(name="other", options=FewOptions, describe=describe_few)  # type: ignore[arg-type]
 def of_other_options(options: ShopOptions, context: RuleContext) -> RuleResult:
     """A rule of the options of a source."""
-    return RuleResult("pass", options.shop)
+    return RuleResult("fail" if options.shop else "pass")
 
 
-@rule(name="none", options=FewOptions)  # type: ignore[arg-type]
+@rule(name="none", options=FewOptions, describe=describe_few)  # type: ignore[arg-type]
 def without_a_ruling(options: FewOptions, context: RuleContext) -> bool:
     """A rule that returns something else."""
     return True

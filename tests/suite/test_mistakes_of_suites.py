@@ -112,7 +112,7 @@ def test_a_plugin_whose_options_raise_is_named(mistakes, registry):
         def _break(cls, data):
             raise KeyError("oops")
 
-    @rule(name="broken", options=BrokenOptions)
+    @rule(name="broken", options=BrokenOptions, describe=str)
     def broken(options, seen):
         """Never right."""
 
@@ -134,7 +134,7 @@ class DefaultOptions(RuleOptions):
 
 
 def rule_with(options):
-    @rule(name="waits", options=options, judged=False)
+    @rule(name="waits", options=options, describe=str, needs_judgments=False)
     def waits(options, seen):
         """Waits."""
 
@@ -184,7 +184,7 @@ def test_types_of_other_people_are_explained_too(mistakes, registry):
         limit: int
         names: list[str] = []
 
-    @rule(name="plain", options=PlainOptions, judged=False)
+    @rule(name="plain", options=PlainOptions, describe=str, needs_judgments=False)
     def plain(options, seen):
         """Plain types."""
 
@@ -213,9 +213,18 @@ def documented(*_):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: rule(name="Fresh Rule", options=Own)(documented), "'Fresh Rule' cannot be a key of a suite"),
-        (lambda: rule(name="fresh", options=dict)(documented), "fresh: options=<class 'dict'> is not a subclass of"),
-        (lambda: rule(name="fresh", options=Own)(lambda *_: None), "fresh: its function needs a docstring"),
+        (
+            lambda: rule(name="Fresh Rule", options=Own, describe=str)(documented),
+            "'Fresh Rule' cannot be a key of a suite",
+        ),
+        (
+            lambda: rule(name="fresh", options=dict, describe=str)(documented),
+            "fresh: options=<class 'dict'> is not a subclass of",
+        ),
+        (
+            lambda: rule(name="fresh", options=Own, describe=str)(lambda *_: None),
+            "fresh: its function needs a docstring",
+        ),
         (lambda: source(name="shop", options=OwnSource)(documented), "source 'shop': its options need a field 'shop'"),
         (lambda: diagnosis(name="Fresh-cause")(documented), "'Fresh-cause' cannot be the name of a diagnosis"),
     ],

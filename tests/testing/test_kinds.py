@@ -30,9 +30,9 @@ class LossOptions(ComparingOptions):
 def loss(judge):
     def judged(options, context):
         """A rule about gains."""
-        return RuleResult("fail" if judge(context.sign * context.paired().gain) else "pass", "said")
+        return RuleResult("fail" if judge(context.sign * context.paired().gain) else "pass")
 
-    return rule(name="loss", options=LossOptions, compares=True)(judged)
+    return rule(name="loss", options=LossOptions, describe=lambda *_: "said", compares=True)(judged)
 
 
 known = set()
@@ -87,7 +87,9 @@ def judge_nothing(options, context):
 
 def test_what_the_code_of_an_author_raises_is_evidence_with_its_line():
     with pytest.raises(PluginError) as caught:
-        check_rule(rule(name="loss", options=Careless, compares=True)(judge_nothing), {"metric": "nDCG@10"})
+        check_rule(
+            rule(name="loss", options=Careless, describe=str, compares=True)(judge_nothing), {"metric": "nDCG@10"}
+        )
 
     shown = re.sub(r"at \S+(test_kinds\.py):\d+", r"at \1", str(caught.value))
     assert "\n  it raised ZeroDivisionError: division by zero\n    at test_kinds.py, in facts\n" in shown

@@ -18,16 +18,21 @@ def parts(_options: NoneBadFirstOptions) -> list[Part]:
     return [Part(metric=first_bad)]
 
 
-@rule(name="none_bad_first", options=NoneBadFirstOptions, parts=parts)
+def describe(options: NoneBadFirstOptions, context: RuleContext, result: RuleResult) -> str:
+    """The sentence that pytest and the reports show."""
+    bad = f"{result.numbers['bad']:g} of {context.values().now.size} queries of {context.slice}"
+    return f"{bad} show a bad document first (at most {options.at_most:g})"
+
+
+@rule(name="none_bad_first", options=NoneBadFirstOptions, describe=describe, parts=parts)
 def none_bad_first(options: NoneBadFirstOptions, context: RuleContext) -> RuleResult:
     """No query shows a document first that is judged not relevant."""
     values = context.values()
     bad = [row for row, value in enumerate(values.now) if value == 0]
-    counts = f"{len(bad)} of {len(values.now)} queries of {context.slice}"
     return RuleResult(
         "pass" if len(bad) <= options.at_most else "fail",
-        f"{counts} show a bad document first (at most {options.at_most:g})",
         queries=context.changes(values, bad[:3]),
+        numbers={"bad": len(bad)},
     )
 
 

@@ -88,7 +88,7 @@ def _references(stage: Stage, material: Material) -> Iterator[Side]:
 def swappable(stage: Stage) -> tuple[Check, ...]:
     """Rules that compare values; swapping the sides of lists does not change the result of a comparison of lists."""
     kinds = ((check, check.asked.kind) for check in stage.checks if check.asked)
-    return tuple(check for check, kind in kinds if kind.compares and not kind.lists)
+    return tuple(check for check, kind in kinds if kind.compares and not kind.compares_lists)
 
 
 def false_alarms(stage: Stage, material: Material, trials: int, progress: Progress = SILENT) -> tuple[FalseAlarms, ...]:
@@ -312,7 +312,7 @@ def _with_file(stage: Stage, path: Path, progress: Progress) -> Material:
 
 
 def _notes(stage: Stage) -> Iterator[str]:
-    lists = [check.id for check in stage.checks if check.asked and check.asked.kind.lists]
+    lists = [check.id for check in stage.checks if check.asked and check.asked.kind.compares_lists]
     if lists:
         yield f"{', '.join(lists)}: these rules compare lists; swapping the sides does not test their false alarms"
     lenient = [check.id for check in stage.checks if check.only_warns]

@@ -22,7 +22,12 @@ class GainedOptions(ComparingOptions):
     at_least: AmountText
 
 
-@rule(name="gained", options=GainedOptions, compares=True)
+def describe_gained(options, context, result):
+    better, queries = result.numbers["better"], context.paired().gain.size
+    return f"{better} of {queries} queries gained {context.metric} on {context.slice} (at least {options.at_least})"
+
+
+@rule(name="gained", options=GainedOptions, describe=describe_gained, compares=True)
 def gained(options, context):
     """At least this number of queries gets better."""
     values = context.paired()
@@ -31,8 +36,6 @@ def gained(options, context):
     lowest = np.argsort(context.sign * values.gain, kind="stable")[:3]
     return Result(
         "pass" if better >= wanted else "fail",
-        f"{better} of {values.gain.size} queries gained {context.metric} on {context.slice} "
-        f"(at least {options.at_least})",
         queries=context.changes(values, lowest.tolist()),
         numbers={"better": better},
     )
