@@ -9,7 +9,8 @@ import click
 from pytest_ireval.cli.options import registry_at, suites_option
 from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.pytest_plugin.files import TO_JUDGE, RunFiles, kept, templates_of
+from pytest_ireval.pytest_plugin.report_files import TO_JUDGE, ReportFiles, keep_grades
+from pytest_ireval.pytest_plugin.sections import make_section_templates
 from pytest_ireval.report.data_files import RESULTS, recorded_run
 from pytest_ireval.report.summary_table import section_warnings
 from pytest_ireval.report.templates import check_sections
@@ -34,11 +35,11 @@ def command(results: Path, to: Path | None, suites: Path | None) -> None:
     also of the conftest.py files that serve that folder.
     """
     path = (results / RESULTS if results.is_dir() else results).absolute()
-    templates = templates_of(registry_at(suites).sections.values())
+    templates = make_section_templates(registry_at(suites).sections.values())
     run = check_sections(recorded_run(results), templates)
-    files = RunFiles(path.parent, Path.cwd(), templates=templates)
+    files = ReportFiles(path.parent, Path.cwd(), templates=templates)
     target = path.parent if to is None else to
-    for name, text in files.redrawn(run).items():
+    for name, text in files.format_derived_files(run).items():
         _write(target / name, text)
     for warning in section_warnings(run):
         click.echo(escape_unprintable(warning), err=True)
@@ -48,7 +49,7 @@ def _write(path: Path, text: str) -> None:
     """Write the file as the run would have written it; an empty one is removed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.name == TO_JUDGE and (moved := kept(path)):
+        if path.name == TO_JUDGE and (moved := keep_grades(path)):
             click.echo(f"kept: {_shown(moved)}, the grades from {TO_JUDGE}")
         if not text:
             path.unlink(missing_ok=True)

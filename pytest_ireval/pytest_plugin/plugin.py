@@ -1,4 +1,17 @@
-"""The part that every pytest run imports: options and fixture, and nothing heavy before they are used."""
+"""The options and the fixture of pytest-ireval. Every pytest run imports this file, so it imports nothing heavy.
+
+With ``--ireval``, ``start_session`` (start.py) registers what does the work, each as a pytest plugin:
+
+* ``PluginCollector`` (run_plugins.py) takes our hooks from the modules that pytest registers, and fills the header.
+* ``EvaluationSession`` (session.py) collects suites, and deselects those that no change concerns. Its nodes are in
+  items.py; ``SuiteRun`` (suite_run.py) evaluates a suite when its first item is run.
+* ``GateRecorder`` (python_gates.py) adds the suites that a Python test has gated to the report of that test.
+* ``SecretFilter`` (secret_filter.py) hides secrets in reports.
+* ``WorkerSetup`` (workers.py), with pytest-xdist only, gives each worker the folder that the processes share.
+* ``RunEnd`` (finish.py) counts reports of tests; at the end it accepts baselines, writes the report, and sets the exit
+  status.
+* ``TerminalSummary`` (terminal.py) shows the failures of a suite as one block, and the summary.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +24,10 @@ if TYPE_CHECKING:
     from pytest_ireval.pytest_plugin.fixture import Gatekeeper
 
 
-SUITE_NAMES = (".ireval.yaml", ".ireval.yml")
+SUITE_SUFFIXES = (".ireval.yaml", ".ireval.yml")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The flag and its options."""
     group = parser.getgroup("ireval", "search-ranking evaluation")
     group.addoption("--ireval", action="store_true", help="run the gate: each verdict of a YAML suite is a test")
     group.addoption("--ireval-update", action="store_true", help="accept what this run measures as the new baselines")
@@ -46,39 +58,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Remove the results of an earlier run first: a conftest.py that cannot be imported ends the run after this."""
+    """Discard the report of an earlier run first: a conftest.py that cannot be imported ends the run after this."""
     if early_config.known_args_namespace.ireval and "PYTEST_XDIST_WORKER" not in os.environ:  # workers write nothing
-        from pytest_ireval.pytest_plugin.imports import without_assertion_rewriting
+        from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
 
-        with without_assertion_rewriting(early_config):
-            from pytest_ireval.pytest_plugin.files import begin
+        with suspend_assertion_rewriting(early_config):
+            from pytest_ireval.pytest_plugin.report_files import discard_earlier_report
 
-            begin(early_config, early_config.known_args_namespace)
+            discard_earlier_report(early_config, early_config.known_args_namespace)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker; and the session, if the flag is given."""
     config.addinivalue_line("markers", "ireval: a rule of an evaluation suite")
     if config.getoption("ireval") or config.getini("ireval"):
-        from pytest_ireval.pytest_plugin.imports import without_assertion_rewriting
+        from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
 
-        with without_assertion_rewriting(config):
-            from pytest_ireval.pytest_plugin.session import start
+        with suspend_assertion_rewriting(config):
+            from pytest_ireval.pytest_plugin.start import start_session
 
-            start(config)
+            start_session(config)
     elif any(config.getoption(option) for option in ("ireval_update", "ireval_update_new", "ireval_force")):
         raise pytest.UsageError("--ireval-update and the other options for accepting need --ireval")
     elif config.getoption("ireval_changed_since") is not None:
         raise pytest.UsageError("--ireval-changed-since needs --ireval")
     elif config.args_source == config.ArgsSource.ARGS:
         for argument in config.args:
-            if argument.partition("::")[0].endswith(SUITE_NAMES):
+            if argument.partition("::")[0].endswith(SUITE_SUFFIXES):
                 raise pytest.UsageError(f"{argument} is a suite: add --ireval, or ireval = true to the ini file")
 
 
 @pytest.fixture
 def ireval(request: pytest.FixtureRequest) -> Gatekeeper:
     """``ireval.check("suite.yaml")``, ``.gate``, ``.gates``, ``.evaluate``; paths are relative to the test's file."""
-    from pytest_ireval.pytest_plugin.fixture import gatekeeper
+    from pytest_ireval.pytest_plugin.fixture import make_gatekeeper
 
-    return gatekeeper(request)
+    return make_gatekeeper(request)

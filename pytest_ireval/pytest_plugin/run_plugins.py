@@ -6,99 +6,101 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import pytest
 
 from pytest_ireval.errors import IrevalError, PluginError, one_line, raised
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.conftests import MENTIONED, conftests_for, imported
+from pytest_ireval.plugins.conftests import conftests_for, imported
 from pytest_ireval.plugins.registry import Plugins, Registry
 
 Answer = TypeVar("Answer")
 
 
+class BrokenPlugin(NamedTuple):
+    folder: Path | None
+    """The folder of a broken conftest.py; None for a plugin that serves the whole run."""
+    message: str
+
+
 class RunPlugins:
-    """Adopts modules as pytest finds them; knows what a file may use."""
+    """The modules with hooks of ours, and the registry of each file: what it may use."""
 
     def __init__(self, root: Path, without: Sequence[str] = ()) -> None:
         self.root = root
         """Files are named from here: a baseline must not show the machine it was made on."""
         self.plugins = Plugins()
         self.plugins.load_installed(without)
-        self.seen: set[Path] = set()
-        """Files of modules that were looked at."""
-        self.broken: list[tuple[Path | None, str]] = []
-        self._made: dict[frozenset[object], Registry] = {}
+        self.broken: list[BrokenPlugin] = []
+        self._known_files: set[Path] = set()
+        self._registries: dict[frozenset[object], Registry] = {}
 
     def adopt(self, plugin: object) -> None:
         """Take a module in if it has hooks of ours; raises IrevalError where they cannot be used."""
         if not isinstance(plugin, ModuleType):
             return
         if plugin.__file__:
-            self.seen.add(Path(plugin.__file__))
-        if self.plugins.adopt(plugin, self._named(plugin)):
-            self._made.clear()
+            self._known_files.add(Path(plugin.__file__))
+        folder, name = _conftest_folder(plugin), ""  # other plugins keep their names
+        if folder is not None and folder.is_relative_to(self.root):
+            name = (folder / "conftest.py").relative_to(self.root).as_posix()
+        if self.plugins.adopt(plugin, name):
+            self._registries.clear()
 
-    def _named(self, plugin: ModuleType) -> str:
-        """A conftest.py by its place below the root; others keep their names."""
-        home = _home_of(plugin)
-        below = home is not None and home.is_relative_to(self.root)
-        return (home / "conftest.py").relative_to(self.root).as_posix() if home is not None and below else ""
+    def adopt_conftests(self, path: Path, *words: bytes) -> None:
+        """Adopt the conftest.py files of ``path`` that pytest had no reason to import here, and that contain a word."""
+        for file in conftests_for(path):
+            if file not in self._known_files:
+                content = file.read_bytes()
+                if any(word in content for word in words):
+                    self.adopt(imported(file))
 
     def remember_broken(self, plugin: object, error: IrevalError) -> None:
-        """Remember the error for the files that a broken conftest.py serves."""
-        self.broken.append((_home_of(plugin), str(error)))
+        self.broken.append(BrokenPlugin(_conftest_folder(plugin), str(error)))
 
     def registry_for(self, path: Path) -> Registry:
-        """The plugins of a file at ``path``."""
-        for home, message in self.broken:
-            if home is None or home in path.parents:
-                raise PluginError(message)
-        hidden = self._hidden(path)
-        if hidden not in self._made:  # one registry for all files that see the same: suite models are made for each
-            self._made[hidden] = self.plugins.registry(without=hidden)
-        return self._made[hidden]
+        """The registry for a file at ``path``; raises PluginError if a plugin that serves it is broken."""
+        for plugin in self.broken:
+            if plugin.folder is None or plugin.folder in path.parents:
+                raise PluginError(plugin.message)
+        others = self._find_conftests_elsewhere(path)
+        if others not in self._registries:  # shared by files that see the same plugins: suite models are made for each
+            self._registries[others] = self.plugins.registry(without=others)
+        return self._registries[others]
 
-    def _hidden(self, path: Path) -> frozenset[object]:
-        return frozenset(p for p in self.plugins.origins if (home := _home_of(p)) and home not in path.parents)
+    def find_observers(self, hook: str, path: Path) -> list[tuple[Origin, Callable[..., object]]]:
+        return list(self.plugins.observers(hook, self._find_conftests_elsewhere(path)))
 
-    def registry_beside(self, path: Path, mentioned: bytes = MENTIONED) -> Registry:
-        """The same, with the conftest.py files that pytest had no reason to import here and that mention a word."""
-        self.adopt_beside(path, mentioned)
-        return self.registry_for(path)
-
-    def adopt_beside(self, path: Path, *mentioned: bytes) -> None:
-        """Adopt the conftest.py files that mention one of these words."""
-        for file in conftests_for(path):
-            if file not in self.seen and any(word in file.read_bytes() for word in mentioned):
-                self.adopt(imported(file))
-
-    def observers(self, hook: str, path: Path) -> list[tuple[Origin, Callable[..., object]]]:
-        """The plugins that serve a file and observe; each with the call of its own hook."""
-        return list(self.plugins.observers(hook, self._hidden(path)))
-
-    def troubles(self, hook: str, origin: Origin, observe: Callable[[], object]) -> Iterator[str]:
-        """Call an observer; yields the complaint about it if it raises."""
+    def call_observer(
+        self, hook: str, origin: Origin, observer: Callable[..., object], **arguments: object
+    ) -> Iterator[str]:
         try:
-            answer_of(observe, self.root)
+            call_plugin(lambda: observer(**arguments), self.root)
         except PluginError as error:
             yield f"{hook} of {origin} {one_line(error)}"
 
     @property
-    def places(self) -> tuple[Path, ...]:
+    def module_paths(self) -> tuple[Path, ...]:
         """Modules and packages of the plugins that serve the whole run; conftest.py files are known by their places."""
         plugins = [self.plugins.late.get(plugin, plugin) for plugin in self.plugins.origins]
-        names = [each.__name__ for each in plugins if isinstance(each, ModuleType) and _home_of(each) is None]
-        return tuple(dict.fromkeys(place for name in names for place in _places_of(name.partition(".")[0])))
+        names = [p.__name__ for p in plugins if isinstance(p, ModuleType) and _conftest_folder(p) is None]
+        return tuple(dict.fromkeys(path for name in names for path in _locate_package(name.partition(".")[0])))
+
+    def _find_conftests_elsewhere(self, path: Path) -> frozenset[object]:
+        return frozenset(
+            plugin
+            for plugin in self.plugins.origins
+            if (folder := _conftest_folder(plugin)) and folder not in path.parents
+        )
 
     def __str__(self) -> str:
         without = ", ".join(dict.fromkeys(map(str, self.plugins.without)))
         return ", ".join(dict.fromkeys(map(str, self.plugins.origins.values()))) + (without and f"; without {without}")
 
 
-def answer_of(call: Callable[[], Answer], root: Path) -> Answer:
-    """The answer of a plugin; raises PluginError that names its file and line, whatever it raises."""
+def call_plugin(call: Callable[[], Answer], root: Path) -> Answer:
+    """Return the answer of a plugin; raises PluginError that names its file and line, whatever it raises."""
     try:
         return call()
     except KeyboardInterrupt:
@@ -107,39 +109,30 @@ def answer_of(call: Callable[[], Answer], root: Path) -> Answer:
         raise PluginError(raised("", error, folder=root)) from error
 
 
-def _places_of(name: str) -> Iterator[Path]:
+def _locate_package(name: str) -> list[Path]:
     module = sys.modules.get(name)
     folders = list(getattr(module, "__path__", ()))
     file = getattr(module, "__file__", None)
-    yield from map(Path, folders or ([file] if file else []))
+    return [Path(path) for path in folders or ([file] if file else [])]
 
 
-def _home_of(plugin: object) -> Path | None:
+def _conftest_folder(plugin: object) -> Path | None:
     """The folder that a conftest.py serves; None for a plugin that serves the whole run."""
     file = getattr(plugin, "__file__", None)
     return Path(file).parent if file and Path(file).name == "conftest.py" else None
 
 
-def plugins_of(config: pytest.Config) -> RunPlugins:
-    """The plugins of a run that has no session of ours: those that pytest knows by now."""
-    found = RunPlugins(config.rootpath, config.getoption("ireval_without"))
-    for plugin in config.pluginmanager.get_plugins():
-        found.adopt(plugin)
-    return found
+class PluginCollector:
+    """Adopts modules as pytest registers them."""
 
+    NAME = "ireval-plugins"
 
-ADOPTING = "ireval-plugins"
-
-
-class Adopting:
-    """Registered as a pytest plugin."""
-
-    def __init__(self, root: Path, without: Sequence[str]) -> None:
-        self.plugins = RunPlugins(root, without)
+    def __init__(self, config: pytest.Config) -> None:
+        self.plugins = RunPlugins(config.rootpath, config.getoption("ireval_without"))
         self.started = False
 
     def pytest_plugin_registered(self, plugin: object) -> None:
-        """Pytest replays those that came earlier."""
+        """Pytest also calls this for the plugins that were registered before this one."""
         try:
             self.plugins.adopt(plugin)
         except IrevalError as error:
@@ -148,9 +141,18 @@ class Adopting:
             self.plugins.remember_broken(plugin, error)
 
     def pytest_sessionstart(self) -> None:
-        """From here on a broken conftest.py is an error of the suites below it."""
-        self.started = True
+        self.started = True  # from here on a broken conftest.py is an error of the suites below it
 
     def pytest_report_header(self) -> str:
-        """The plugins that decide, with their versions."""
         return f"ireval plugins: {self.plugins}"
+
+
+def find_plugins(config: pytest.Config) -> RunPlugins:
+    """The plugins of this run; without ``--ireval``, those that pytest knows by now."""
+    collector = config.pluginmanager.get_plugin(PluginCollector.NAME)
+    if isinstance(collector, PluginCollector):
+        return collector.plugins
+    plugins = RunPlugins(config.rootpath, config.getoption("ireval_without"))
+    for plugin in config.pluginmanager.get_plugins():
+        plugins.adopt(plugin)
+    return plugins

@@ -1,80 +1,194 @@
-"""The output of a run: the summary in the terminal, and what a code host gets: annotations, links, a step's summary."""
+"""What a run prints: failures of a suite as one block, a summary of all suites, and lines for a code host."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from copy import copy
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, cast
 
 import pytest
 
-from pytest_ireval.report.markdown_text import SourceLinks
+from pytest_ireval.gate.material import written
+from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
+from pytest_ireval.pytest_plugin.code_host import format_annotations, is_in_github, make_printable, source_links
+from pytest_ireval.pytest_plugin.finish import RunEnd, read_user_property
+from pytest_ireval.pytest_plugin.items import RULE_PROPERTY
+from pytest_ireval.report.red_checks import suite_text
 from pytest_ireval.report.summary_table import brief_lines, reason_lines, section_warnings, summary_lines, update_lines
-from pytest_ireval.results.outcome import Outcome, Verdict
-from pytest_ireval.results.suite_result import RunResult, SuiteResult
-from pytest_ireval.secrets import hidden
-from pytest_ireval.text_table import escape_unprintable
+from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.words import format_count
 
-if TYPE_CHECKING:
-    from pytest_ireval.pytest_plugin.accepting import Accepting
+DEFAULT_WIDTH, MAX_WIDTH = 80, 200
 
 
-RULE = "ireval_rule"
-"""The property of a report that holds the rule it is about."""
-WIDTH = 80
-
-
-def width_of(config: pytest.Config) -> int:
-    """Columns of the terminal that pytest writes to; 80 where there is none."""
+def get_width(config: pytest.Config) -> int:
+    """Columns of the terminal that pytest writes to."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or not reporter.isatty:
-        return int(shutil.get_terminal_size((WIDTH, 24)).columns) if "COLUMNS" in os.environ else WIDTH
-    return min(200, shutil.get_terminal_size((WIDTH, 24)).columns)
+    if reporter is not None and reporter.isatty:
+        return min(MAX_WIDTH, shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns)
+    return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if "COLUMNS" in os.environ else DEFAULT_WIDTH
 
 
-def summarise(
+@dataclass(eq=False, repr=False)
+class TerminalSummary:
+    """Shapes what pytest shows of the reports that ``end`` has counted; pytest still counts and names each of them.
+
+    Three hooks have one specification; pytest only looks at methods whose names begin with ``pytest_``.
+    """
+
+    end: RunEnd
+    all_failures: dict[str, list[pytest.TestReport]] = field(default_factory=dict)
+    """The failures as pytest counts them, while it shows those of a suite as one."""
+    repeated_errors: dict[str, list[pytest.TestReport]] = field(default_factory=dict)
+    """By suite, the errors that repeat what the first one says."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        colour_failure(report)
+
+    @pytest.hookimpl(specname="pytest_terminal_summary", wrapper=True, tryfirst=True)
+    def pytest_merge_failures_of_suites(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, None, None]:
+        """Around pytest's own summary: several red checks of a suite are one block."""
+        config, stats = self.end.config, terminalreporter.stats
+        self.all_failures = {key: stats[key] for key in ("failed", "error") if key in stats}
+        brief = config.get_verbosity() <= 0
+        if brief and config.getoption("tbstyle") not in ("line", "no"):
+            stats.update({key: self._merge_failures(reports) for key, reports in self.all_failures.items()})
+        self.repeated_errors = dict(self._find_repeated_errors()) if brief else {}
+        yield
+        stats.update(self.all_failures)
+        if terminalreporter.hasopt("E"):
+            for name, reports in self.repeated_errors.items():
+                count = format_count(len(reports), "more check")
+                terminalreporter.write_line(f"… and {count} of {name}, for the same reason")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """A row for each suite and metric, what was accepted, and why the exit status is not 0."""
+        end = self.end
+        terminalreporter.stats.update(self.all_failures)
+        if not end.is_gate:
+            return
+        say = terminalreporter.write_line
+        if not end.collected.files:
+            say("--ireval: no suite was collected (*.ireval.yaml, or a line ireval: 1); this does not count as a pass")
+        elif end.result is not None:
+            if not end.result.suites and not end.result.problems and not end.is_no_suite_affected:
+                say("--ireval: no verdict of a suite was selected; this does not count as a pass")
+            uncollected = tuple(f"{node} could not be collected" for node in end.uncollected)
+            result = replace(end.result, problems=uncollected)  # pytest has shown the texts
+            write_summary(terminalreporter, end.config, result, end.update, end.files.written)
+            for problem in filter(None, (*end.problems, end.write_error)):
+                say(f"problem: {problem}", red=True)
+        if end.summary_error:
+            say(f"warning: {end.summary_error}", yellow=True)
+        if end.result is not None and is_in_github():
+            # this plugin marks tests that failed; it passes over those that could not be set up, as our errors are
+            failures = not end.config.pluginmanager.hasplugin("pytest_github_actions_annotate_failures")
+            for line in format_annotations(end.result, source_links(end.config.invocation_params.dir), failures):
+                say(line)
+
+    @pytest.hookimpl(specname="pytest_terminal_summary", trylast=True)
+    def pytest_drop_repeated_errors(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Before pytest's list of failures: broken inputs are one line, not one for each check."""
+        repeated = [id(report) for reports in self.repeated_errors.values() for report in reports]
+        if repeated:
+            errors = terminalreporter.stats.get("error", [])
+            terminalreporter.stats["error"] = [report for report in errors if id(report) not in repeated]
+
+    def _find_repeated_errors(self) -> Iterator[tuple[str, list[pytest.TestReport]]]:
+        """By suite with broken inputs, all but the check that has the whole error."""
+        for suite in self.end.collected.suites:
+            evaluation = self.end.evaluations.read_evaluation(suite.name)
+            reports = [report for report in self.all_failures.get("error", ()) if report.nodeid in suite.nodes]
+            reports.sort(key=lambda report: suite.nodes[report.nodeid] != suite.selected[0])
+            if evaluation is not None and evaluation.result.error and reports[1:]:
+                yield suite.name, reports[1:]
+
+    def _merge_failures(self, reports: Sequence[pytest.TestReport]) -> list[pytest.TestReport]:
+        """One report in place of those of a suite, where there are several."""
+        end, shown = self.end, list(reports)
+        for suite in end.collected.suites:
+            of_suite = [report for report in shown if report.nodeid in suite.nodes]
+            checks = {suite.nodes[report.nodeid] for report in of_suite}
+            evaluation = end.evaluations.read_evaluation(suite.name)
+            if len(checks) < 2 or evaluation is None or not _can_be_merged(of_suite):
+                continue
+            result = evaluation.result
+            text = suite_text(
+                [outcome for outcome in result.outcomes if outcome.id in checks],
+                result,
+                date=written(end.moment),
+                width=get_width(end.config),
+                report=end.files.format_page_link(result),
+            )
+            merged = _merge_reports(of_suite[0], suite.name, text)
+            shown = [merged if report is of_suite[0] else report for report in shown if report not in of_suite[1:]]
+        return shown
+
+
+def _can_be_merged(reports: Sequence[pytest.TestReport]) -> bool:
+    """Not where one has another text than ours, or another than the first printed something."""
+    return all(isinstance(report.longrepr, ColouredFailure) for report in reports) and not any(
+        report.sections for report in reports[1:]
+    )
+
+
+def _merge_reports(first: pytest.TestReport, title: str, text: str) -> pytest.TestReport:
+    report, failure = copy(first), copy(cast(Any, first.longrepr))
+    failure.text = make_printable(text)
+    report.longrepr, report.location = failure, (*first.location[:2], title)
+    return report
+
+
+def write_summary(
     reporter: pytest.TerminalReporter,
     config: pytest.Config,
     result: RunResult,
-    accepting: Accepting,
+    update: BaselineUpdate,
     files: Sequence[str],
 ) -> None:
-    """The rows; with -q a line for each red suite, and the verdict unless all is well."""
-    quiet, width = config.get_verbosity() < 0, width_of(config)
-    if not quiet:
-        reporter.section("ireval")
-        reasons = reason_lines(result, width) if config.get_verbosity() > 0 else []
-        lines = [*reasons, *summary_lines(result, width, statistics=config.get_verbosity() > 0)]
-    else:
+    """Write the rows; with -q a line for each red suite, and the verdict unless all is well."""
+    verbosity, width = config.get_verbosity(), get_width(config)
+    if verbosity < 0:
         lines = [*brief_lines(result, width), *section_warnings(result)]
-    for line in (*lines, *update_lines(result, width), *accepting.told):
-        for piece in summary_pieces(as_printed(line)):
+    else:
+        reporter.section("ireval")
+        reasons = reason_lines(result, width) if verbosity > 0 else []
+        lines = [*reasons, *summary_lines(result, width, statistics=verbosity > 0)]
+    for line in (*lines, *update_lines(result, width), *update.messages):
+        for piece in colour_summary_line(make_printable(line)):
             reporter.write(piece.text, **MARKUP[piece.tone])
         reporter.write("\n")
-    for problem in accepting.problems:
-        reporter.write_line(as_printed(f"not accepted: {problem}"), red=True)
-    if not quiet:
+    for problem in update.problems:
+        reporter.write_line(make_printable(f"not accepted: {problem}"), red=True)
+    if verbosity >= 0:
         for path in files:
             reporter.write_line(f"written: {path}")
 
 
-_Tone = Literal["plain", "good", "doubtful", "bad"]
-TONES: dict[str, _Tone] = {
+Tone = Literal["plain", "good", "doubtful", "bad"]
+TONES: dict[str, Tone] = {
     **dict.fromkeys(("pass", "accepted"), "good"),
     **dict.fromkeys(("warning", "inconclusive", "look at this"), "doubtful"),
     **dict.fromkeys(("fail", "error", "problem", "red", "likely cause", "mostly in"), "bad"),
+}
+MARKUP: Mapping[Tone, Mapping[str, bool]] = {
+    "plain": {},
+    "good": {"green": True},
+    "doubtful": {"yellow": True},
+    "bad": {"red": True, "bold": True},
 }
 _VERDICT = "pass|accepted|warning|inconclusive|fail|error"
 _ROW = re.compile(rf"(?P<before>.* {{2}})(?P<word>{_VERDICT})(?P<after>)")
 """A row of a table that ends in a verdict."""
 _NOTE = re.compile(rf"(?P<before>)(?P<word>{_VERDICT}|problem|likely cause|mostly in|look at this|red)(?P<after>: .*)")
 _RUN = re.compile(rf"(?P<before>ireval: )(?P<word>{_VERDICT})(?P<after>[:,] .*)")
-_DECIDES = re.compile(r" {2}.* <- (over tolerance|breaks the rule|over|red)")
+_DECISIVE = re.compile(r" {2}.* <- (over tolerance|breaks the rule|over|red)")
 """A line of figures that the verdict rests on."""
 
 
@@ -82,34 +196,26 @@ class Piece(NamedTuple):
     """Text in one tone."""
 
     text: str
-    tone: _Tone = "plain"
+    tone: Tone = "plain"
 
 
-def summary_pieces(line: str) -> tuple[Piece, ...]:
+def colour_summary_line(line: str) -> tuple[Piece, ...]:
     """A line of a summary, its verdict in the tone of it."""
-    found = _RUN.fullmatch(line) or _NOTE.fullmatch(line) or _ROW.fullmatch(line)
-    if found is None:
+    match = _RUN.fullmatch(line) or _NOTE.fullmatch(line) or _ROW.fullmatch(line)
+    if match is None:
         return (Piece(line),)
-    word = found["word"]
-    return (Piece(found["before"]), Piece(word, TONES[word]), Piece(found["after"]))
+    word = match["word"]
+    return (Piece(match["before"]), Piece(word, TONES[word]), Piece(match["after"]))
 
 
-def failure_pieces(text: str) -> Iterator[Piece]:
+def colour_failure_lines(text: str) -> Iterator[Piece]:
     """The lines of a failure: its headline and the figures that decided stand out."""
     for number, line in enumerate(text.split("\n")):
-        yield Piece(line, "bad" if number == 0 or _DECIDES.fullmatch(line) else "plain")
+        yield Piece(line, "bad" if number == 0 or _DECISIVE.fullmatch(line) else "plain")
 
 
-MARKUP: Mapping[_Tone, Mapping[str, bool]] = {
-    "plain": {},
-    "good": {"green": True},
-    "doubtful": {"yellow": True},
-    "bad": {"red": True, "bold": True},
-}
-
-
-class FailureShown:
-    """A failure as pytest keeps it, drawn in colour; its text and other attributes are unchanged."""
+class ColouredFailure:
+    """A failure as pytest keeps it, shown in colour; its text and other attributes are unchanged."""
 
     def __init__(self, plain: Any) -> None:
         self.reprcrash, self.reprtraceback = plain.reprcrash, plain.reprtraceback
@@ -120,188 +226,16 @@ class FailureShown:
         return self.text.strip()
 
     def toterminal(self, writer: Any) -> None:
-        """Called by pytest, also without colours: then the writer leaves them out."""
-        for piece in failure_pieces(self.text):
+        """Pytest calls this also without colours: then the writer leaves them out."""
+        for piece in colour_failure_lines(self.text):
             writer.line(piece.text, **MARKUP[piece.tone])
 
 
-def colour(report: pytest.TestReport) -> None:
-    """Draw a verdict in colour where reports are shown: those of other processes arrive as plain data."""
-    if not report.failed or not recorded(report, RULE):
+def colour_failure(report: pytest.TestReport) -> None:
+    """Show the failure of a check in colour; done where reports are shown, because workers send them as plain data."""
+    if not report.failed or not read_user_property(report, RULE_PROPERTY):
         return
     plain: Any = report.longrepr
     entries: Sequence[Any] = getattr(getattr(plain, "reprtraceback", None), "reprentries", ())
     if len(entries) == 1 and getattr(entries[0], "style", "") == "value":
-        report.longrepr = FailureShown(plain)  # type: ignore[assignment] # pytest asks for these names only
-
-
-def as_one(reports: Sequence[pytest.TestReport], title: str, text: str) -> pytest.TestReport | None:
-    """Several failures of a suite as one, for the terminal; None if one has another text or printed something."""
-    first, *others = reports
-    if not all(isinstance(each.longrepr, FailureShown) for each in reports) or any(each.sections for each in others):
-        return None
-    one, block = copy(first), copy(cast(Any, first.longrepr))
-    block.text = as_printed(text)
-    one.longrepr, one.location = block, (*first.location[:2], title)
-    return one
-
-
-def recorded(report: pytest.TestReport, name: str) -> list[object]:
-    """The values that a test recorded under a name; properties of other tests may be anything."""
-    pairs = [each for each in report.user_properties if isinstance(each, tuple | list) and len(each) == 2]
-    return [value for key, value in pairs if key == name]
-
-
-ROOM = 1024 * 1024
-"""Bytes of a step's summary; GitHub shows nothing of one that is longer."""
-
-
-def _in_github() -> bool:
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-def as_printed(text: str) -> str:
-    """A text of any origin, safe to print: a runner obeys lines that look like commands."""
-    text = hidden(text)
-    azure = os.environ.get("TF_BUILD", "").lower() == "true"
-    return without_commands(text) if azure or _in_github() else text
-
-
-def source_links(root: Path) -> SourceLinks:
-    """Links to the files named from ``root``, on GitHub or GitLab; no links elsewhere."""
-    say = os.environ.get
-    github, project = (say("GITHUB_SERVER_URL"), say("GITHUB_REPOSITORY"), say("GITHUB_SHA")), say("CI_PROJECT_URL")
-    base = ""
-    if all(github):
-        base = "{}/{}/blob/{}".format(*github)
-    elif project and say("CI_COMMIT_SHA"):
-        base = f"{project}/-/blob/{say('CI_COMMIT_SHA')}"
-    if not base.startswith(("https://", "http://")):  # a page would run what calls itself javascript:
-        base = ""
-    top = say("GITHUB_WORKSPACE") or say("CI_PROJECT_DIR")
-    if not top:
-        return SourceLinks(base)
-    here, top = Path(os.path.realpath(root)), os.path.realpath(top)  # either may be a link to the same folder
-    if not here.is_relative_to(top):
-        return SourceLinks("")
-    folder = here.relative_to(top).as_posix()
-    return SourceLinks(base, "" if folder == "." else folder, Path(top).as_posix())
-
-
-def append_step_summary(summary: Callable[[RunResult], str], result: RunResult) -> str:
-    """Add the run to the step's page, if there is one; returns why that is impossible, which changes no verdict."""
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not path:
-        return ""
-    text = f"\n{summary(result)}\n".encode()
-    try:
-        with open(path, "ab") as file:
-            if file.tell() + len(text) > ROOM:
-                return f"{path}: has no room for the summary of this run: a step's summary holds {ROOM:,} bytes"
-            file.write(text)
-    except OSError as error:
-        return f"{path}: the summary of this run cannot be written: {error.strerror}"
-    return ""
-
-
-def tell_code_host(
-    reporter: pytest.TerminalReporter, config: pytest.Config, result: RunResult | None, unsaid: str
-) -> None:
-    """Print the lines that a runner of GitHub takes out of the log, and a problem of the summary."""
-    if unsaid:
-        reporter.write_line(f"warning: {unsaid}", yellow=True)
-    if result is None or not _in_github():
-        return
-    # this plugin marks tests that failed; it passes over those that could not be set up, which our errors are
-    failures = not config.pluginmanager.hasplugin("pytest_github_actions_annotate_failures")
-    for line in annotation_lines(result, source_links(config.invocation_params.dir), failures):
-        reporter.write_line(line)
-
-
-MOST = 10
-"""GitHub shows this many of a kind for each step, and drops the others without a word."""
-LONGEST = 2000
-
-
-class Annotation(NamedTuple):
-    """A message and its place."""
-
-    kind: str
-    file: str
-    line: int
-    title: str
-    text: str
-
-
-def annotation_lines(run: RunResult, links: SourceLinks, failures: bool = True, most: int = MOST) -> list[str]:
-    """Workflow commands: errors, ``failures`` unless another plugin reports them, warnings; the last counts others."""
-    failed = _red(run, "fail") if failures else ()
-    found = [*_problems(run), *_red(run, "error"), *failed, *_warnings(run)]
-    shown, left = found[:most], len(found) - most
-    if left > 0:
-        more = f"… and {format_count(left, 'other finding')}: the summary and the log have all of them."
-        shown[-1] = shown[-1]._replace(text=f"{shown[-1].text[:LONGEST]}\n{more}")
-    return [_line(each, links) for each in shown]
-
-
-_PLACE = re.compile(r"([^\s:]+\.ya?ml):(\d+)(?::\d+)?(?=: |\s|$)")
-
-
-def _problems(run: RunResult) -> Iterator[Annotation]:
-    """The files that could not be collected, at the line that the text begins with."""
-    for problem in run.problems:
-        place = _PLACE.match(problem.lstrip())
-        file, line = (place[1], int(place[2])) if place else ("", 0)
-        yield Annotation("error", file, line, "pytest-ireval", problem.strip()[:LONGEST])
-
-
-def _red(run: RunResult, verdict: Verdict) -> Iterator[Annotation]:
-    """Broken inputs are one error, however many checks they took with them; so is a suite without a verdict."""
-    for suite in run.suites:
-        red = [_of("error", suite, each) for each in suite.outcomes if each.verdict == verdict]
-        if verdict == "error" and suite.verdict == "error" and not red:
-            reason = suite.error or next(iter(suite.notes[-1:]), "could not be judged")
-            red = [Annotation("error", suite.path, 1, suite.name, reason[:LONGEST])]
-        yield from red[:1] if suite.error else red
-
-
-def _warnings(run: RunResult) -> Iterator[Annotation]:
-    yield from (Annotation("warning", "", 0, "pytest-ireval", each[:LONGEST]) for each in run.warnings)
-    for suite in run.suites:
-        for each in suite.outcomes:
-            if each.warning and each.verdict in ("pass", "inconclusive"):
-                yield _of("warning", suite, each)
-
-
-def _of(kind: str, suite: SuiteResult, outcome: Outcome) -> Annotation:
-    owner = f"Owner {suite.owner}." if suite.owner else ""
-    text = "\n".join(filter(None, (outcome.headline[:LONGEST], outcome.sentence[:LONGEST], owner)))
-    return Annotation(kind, outcome.file, outcome.line, f"{suite.name}: {outcome.id}", text)
-
-
-def _line(each: Annotation, links: SourceLinks) -> str:
-    path = links.path(each.file)
-    properties = [f"file={_property(path)}"] if path else []
-    properties += [f"line={each.line}"] if path and each.line else []
-    properties.append(f"title={_property(each.title)}")
-    return f"::{each.kind} {','.join(properties)}::{_data(each.text)}"
-
-
-def _data(text: str) -> str:
-    """The text of a command: its lines stay lines, and none of them is read as another command."""
-    lines = "\n".join(escape_unprintable(line) for line in text.splitlines())
-    return without_commands(lines).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-_BREAK = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-_COMMAND = re.compile(rf"((?:^|[{_BREAK}])[^\S{_BREAK}]*):(?=:)")
-
-
-def without_commands(text: str) -> str:
-    """A text without commands to a runner of GitHub or Azure, fit to be printed in a job."""
-    # lines that begin with two colons; older forms, ``##[name]`` and Azure's ``##vso[name]``, are obeyed anywhere
-    return _COMMAND.sub(r"\1: ", text).replace("##[", "## [").replace("##vso[", "## vso[")
+        report.longrepr = ColouredFailure(plain)  # type: ignore[assignment] # pytest asks for these names only

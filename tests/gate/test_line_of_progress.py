@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_ireval.pytest_plugin.asking_lines import AskingLines
+from pytest_ireval.pytest_plugin.progress_lines import ProgressLines
 
 SEARCH = "def search(text):\n    return [text]\n"
 SUITE = """\
@@ -18,7 +18,9 @@ queries: queries.tsv
 rules:
   - threshold: {Empty: "<= 0"}
 """
-AT_ONCE = "from pytest_ireval.pytest_plugin import asking_lines\nasking_lines.PATIENCE = asking_lines.PAUSE = 0.0\n"
+AT_ONCE = (
+    "from pytest_ireval.pytest_plugin import progress_lines\nprogress_lines.PATIENCE = progress_lines.PAUSE = 0.0\n"
+)
 
 
 def lines(*moments, isatty=True, verbosity=0):
@@ -27,7 +29,7 @@ def lines(*moments, isatty=True, verbosity=0):
     reporter = SimpleNamespace(isatty=isatty, ensure_newline=lambda: None, write_line=written.append)
     plugins = SimpleNamespace(get_plugin={"terminalreporter": reporter}.get)
     config = SimpleNamespace(pluginmanager=plugins, get_verbosity=lambda: verbosity)
-    return AskingLines(config, iter(moments).__next__), written
+    return ProgressLines(config, iter(moments).__next__), written
 
 
 def test_a_long_run_shows_its_rate_and_the_time_left():

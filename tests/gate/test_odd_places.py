@@ -43,14 +43,14 @@ def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stal
     shop.accept()
     assert shop.results()["verdict"] == "pass"
     from pytest_ireval.gate.material import moment_of
-    from pytest_ireval.pytest_plugin import files
+    from pytest_ireval.pytest_plugin import report_files
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "put", full)
-        files.RunFiles(shop.path / "ireval-report", shop.path).begin(moment_of())
+        patch.setattr(report_files, "put", full)
+        report_files.ReportFiles(shop.path / "ireval-report", shop.path).discard_earlier(moment_of())
 
     left = sorted(path.name for path in (shop.path / "ireval-report").iterdir())
     assert left == [".gitignore", "rankings_before.zip"], "the second has no verdict in it"

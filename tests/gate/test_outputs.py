@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pytest_ireval.pytest_plugin.terminal import source_links
+from pytest_ireval.pytest_plugin.code_host import source_links
 from pytest_ireval.report.data_files import recorded_run
 
 FILES = ["results.json", "summary.md", "metrics.txt"]

@@ -9,7 +9,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pytest_ireval.pytest_plugin.planned_suite import LOCK, Evaluated, SharedRun
+from pytest_ireval.pytest_plugin.planned_suite import SuiteEvaluation
+from pytest_ireval.pytest_plugin.workers import LOCK, WorkerFolder
 from pytest_ireval.results.suite_result import SuiteResult
 
 pytest.importorskip("xdist", reason="pytest-xdist is not installed")
@@ -137,7 +138,7 @@ def test_a_source_is_asked_once_for_each_query_and_its_baseline_is_the_one_of_a_
 HOLDER = """
 import sys
 from pathlib import Path
-from pytest_ireval.pytest_plugin.worker_lock import hold_if_free
+from pytest_ireval.pytest_plugin.workers import hold_if_free
 with hold_if_free(Path(sys.argv[1])) as free:
     print(free, flush=True)
     sys.stdin.read()
@@ -145,9 +146,9 @@ with hold_if_free(Path(sys.argv[1])) as free:
 
 
 def test_whoever_would_wait_for_a_suite_evaluates_another_one_meanwhile_and_takes_over_from_who_dies(tmp_path):
-    shared, order = SharedRun(tmp_path), []
-    results = {name: Evaluated(SuiteResult(name, f"{name}.yaml", "pass", ())) for name in ("shop", "ads")}
-    lock = shared._home("shop") / LOCK
+    shared, order = WorkerFolder(tmp_path), []
+    results = {name: SuiteEvaluation(SuiteResult(name, f"{name}.yaml", "pass", ())) for name in ("shop", "ads")}
+    lock = shared.suite_folder("shop") / LOCK
     lock.parent.mkdir()
     pipe = subprocess.PIPE
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, lock], stdin=pipe, stdout=pipe, text=True)
@@ -158,15 +159,15 @@ def test_whoever_would_wait_for_a_suite_evaluates_another_one_meanwhile_and_take
         return results[name]
 
     def another():
-        evaluated_here = shared.begin("ads", lambda: evaluate("ads"))
+        evaluated_here = shared.evaluate_if_free("ads", lambda: evaluate("ads"))
         holder.kill()
         holder.communicate()
         return evaluated_here
 
-    assert shared.evaluated("shop", lambda: evaluate("shop"), another) == results["shop"].result
+    assert shared.evaluate_once("shop", lambda: evaluate("shop"), another) == results["shop"].result
     assert order == ["ads", "shop"]
-    assert shared.found("ads") == results["ads"]
-    assert not shared.begin("ads", lambda: evaluate("ads"))
+    assert shared.read_evaluation("ads") == results["ads"]
+    assert not shared.evaluate_if_free("ads", lambda: evaluate("ads"))
 
 
 def test_a_worker_that_is_killed_makes_the_run_red_and_nothing_is_accepted(asking):

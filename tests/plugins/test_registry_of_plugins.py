@@ -446,7 +446,7 @@ def test_a_change_of_its_files_concerns_suites_as_any_plugin_does(installed, mon
     plugins = RunPlugins(tmp_path)
     _ = plugins.registry_for(tmp_path / "shop.ireval.yaml").rules
 
-    assert (plugins.places, str(plugins)) == ((Path("/somewhere/acme_rules.py"),), "acme-metrics 1.0")
+    assert (plugins.module_paths, str(plugins)) == ((Path("/somewhere/acme_rules.py"),), "acme-metrics 1.0")
 
 
 def test_a_hook_that_suites_do_not_need_is_refused_in_their_group(installed):

@@ -8,7 +8,7 @@ import pytest
 from pytest_ireval import hookimpl, report_section
 from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.registry import Plugins
-from pytest_ireval.pytest_plugin.files import plain_data
+from pytest_ireval.pytest_plugin.sections import copy_plain_data
 
 MODULE = """\
 from pytest_ireval import hookimpl, report_section
@@ -99,7 +99,7 @@ def test_a_hook_that_returns_something_else_is_an_error(module):
 def test_plain_data_are_copied_with_lists_for_tuples():
     data = {"rows": [("a", 1, 0.5, None, True)], "none": {}}
 
-    copy = plain_data(data)
+    copy = copy_plain_data(data)
 
     assert copy == {"rows": [["a", 1, 0.5, None, True]], "none": {}}
     assert copy is not data
@@ -127,6 +127,6 @@ ITSELF["again"] = ITSELF
 )
 def test_what_is_no_plain_data_is_refused_with_the_path_to_it(data, says):
     with pytest.raises(PluginError) as error:
-        plain_data(data)
+        copy_plain_data(data)
 
     assert str(error.value) == says

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval.pytest_plugin.terminal import failure_pieces, summary_pieces
+from pytest_ireval.pytest_plugin.terminal import colour_failure_lines, colour_summary_line
 
 
 def tones(pieces):
@@ -22,7 +22,7 @@ def tones(pieces):
     ],
 )
 def test_the_verdict_of_a_line_is_coloured_and_nothing_else(line, coloured):
-    pieces = summary_pieces(line)
+    pieces = colour_summary_line(line)
 
     assert tones(pieces) == coloured
     assert "".join(piece.text for piece in pieces) == line
@@ -33,7 +33,7 @@ def test_the_headline_of_a_failure_and_the_line_that_decided_are_coloured(mark):
     decided = f"  segment=tail     0.9438  0.6154  -0.3283  -34.8%       12  4/0/8    <- {mark}"
     text = f"shop.yaml:17: nDCG@10 fell 34.8%\nOwner @search-team.\n\n{decided}\n  all  0.8  0.8"
 
-    pieces = list(failure_pieces(text))
+    pieces = list(colour_failure_lines(text))
 
     assert tones(pieces) == [("shop.yaml:17: nDCG@10 fell 34.8%", "bad"), (decided, "bad")]
     assert "\n".join(piece.text for piece in pieces) == text

@@ -7,7 +7,7 @@ import pytest
 from odd_run import CHANGES, failing, odd_run
 from runs import FAILED, RUN, SHOP
 
-from pytest_ireval.pytest_plugin.terminal import annotation_lines
+from pytest_ireval.pytest_plugin.code_host import format_annotations
 from pytest_ireval.report.data_files import metrics_text, results_text, to_judge_text
 from pytest_ireval.report.failure_text import failure_text, short_text
 from pytest_ireval.report.markdown_text import SourceLinks
@@ -104,4 +104,4 @@ def test_what_to_judge_first(golden):
 
 
 def test_annotations(golden):
-    golden("annotations.txt", lines_of(annotation_lines(RUN, LINKS)))
+    golden("annotations.txt", lines_of(format_annotations(RUN, LINKS)))

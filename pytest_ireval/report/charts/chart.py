@@ -16,13 +16,13 @@ class Drawing(Protocol):
     """The places of everything in a chart, for the macro of its kind."""
 
     @property
-    def heading(self) -> str: ...  # noqa: D102
+    def heading(self) -> str: ...
     @property
-    def facts(self) -> str: ...  # noqa: D102
+    def facts(self) -> str: ...
     @property
-    def width(self) -> int: ...  # noqa: D102
+    def width(self) -> int: ...
     @property
-    def height(self) -> float: ...  # noqa: D102
+    def height(self) -> float: ...
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Lines of a terminal that show how far a system that is asked for long has come."""
+"""Lines in a terminal that show the progress of asking a slow search system."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 PATIENCE, PAUSE = 3.0, 10.0
 """Seconds until the first line, and between two of them."""
-ASKED = ("queries", "calls", "batches of queries")
+SLOW_WORK = ("queries", "calls", "batches of queries")
 """Work that is shown; other work counts bytes of files, and is fast."""
 
 
-class AskingLines:
+class ProgressLines:
     """The progress of a gate, as lines of pytest's own reporter."""
 
     def __init__(self, config: pytest.Config, clock: Callable[[], float] = time.monotonic) -> None:
         reporter = config.pluginmanager.get_plugin("terminalreporter")
-        watched = config.get_verbosity() >= 0 and reporter is not None and reporter.isatty
-        self.reporter = reporter if watched else None
+        is_watched = config.get_verbosity() >= 0 and reporter is not None and reporter.isatty
+        self.reporter = reporter if is_watched else None
         capture = config.pluginmanager.get_plugin("capturemanager")
-        self.uncaptured = nullcontext if capture is None else capture.global_and_fixture_disabled
+        self.suspend_capture = nullcontext if capture is None else capture.global_and_fixture_disabled
         self.clock, self.lock = clock, Lock()
         self.what, self.expected, self.done = "", 0, 0
-        self.began = self.shown = 0.0
+        self.began = self.last_line = 0.0
 
     def expect(self, amount: int, what: str) -> None:
         """More of the same work, or the first of another kind."""
@@ -38,22 +38,21 @@ class AskingLines:
             self.expected += amount
 
     def advance(self, amount: int) -> None:
-        """Some of it is done."""
         with self.lock:
             self.done += amount
             now = self.clock()
             if (
                 self.reporter is None
-                or current_thread() is not main_thread()
-                or self.what not in ASKED
+                or current_thread() is not main_thread()  # pytest's reporter is not thread-safe
+                or self.what not in SLOW_WORK
                 or now - self.began < PATIENCE
-                or now - self.shown < PAUSE
+                or now - self.last_line < PAUSE
             ):
                 return
-            self.shown, rate = now, self.done / max(now - self.began, 1e-9)
+            self.last_line, rate = now, self.done / max(now - self.began, 1e-9)
             minutes, seconds = divmod(round((self.expected - self.done) / rate) if rate else 0, 60)
             left = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
             speed = f"{rate:,.{0 if rate >= 10 else 1}f} a second"
-            with self.uncaptured():
+            with self.suspend_capture():
                 self.reporter.ensure_newline()  # pytest writes the name of the file again after it
                 self.reporter.write_line(f"{self.done:,} of {self.expected:,} {self.what}, {speed}, {left} left")

@@ -1,0 +1,148 @@
+"""``--ireval-update`` and ``--ireval-update-new``: what a run measured is accepted as the new baselines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pytest
+
+from pytest_ireval.baseline.record import Acceptance
+from pytest_ireval.baseline.writing import write_baseline
+from pytest_ireval.errors import IrevalError
+from pytest_ireval.gate.acceptance import Proposal, blockers, needs_reason
+from pytest_ireval.gate.material import written
+from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
+from pytest_ireval.repositories.git import read_commit_state
+from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.suite.finding import twin_of
+from pytest_ireval.words import format_count
+
+
+class WrittenBaseline(NamedTuple):
+    acceptance: Acceptance
+    path: Path
+
+
+@dataclass
+class BaselineUpdate:
+    """What the command line asks for, and what came of it."""
+
+    update: bool
+    """Accept all that was measured."""
+    update_new: bool
+    """Write baselines that do not exist yet."""
+    reason: str = ""
+    force: bool = False
+    messages: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    written: dict[str, WrittenBaseline] = field(default_factory=dict)
+    """By suite."""
+
+    @property
+    def is_requested(self) -> bool:
+        return self.update or self.update_new
+
+    @property
+    def accepts(self) -> Literal["nothing", "new", "all"]:
+        """The baselines that the run accepts: none, those that do not exist yet, or all."""
+        if self.update and self.reason.strip():
+            return "all"  # what is red is accepted for a reason only
+        return "new" if self.is_requested else "nothing"
+
+    def accept(
+        self, suite: PlannedSuite, evaluation: SuiteEvaluation | None, reported: Collection[str], moment: datetime
+    ) -> None:
+        """Write the baseline of a suite that was evaluated whole and has nothing in its way."""
+        if not suite.selected:
+            self.messages.append(f"{suite.name}: not part of this run, left as it is")
+            return
+        proposal = None if evaluation is None else evaluation.proposal
+        if proposal is not None and proposal.exists and not self.update:
+            if proposal.baseline is not None:  # something changed
+                hint = "--ireval-update replaces it, --ireval-update-new only writes first ones"
+                self.messages.append(f"{suite.name}: not accepted, it has a baseline: {hint}")
+            return
+        if not suite.is_complete or set(reported) != set(suite.checks):
+            missing, count = len(set(suite.checks) - set(reported)), format_count(len(suite.checks), "verdict")
+            obstacles = [f"{missing} of its {count} were not part of this run; left as it is"]
+        elif evaluation is None or proposal is None:
+            obstacles = ["its inputs are broken; its baseline is left as it is"]
+        else:
+            obstacles = list(self._find_obstacles(evaluation.result, proposal))
+            if not obstacles:
+                obstacles = self._write(suite, evaluation.result, proposal, moment)
+        self.problems += [f"{suite.name}: {obstacle}" for obstacle in obstacles]
+
+    def _find_obstacles(self, result: SuiteResult, proposal: Proposal) -> Iterator[str]:
+        """All that is neither forced nor explained, so that the next command is the last."""
+        what, details = _find_need_of_force(result, proposal)
+        if what and not self.force:
+            if proposal.only_by_force[0]:
+                yield f"{what}, and --ireval-force was not given: {details}"
+            else:
+                yield f"{what}: make it pass, change its rule, or add --ireval-force: {details}"
+        if not self.reason.strip():
+            if need := needs_reason(result):
+                yield f'{need}: give a reason with --ireval-reason "…"'
+            elif what:
+                yield f'{what}, to be accepted by force: give a reason with --ireval-reason "…"'
+
+    def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> list[str]:
+        """Write the baseline; returns what prevents that."""
+        if twin := twin_of(suite.path, suite.name):
+            return [
+                f"{twin.name} beside it has a suite of the same name, and both would share one baseline; left as it is"
+            ]
+        if proposal.error:
+            return [proposal.error]
+        commit, branch, dirty = read_commit_state(suite.path.parent, suite.files)
+        forced = bool(_find_need_of_force(result, proposal)[0])
+        baseline = proposal.accepted(Acceptance(written(moment), commit, branch, dirty, self.reason.strip(), forced))
+        if baseline is None:
+            self.messages.append(f"{suite.name}: nothing to accept, unchanged since the baseline")
+            return []
+        try:
+            path = write_baseline(suite.baselines, baseline, compress=suite.compress_baseline)
+        except (IrevalError, OSError) as error:
+            return [str(error)]
+        self.written[suite.name] = WrittenBaseline(baseline.accepted, path)
+        if proposal.history_lost:
+            lost = "its history is lost: the new baseline does not know the acceptances before this one"
+            self.messages.append(f"{suite.name}: {lost}")
+        return []
+
+
+def _find_need_of_force(result: SuiteResult, proposal: Proposal) -> tuple[str, str]:
+    """What only force can accept, and a detail; empty where force is not needed."""
+    if proposal.only_by_force[0]:
+        return proposal.only_by_force
+    red = list(blockers(result))
+    return (f"{format_count(len(red), 'verdict')} red", red[0]) if red else ("", "")
+
+
+def read_update_options(config: pytest.Config) -> BaselineUpdate:
+    """Read the options; in CI they are refused unless the command line allows them."""
+    reason = config.getoption("ireval_reason")
+    update = BaselineUpdate(
+        update=config.getoption("ireval_update"),
+        update_new=config.getoption("ireval_update_new"),
+        # a locale of ASCII alone turns typed UTF-8 into escapes
+        reason=reason.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+        force=config.getoption("ireval_force"),
+    )
+    if update.update and update.update_new:
+        raise IrevalError("--ireval-update accepts every suite, --ireval-update-new only new ones: choose one")
+    if (update.force or update.reason) and not update.is_requested:
+        raise IrevalError("--ireval-force and --ireval-reason need --ireval-update or --ireval-update-new")
+    if update.is_requested and os.environ.get("CI", "") not in ("", "0", "false"):
+        if not config.getoption("ireval_allow_ci"):
+            raise IrevalError("refusing to update baselines in CI; --ireval-allow-ci allows it")
+        # addopts belongs to the branch, which could accept its own changes; a worker has another command line
+        if not hasattr(config, "workerinput") and "--ireval-allow-ci" not in config.invocation_params.args:
+            raise IrevalError("--ireval-allow-ci counts only on the command line: addopts would accept every change")
+    return update

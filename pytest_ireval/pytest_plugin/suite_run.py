@@ -1,0 +1,142 @@
+"""A suite in a run of pytest: evaluated once, when the first of its items is run."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest_ireval
+from pytest_ireval.errors import IrevalError, Problem
+from pytest_ireval.gate.acceptance import proposal_of
+from pytest_ireval.gate.report_data import broken_result
+from pytest_ireval.gate.run import Plan, gate
+from pytest_ireval.gate.verdicts import broken_outcome
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
+from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
+from pytest_ireval.pytest_plugin.progress_lines import ProgressLines
+from pytest_ireval.pytest_plugin.report_files import make_report_files
+from pytest_ireval.pytest_plugin.workers import WorkerFolder
+from pytest_ireval.results.outcome import Outcome
+from pytest_ireval.results.plain import shown_result
+from pytest_ireval.results.suite_result import SuiteResult
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.suite.suite import Suite
+
+if TYPE_CHECKING:
+    from pytest_ireval.pytest_plugin.session import EvaluationSession
+
+
+@dataclass(eq=False)
+class SuiteRun:
+    suite: Suite
+    registry: Registry
+    plan: Plan
+    planned: PlannedSuite
+    session: EvaluationSession
+    evaluation: SuiteEvaluation | None = None
+    """None: it was not evaluated yet, or not needed in this process."""
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def node_name(self) -> str:
+        """The name of a suite of a matrix below its file."""
+        return ".".join(self.suite.values.values())
+
+    def evaluate(self) -> SuiteResult:
+        """Return the result of all selected checks; with workers, one process evaluates for all."""
+        if self.evaluation is None:
+            folder = self.session.worker_folder
+            if folder is None:
+                self.evaluation = self._evaluate_here()
+            else:
+                self.evaluation = self._turn_errors_into_results(lambda: self._evaluate_shared(folder))
+            self.outcomes = {outcome.id: outcome for outcome in self.evaluation.result.outcomes}
+        return self.evaluation.result
+
+    def get_outcome(self, check: Check) -> Outcome:
+        self.evaluate()
+        return self.outcomes[check.id]
+
+    def evaluate_if_free(self, folder: WorkerFolder) -> bool:
+        """Evaluate it before any of its items is run, unless another process does or did; returns whether it was."""
+        try:
+            return bool(self.planned.selected) and folder.evaluate_if_free(self.suite.name, self._evaluate_here)
+        except IrevalError:  # a result that cannot be written now is an error when its own items are run
+            return False
+
+    def is_test_passed(self, outcome: Outcome) -> bool:
+        """Tell whether the test of an outcome passes; a run that accepts what it measures accepts a comparison, too."""
+        if outcome.verdict in ("pass", "inconclusive"):
+            return True
+        accepts = self.session.update.accepts
+        accepted = accepts == "all" or (accepts == "new" and outcome.missing_baseline)
+        return accepted and outcome.acceptable and self.planned.is_complete
+
+    def _evaluate_shared(self, folder: WorkerFolder) -> SuiteEvaluation:
+        evaluate_another = self.session.evaluate_waiting_suite
+        return SuiteEvaluation(folder.evaluate_once(self.suite.name, self._evaluate_here, evaluate_another))
+
+    def _evaluate_here(self) -> SuiteEvaluation:
+        return self._turn_errors_into_results(self._run_gate)
+
+    def _run_gate(self) -> SuiteEvaluation:
+        config = self.session.config
+        with suspend_assertion_rewriting(config):
+            gated = gate(
+                self.suite,
+                self.registry,
+                self.plan,
+                self.session.circumstances,
+                set(self.planned.selected),
+                ProgressLines(config),
+                keep=make_report_files(config, config.option).folder is not None,
+            )
+            if gated.material is None:
+                return SuiteEvaluation(gated.result)
+            proposal = proposal_of(gated.material) if self.session.update.is_requested else None
+            return SuiteEvaluation(gated.result, proposal, gated.rankings)
+
+    def _turn_errors_into_results(self, evaluate: Callable[[], SuiteEvaluation]) -> SuiteEvaluation:
+        try:
+            return evaluate()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - not a verdict must get lost, so anything is an error of all
+            problem = error if isinstance(error, IrevalError) else describe_crash(error, str(self.suite.place))
+            selected, checks = set(self.planned.selected), self.plan.checks
+            outcomes = tuple(broken_outcome(check, problem) for check in checks if check.id in selected)
+            return SuiteEvaluation(shown_result(broken_result(self.suite, self.registry, checks, outcomes, problem)))
+
+
+PACKAGE = Path(pytest_ireval.__file__).parent
+
+
+def describe_crash(error: BaseException, place: str) -> IrevalError:
+    """An exception that nothing here expects, as an error of the suite at ``place``."""
+    message = f"{type(error).__name__}: {error}".rstrip(": ")
+    origin = _locate_crash(error)
+    return IrevalError(
+        Problem(
+            f"{message} ({origin})" if origin else message,
+            place=place,
+            suggestion="nothing in pytest-ireval expects this; please report it, with the plugins of the run",
+        )
+    )
+
+
+def _locate_crash(error: BaseException) -> str:
+    """Where it was raised, and the last line of ours on the way there."""
+    frames = [
+        (Path(frame.f_code.co_filename), line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_locals.get("__tracebackhide__")
+    ]
+    ours = [f"{file.relative_to(PACKAGE.parent).as_posix()}:{n}" for file, n in frames if file.is_relative_to(PACKAGE)]
+    if not frames or frames[-1][0].is_relative_to(PACKAGE):
+        return ours[-1] if ours else ""
+    raised = f"{frames[-1][0].name}:{frames[-1][1]}"
+    return f"{raised}, called from {ours[-1]}" if ours else raised
