@@ -60,7 +60,7 @@ async def serve() -> None:
 def ask(port: int, number: int) -> None:
     """Ask with the source opensearch."""
     from pytest_ireval import Answer, Queries, Request
-    from pytest_ireval.sources.engines import OpenSearchOptions, opensearch
+    from pytest_ireval.sources.live.elasticsearch import OpenSearchOptions, opensearch
 
     ids = tuple(f"q{i}" for i in range(number))
     queries = Queries(ids, tuple(f"red mug {i}" for i in range(number)))

@@ -112,7 +112,7 @@ def command(
 
 def _of_engine(address: str) -> str:
     """The options of the source, as a suite writes them: what JSON says, YAML says, too."""
-    from pytest_ireval.sources.engines import propose_source
+    from pytest_ireval.sources.live.proposal import propose_source
 
     return json.dumps(propose_source(address), ensure_ascii=False)[1:-1]
 

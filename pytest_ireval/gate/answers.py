@@ -25,8 +25,8 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.rules.planning import by_stored
+from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
-from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.statistics.noise import noise_floor
 from pytest_ireval.suite.suite import SourceAsked, Suite
 from pytest_ireval.words import format_count
@@ -248,7 +248,7 @@ def unsteady(
     """
     if not source.options.asks_each_query or source.repeat > 1 or not any(map(by_stored, suite.rules)):
         return "", ""
-    from pytest_ireval.sources.recording import OFFLINE  # only live systems need that module
+    from pytest_ireval.sources.live.recording import OFFLINE  # only live systems need that module
 
     if os.environ.get(OFFLINE):
         return "", f"the source was not asked a second time: {OFFLINE} is set"

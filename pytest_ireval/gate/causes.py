@@ -408,8 +408,8 @@ def explained(
     if documents_asked.spans is not None or documents_asked.collapse:
         wanted = getattr(source.options, "explain", True)
         return (), ("explain has no effect with documents: spans or collapse: the index has other ids",) * wanted
-    from pytest_ireval.sources.fetching import fetch_all
-    from pytest_ireval.sources.live_request import AttemptError  # which most runs can do without
+    from pytest_ireval.sources.calls import make_calls
+    from pytest_ireval.sources.live.exchange import AttemptError  # which most runs can do without
 
     request = request_of(material.suite, material.registry, material.population.queries)
 
@@ -419,7 +419,7 @@ def explained(
             str(line)[:_LETTERS] for line in islice(explain(source.options, request, query, placed.document), _LINES)
         ]
 
-    told = fetch_all(asked, len(pairs), 2, _SECONDS, SILENT)
+    told = make_calls(asked, len(pairs), 2, _SECONDS, SILENT)
     found = tuple(
         EngineExplanation(query, placed.document, placed.now, placed.baseline, tuple(answer.value))
         for (query, placed), answer in zip(pairs, told, strict=False)

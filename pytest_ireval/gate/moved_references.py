@@ -26,8 +26,8 @@ from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import Check, Held, planned
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.wording import worst_changes
+from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.run import RunOptions, files_of
-from pytest_ireval.sources.source_answers import describe_source
 from pytest_ireval.suite.suite import Reference, SourceAsked, Suite
 
 

@@ -36,7 +36,7 @@ from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import Cause, Outcome
 from pytest_ireval.rules.planning import by_stored
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.source_answers import describe_source
+from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.suite import SourceAsked, Suite
 from pytest_ireval.words import format_count
 

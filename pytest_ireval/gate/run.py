@@ -50,7 +50,7 @@ from pytest_ireval.results.plain import shown_result
 from pytest_ireval.results.suite_result import Counts, SuiteResult
 from pytest_ireval.rules.planning import LOWERING, Check, few_by_weight, needs_queries, never_failing, planned
 from pytest_ireval.rules.side import Side
-from pytest_ireval.sources.source_answers import describe_source, make_options_tree
+from pytest_ireval.sources.describing import describe_source, make_options_tree
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count
 

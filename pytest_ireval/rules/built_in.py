@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 def ireval_sources() -> list[SourceKind]:
     """All of them; imported late, because they load the models of suites."""
     from pytest_ireval.sources.command import command
-    from pytest_ireval.sources.engines import elasticsearch, opensearch, solr, vespa
-    from pytest_ireval.sources.http import http
+    from pytest_ireval.sources.live.elasticsearch import elasticsearch, opensearch
+    from pytest_ireval.sources.live.http import http
+    from pytest_ireval.sources.live.solr import solr
+    from pytest_ireval.sources.live.vespa import vespa
     from pytest_ireval.sources.python import python
     from pytest_ireval.sources.run import run
     from pytest_ireval.sources.sql import sql

@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 from threading import Thread, current_thread
 from typing import Any, ClassVar
 
-from pytest_ireval.sources.fetching import CallOutcome, OverrunError
+from pytest_ireval.sources.calls import CallOutcome, OverrunError
 
 GRACE = 1.0
 """Seconds beyond its limit in which a cancelled call may end."""

@@ -19,21 +19,23 @@ from pytest_ireval.data.tables import Unfit
 from pytest_ireval.errors import Mistakes, Problem, SourceError, raised_at, shown, told, within
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.progress import SILENT
-from pytest_ireval.sources.callables import (
+from pytest_ireval.sources.calls import CallOutcome, make_calls
+from pytest_ireval.sources.functions import (
     QUERY_WORDS,
-    Described,
-    Pairs,
     WantedArguments,
     find_object,
-    find_rising_scores,
     find_search_method,
     find_wanted_arguments,
     importable_from,
+)
+from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.sources.returned_rankings import (
+    Described,
+    Pairs,
+    find_rising_scores,
     read_ranking,
     read_rankings_of_all,
 )
-from pytest_ireval.sources.fetching import CallOutcome, fetch_all
-from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suite.option_types import DurationText, PathTexts, Text, Whole
 from pytest_ireval.suite.options import SourceOptions
 from pytest_ireval.suite.scalars import UnfitError
@@ -86,11 +88,11 @@ def python(options: PythonOptions, request: Request) -> Answer:
                 returned: _Returned = await_in_loop(search.call_async(number), options.timeout)
                 return returned
 
-            outcomes = fetch_all(call, *how, options.timeout + GRACE, request.progress)
+            outcomes = make_calls(call, *how, options.timeout + GRACE, request.progress)
             if any(outcome.goes_on for outcome in outcomes):
                 give_up_loop()
         else:
-            outcomes = fetch_all(search.call, *how, options.timeout, request.progress)
+            outcomes = make_calls(search.call, *how, options.timeout, request.progress)
     if outcomes and outcomes[-1].failed:
         raise _make_error(outcomes[-1], len(outcomes) - 1, options, request)
     returned: list[_Returned] = [outcome.value for outcome in outcomes]
@@ -132,7 +134,7 @@ def _find_search(options: PythonOptions, request: Request, folders: Sequence[Pat
     absent = [within(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
     if absent:
         raise SourceError(*(Problem(f"there is no folder {each}", path=("path",)) for each in absent))
-    (found,) = fetch_all(lambda _: find_object(options.python, folders), 1, 1, float("inf"), SILENT)
+    (found,) = make_calls(lambda _: find_object(options.python, folders), 1, 1, float("inf"), SILENT)
     if found.error is not None:
         raise found.error
     function = find_search_method(found.value, options.python)

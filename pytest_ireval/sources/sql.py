@@ -13,10 +13,10 @@ from pydantic import Field, model_validator
 from pytest_ireval.data.rankings import rankings_of_lists
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.plugin_types import source
-from pytest_ireval.sources.callables import IDS, Described, find_rising_scores, read_ranking
-from pytest_ireval.sources.fetching import fetch_all
-from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, refuse_unknown
+from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_mistakes, refuse_unknown_columns
+from pytest_ireval.sources.returned_rankings import IDS, Described, find_rising_scores, read_ranking
 from pytest_ireval.suite.option_types import DurationText, Text, Whole
 from pytest_ireval.suite.options import SourceOptions
 from pytest_ireval.suite.scalars import UnfitError
@@ -79,7 +79,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
 
     queries = request.queries
     used = set(PARAMETER.findall(options.sql))
-    refuse_unknown(used, {"id", "text", "depth", *queries.columns}, queries, ":%s")
+    refuse_unknown_columns(used, {"id", "text", "depth", *queries.columns}, queries, ":%s")
     try:
         engine = sqlalchemy.create_engine(options.database, pool_size=options.concurrency, max_overflow=0)
     except (sqlalchemy.exc.ArgumentError, sqlalchemy.exc.NoSuchModuleError, ImportError) as error:
@@ -98,7 +98,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
     notes: dict[str, None] = {}
     try:
         index = [*fetcher.fetch_facts(notes)]
-        outcomes = fetch_all(fetcher.fetch_rows, len(queries), options.concurrency, options.timeout, request.progress)
+        outcomes = make_calls(fetcher.fetch_rows, len(queries), options.concurrency, options.timeout, request.progress)
         index += fetcher.fetch_facts(notes)
     finally:
         engine.dispose()

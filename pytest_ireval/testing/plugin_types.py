@@ -33,8 +33,8 @@ from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.side import Population
+from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
-from pytest_ireval.sources.source_answers import fetch_answers
 from pytest_ireval.suite.loading import load_suite
 from pytest_ireval.suite.suite import Place, SourceAsked, Suite
 from pytest_ireval.suite.suite_keys import DocumentsKeys, Source

@@ -107,7 +107,7 @@ def test_an_approximate_search_is_compared_with_the_exact_one(breadth, verdict, 
 
 def asked(loaded):
     from pytest_ireval import Request, load_registry, read_queries
-    from pytest_ireval.sources.source_answers import fetch_answers
+    from pytest_ireval.sources.answers import fetch_answers
 
     queries = read_queries(loaded.queries.file.path)
     request = Request(

@@ -12,7 +12,7 @@ from shop_engine import QUERIES, ShopEngine, list_judgments, make_catalogue
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.baseline.json_trees import name_changes
-from pytest_ireval.sources.searched_fields import find_unknown_fields
+from pytest_ireval.sources.live.searched_fields import find_unknown_fields
 
 RULES = "rules:\n  - no_regression: {metric: nDCG@10, tolerance: 2%}\n"
 REBUILT = "the index was rebuilt, with the same mapping, settings and number of documents (300)"

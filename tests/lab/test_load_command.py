@@ -11,8 +11,8 @@ import pytest
 from live_server import Server
 
 from pytest_ireval.progress import Stopwatch
+from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.event_loop import await_in_loop
-from pytest_ireval.sources.fetching import fetch_all
 from pytest_ireval_lab.commands.load_command import LoadLevel, find_knee
 
 QUERIES = [f"q{number:02}" for number in range(30)]
@@ -155,7 +155,7 @@ def test_at_a_fixed_rate_a_time_includes_the_wait_behind_a_slow_answer(kind, rat
     time = Time()
     watch = Stopwatch(rate, clock=lambda: time.now)
     call = time.call if kind == "def" else lambda number: await_in_loop(time.awaited(number))
-    fetch_all(call, 3, 1, 600, watch)
+    make_calls(call, 3, 1, 600, watch)
 
     assert [watch.seconds(number) for number in range(3)] == seconds
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval import Queries, Request, SourceError, load_registry
-from pytest_ireval.sources.source_answers import fetch_answers
+from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.suite.scalars import File, Items, Keys, Scalar, put_value
 from pytest_ireval.suite.sources_and_rules import read_source
 

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_ireval import SuiteError, load_suite, run_gate
 from pytest_ireval.secrets import hidden, keep
-from pytest_ireval.sources import http_client, live_fetching, live_options
+from pytest_ireval.sources.live import client, fetching, options
 from pytest_ireval.suite import yaml_tree
 from pytest_ireval.suite.scalars import File
 
@@ -25,7 +25,7 @@ def waits(monkeypatch):
     """The seconds that the source would have waited between attempts."""
     waited = []
     monkeypatch.setattr(
-        live_fetching, "time", SimpleNamespace(sleep=waited.append, monotonic=time.monotonic, time=time.time)
+        fetching, "time", SimpleNamespace(sleep=waited.append, monotonic=time.monotonic, time=time.time)
     )
     return waited
 
@@ -220,7 +220,7 @@ def test_a_redirect_is_refused_and_says_where_it_leads(shop, server):
 
 
 def test_an_answer_without_end_is_cut_off(shop, server, monkeypatch):
-    monkeypatch.setattr(http_client, "LARGEST", 1 << 20)
+    monkeypatch.setattr(client, "LARGEST", 1 << 20)
     server.respond = lambda _: (200, b" " * (2 << 20), {})
 
     assert "the answer is larger than 1 MiB" in shop.refused(source(server))
@@ -643,7 +643,7 @@ def test_a_vector_that_is_no_json_is_an_error(shop, server):
 
 
 def test_the_package_for_http_is_named_where_it_is_missing(shop, server, monkeypatch):
-    monkeypatch.setattr(live_options, "find_spec", lambda name: None)
+    monkeypatch.setattr(options, "find_spec", lambda name: None)
 
     with pytest.raises(ValueError, match=r"urllib3 must be installed\npip install 'pytest-ireval\[live\]'"):
         shop.source(source(server))

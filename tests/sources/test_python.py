@@ -309,7 +309,7 @@ def test_a_module_of_the_same_name_that_is_imported_already_is_not_asked_instead
 
 
 def test_a_generator_that_never_ends_is_an_error(search, monkeypatch):
-    monkeypatch.setattr("pytest_ireval.sources.callables.MOST", 1000)
+    monkeypatch.setattr("pytest_ireval.sources.returned_rankings.MOST", 1000)
 
     assert search("import itertools\n\ndef search(text):\n    return itertools.count()\n", lists=False).startswith(
         "shop.ireval.yaml:5:11: source > python\n"

@@ -14,7 +14,8 @@ from pytest_ireval.data.from_objects import rankings_from
 from pytest_ireval.options import SourceOptions
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.registry import Plugins
-from pytest_ireval.sources.source_answers import describe_source, fetch_answers
+from pytest_ireval.sources.answers import fetch_answers
+from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.option_types import PathText, Text
 
 

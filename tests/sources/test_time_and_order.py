@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pytest_ireval import Queries
-from pytest_ireval.sources.source_answers import fetch_answers
+from pytest_ireval.sources.answers import fetch_answers
 
 PLAIN = """
 import threading, time

@@ -46,7 +46,7 @@ from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
-from pytest_ireval.sources.source_answers import describe_source
+from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.statistics.binomial import share_limits
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share

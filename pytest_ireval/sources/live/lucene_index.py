@@ -8,39 +8,65 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from pytest_ireval.baseline.json_trees import compute_hash
-from pytest_ireval.sources.index import COPIES, IndexRequests, Look, remove_keys
-from pytest_ireval.sources.live_request import find_placeholders
-from pytest_ireval.sources.searched_fields import find_unknown_fields
+from pytest_ireval.sources.live.index import COPIES, Look, SearchedIndex, remove_keys
+from pytest_ireval.sources.live.placeholders import find_placeholders
+from pytest_ireval.sources.live.searched_fields import find_unknown_fields
 
 
-def make_lucene_requests(address: str, asked: Any, pipeline: str, *, check_documents: bool) -> IndexRequests:
-    """The requests for an index; ``asked`` is the request to it, and ``pipeline`` the search pipeline that it names."""
+class LuceneIndex(SearchedIndex):
+    """The index, or the indexes behind an alias, that a request searches.
 
-    def documents(ids: Sequence[str]) -> tuple[Look, Any]:
-        query = {"ids": {"values": [*ids]}}  # finds what a search finds: behind an alias of several indexes, too
-        body = {"query": query, "size": COPIES * len(ids), "_source": False, "track_total_hits": False}
-        return Look(f"{address}/_search", body), lambda answer: [hit["_id"] for hit in answer["hits"]["hits"]]
+    ``asked`` is the request, and ``pipeline`` the search pipeline that it names.
+    """
 
-    root = address if not urlsplit(address).path else address.rpartition("/")[0]
+    def __init__(self, address: str, *, asked: Any, pipeline: str, has_documents_checked: bool) -> None:
+        looks = {name: Look(f"{address}/_{name}") for name in ("settings", "mapping", "count")}
+        super().__init__(address, looks, has_documents_checked=has_documents_checked)
+        self.asked, self.pipeline = asked, pipeline
 
-    def more(answers: Mapping[str, Any]) -> dict[str, Look]:
+    def list_further_looks(self, answers: Mapping[str, Any]) -> Mapping[str, Look]:
         """Stored templates and scripts, and the pipeline of the request, or else those of the indexes."""
-        looks = {f"script {name}": Look(f"{root}/_scripts/{quote(name, safe='')}") for name in _find_stored(asked)}
-        named = {pipeline} - {""}
-        for each in answers.get("settings", {}).values() if not named else ():
-            named.add(_nest_settings(each["settings"]["index"]).get("search", {}).get("default_pipeline", ""))
-        names = [name for name in sorted(named) if name not in ("", "_none") and not any(find_placeholders(name))]
-        return looks | {f"pipeline {name}": Look(f"{root}/_search/pipeline/{quote(name, safe='')}") for name in names}
+        root = self.address.rpartition("/")[0] if urlsplit(self.address).path else self.address
+        looks = {f"script {name}": Look(f"{root}/_scripts/{quote(name, safe='')}") for name in _find_stored(self.asked)}
+        pipelines = {self.pipeline}
+        if not self.pipeline:
+            settings = [_nest_settings(each["settings"]["index"]) for each in answers.get("settings", {}).values()]
+            pipelines = {each.get("search", {}).get("default_pipeline", "") for each in settings}
+        for name in sorted(pipelines - {"", "_none"}):
+            if not any(find_placeholders(name)):
+                looks[f"pipeline {name}"] = Look(f"{root}/_search/pipeline/{quote(name, safe='')}")
+        return looks
 
-    looks = {name: Look(f"{address}/_{name}") for name in ("settings", "mapping", "count")}
-    return IndexRequests(
-        address,
-        looks,
-        _read_lucene_facts,
-        documents if check_documents else None,
-        more,
-        lambda answers: find_unknown_fields(asked, answers),
-    )
+    def read_facts(self, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Name and uuid of the index behind the name, its mapping and analysis, the count, and what is stored."""
+        facts: dict[str, Any] = {"stored": dict(_read_stored_facts(answers))}
+        if "count" in answers:
+            facts["documents"] = answers["count"]["count"]
+        if "settings" not in answers:
+            return facts
+        settings = {name: each["settings"]["index"] for name, each in sorted(answers["settings"].items())}
+        facts |= {"name": ", ".join(settings), "build": ", ".join(each["uuid"] for each in settings.values())}
+        if "mapping" in answers:
+            # In _meta is what people write there, such as the time of the build: no search looks at it.
+            fields = [remove_keys(answers["mapping"][name]["mappings"], "_meta") for name in settings]
+            analysis = [[each.get("analysis"), each.get("similarity")] for each in settings.values()]
+            facts["mapping"] = compute_hash([fields, analysis])
+            facts["details"] = _collect_details(fields, list(settings.values()))
+        return facts
+
+    def find_unknown_fields(self, answers: Mapping[str, Any]) -> list[str]:
+        """Those that no mapping has."""
+        return find_unknown_fields(self.asked, answers)
+
+    def look_up(self, ids: Sequence[str]) -> Look:
+        """A search by ids, which finds what a search finds: behind an alias of several indexes, too."""
+        query = {"ids": {"values": [*ids]}}
+        body = {"query": query, "size": COPIES * len(ids), "_source": False, "track_total_hits": False}
+        return Look(f"{self.address}/_search", body)
+
+    def read_ids(self, answer: Any) -> list[str]:
+        """The ids in the answer to :meth:`look_up`."""
+        return [hit["_id"] for hit in answer["hits"]["hits"]]
 
 
 def _find_stored(asked: Any, below: str = "template") -> Iterator[str]:
@@ -58,24 +84,6 @@ def _find_stored(asked: Any, below: str = "template") -> Iterator[str]:
 
 _SETTINGS = ("number_of_shards", "sort", "search", "query", "default_pipeline", "final_pipeline")
 """Settings that can move rankings, apart from analysis and similarity."""
-
-
-def _read_lucene_facts(answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Name and uuid of the index behind the name, its analysis as a part of the mapping, the count, what is stored."""
-    found: dict[str, Any] = {"stored": dict(_read_stored_facts(answers))}
-    if "count" in answers:
-        found["documents"] = answers["count"]["count"]
-    if "settings" not in answers:
-        return found
-    settings = {name: each["settings"]["index"] for name, each in sorted(answers["settings"].items())}
-    found |= {"name": ", ".join(settings), "build": ", ".join(each["uuid"] for each in settings.values())}
-    if "mapping" in answers:
-        # In _meta is what people write there, such as the time of the build: no search looks at it.
-        fields = [remove_keys(answers["mapping"][name]["mappings"], "_meta") for name in settings]
-        analysis = [[each.get("analysis"), each.get("similarity")] for each in settings.values()]
-        found["mapping"] = compute_hash([fields, analysis])
-        found["details"] = _collect_details(fields, list(settings.values()))
-    return found
 
 
 def _collect_details(mappings: Sequence[Mapping[str, Any]], settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from hashlib import sha256
 from statistics import fmean
 from threading import Lock, local
@@ -17,29 +18,21 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from pytest_ireval.data.formats.other_tools import incomplete
 from pytest_ireval.data.rankings import rankings_of_lists
-from pytest_ireval.errors import Problem, SourceError, shown
-from pytest_ireval.sources.callables import find_rising_scores
-from pytest_ireval.sources.fetching import fetch_all
-from pytest_ireval.sources.live_options import LiveOptions
-from pytest_ireval.sources.live_request import (
-    LONGEST_WAIT,
-    OF_ANY_QUERY,
-    AttemptError,
-    Exchange,
-    TimedAnswer,
-    compile_path,
-    fill,
-    find_placeholders,
-    find_query_without_text,
-    refuse_unknown,
-)
-from pytest_ireval.sources.recording import OFFLINE, Recording
+from pytest_ireval.errors import Problem, SourceError, one_line, shown
+from pytest_ireval.sources.calls import make_calls
+from pytest_ireval.sources.describing import LOGIN
+from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, Exchange, TimedAnswer, compile_path
+from pytest_ireval.sources.live.index import IndexFetcher, SearchedIndex
+from pytest_ireval.sources.live.options import LiveOptions
+from pytest_ireval.sources.live.placeholders import fill, find_placeholders
+from pytest_ireval.sources.live.recording import OFFLINE, Recording
 from pytest_ireval.sources.request import Answer, Request
-from pytest_ireval.sources.source_answers import LOGIN
+from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_query_without_text, refuse_unknown_columns
+from pytest_ireval.sources.returned_rankings import find_rising_scores
 from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
-    from pytest_ireval.sources.http_client import HttpClient
+    from pytest_ireval.sources.live.client import HttpClient
 
 
 class Batch(NamedTuple):
@@ -64,52 +57,82 @@ class _Ranked(NamedTuple):
     """The milliseconds that the system says it took, if it does."""
 
 
-def fetch_over_http(exchange: Exchange, options: LiveOptions, request: Request, batch: Batch | None = None) -> Answer:
-    """The rankings of all queries of the request; the first that fails beyond the error budget is an error."""
+def fetch_over_http(
+    exchange: Exchange,
+    options: LiveOptions,
+    request: Request,
+    *,
+    batch: Batch | None = None,
+    index: SearchedIndex | None = None,
+) -> Answer:
+    """The rankings of all queries; with the facts of the index before and after, and the relevant documents it lacks.
+
+    The first query that fails beyond the error budget is an error.
+    """
+    if index is None:
+        return _fetch_rankings(exchange, options, request, batch)
+    with ExitStack() as stack:
+        fetcher = IndexFetcher(index, options, stack.enter_context(_open_client(index.address)))
+        if options.record is not None:
+            try:
+                recording = Recording(options.record, request, ("index", index.address, index.looks))
+                fetcher.recording = stack.enter_context(recording)
+            except SourceError as error:
+                fetcher.note("index facts", one_line(error))
+        before = fetcher.fetch_facts("before")
+        answer = _fetch_rankings(exchange, options, request, batch)
+        facts = [before, fetcher.fetch_facts("after")]
+        gone = tuple(fetcher.find_gone_documents(request.relevant())) if index.has_documents_checked else ()
+    notes = (*answer.notes, *fetcher.notes.values())
+    return replace(answer, index=facts, gone=gone, unknown_fields=tuple(fetcher.unknown_fields), notes=notes)
+
+
+def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, batch: Batch | None) -> Answer:
     queries, address = request.queries, exchange.url
     exchange = exchange._replace(url=LOGIN.sub("", address))  # recordings and messages show it
     used = list(find_placeholders([exchange.url, exchange.params, exchange.body, options.headers]))
-    refuse_unknown(used, OF_ANY_QUERY | {*queries.columns}, queries, "{%s}")
+    refuse_unknown_columns(used, OF_ANY_QUERY | {*queries.columns}, queries, "{%s}")
     if "text" in used and (query := find_query_without_text(queries)):
-        said = f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}"
-        raise SourceError(Problem(said, suggestion="set queries: to a file with columns id and text"))
+        complaint = f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}"
+        raise SourceError(Problem(complaint, suggestion="set queries: to a file with columns id and text"))
     step = batch.size if batch else 1
     parts = [range(first, min(first + step, len(queries))) for first in range(0, len(queries), step)]
+    # the longest that all attempts of a part can take, with the waits between them; for a batch, of each of its queries
     limit = options.attempts * (options.timeout + LONGEST_WAIT) * 2 * step
     with ExitStack() as stack:
         client = stack.enter_context(_open_client(address, options.concurrency))
         source = (exchange, options.headers, urlsplit(address).username)
         recording = stack.enter_context(Recording(options.record, request, source)) if options.record else None
         if os.environ.get(OFFLINE) and recording is None:
-            said = f"{OFFLINE} is set, but this source has no recording"
-            raise SourceError(Problem(said, suggestion=f"add record: FOLDER, and run once without {OFFLINE}"))
+            complaint = f"{OFFLINE} is set, but this source has no recording"
+            raise SourceError(Problem(complaint, suggestion=f"add record: FOLDER, and run once without {OFFLINE}"))
         request.progress.expect(len(parts), "batches of queries" if batch else "queries")
         fetcher = _Fetcher(client, exchange, options, request, recording)
         call = (lambda part: fetcher.fetch_batch(parts[part], batch)) if batch else fetcher.fetch_query
-        outcomes = fetch_all(call, len(parts), options.concurrency, limit, request.progress)
+        outcomes = make_calls(call, len(parts), options.concurrency, limit, request.progress)
         if outcomes and (error := outcomes[-1].error):
             raise error
         if outcomes and outcomes[-1].overran:
             raise SourceError(f"no answer to query {shown(queries.ids[parts[len(outcomes) - 1][0]])} in {limit:g}s")
     values = [outcome.value for outcome in outcomes]
-    ranked: list[_Ranked] = [each for part in values for each in part] if batch else values
+    ranked: list[_Ranked] = [ranking for part in values for ranking in part] if batch else values
     answers = dict(zip(queries.ids, ranked, strict=True))
-    timings = {query: each.seconds for query, each in answers.items()}
+    timings = {query: answer.seconds for query, answer in answers.items()}
     if options.times == "engine":
         timings |= {query: _read_took(query, answers[query]) for query in answers if query not in fetcher.failed}
-    took = [each.took for each in ranked if isinstance(each.took, int | float)]
+    took = [answer.took for answer in ranked if isinstance(answer.took, int | float)]
     return Answer(
         rankings_of_lists(
-            {query: each.documents for query, each in answers.items()},
+            {query: answer.documents for query, answer in answers.items()},
             "rankings",
             None if request.keep_all else request.depth,
             by_id=request.by_id,
         ),
-        timings if batch is None and None not in timings.values() else None,
-        {document: fields for document, (_, fields) in fetcher.fields.items()} or None,
-        {"the system's own time": f"{fmean(took):.4g} ms for a query, as it says"} if took else {},
-        fetcher.failed,
-        fetcher.describe_repeats(),
+        timings=timings if batch is None and None not in timings.values() else None,
+        fields={document: fields for document, (_, fields) in fetcher.fields.items()} or None,
+        about={"the system's own time": f"{fmean(took):.4g} ms for a query, as it says"} if took else {},
+        failed=fetcher.failed,
+        notes=fetcher.describe_repeats(),
         recorded=None if recording is None else recording.count_replayed(),
     )
 
@@ -123,7 +146,7 @@ def fetch_once(exchange: Exchange, options: LiveOptions, request: Request, query
 
 
 def _open_client(address: str, connections: int = 1) -> closing[HttpClient]:
-    from pytest_ireval.sources.http_client import HttpClient  # brings urllib3, which only live systems need
+    from pytest_ireval.sources.live.client import HttpClient  # brings urllib3, which only live systems need
 
     return closing(HttpClient(address, connections))
 

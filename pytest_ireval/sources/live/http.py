@@ -10,11 +10,13 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import shown
 from pytest_ireval.plugins.plugin_types import source
-from pytest_ireval.sources.index import INDEX, check_index_option, fetch_with_index, read_index_option
-from pytest_ireval.sources.live_fetching import fetch_over_http
-from pytest_ireval.sources.live_options import LiveOptions
-from pytest_ireval.sources.live_request import Exchange, JsonTree, compile_path, find_placeholders, find_sizes
+from pytest_ireval.sources.live.exchange import Exchange, compile_path
+from pytest_ireval.sources.live.fetching import fetch_over_http
+from pytest_ireval.sources.live.index import INDEX, check_index_option, read_index_option
+from pytest_ireval.sources.live.options import LiveOptions
+from pytest_ireval.sources.live.placeholders import JsonTree, find_placeholders
 from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.sources.request_mistakes import find_sizes
 from pytest_ireval.suite.option_types import Text, Whole
 from pytest_ireval.suite.scalars import UnfitError
 
@@ -91,4 +93,4 @@ def http(options: HttpOptions, request: Request) -> Answer:
         options.hits, options.id, options.score, options.fields, options.took, options.complete, options.page_size,
     )  # fmt: skip
     index = read_index_option(options.index, options.http)
-    return fetch_with_index(lambda: fetch_over_http(exchange, options, request), index, options, request)
+    return fetch_over_http(exchange, options, request, index=index)

@@ -23,7 +23,7 @@ from urllib3.response import BaseHTTPResponse
 from pytest_ireval.data.formats.other_tools import incomplete
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.secrets import hidden, keep
-from pytest_ireval.sources.live_request import LONGEST_WAIT, AttemptError, TimedAnswer
+from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, TimedAnswer
 
 LARGEST = 64 << 20
 """The number of bytes of one answer that are read."""

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pytest_ireval.baseline.index_facts import FACTS
-from pytest_ireval.errors import SourceError, one_line, shown
-from pytest_ireval.sources.live_request import AttemptError, TimedAnswer, compile_path
-from pytest_ireval.sources.recording import OFFLINE, Recording
-from pytest_ireval.sources.request import Answer, Request
+from pytest_ireval.errors import shown
+from pytest_ireval.sources.live.exchange import AttemptError, TimedAnswer, compile_path
+from pytest_ireval.sources.live.recording import OFFLINE, Recording
 from pytest_ireval.suite.scalars import UnfitError
 
 if TYPE_CHECKING:
-    from pytest_ireval.sources.http_client import HttpClient
-    from pytest_ireval.sources.live_options import LiveOptions
+    from pytest_ireval.sources.live.client import HttpClient
+    from pytest_ireval.sources.live.options import LiveOptions
 
 INDEX = "Facts of the index: the url of a GET request, and JMESPaths of name, build, mapping and documents."
 COPIES = 5
@@ -36,46 +33,35 @@ class Look(NamedTuple):
     """Sent with POST; without it, the request is a GET."""
 
 
-class IndexRequests(NamedTuple):
-    """The requests for the facts of an index, and the way to read them."""
+class SearchedIndex:
+    """What can be asked of an index beside rankings, and how the answers are read; each engine has its own."""
 
-    address: str
-    looks: Mapping[str, Look]
-    facts: Callable[[Mapping[str, Any]], Mapping[str, Any]]
-    """Of the answers by the names of the requests; those that failed are not among them."""
-    found: Callable[[Sequence[str]], tuple[Look, Callable[[Any], list[str]]]] | None = None
-    """For some documents the request for them, and the way to read which of them there are; None: not looked up."""
-    more: Callable[[Mapping[str, Any]], Mapping[str, Look]] = lambda _answers: {}
-    """Further requests, for what the engine keeps of the request: it may follow from the answers."""
-    unknown_fields: Callable[[Mapping[str, Any]], list[str]] = lambda _answers: []
-    """Of the same answers as the facts, the fields that the request searches and the index does not have."""
+    def __init__(self, address: str, looks: Mapping[str, Look], *, has_documents_checked: bool = False) -> None:
+        self.address = address
+        self.looks = looks
+        """The requests for facts, by name."""
+        self.has_documents_checked = has_documents_checked
+        """True if the relevant documents are looked up."""
 
+    def list_further_looks(self, answers: Mapping[str, Any]) -> Mapping[str, Look]:  # noqa: ARG002 - most engines have none
+        """Further requests, for what the engine keeps of the request: it may follow from the answers."""
+        return {}
 
-def fetch_with_index(
-    fetch: Callable[[], Answer], index: IndexRequests | None, options: LiveOptions, request: Request
-) -> Answer:
-    """The answer, with the facts of the index before and after, and with the relevant documents that are gone.
+    def read_facts(self, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The facts in the answers, by the names of the requests; those that failed are not among them."""
+        raise NotImplementedError
 
-    Facts that cannot be read are a note: a login may be allowed to search only.
-    """
-    if index is None:
-        return fetch()
-    from pytest_ireval.sources.http_client import HttpClient  # brings urllib3, which only live systems need
+    def find_unknown_fields(self, answers: Mapping[str, Any]) -> list[str]:  # noqa: ARG002 - most engines have none
+        """The fields that the request searches and the index does not have, found in the same answers."""
+        return []
 
-    with ExitStack() as stack:
-        fetcher = _IndexFetcher(stack.enter_context(closing(HttpClient(index.address))), index, options)
-        if options.record is not None:
-            recording = Recording(options.record, request, ("index", index.address, index.looks))
-            try:
-                fetcher.recording = stack.enter_context(recording)
-            except SourceError as error:
-                fetcher.note("index facts", one_line(error))
-        before = fetcher.fetch_facts("before")
-        found = fetch()
-        facts = [before, fetcher.fetch_facts("after")]
-        gone = tuple(fetcher.find_gone_documents(request.relevant())) if index.found is not None else ()
-    notes = (*found.notes, *fetcher.notes.values())
-    return replace(found, index=facts, gone=gone, unknown_fields=tuple(fetcher.unknown_fields), notes=notes)
+    def look_up(self, ids: Sequence[str]) -> Look:
+        """The request for documents with these ids."""
+        raise NotImplementedError
+
+    def read_ids(self, answer: Any) -> list[str]:
+        """The ids in the answer to :meth:`look_up`."""
+        raise NotImplementedError
 
 
 def remove_keys(tree: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -83,11 +69,11 @@ def remove_keys(tree: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in tree.items() if name not in names}
 
 
-class _IndexFetcher:
-    """Asks once for each fact; the first failure of a kind becomes a note."""
+class IndexFetcher:
+    """Asks once for each fact; the first failure of a kind becomes a note: a login may be allowed to search only."""
 
-    def __init__(self, client: HttpClient, index: IndexRequests, options: LiveOptions) -> None:
-        self.client, self.index, self.timeout = client, index, options.timeout
+    def __init__(self, index: SearchedIndex, options: LiveOptions, client: HttpClient) -> None:
+        self.index, self.client, self.timeout = index, client, options.timeout
         self.headers = {name: text for name, text in options.headers.items() if "{" not in text}
         self.recording: Recording | None = None
         self.notes: dict[str, str] = {}
@@ -102,9 +88,9 @@ class _IndexFetcher:
         """The facts that the index gives."""
         answers = self._fetch_answers(self.index.looks, when)
         try:
-            answers |= self._fetch_answers(self.index.more(answers), when)
-            self.unknown_fields = self.index.unknown_fields(answers)
-            return self.index.facts(answers)
+            answers |= self._fetch_answers(self.index.list_further_looks(answers), when)
+            self.unknown_fields = self.index.find_unknown_fields(answers)
+            return self.index.read_facts(answers)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             self.note("index facts", f"the answer has an unexpected form ({type(error).__name__}: {str(error)[:80]})")
             return {}
@@ -123,12 +109,10 @@ class _IndexFetcher:
         wanted = relevant[:: -(-len(relevant) // MOST) or 1]
         if len(wanted) < len(relevant):
             self.notes["looked up"] = f"{len(wanted):,} of all relevant documents were looked up in the index"
-        assert self.index.found is not None  # noqa: S101 - the caller looks
         for begin in range(0, len(wanted), BATCH):
             batch = wanted[begin : begin + BATCH]
-            look, read = self.index.found(batch)
             try:
-                there = set(read(self._fetch_recorded(look, "documents")))
+                there = set(self.index.read_ids(self._fetch_recorded(self.index.look_up(batch), "documents")))
             except (AttemptError, LookupError, TypeError, AttributeError) as error:
                 self.note("relevant documents in the index", str(error))
                 return
@@ -152,19 +136,27 @@ class _IndexFetcher:
             raise AttemptError(f"{method} {urlsplit(look.url).path}: {error.complaint}") from error.__cause__
 
 
-def read_index_option(index: Mapping[str, str], address: str) -> IndexRequests | None:
-    """The request that a suite gives: its address, and by the name of a fact its path in the answer."""
-    if not index:
-        return None
-    paths = {name: path for name, path in index.items() if name != "url"}
+class _OptionIndex(SearchedIndex):
+    """The index that the option ``index`` describes: an address, and by the name of a fact its path in the answer."""
 
-    def facts(answers: Mapping[str, Any]) -> dict[str, Any]:
-        found = {name: compile_path(path)(answer) for answer in answers.values() for name, path in paths.items()}
-        if absent := [paths[name] for name, value in found.items() if value is None]:
+    def __init__(self, address: str, url: str, paths: Mapping[str, str]) -> None:
+        super().__init__(address, {"facts": Look(url)})
+        self.paths = paths
+
+    def read_facts(self, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The facts that the one answer has."""
+        if "facts" not in answers:
+            return {}
+        facts = {name: compile_path(path)(answers["facts"]) for name, path in self.paths.items()}
+        if absent := [self.paths[name] for name, value in facts.items() if value is None]:
             raise ValueError(f"nothing at {absent[0]}")
-        return found
+        return facts
 
-    return IndexRequests(address, {"facts": Look(index["url"])}, facts)
+
+def read_index_option(index: Mapping[str, str], address: str) -> SearchedIndex | None:
+    """The index that a suite describes; None if it does not."""
+    paths = {name: path for name, path in index.items() if name != "url"}
+    return _OptionIndex(address, index["url"], paths) if index else None
 
 
 def check_index_option(index: Mapping[str, str], address: str) -> None:

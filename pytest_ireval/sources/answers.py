@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.index_facts import IndexFacts, check_index_facts, describe_new_count, merge_index_facts
-from pytest_ireval.baseline.json_trees import prune_tree
 from pytest_ireval.data.coerce import as_rankings, some
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import flat_fields, plain_field
 from pytest_ireval.data.views import first_documents, of_queries
-from pytest_ireval.errors import IrevalError, Problem, SourceError, raised, within
+from pytest_ireval.errors import IrevalError, Problem, SourceError, raised
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.secrets import hidden, hidden_in
-from pytest_ireval.sources.fetching import fetch_all
+from pytest_ireval.sources.calls import make_calls
+from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suite.suite import SourceAsked
 from pytest_ireval.words import format_count
@@ -131,7 +129,7 @@ def _fetch(source: SourceAsked, request: Request) -> Any:
         return found
     from pytest_ireval.sources.event_loop import await_in_loop  # brings asyncio, which most suites can do without
 
-    (outcome,) = fetch_all(lambda _: await_in_loop(found), 1, 1, float("inf"), SILENT)
+    (outcome,) = make_calls(lambda _: await_in_loop(found), 1, 1, float("inf"), SILENT)
     if outcome.error is not None:
         raise outcome.error
     return outcome.value
@@ -183,62 +181,3 @@ def _place_problem(problem: Problem, source: SourceAsked) -> Problem:
     allowed = "\n  ".join(filter(None, (problem.allowed, brought)))
     place = str(source.place) if source.place.file else ""
     return replace(problem, place=place, path=("source", kind.name, *problem.path), allowed=allowed)
-
-
-LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
-"""Name and password in the address of a service."""
-
-
-def describe_source(source: SourceAsked, folder: Path | None = None) -> str:
-    """The kind with its options that are not at their defaults: ``python: shop:search, mode: all``.
-
-    Paths are relative to ``folder``, that of the suite unless given. Options made with ``Field(…, repr=False)`` are
-    left out: secrets, and options that do not change the answer, such as a time limit. Variables that may hold secrets
-    are shown by name.
-    """
-    folder = folder or Path(source.place.file).absolute().parent
-    return hidden(", ".join(f"{name}: {_format_option(value, folder)}" for name, value in _list_options(source)))
-
-
-def _list_options(source: SourceAsked) -> Iterator[tuple[str, Any]]:
-    fields = type(source.options).model_fields
-    for name in (source.kind.name, *(name for name in fields if name != source.kind.name)):
-        value = getattr(source.options, name)
-        if name == source.kind.name or (
-            fields[name].repr and value != fields[name].get_default(call_default_factory=True)
-        ):
-            yield name, value
-
-
-def make_options_tree(source: SourceAsked, folder: Path) -> dict[str, Any]:
-    """The same options as a tree, whose changes can be named key by key; of an address, the host apart from the rest.
-
-    A host may be another one in each job, and says little about the request.
-    """
-    found = {name: _simplify_option(value, folder) for name, value in _list_options(source)}
-    own = found[source.kind.name]
-    if isinstance(own, str) and (parts := re.fullmatch(r"(https?://[^/?#]*)(.*)", own)):
-        found[source.kind.name] = {"host": parts[1], "path": parts[2]}
-    return prune_tree(found)
-
-
-def _simplify_option(value: Any, folder: Path) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _simplify_option(each, folder) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_simplify_option(each, folder) for each in value]
-    return value if isinstance(value, bool | int | float) or value is None else _format_option(value, folder)
-
-
-def _format_option(value: Any, folder: Path) -> str:
-    if isinstance(value, Path):
-        return within(value, folder)
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_format_option(each, folder)}" for key, each in value.items()) + "}"
-    if isinstance(value, tuple | list):
-        texts = [_format_option(each, folder) for each in value]
-        return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    text = " ".join(f"{value:g}".split() if isinstance(value, float) else str(value).split())
-    return LOGIN.sub("", text.replace(f"{folder}/", ""))

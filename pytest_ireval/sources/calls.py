@@ -33,7 +33,7 @@ class OverrunError(Exception):
     """A call was cancelled at its time limit."""
 
 
-def fetch_all(
+def make_calls(
     call: Callable[[int], Any], count: int, concurrency: int, limit: float, progress: Progress
 ) -> list[CallOutcome]:
     """Call ``call(0)``, ``call(1)`` and so on, ``concurrency`` at a time; the outcomes, until the first that failed.

@@ -18,7 +18,7 @@ from pytest_ireval.data.formats.input_file import input_file
 from pytest_ireval.errors import InputError, Problem, SourceError, within
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.secrets import hidden_in
-from pytest_ireval.sources.live_request import TimedAnswer
+from pytest_ireval.sources.live.exchange import TimedAnswer
 from pytest_ireval.sources.request import Request
 
 OFFLINE = "IREVAL_OFFLINE"

@@ -11,7 +11,8 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, shown
 from pytest_ireval.secrets import keep
-from pytest_ireval.sources.live_request import OF_ANY_QUERY, find_mistakes, find_placeholders
+from pytest_ireval.sources.live.placeholders import find_placeholders
+from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_mistakes
 from pytest_ireval.suite.option_types import AmountText, Count, DurationText, Number, PathText, Text, Whole
 from pytest_ireval.suite.options import SourceOptions
 from pytest_ireval.suite.quantities import Amount
