@@ -21,7 +21,7 @@ from pytest_ireval.pytest_plugin.code_host import append_step_summary
 from pytest_ireval.pytest_plugin.completeness import Completeness, check_completeness, find_unrun_checks
 from pytest_ireval.pytest_plugin.planned_suite import CollectedSuites, Evaluations, PlannedSuite, SuiteEvaluation
 from pytest_ireval.pytest_plugin.python_gates import read_gates
-from pytest_ireval.pytest_plugin.report_files import ReportFiles, add_problem, only_shows_information
+from pytest_ireval.pytest_plugin.report_files import ReportFiles, add_problem, cache_templates, only_shows_information
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.pytest_plugin.sections import add_sections
 from pytest_ireval.repositories.git import read_commit_state, short_ref
@@ -162,6 +162,7 @@ class RunEnd:
         self.problems = (*unrun, *completeness.problems, *complaints)
         self.result = self._make_run_result(tuple(results.values()), completeness)
         if self.files.folder is not None:
+            cache_templates(self.config)
             self.result, self.files.templates = add_sections(self.result, suites, self.plugins)
             evaluations = (self._read_evaluation(suite) for suite in results)
             rankings = [each.rankings for each in evaluations if each is not None and each.rankings is not None]

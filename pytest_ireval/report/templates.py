@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pytest_ireval.errors import IrevalError, one_line, raised
@@ -29,6 +31,20 @@ def template_folder() -> Path:
     """Inside the package when installed, beside it in a checkout."""
     inside = PACKAGE / "templates"
     return inside if inside.is_dir() else PACKAGE.parent / "templates"
+
+
+class TemplateCache(jinja2.FileSystemBytecodeCache):
+    """Keeps compiled templates in a folder. One that is damaged, or cannot be written, costs time and nothing else."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().load_bytecode(bucket)
+        except Exception:  # noqa: BLE001 - it is a pickle, and a damaged one may raise anything
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ import jinja2
 import pytest
 
 from pytest_ireval.report.summary_table import section_warnings
-from pytest_ireval.report.templates import SectionTemplate, check_sections, draw_section, environment
+from pytest_ireval.report.templates import SectionTemplate, TemplateCache, check_sections, draw_section, environment
 from pytest_ireval.results.suite_result import RunResult, Section
 
 LATENCY = Section("latency", "Latency", "acme 2.1", {"p95": 7, "who": "<b>"})
@@ -83,3 +83,25 @@ def test_a_section_with_a_problem_is_not_drawn(latency):
     found = draw_section(Section("latency", "Latency", "acme 2.1", problem="no data"), latency)
 
     assert (found.body, found.problem) == ("", "no data")
+
+
+@pytest.mark.parametrize("damage", [b"", b"j2", b"\x80\x04", b"nothing of that kind"])
+def test_a_damaged_compiled_template_is_compiled_again(latency, tmp_path, damage):
+    def render():
+        loader = jinja2.FileSystemLoader(latency["latency"].folder)
+        made = jinja2.Environment(loader=loader, bytecode_cache=TemplateCache(tmp_path))
+        return made.get_template("latency.jinja").render(LATENCY.data)
+
+    whole = render()
+    (kept,) = tmp_path.glob("*.cache")
+    begin = kept.read_bytes()[: -len(kept.read_bytes()) // 2]
+    for content in (damage, begin, begin[:20] + damage):
+        kept.write_bytes(content)
+        assert render() == whole
+
+
+def test_a_folder_that_cannot_keep_compiled_templates_is_no_reason_to_fail(latency, tmp_path):
+    loader = jinja2.FileSystemLoader(latency["latency"].folder)
+    made = jinja2.Environment(loader=loader, bytecode_cache=TemplateCache(tmp_path / "missing"))
+
+    assert made.get_template("latency.jinja").render(LATENCY.data) == "<p>7 ms for <b></p>"
