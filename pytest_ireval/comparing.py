@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from pytest_ireval.data.arrays import Mask
 from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike
 from pytest_ireval.data.formats.input_file import FilePath
 from pytest_ireval.data.formats.recognised import Format
-from pytest_ireval.data.judged import Mask
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData

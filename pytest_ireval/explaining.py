@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.arrays import Floats
 from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike, some
 from pytest_ireval.data.formats.input_file import FilePath
 from pytest_ireval.data.formats.recognised import Format
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
-from pytest_ireval.data.join import judge
-from pytest_ireval.data.judged import Floats, JudgedRankings
+from pytest_ireval.data.join import join_judgments
+from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.judgments import Ideal, Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData, join_side_data
@@ -373,7 +374,7 @@ def _values(metric: Metric, lists: Sequence[_List]) -> Floats:
     names = [f"q{i:03}" for i in range(len(lists))]
     judgments = judgments_from({name: each.grades for name, each in zip(names, lists, strict=True)})
     rankings = rankings_from({name: each.ranking for name, each in zip(names, lists, strict=True)})
-    return settled(metric, join_side_data(judge(judgments, rankings), collection=10_000))
+    return settled(metric, join_side_data(join_judgments(judgments, rankings), collection=10_000))
 
 
 def _others(count: int) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.data.formats.input_file import InputFile
 from pytest_ireval.data.formats.reader import Reader
-from pytest_ireval.data.join import returned_judgments
+from pytest_ireval.data.join import find_returned_judgments
 from pytest_ireval.data.judgments import drop_judgments
 from pytest_ireval.data.pairs import Pairs, number_pairs
 from pytest_ireval.data.views import first_documents
@@ -61,6 +61,7 @@ __all__ = [
     "end_program",
     "end_programs_on_signals",
     "escape_unprintable",
+    "find_returned_judgments",
     "first_documents",
     "format_count",
     "format_table",
@@ -74,7 +75,6 @@ __all__ = [
     "one_line",
     "raised",
     "recorded_run",
-    "returned_judgments",
     "share_limits",
     "shown",
     "slice_figures",

@@ -6,8 +6,7 @@ import re
 
 from pytest_ireval import SideData, evaluate, load_registry
 from pytest_ireval.data.from_objects import judgments_of_columns
-from pytest_ireval.data.judgments import numbered
-from pytest_ireval.data.tables import Table
+from pytest_ireval.data.tables import Table, place_by_number
 
 QUERY = "q"
 COLLECTION = 1000
@@ -147,7 +146,7 @@ def as_needed(metric, judgments):
 def judged_with(rows, known):
     """Judgments (query, document, grade) with a column ``known``."""
     columns = dict(zip(("query", "document", "grade"), map(list, zip(*rows, strict=True)), strict=True))
-    return judgments_of_columns(Table({**columns, "known": known}, "judgments", numbered("judgments")))
+    return judgments_of_columns(Table({**columns, "known": known}, "judgments", place_by_number("judgments")))
 
 
 def side_data_for(metric, judgments, rankings, **given):

@@ -319,7 +319,7 @@ def _read(qrels: str, run: str, asked: _Asked, rows: Sequence[_Row], registry: R
 def _tag(file: InputFile) -> str:
     """The sixth column of the last line with content."""
     kept, buffer = b"", bytearray(TAIL)
-    with file.bytes.open(max(0, file.bytes.size - TAIL) if file.bytes.plain else 0) as stream:
+    with file.bytes.open(max(0, file.bytes.size - TAIL) if file.bytes.is_plain else 0) as stream:
         while got := stream.readinto(memoryview(buffer)):
             kept = (kept + buffer[:got])[-TAIL:]
     lines = [line.split() for line in kept.decode("utf-8", "replace").split("\n") if line.strip()]

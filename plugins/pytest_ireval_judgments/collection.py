@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval import Judgments, Rankings
-from pytest_ireval.plugin_api import drop_judgments, number_pairs, returned_judgments
+from pytest_ireval.plugin_api import drop_judgments, find_returned_judgments, number_pairs
 from pytest_ireval.tables import cell_text
 from pytest_ireval_judgments.arrays import Floats, Integers, Mask
 
@@ -172,4 +172,4 @@ def leave_one_out(rankings: Mapping[str, Rankings], judgments: Judgments, rel: f
 
 
 def _judged_rows(judgments: Judgments, rankings: Rankings) -> Integers:
-    return np.unique(returned_judgments(judgments, rankings))
+    return np.unique(find_returned_judgments(judgments, rankings))

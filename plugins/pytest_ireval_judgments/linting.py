@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_ireval import Judgments, Queries, Rankings
-from pytest_ireval.plugin_api import first_documents, format_count, returned_judgments, shown
+from pytest_ireval.plugin_api import find_returned_judgments, first_documents, format_count, shown
 
 CHECKS = {
     "no-relevant": "a judged query without a relevant document: every ranking scores 0",
@@ -145,7 +145,7 @@ def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: flo
     """One finding a query: relevant documents are named, others counted."""
     returned = np.zeros(len(judgments), bool)
     for each in rankings:
-        returned[returned_judgments(judgments, each)] = True
+        returned[find_returned_judgments(judgments, each)] = True
     missed: dict[int, list[int]] = {}
     for row in np.flatnonzero(~returned).tolist():
         missed.setdefault(int(judgments.query[row]), []).append(row)
@@ -169,7 +169,7 @@ def _one_pool(judgments: Judgments, rankings: Sequence[Rankings]) -> Iterator[Do
     shares = []
     for cut in (first_documents(each, TOP) for each in rankings):
         size = int(np.diff(cut.first)[[query in judged for query in cut.queries]].sum())
-        shares += [(returned_judgments(judgments, cut).size / size, cut.origin)] * (size > 0)
+        shares += [(find_returned_judgments(judgments, cut).size / size, cut.origin)] * (size > 0)
     shares.sort(reverse=True)
     if len(shares) < 2:
         return

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.data.judged import Floats
+from pytest_ireval.data.arrays import Floats
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.statistics.differences import differences
 from pytest_ireval.statistics.orders import compare_orders

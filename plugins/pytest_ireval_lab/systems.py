@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval.comparing import Test, brought_together, pair_tests, why_untested
+from pytest_ireval.data.arrays import Floats, Integers, Mask
 from pytest_ireval.data.coerce import JudgmentsLike, RankingsLike
 from pytest_ireval.data.formats.input_file import FilePath
-from pytest_ireval.data.ids import Ids
-from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, Mask
+from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.judgments import Judgments, drop_judgments
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan.tokens import mixed
 from pytest_ireval.data.side_data import SideData
 from pytest_ireval.data.views import only, with_fewer_judgments
 from pytest_ireval.errors import IrevalError
@@ -136,8 +135,7 @@ class Draw(NamedTuple):
 def draws(judgments: Judgments, rel: float, seed: int, repeats: int) -> Iterator[Draw]:
     """Random orders of the judgments, which do not depend on the order of their rows."""
     relevant = judgments.grade >= rel
-    keys = judgments.documents.keys() ^ mixed(Ids.of(judgments.queries).keys())[judgments.query]
-    by_id, group = np.argsort(keys), 2 * judgments.query + relevant
+    by_id, group = judgments.order_by_ids(), 2 * judgments.query + relevant
     size = np.bincount(group, minlength=2 * len(judgments.queries))
     first = np.cumsum(size) - size
     for repeat in range(repeats):

@@ -19,7 +19,7 @@ from pytest_ireval.baseline.record import (
     JudgmentPrints,
     Search,
 )
-from pytest_ireval.data.join import begin_alike
+from pytest_ireval.data.join import compare_first_documents
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
@@ -131,7 +131,8 @@ def find_changed_queries(before: Sequence[Rankings], now: Sequence[Rankings], de
 
 def _are_same(old: Rankings, new: Rankings, queries: Sequence[str], depth: int) -> NDArray[np.bool_]:
     """Tell of each of some queries whether it has the same first documents in both."""
-    same = {query for query, alike in zip(old.queries, begin_alike(old, new, depth).tolist(), strict=True) if alike}
+    alike = compare_first_documents(old, new, depth).tolist()
+    same = {query for query, is_same in zip(old.queries, alike, strict=True) if is_same}
     return np.array([query in same for query in queries], bool)
 
 

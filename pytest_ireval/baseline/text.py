@@ -21,9 +21,9 @@ import numpy as np
 from pytest_ireval.baseline.fingerprints import fingerprint, list_documents
 from pytest_ireval.baseline.index_facts import NO_INDEX, check_index_facts
 from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, JudgmentPrints, Search, Step, StoredMetric
+from pytest_ireval.data.arrays import compute_begins, compute_small_ranks
 from pytest_ireval.data.ids import Ids
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan.tokens import begins_of, small_ranks_of
 from pytest_ireval.errors import BaselineError, Problem, SourceError
 from pytest_ireval.repositories.git import is_pointer
 
@@ -297,9 +297,9 @@ def build_rankings(answers: Mapping[str, Mapping[str, list[Any]]], origin: str) 
     empty = [query for query, answer in answers.items() if not answer["documents"]]  # they come last, as everywhere
     queries = (*filled, *empty)
     lists = [answers[query]["documents"] for query in queries]
-    first = begins_of(np.fromiter(map(len, lists), np.int64, len(lists)))
+    first = compute_begins(np.fromiter(map(len, lists), np.int64, len(lists)))
     documents = Ids.of([document for documents in lists for document in documents])
-    rank = small_ranks_of(first)
+    rank = compute_small_ranks(first)
     scores = [score for query in filled for score in answers[query].get("scores", ())]
     score = np.array(scores, np.float64) if scores else np.subtract(1, rank, dtype=np.float64)
     if score.size != len(documents):

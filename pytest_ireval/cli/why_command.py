@@ -26,7 +26,7 @@ from pytest_ireval.cli.why_text import FORMATS
 from pytest_ireval.data.coerce import as_queries, some
 from pytest_ireval.data.document_texts import read_document_texts
 from pytest_ireval.data.formats.input_file import near
-from pytest_ireval.data.judgments import no_judgments
+from pytest_ireval.data.judgments import make_empty_judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import (
@@ -174,7 +174,7 @@ def _why_in_suite(
     sides = _sides(suite, registry, progress, wanted, ask=ask, report=report)
     queries, judgments = sides.population.queries, sides.population.judgments
     if not wanted.judged:
-        judgments = no_judgments(queries.ids, queries.origin)
+        judgments = make_empty_judgments(queries.ids, queries.origin)
     if judgments is None:
         complaint = f"has no judgments, which {wanted} needs"
         raise SuiteError(Problem(complaint, place=str(suite.place)))

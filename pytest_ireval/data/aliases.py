@@ -8,25 +8,21 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pytest_ireval.data.arrays import Integers, Ranks, compute_begins
 from pytest_ireval.data.formats.input_file import FilePath, input_file
 from pytest_ireval.data.formats.row_files import delimited_table
-from pytest_ireval.data.ids import Ids, concatenated
-from pytest_ireval.data.judgments import Judgments, Subtopics, joined_rows, judgments_of, moved
+from pytest_ireval.data.ids import find_ids
+from pytest_ireval.data.judgments import Judgments, Subtopics, join_rows, make_judgments
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan.tokens import JudgedPairs, Ranks, Span, U, begins_of, not_unique, repetitions
-from pytest_ireval.data.tables import Table, Unfit, column_names, id_in, is_quoted, named
+from pytest_ireval.data.scan import Ids, PairIndex, concatenate_ids
+from pytest_ireval.data.tables import Table, Unfit, column_names, id_in, is_quoted, named, renumber_places
 from pytest_ireval.data.views import with_documents
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 
 Found = TypeVar("Found", Judgments, Rankings)
-Rows = NDArray[np.int64]
 Groups = Mapping[str, str] | re.Pattern[str]
 """Documents with their group, or a pattern of whole ids, whose part in parentheses is the group."""
-
-APART = U(0x9E3779B97F4A7C15)
-"""An odd factor, which keeps the numbers of queries apart."""
 
 
 def renamed(found: Found, names: Mapping[str, str]) -> Found:
@@ -39,7 +35,7 @@ def renamed(found: Found, names: Mapping[str, str]) -> Found:
     if documents is None:
         return found
     query = found.query
-    first, later = _repeated(documents, query)
+    first, later = PairIndex(query, documents).repeated
     if later.size:
         _refuse_doubles(found, query, documents, first, later)
     if isinstance(found, Rankings):
@@ -62,7 +58,7 @@ def collapsed(found: Judgments | Rankings, groups: Groups) -> Judgments | Rankin
     documents = _under(found.documents, groups)
     if documents is None:
         return found
-    first, later = _repeated(documents, found.query)
+    first, later = PairIndex(found.query, documents).repeated
     if isinstance(found, Rankings):
         return _without_rows(replace(found, documents=documents), later)
     return _judgments(found, documents, first, later)
@@ -82,32 +78,16 @@ def _under(documents: Ids, names: Mapping[str, str]) -> Ids | None:
     changing = {old: new for old, new in names.items() if old != new}
     if not changing or not len(documents):
         return None
-    olds, news = Ids.of(list(changing)), Ids.of(list(changing.values()))
-    rows, entries = _places(documents, olds)
-    if not rows.size:
+    entry = find_ids(documents, Ids.of(list(changing)))
+    if not (entry >= 0).any():
         return None
-    both = concatenated([documents, news])
-    start, end = (edge[: len(documents)].copy() for edge in both.span)
-    start[rows] = both.span.start[len(documents) + entries]
-    end[rows] = both.span.end[len(documents) + entries]
-    return Ids(both.chunk, Span(start, end)).take(np.arange(len(documents)))
+    both = concatenate_ids([documents, Ids.of(list(changing.values()))])
+    return both.copy(np.where(entry >= 0, len(documents) + entry, np.arange(len(documents))))
 
 
-def _places(documents: Ids, olds: Ids) -> tuple[Rows, Rows]:
-    """Rows of documents that are among ``olds``, which are all different, and their rows there."""
-    found, entries = JudgedPairs(olds.keys()).find(documents.keys())
-    sure = documents.same(found, olds, entries)
-    return found[sure], entries[sure]
-
-
-def _repeated(documents: Ids, query: Rows) -> tuple[Rows, Rows]:
-    """Pairs of rows (first, later) that hold one document for one query."""
-    keys = documents.keys() ^ ((query.astype(np.uint64) + U(1)) * APART)
-    rows = np.argsort(keys)
-    return repetitions(documents.chunk, documents.span, query, not_unique(keys[rows], rows))
-
-
-def _refuse_doubles(found: Judgments | Rankings, query: Rows, documents: Ids, first: Rows, later: Rows) -> None:
+def _refuse_doubles(
+    found: Judgments | Rankings, query: Integers, documents: Ids, first: Integers, later: Integers
+) -> None:
     """Refuse two documents of one query with the same new name; equal judgments are one, as everywhere."""
     what = "judged" if isinstance(found, Judgments) else "ranked"
     remedy = (
@@ -131,14 +111,14 @@ def _refuse_doubles(found: Judgments | Rankings, query: Rows, documents: Ids, fi
     mistakes.refuse()
 
 
-def _without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
+def _without_rows(rankings: Rankings, dropped: Integers) -> Rankings:
     """Rankings without some documents; those behind them move up."""
     if not dropped.size:
         return rankings
     gone = np.zeros(len(rankings.documents), bool)
     gone[dropped] = True
     query = rankings.query
-    so_far = begins_of(gone)
+    so_far = compute_begins(gone)
     begin = rankings.first[:-1][query]
 
     def moved_up(rank: Ranks) -> Ranks:
@@ -156,24 +136,24 @@ def _without_rows(rankings: Rankings, dropped: Rows) -> Rankings:
     return with_documents(shorter, ~gone)
 
 
-def _judgments(judgments: Judgments, documents: Ids, first: Rows, later: Rows) -> Judgments:
+def _judgments(judgments: Judgments, documents: Ids, first: Integers, later: Integers) -> Judgments:
     """Judgments of these documents; of rows that repeat another, the highest grade counts."""
     grade = judgments.grade.copy()
     np.maximum.at(grade, first, grade[later])
     kept = np.delete(np.arange(grade.size), later)
-    return judgments_of(
+    return make_judgments(
         judgments.queries,
         judgments.query[kept],
-        documents.take(kept),
+        documents.copy(kept),
         grade[kept],
         origin=judgments.origin,
-        place=moved(judgments.place, kept),
+        place=renumber_places(judgments.place, kept),
         subtopics=judgments.subtopics and _subtopics(judgments.subtopics, first, later, kept),
-        columns={name: joined_rows(values, first, later, kept) for name, values in judgments.columns.items()},
+        columns={name: join_rows(values, first, later, kept) for name, values in judgments.columns.items()},
     )
 
 
-def _subtopics(subtopics: Subtopics, first: Rows, later: Rows, kept: Rows) -> Subtopics:
+def _subtopics(subtopics: Subtopics, first: Integers, later: Integers, kept: Integers) -> Subtopics:
     """Subtopics under the new numbers of rows; of two grades for one subtopic the highest counts."""
     number = np.zeros(kept.size + later.size, np.int64)
     number[kept] = np.arange(kept.size)

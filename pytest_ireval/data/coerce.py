@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from pytest_ireval.data.formats.input_file import FilePath, input_file, is_address
 from pytest_ireval.data.formats.reader import Content, Reader, Reading, read_by
 from pytest_ireval.data.formats.recognised import Format, reader_for, readers_that_fit
-from pytest_ireval.data.ids import concatenated
-from pytest_ireval.data.join import judge, judged_hits, unjudged_queries
+from pytest_ireval.data.join import find_unjudged_queries, join_judged_rows, join_judgments
 from pytest_ireval.data.judged import Hits, JudgedRankings
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan.kept import KeptRows
+from pytest_ireval.data.scan import JudgedRows, concatenate_ids
 from pytest_ireval.data.tables import FRACTIONS, is_stream
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.secrets import shown_address
@@ -280,14 +279,14 @@ def _brought(
         return _kept(judgments, parts, file.name, highest_grade)
 
 
-def _kept(judgments: Judgments, parts: Sequence[KeptRows], origin: str, highest_grade: float | None) -> Brought:
-    names = [query.decode() for part in parts for query in part.query_id]
-    return Brought(judged_hits(judgments, parts, highest_grade), origin, unjudged_queries(judgments, names))
+def _kept(judgments: Judgments, parts: Sequence[JudgedRows], origin: str, highest_grade: float | None) -> Brought:
+    names = [query for part in parts for query in part.queries]
+    return Brought(join_judged_rows(judgments, parts, highest_grade), origin, find_unjudged_queries(judgments, names))
 
 
 def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None, documents: bool) -> Brought:
-    judged = judge(judgments, rankings, highest_grade, documents=documents)
-    return Brought(judged, rankings.origin, unjudged_queries(judgments, rankings.queries))
+    judged = join_judgments(judgments, rankings, highest_grade, documents=documents)
+    return Brought(judged, rankings.origin, find_unjudged_queries(judgments, rankings.queries))
 
 
 def some(queries: Sequence[str]) -> str:
@@ -344,7 +343,7 @@ def _together(parts: Sequence[Rankings], origin: str) -> Rankings:
     return Rankings(
         queries=tuple(query for part in parts for query in part.queries),
         first=np.concatenate([*first, [before[-1]]]),
-        documents=concatenated([part.documents for part in parts]),
+        documents=concatenate_ids([part.documents for part in parts]),
         retrieved=np.concatenate([part.retrieved for part in parts]),
         score=np.concatenate([part.score for part in parts]),
         tied_from=np.concatenate([part.tied_from for part in parts]),

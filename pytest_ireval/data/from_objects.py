@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.ids import Ids
-from pytest_ireval.data.judgments import Judgments, Subtopics, joined_texts, judgments_of, numbered
+from pytest_ireval.data.judgments import Judgments, Subtopics, join_texts, make_judgments
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.data.rankings import Rankings, rankings_of_columns, rankings_of_lists
+from pytest_ireval.data.rankings import Rankings, rank_columns, rank_lists
+from pytest_ireval.data.scan import Ids
 from pytest_ireval.data.tables import (
     Named,
     Table,
@@ -28,6 +28,7 @@ from pytest_ireval.data.tables import (
     named,
     number_in,
     number_of,
+    place_by_number,
     ranking_columns,
     text_in,
     whole,
@@ -47,8 +48,8 @@ def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgm
         grade = np.array([_grade(g, grades, name, document) for name, document, g in rows], np.float64)
     subtopics = _subtopics(rows) if any(isinstance(g, Mapping) for _, _, g in rows) else None
     documents = Ids.of([document for _, document, _ in rows])
-    return judgments_of(
-        list(queries), query, documents, grade + 0.0, origin=origin, place=numbered(origin), subtopics=subtopics
+    return make_judgments(
+        list(queries), query, documents, grade + 0.0, origin=origin, place=place_by_number(origin), subtopics=subtopics
     )
 
 
@@ -68,7 +69,7 @@ def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, 
         return _rankings_of_table(table, depth, by_id=by_id)
     with _named(origin):
         lists = _ranked_lists(source, origin)
-    return rankings_of_lists(lists, origin, depth, by_id=by_id)
+    return rank_lists(lists, origin, depth, by_id=by_id)
 
 
 def queries_from(source: Any, *, origin: str = "queries") -> Queries:
@@ -87,7 +88,7 @@ def queries_from(source: Any, *, origin: str = "queries") -> Queries:
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise _unfit(origin, f"row {number} is {row!r}, not a dictionary with id and text")
-    return queries_of_table(Table(columns_of(rows), origin, numbered(origin)))
+    return queries_of_table(Table(columns_of(rows), origin, place_by_number(origin)))
 
 
 def _as_table(source: Any, origin: str) -> Table | None:
@@ -102,7 +103,7 @@ def _as_table(source: Any, origin: str) -> Table | None:
     if hasattr(kind, "collect_schema") and not is_stream(source):
         raise _unfit(origin, f"{kind.__name__} has no rows yet; call its method collect()")
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):
-        return Table({name: list(source[name]) for name in source.columns}, origin, numbered(origin))
+        return Table({name: list(source[name]) for name in source.columns}, origin, place_by_number(origin))
     return None
 
 
@@ -254,7 +255,7 @@ def judgments_of_columns(table: Table, grades: str = "integer") -> Judgments:
     if "subtopic" in table.columns:
         return _with_subtopics(table, rows, [cell_text(name) for name in table.columns["subtopic"]])
     code = {query: i for i, query in enumerate(dict.fromkeys(query for query, _, _ in rows))}
-    return judgments_of(
+    return make_judgments(
         list(code),
         np.array([code[query] for query, _, _ in rows], np.int64),
         Ids.of([document for _, document, _ in rows]),
@@ -302,7 +303,7 @@ def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtop
     lines: list[list[int]] = [[] for _ in pair]
     for row, (query, document, _) in enumerate(rows):
         lines[pair[query, document]].append(row)
-    return judgments_of(
+    return make_judgments(
         list(code),
         np.array([code[query] for query, _ in pair], np.int64),
         Ids.of([document for _, document in pair]),
@@ -311,8 +312,7 @@ def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtop
         place=lambda row: table.place(lines[row][0]),
         subtopics=Subtopics(tuple(name), of_row, np.array([s for _, s, _ in entries], np.int64), grades),
         columns={
-            name: [joined_texts(values[row] for row in group) for group in lines]
-            for name, values in _kept(table).items()
+            name: [join_texts(values[row] for row in group) for group in lines] for name, values in _kept(table).items()
         },
     )
 
@@ -331,7 +331,7 @@ def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = 
         scores.append(-number if wanted.by_rank else number)
     if not code:
         raise InputError(Problem("it contains no rankings", place=table.origin))
-    return rankings_of_columns(
+    return rank_columns(
         list(code),
         np.array(query, np.int64),
         Ids.of(documents),

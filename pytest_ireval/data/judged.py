@@ -10,14 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.data.ids import Ids
-from pytest_ireval.data.judgments import MOST_SEEDS, Ideal, Judgments, Subtopics
-from pytest_ireval.data.scan.tokens import JudgedPairs, mixed, owners_of, ranks_of
+from pytest_ireval.data.arrays import Floats, Integers, Mask, compute_ranks, number_groups
+from pytest_ireval.data.judgments import Ideal, Judgments, Subtopics
+from pytest_ireval.data.scan import CollidingIdsError, Ids, PairIndex
 from pytest_ireval.errors import InputError, MetricError
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 T = TypeVar("T")
 
 
@@ -57,12 +54,12 @@ class Documents(NamedTuple):
     @property
     def query(self) -> Integers:
         """The position of its query in the queries."""
-        return owners_of(self.first)
+        return number_groups(self.first)
 
     @property
     def rank(self) -> Integers:
         """Its rank, from 1."""
-        return ranks_of(self.first)
+        return compute_ranks(self.first)
 
     def of(self, query: int) -> slice:
         """The rows of one query."""
@@ -71,7 +68,7 @@ class Documents(NamedTuple):
     def at(self, rows: Integers, first: Integers) -> Documents:
         """The documents of some rows; ``first`` has the begins of the queries among them."""
         return Documents(
-            first, self.ids.some(rows), self.score[rows], self.grade[rows], self.tied_from[rows], self.tied_to[rows]
+            first, self.ids.take(rows), self.score[rows], self.grade[rows], self.tied_from[rows], self.tied_to[rows]
         )
 
 
@@ -126,7 +123,7 @@ class JudgedRankings:
     def __post_init__(self) -> None:
         """Make all arrays read-only: a metric that writes to them would change the values of others."""
         parts = (self.retrieved, self.present, *self.hits, *self.ideal, self.timings)
-        _frozen((*parts, *(self.documents or ()), *(self.sessions or ()), *(self.subtopics or ())))
+        _freeze((*parts, *(self.documents or ()), *(self.sessions or ()), *(self.subtopics or ())))
 
     @property
     def count(self) -> int:
@@ -136,12 +133,12 @@ class JudgedRankings:
     @cached_property
     def first(self) -> Integers:
         """Hits of query i are rows ``first[i]`` to ``first[i + 1]``."""
-        return _frozen(np.searchsorted(self.hits.query, np.arange(self.count + 1)))
+        return _freeze(np.searchsorted(self.hits.query, np.arange(self.count + 1)))
 
     @cached_property
     def first_ideal(self) -> Integers:
         """The same for the rows of ``ideal``."""
-        return _frozen(np.searchsorted(self.ideal.query, np.arange(self.count + 1)))
+        return _freeze(np.searchsorted(self.ideal.query, np.arange(self.count + 1)))
 
     @cached_property
     def rank_in_reference(self) -> Integers:
@@ -154,7 +151,7 @@ class JudgedRankings:
             raise MetricError("rank_in_reference is available only for metrics with needs=('documents', 'reference')")
         if reference.queries != self.queries:
             raise MetricError("the reference has other queries")
-        return _frozen(ranks_in(reference.documents, self.documents))
+        return _freeze(find_ranks(reference.documents, self.documents))
 
     @cached_property
     def unretrieved(self) -> Unretrieved | None:
@@ -166,15 +163,15 @@ class JudgedRankings:
         rows = self.ideal.judgment
         there = np.flatnonzero((rows >= 0) & left[rows])
         documents = self._judgments.documents.take(rows[there])
-        return Unretrieved(_frozen(self.ideal.query[there]), documents, _frozen(self.ideal.grade[there]))
+        return Unretrieved(_freeze(self.ideal.query[there]), documents, _freeze(self.ideal.grade[there]))
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make``, made once and shared by several metrics."""
-        return _remembered(self._memory, key, make)
+        return _remember(self._memory, key, make)
 
     def remember_ideal(self, key: Hashable, make: Callable[[], T]) -> T:
         """The same for a value that depends on ``ideal`` alone: other views of the rankings share it."""
-        return _remembered(self._memory_of_ideal, key, make)
+        return _remember(self._memory_of_ideal, key, make)
 
     def sum(self, values: NDArray[Any], where: Mask | None = None) -> Floats:
         """Per query, the sum of values of its hits; 0 without hits."""
@@ -188,7 +185,7 @@ class JudgedRankings:
     def running(self, values: NDArray[Any]) -> NDArray[Any]:
         """For each hit, the sum of values of this and the higher hits of its query."""
         if values.dtype.kind == "f":
-            return self._step_by_step(values, np.add)
+            return self._accumulate(values, np.add)
         total: NDArray[Any] = np.cumsum(values)
         before = np.concatenate((np.zeros(1, total.dtype), total))[self.first[:-1]]
         so_far: NDArray[Any] = total - before[self.hits.query]
@@ -196,9 +193,9 @@ class JudgedRankings:
 
     def running_product(self, values: Floats) -> Floats:
         """For each hit, the product of values of this and the higher hits of its query."""
-        return self._step_by_step(values, np.multiply)
+        return self._accumulate(values, np.multiply)
 
-    def _step_by_step(self, values: Floats, combine: Callable[..., Floats]) -> Floats:
+    def _accumulate(self, values: Floats, combine: Callable[..., Floats]) -> Floats:
         """Accumulate within queries, the k-th hits of all queries at once: each query's arithmetic is its own."""
         result = values.astype(np.float64)
         count = np.diff(self.first)
@@ -232,14 +229,14 @@ class JudgedRankings:
         return matrix
 
 
-def _remembered(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
+def _remember(memory: dict[Hashable, Any], key: Hashable, make: Callable[[], T]) -> T:
     if key not in memory:
-        memory[key] = _frozen(make())
+        memory[key] = _freeze(make())
     found: T = memory[key]
     return found
 
 
-def _frozen(value: T) -> T:
+def _freeze(value: T) -> T:
     """The value; arrays in it can no longer be written to."""
     for part in value if isinstance(value, tuple) else (value,):
         if isinstance(part, np.ndarray):
@@ -259,51 +256,34 @@ def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> Floats:
     return share
 
 
-def ranks_in(other: Documents, documents: Documents) -> Integers:
+def find_ranks(other: Documents, documents: Documents) -> Integers:
     """For each document its rank in the ``other`` ranking of its query; 0 if it is missing there.
 
-    Equal lists need no search. In other lists documents are found by key and confirmed byte by byte. Both have the same
-    queries in the same order.
+    Both have the same queries in the same order. Equal lists need no search.
     """
-    ranks, changed = documents.rank, _changed(documents, other)
+    ranks, changed = documents.rank, _find_changed_queries(documents, other)
     rows = np.flatnonzero(changed[documents.query])
     if rows.size:
-        ranks[rows] = _searched(other, np.flatnonzero(changed[other.query]), documents, rows)
+        there = np.flatnonzero(changed[other.query])
+        try:
+            index = PairIndex(other.query[there], other.ids.take(there))
+        except CollidingIdsError:
+            complaint = "its ids collide under all hash functions; were the ids constructed to collide?"
+            raise InputError(f"the reference: {complaint}") from None
+        found = index.find(documents.query[rows], documents.ids.take(rows))
+        hits = np.flatnonzero(found >= 0)
+        ranks[rows] = 0
+        ranks[rows[hits]] = other.rank[there[found[hits]]]
     return ranks
 
 
-def _changed(documents: Documents, other: Documents) -> NDArray[np.bool_]:
+def _find_changed_queries(documents: Documents, other: Documents) -> Mask:
     """A mask of the queries with another list."""
     lengths = np.diff(documents.first)
-    changed: NDArray[np.bool_] = lengths != np.diff(other.first)
+    changed: Mask = lengths != np.diff(other.first)
     query = documents.query
     rows = np.flatnonzero(~changed[query])
     theirs = rows - documents.first[query[rows]] + other.first[query[rows]]
-    differ = rows[~documents.ids.same(rows, other.ids, theirs)]
+    differ = rows[~documents.ids.equal(rows, other.ids, theirs)]
     changed[query[differ]] = True
     return changed
-
-
-def _searched(other: Documents, there: Integers, documents: Documents, rows: Integers) -> Integers:
-    """The ranks of some rows, which are searched in the rows ``there`` of the other."""
-    ranks = np.zeros(rows.size, np.int64)
-    query, their_query = documents.query[rows], other.query[there]
-    ids, others = documents.ids.take(rows), other.ids.take(there)
-    seed, table = _table(others, their_query)
-    at, row = table.find(ids.keys(seed) ^ mixed(query.astype(np.uint64)))
-    same = query[at] == their_query[row]
-    same[same] = ids.same(at[same], others, row[same])
-    ranks[at[same]] = there[row[same]] - other.first[their_query[row[same]]] + 1
-    return ranks
-
-
-def _table(ids: Ids, query: Integers) -> tuple[int, JudgedPairs]:
-    """The seed and the table of keys that are all different."""
-    query_keys = mixed(query.astype(np.uint64))
-    for seed in range(MOST_SEEDS):
-        table = JudgedPairs(ids.keys(seed) ^ query_keys)
-        if not table.suspects().size:
-            return seed, table
-    raise InputError(
-        f"the reference: its ids collide under {MOST_SEEDS} hash functions; were the ids constructed to collide?"
-    )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.data.ids import Ids
-from pytest_ireval.data.scan.tokens import JudgedPairs, Offsets, mixed, repetitions
+from pytest_ireval.data.arrays import Floats, Integers
+from pytest_ireval.data.scan import CollidingIdsError, Ids, PairIndex, order_by_ids
+from pytest_ireval.data.tables import Place, place_by_number, renumber_places
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-
-MOST_SEEDS = 16
-
-Place = Callable[[int], str]
-"""A function that gives the place of a row in words."""
-
 
 NOT_YET = np.zeros(0, np.int64)
 
@@ -28,35 +23,30 @@ class Subtopics(NamedTuple):
 
     ``row`` (judgment, sorted), ``subtopic`` (position in ``names``) and ``grade`` are arrays of one length, and so are
     ``query`` (a position in the queries) and ``document`` (a number that sorts documents by the bytes of their ids),
-    which :func:`judgments_of` fills in.
+    which :func:`make_judgments` fills in.
     """
 
     names: tuple[str, ...]
-    row: NDArray[np.int64]
-    subtopic: NDArray[np.int64]
-    grade: NDArray[np.float64]
-    query: NDArray[np.int64] = NOT_YET
-    document: NDArray[np.int64] = NOT_YET
+    row: Integers
+    subtopic: Integers
+    grade: Floats
+    query: Integers = NOT_YET
+    document: Integers = NOT_YET
 
     def at(self, rows: NDArray[Any]) -> Subtopics:
         """Some of them: row numbers, or a mask."""
         return Subtopics(self.names, *(column[rows] for column in self[1:]))
 
 
-class PairTable(NamedTuple):
-    """Finds judged pairs by key; ``seed`` goes into every key."""
+class RepeatedJudgments(NamedTuple):
+    """Rows of the source that say again what judgment ``row`` says, and so are left out.
 
-    seed: int
-    pairs: JudgedPairs
+    ``later`` are their numbers there, and ``place`` gives the place of one.
+    """
 
-
-class Repeated(NamedTuple):
-    """Rows that say again what another one says, and so are left out: ``later`` repeats judgment ``row``."""
-
-    row: NDArray[np.int64]
-    later: NDArray[np.int64]
+    row: Integers
+    later: Integers
     place: Place
-    """Of a later row."""
 
 
 class Ideal(NamedTuple):
@@ -65,10 +55,10 @@ class Ideal(NamedTuple):
     ``judgment`` is the row in the judgments; -1 for a label that is not among them.
     """
 
-    query: NDArray[np.int64]
-    rank: NDArray[np.int64]
-    grade: NDArray[np.float64]
-    judgment: NDArray[np.int64]
+    query: Integers
+    rank: Integers
+    grade: Floats
+    judgment: Integers
 
     def at(self, rows: NDArray[Any]) -> Ideal:
         """Some of them: row numbers, or a mask."""
@@ -77,36 +67,36 @@ class Ideal(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """One row for each judged (query, document) pair, in the order they were given; made by :func:`judgments_of`.
+    """One row for each judged (query, document) pair, in the order they were given; made by :func:`make_judgments`.
 
-    ``queries`` are the judged queries in order of appearance. ``query`` (int64, a position in ``queries``),
-    ``documents`` and ``grade`` (float64) have one entry a row, and so has each of ``columns``: other facts about a
-    judgment (judge, date, guideline), as text. No pair occurs twice. ``origin`` is the source, for messages and
-    reports; ``place`` gives the place of a row.
+    ``queries`` are the judged queries in order of appearance. ``query`` (a position in ``queries``), ``documents`` and
+    ``grade`` have one entry a row, and so has each of ``columns``: other facts about a judgment (judge, date,
+    guideline), as text. No pair occurs twice. ``index`` finds the row of a pair. ``origin`` is the source, for messages
+    and reports; ``place`` gives the place of a row.
     """
 
     queries: tuple[str, ...]
-    query: NDArray[np.int64]
+    query: Integers
     documents: Ids
-    grade: NDArray[np.float64]
-    table: PairTable
+    grade: Floats
+    index: PairIndex
     origin: str
     place: Place
     subtopics: Subtopics | None = None
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    repeated: Repeated | None = None
+    repeated: RepeatedJudgments | None = None
 
     def __len__(self) -> int:
         return int(self.grade.size)
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the file's lines, which another process does not have."""
-        return {**self.__dict__, "place": numbered(self.origin), "repeated": None}
+        return {**self.__dict__, "place": place_by_number(self.origin), "repeated": None}
 
     @cached_property
-    def position(self) -> dict[bytes, int]:
-        """Query id in UTF-8 to its position in ``queries``."""
-        return {query.encode(): i for i, query in enumerate(self.queries)}
+    def position(self) -> dict[str, int]:
+        """Query id to its position in ``queries``."""
+        return {query: i for i, query in enumerate(self.queries)}
 
     @cached_property
     def highest_grade(self) -> float:
@@ -121,104 +111,94 @@ class Judgments:
         first = np.searchsorted(query, np.arange(len(self.queries)))
         return Ideal(query, np.arange(order.size) - first[query] + 1, self.grade[order], order)
 
+    def number_queries(self, queries: Sequence[str]) -> Integers:
+        """The position of each query; -1 for one that is not judged."""
+        return np.array([self.position.get(query, -1) for query in queries], np.int64)
 
-def no_judgments(queries: Sequence[str], origin: str) -> Judgments:
+    def order_by_ids(self) -> Integers:
+        """The rows in an order that does not depend on the order in which they were given."""
+        return order_by_ids(self.queries, self.query, self.documents)
+
+
+def make_empty_judgments(queries: Sequence[str], origin: str) -> Judgments:
     """Judgments of these queries without any judged document, for metrics that need none."""
-    none = np.zeros(0, np.int64)
-    table = PairTable(0, JudgedPairs(Ids.of([]).keys()))
-    return Judgments(tuple(queries), none, Ids.of([]), np.zeros(0), table, origin, numbered(origin))
+    none, documents = np.zeros(0, np.int64), Ids.of([])
+    index, place = PairIndex(none, documents), place_by_number(origin)
+    return Judgments(tuple(queries), none, documents, np.zeros(0), index, origin, place)
 
 
-def numbered(origin: str) -> Place:
-    """The places of rows in a source without lines."""
-    return partial(_numbered, origin)
-
-
-def _numbered(origin: str, row: int) -> str:
-    return f"{origin}, row {row + 1}"
-
-
-def judgments_of(
+def make_judgments(
     queries: Sequence[str],
-    query: NDArray[np.int64],
+    query: Integers,
     documents: Ids,
-    grade: NDArray[np.float64],
+    grade: Floats,
     *,
     origin: str,
     place: Place,
     subtopics: Subtopics | None = None,
     columns: Mapping[str, Sequence[str]] | None = None,
-    repeated: Repeated | None = None,
 ) -> Judgments:
     """Judgments from columns. A pair judged twice with one grade is one judgment; with two grades it is an error."""
     if not query.size:
         raise InputError(Problem("it contains no judgments", place=origin))
     columns = columns or {}
-    for seed in range(MOST_SEEDS):
-        keys = documents.keys(seed) ^ mixed(Ids.of(queries).keys(seed))[query]
-        pairs = JudgedPairs(keys)
-        suspects = pairs.suspects()
-        if not suspects.size:
-            table = PairTable(seed, pairs)
-            parts = subtopics and _placed(subtopics, query, documents)
-            return Judgments(tuple(queries), query, documents, grade, table, origin, place, parts, columns, repeated)
-        first, later = repetitions(documents.chunk, documents.span, query, suspects)
-        if later.size:
-            _refuse_conflicts(queries, query, documents, grade, place, first, later)
-            rows = np.delete(np.arange(query.size), later)
-            pairs_of_rows = zip(first.tolist(), later.tolist(), strict=True)
-            same = np.array([all(each[a] == each[b] for each in columns.values()) for a, b in pairs_of_rows], bool)
-            return judgments_of(
-                queries,
-                query[rows],
-                documents.take(rows),
-                grade[rows],
-                origin=origin,
-                place=moved(place, rows),
-                subtopics=subtopics and _subtopics_of(subtopics, rows, query.size),
-                columns={name: joined_rows(values, first, later, rows) for name, values in columns.items()},
-                repeated=Repeated(np.searchsorted(rows, first[same]), later[same], place),
-            )
-    complaint = f"its ids collide under {MOST_SEEDS} hash functions; were the ids constructed to collide?"
-    raise InputError(Problem(complaint, place=origin))
+    repeated = None
+    index = _index_pairs(query, documents, origin)
+    if index.repeated.later.size:
+        first, later = index.repeated
+        _refuse_conflicts(queries, query, documents, grade, place, first, later)
+        pairs = zip(first.tolist(), later.tolist(), strict=True)
+        same = np.array([all(each[a] == each[b] for each in columns.values()) for a, b in pairs], bool)
+        rows = np.delete(np.arange(query.size), later)
+        repeated = RepeatedJudgments(np.searchsorted(rows, first[same]), later[same], place)
+        subtopics = subtopics and _renumber_subtopics(subtopics, rows, query.size)
+        columns = {name: join_rows(values, first, later, rows) for name, values in columns.items()}
+        query, documents, grade, place = query[rows], documents.copy(rows), grade[rows], renumber_places(place, rows)
+        index = _index_pairs(query, documents, origin)
+    if subtopics is not None:
+        subtopics = _place_subtopics(subtopics, query, documents)
+    return Judgments(tuple(queries), query, documents, grade, index, origin, place, subtopics, columns, repeated)
 
 
-def drop_judgments(judgments: Judgments, rows: NDArray[np.int64]) -> Judgments:
+def _index_pairs(query: Integers, documents: Ids, origin: str) -> PairIndex:
+    try:
+        return PairIndex(query, documents)
+    except CollidingIdsError:
+        complaint = "its ids collide under all hash functions; were the ids constructed to collide?"
+        raise InputError(Problem(complaint, place=origin)) from None
+
+
+def drop_judgments(judgments: Judgments, rows: Integers) -> Judgments:
     """The judgments without some rows; all queries stay, also those without a judgment left."""
     kept = np.delete(np.arange(len(judgments)), rows)
     if not kept.size:
-        return no_judgments(judgments.queries, judgments.origin)
-    return judgments_of(
+        return make_empty_judgments(judgments.queries, judgments.origin)
+    return make_judgments(
         judgments.queries,
         judgments.query[kept],
-        judgments.documents.take(kept),
+        judgments.documents.copy(kept),
         judgments.grade[kept],
         origin=judgments.origin,
-        place=moved(judgments.place, kept),
-        subtopics=judgments.subtopics and _subtopics_of(judgments.subtopics, kept, len(judgments)),
+        place=renumber_places(judgments.place, kept),
+        subtopics=judgments.subtopics and _renumber_subtopics(judgments.subtopics, kept, len(judgments)),
         columns={name: [values[row] for row in kept.tolist()] for name, values in judgments.columns.items()},
     )
 
 
-def joined_texts(values: Iterable[str]) -> str:
+def join_texts(values: Iterable[str]) -> str:
     """Different texts as one, each once; empty ones are left out."""
     return "; ".join(dict.fromkeys(filter(None, values)))
 
 
-def joined_rows(values: Sequence[str], first: Offsets, later: Offsets, kept: NDArray[np.int64]) -> list[str]:
+def join_rows(values: Sequence[str], first: Integers, later: Integers, kept: Integers) -> list[str]:
     """The texts of kept rows; ``later`` rows are joined to the ``first`` that they repeat."""
     texts: dict[int, list[str]] = {}
     for one, other in zip(first.tolist(), later.tolist(), strict=True):
         texts.setdefault(one, [values[one]]).append(values[other])
-    return [joined_texts(texts[row]) if row in texts else values[row] for row in kept.tolist()]
+    return [join_texts(texts[row]) if row in texts else values[row] for row in kept.tolist()]
 
 
-def moved(place: Place, rows: NDArray[np.int64]) -> Place:
-    """The places of rows with new numbers."""
-    return lambda row: place(int(rows[row]))
-
-
-def _subtopics_of(subtopics: Subtopics, rows: NDArray[np.int64], count: int) -> Subtopics:
+def _renumber_subtopics(subtopics: Subtopics, rows: Integers, count: int) -> Subtopics:
     """The subtopics of the judgments that are kept, under their new row numbers."""
     number = np.full(count, -1)
     number[rows] = np.arange(rows.size)
@@ -226,9 +206,9 @@ def _subtopics_of(subtopics: Subtopics, rows: NDArray[np.int64], count: int) -> 
     return Subtopics(subtopics.names, number[subtopics.row[kept]], subtopics.subtopic[kept], subtopics.grade[kept])
 
 
-def _placed(subtopics: Subtopics, query: NDArray[np.int64], documents: Ids) -> Subtopics:
+def _place_subtopics(subtopics: Subtopics, query: Integers, documents: Ids) -> Subtopics:
     """The same with the query and the document of each."""
-    ids = documents.chunk.tokens(*documents.span)
+    ids = documents.tokens(np.arange(len(documents)))
     number = np.empty(len(ids), np.int64)
     number[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
     return subtopics._replace(query=query[subtopics.row], document=number[subtopics.row])
@@ -236,12 +216,12 @@ def _placed(subtopics: Subtopics, query: NDArray[np.int64], documents: Ids) -> S
 
 def _refuse_conflicts(
     queries: Sequence[str],
-    query: NDArray[np.int64],
+    query: Integers,
     documents: Ids,
-    grade: NDArray[np.float64],
+    grade: Floats,
     place: Place,
-    first: Offsets,
-    later: Offsets,
+    first: Integers,
+    later: Integers,
 ) -> None:
     mistakes = Mistakes()
     remedy = (

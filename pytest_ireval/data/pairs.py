@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_ireval.data.ids import Ids, concatenated
-from pytest_ireval.data.judged import Floats, Integers, Mask
-from pytest_ireval.data.judgments import MOST_SEEDS, Judgments, judgments_of, no_judgments, numbered
+from pytest_ireval.data import scan
+from pytest_ireval.data.arrays import Floats, Integers, Mask
+from pytest_ireval.data.judgments import Judgments, make_empty_judgments, make_judgments
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan.tokens import mixed, owners_of
+from pytest_ireval.data.tables import place_by_number
 from pytest_ireval.errors import InputError, Problem
 
 
@@ -21,7 +21,7 @@ class Pairs:
 
     queries: tuple[str, ...]
     query: Integers
-    documents: Ids
+    documents: scan.Ids
 
     def __len__(self) -> int:
         return int(self.query.size)
@@ -36,36 +36,22 @@ class Pairs:
         """Judgments with one grade for each pair; pairs with NaN are not judged, their queries stay."""
         rows = np.flatnonzero(~np.isnan(grade))
         if not rows.size:
-            return no_judgments(self.queries, origin)
-        return judgments_of(
-            self.queries,
-            self.query[rows],
-            self.documents.take(rows),
-            grade[rows],
-            origin=origin,
-            place=numbered(origin),
+            return make_empty_judgments(self.queries, origin)
+        place = place_by_number(origin)
+        return make_judgments(
+            self.queries, self.query[rows], self.documents.take(rows), grade[rows], origin=origin, place=place
         )
 
 
 def number_pairs(parts: Sequence[Judgments | Rankings]) -> tuple[Pairs, Integers]:
     """The pairs of all parts, and for each row of the parts, one after the other, the number of its pair."""
-    names = {name: i for i, name in enumerate(dict.fromkeys(name for part in parts for name in part.queries))}
-    codes = [np.array([names[name] for name in part.queries], np.int64)[_query_of_rows(part)] for part in parts]
+    position = {name: i for i, name in enumerate(dict.fromkeys(name for part in parts for name in part.queries))}
+    codes = [np.array([position[name] for name in part.queries], np.int64)[part.query] for part in parts]
     query = np.concatenate([np.zeros(0, np.int64), *codes])
-    documents = concatenated([part.documents for part in parts])
-    every = np.arange(query.size)
-    for seed in range(MOST_SEEDS):
-        keys = documents.keys(seed) ^ mixed(Ids.of(list(names)).keys(seed))[query]
-        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-        same = first[number]
-        if (query[same] == query).all() and documents.same(every, documents, same).all():
-            order = np.argsort(first)
-            place = np.empty(order.size, np.int64)
-            place[order] = np.arange(order.size)
-            kept = first[order]
-            return Pairs(tuple(names), query[kept], documents.take(kept)), place[number]
-    raise InputError(Problem("ids collide under all hash functions; were they constructed to collide?"))
-
-
-def _query_of_rows(part: Judgments | Rankings) -> Integers:
-    return part.query if isinstance(part, Judgments) else owners_of(part.first)
+    documents = scan.concatenate_ids([part.documents for part in parts])
+    try:
+        first, number = scan.number_pairs(query, documents)
+    except scan.CollidingIdsError:
+        problem = Problem("ids collide under all hash functions; were they constructed to collide?")
+        raise InputError(problem) from None
+    return Pairs(tuple(position), query[first], documents.take(first)), number

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_ireval.data.ids import Ids, concatenated, mapped
-from pytest_ireval.data.scan.kept import FirstRows, Lines, first_rows
-from pytest_ireval.data.scan.tokens import (
-    BadLines,
+from pytest_ireval.data.arrays import (
+    Floats,
+    Integers,
     Ranks,
-    Span,
-    begins_of,
-    keys_of,
-    mixed,
-    owners_of,
-    ranks_of,
-    small_ranks_of,
+    compute_begins,
+    compute_ranks,
+    compute_small_ranks,
+    number_groups,
 )
+from pytest_ireval.data.scan import BadLines, FirstRows, Ids, concatenate_ids, keep_first_of_columns
+from pytest_ireval.data.threads import count_threads
 from pytest_ireval.errors import InputError, Problem
 
 
@@ -30,17 +27,17 @@ from pytest_ireval.errors import InputError, Problem
 class Rankings:
     """The first documents of each ranking; those of query i are rows ``first[i]`` to ``first[i + 1]``.
 
-    ``queries`` are in order of appearance, those with an empty ranking last; ``retrieved`` (int64) counts all documents
-    of a query, kept or not. ``documents``, ``score`` (float64), ``tied_from`` and ``tied_to`` (int32; first and last
-    rank with this score, ranks start at 1) have one entry a kept document. ``origin`` is the source, for messages.
-    ``timings`` (seconds by query) and ``fields`` (by document) are there if the source returned them.
+    ``queries`` are in order of appearance, those with an empty ranking last; ``retrieved`` counts all documents of a
+    query, kept or not. ``documents``, ``score``, ``tied_from`` and ``tied_to`` (first and last rank with this score,
+    ranks start at 1) have one entry a kept document. ``origin`` is the source, for messages. ``timings`` (seconds by
+    query) and ``fields`` (by document) are there if the source returned them.
     """
 
     queries: tuple[str, ...]
-    retrieved: NDArray[np.int64]
-    first: NDArray[np.int64]
+    retrieved: Integers
+    first: Integers
     documents: Ids
-    score: NDArray[np.float64]
+    score: Floats
     tied_from: Ranks
     tied_to: Ranks
     origin: str = "rankings"
@@ -51,14 +48,14 @@ class Rankings:
         return len(self.queries)
 
     @property
-    def query(self) -> NDArray[np.int64]:
+    def query(self) -> Integers:
         """For each document the place of its query."""
-        return owners_of(self.first)
+        return number_groups(self.first)
 
     @property
-    def rank(self) -> NDArray[np.int64]:
+    def rank(self) -> Integers:
         """For each document its rank, from 1."""
-        return ranks_of(self.first)
+        return compute_ranks(self.first)
 
     def ranking(self, query: str) -> list[str]:
         """The document ids of one query in order of rank."""
@@ -66,69 +63,78 @@ class Rankings:
         return self.documents.texts(np.arange(self.first[i], self.first[i + 1]))
 
 
-FEW = 8
-"""Parts; the columns of more of them are put together on several threads."""
+FEW_PARTS = 8
+"""The columns of more parts are put together on several threads."""
 
 
-def rankings_of(parts: list[FirstRows], origin: str, empty: Sequence[str] = ()) -> Rankings:
-    """Rankings from the kept rows of all queries; ``empty`` names queries with an empty ranking.
+def join_first_rows(parts: list[FirstRows], origin: str, empty: Sequence[str] = ()) -> Rankings:
+    """Rankings from the first rows of all queries; ``empty`` names queries with an empty ranking.
 
     The list of parts is empty afterwards: each column is freed when it has been copied.
     """
     none = np.zeros(len(empty), np.int64)
-    first = begins_of(np.concatenate([*(part.kept for part in parts), none]))
-    queries = (*(name.decode() for part in parts for name in part.query_id), *empty)
+    first = compute_begins(np.concatenate([*(part.kept for part in parts), none]))
+    queries = (*(name for part in parts for name in part.queries), *empty)
     retrieved = np.concatenate([*(part.count for part in parts), none])
-    columns: list[list[Any]] = [[getattr(part, name) for part in parts] for name in ("ties", "score", "documents")]
+    ids = [part.documents for part in parts]
+    scores = [part.score for part in parts]
+    tied = [(part.ties, part.score.size) for part in parts]
+    few = len(parts) <= FEW_PARTS
     parts.clear()
-    ids, scores, ties = columns.pop(), columns.pop(), columns.pop()
-    sizes = [each.size for each in scores]
-    making: tuple[Callable[[], Any], ...] = (
-        partial(_joined, concatenated, ids),
-        partial(_joined, lambda parts: np.concatenate([np.zeros(0), *parts]), scores),
-        partial(_joined, lambda parts: _tied(parts, sizes, first), ties),
-    )
-    together = mapped if len(sizes) > FEW else map
-    documents, score, (tied_from, tied_to) = together(lambda make: make(), making)
-    return Rankings(queries, retrieved, first, documents, score, tied_from, tied_to, origin)
+
+    def join_ids() -> Ids:
+        joined = concatenate_ids(ids)
+        ids.clear()
+        return joined
+
+    def join_scores() -> Floats:
+        joined = np.concatenate([np.zeros(0), *scores])
+        scores.clear()
+        return joined
+
+    def join_ties() -> _Ties:
+        tied_from = tied_to = compute_small_ranks(first)  # without equal scores, the rank itself
+        if any(ties is not None for ties, _ in tied):
+            tied_to = tied_from.copy()
+        end = 0
+        for ties, size in tied:
+            end += size
+            if ties is not None:
+                tied_from[end - size : end], tied_to[end - size : end] = ties
+        return _Ties(tied_from, tied_to)
+
+    if few:
+        documents, score, ties = join_ids(), join_scores(), join_ties()
+    else:
+        with ThreadPoolExecutor(count_threads()) as pool:
+            waiting = pool.submit(join_ids), pool.submit(join_scores), pool.submit(join_ties)
+            documents, score, ties = waiting[0].result(), waiting[1].result(), waiting[2].result()
+    return Rankings(queries, retrieved, first, documents, score, ties.first, ties.last, origin)
 
 
-def _joined(join: Callable[[list[Any]], Any], parts: list[Any]) -> Any:
-    made = join(parts)
-    parts.clear()  # so that their memory is free as soon as they are copied
-    return made
+class _Ties(NamedTuple):
+    first: Ranks
+    last: Ranks
 
 
-def _tied(ties: list[tuple[Ranks, Ranks] | None], sizes: list[int], first: NDArray[np.int64]) -> tuple[Ranks, Ranks]:
-    """First and last rank with the same score: in parts without equal scores, the rank itself."""
-    tied_from = tied_to = small_ranks_of(first)
-    if any(ties):
-        tied_to = tied_from.copy()
-    for tied, size, end in zip(ties, sizes, np.cumsum(sizes).tolist(), strict=True):
-        if tied is not None:
-            tied_from[end - size : end], tied_to[end - size : end] = tied
-    return tied_from, tied_to
-
-
-def rankings_of_lists(
+def rank_lists(
     lists: Mapping[str, Sequence[tuple[str, float]]], origin: str, depth: int | None = None, *, by_id: bool = True
 ) -> Rankings:
     """The first ``depth`` documents of each list by score, descending; an empty list is an empty ranking."""
     filled = {query: documents for query, documents in lists.items() if documents}
     empty = [query for query, documents in lists.items() if not documents]
-    names = list(filled)
     length = [len(ranking) for ranking in filled.values()]
     documents = Ids.of([document for ranking in filled.values() for document, _ in ranking])
     score = np.array([score for ranking in filled.values() for _, score in ranking], np.float64)
-    code = np.repeat(np.arange(len(names)), length)
-    return rankings_of_columns(names, code, documents, score, origin, depth, by_id=by_id, empty=empty)
+    query = np.repeat(np.arange(len(filled)), length)
+    return rank_columns(list(filled), query, documents, score, origin, depth, by_id=by_id, empty=empty)
 
 
-def rankings_of_columns(
+def rank_columns(
     queries: Sequence[str],
-    query: NDArray[np.int64],
+    query: Integers,
     documents: Ids,
-    score: NDArray[np.float64],
+    score: Floats,
     origin: str,
     depth: int | None = None,
     *,
@@ -140,23 +146,9 @@ def rankings_of_columns(
 
     ``place`` gives the place of a row for messages, in place of ``origin``.
     """
-    order = np.argsort(query, kind="stable")
-    document = Span(documents.span.start[order], documents.span.end[order])
-    lines = Lines(
-        chunk=documents.chunk,
-        query_id=[name.encode() for name in queries],
-        query_key=mixed(Ids.of(queries).keys()),
-        first=begins_of(np.bincount(query, minlength=len(queries))),
-        document=document,
-        document_key=keys_of(documents.chunk, document),
-        score_text=document,
-        score=score[order],
-        inexact=np.zeros(score.size, bool),
-    )
     try:
-        return rankings_of([first_rows(lines, depth, by_id=by_id)], origin, empty)
+        rows = keep_first_of_columns(list(queries), query, documents, score, depth, by_id=by_id)
     except BadLines as bad:
-        rows = np.searchsorted(documents.span.start, [offset for offset, _ in bad.complaints]).tolist()
-        places = [place(row) if place else origin for row in rows]
-        problems = [Problem(text, place=at) for (_, text), at in zip(bad.complaints, places, strict=True)]
+        problems = [Problem(line.complaint, place=place(line.offset) if place else origin) for line in bad.lines]
         raise InputError(*problems, *([f"… and {bad.more} more"] if bad.more else [])) from None
+    return join_first_rows([rows], origin, empty)

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from pytest_ireval.data.arrays import Floats
 from pytest_ireval.data.formats.columnar import columnar_table
 from pytest_ireval.data.formats.input_file import FilePath, InputFile, input_file
 from pytest_ireval.data.formats.recognised import is_arrow, is_parquet
 from pytest_ireval.data.formats.row_files import delimited_rows, delimited_table, json_lines
-from pytest_ireval.data.judged import Floats, JudgedRankings, Sessions
+from pytest_ireval.data.judged import JudgedRankings, Sessions
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.tables import (
     COLUMN_NAMES,

@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem, did_you_mean
 
@@ -44,6 +46,9 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
 """Names of columns by kind. Names of one group mean the same; a later group counts if the earlier ones are missing.
 Blanks, hyphens and letter case do not matter."""
 
+Place = Callable[[int], str]
+"""A function that gives the place of a row in words."""
+
 BEIR_JUDGMENTS = ("query_id", "corpus_id", "score")
 """With exactly these three names, the score is a grade."""
 
@@ -54,7 +59,7 @@ class Table:
 
     columns: Mapping[str, Sequence[Any]]
     origin: str
-    place: Callable[[int], str]
+    place: Place
 
     def __post_init__(self) -> None:
         """Refuse two columns with the same name."""
@@ -108,9 +113,23 @@ def table_of_judgments(judgments: Judgments) -> Table:
     return Table(columns, judgments.origin, lambda i: judgments.place(rows[i]))
 
 
-def at_lines(origin: str, lines: Sequence[int]) -> Callable[[int], str]:
+def place_by_line(origin: str, lines: Sequence[int]) -> Place:
     """The places of rows on these lines of a file."""
     return lambda row: f"{origin}:{lines[row]}"
+
+
+def place_by_number(origin: str) -> Place:
+    """The places of rows in a source without lines."""
+    return partial(_format_row, origin)  # which, unlike a local function, another process can have
+
+
+def _format_row(origin: str, row: int) -> str:
+    return f"{origin}, row {row + 1}"
+
+
+def renumber_places(place: Place, rows: Sequence[int] | NDArray[np.int64]) -> Place:
+    """The places of some rows under their new numbers."""
+    return lambda row: place(int(rows[row]))
 
 
 def selected(table: Table, rows: Sequence[int]) -> Table:

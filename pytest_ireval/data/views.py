@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.data.ids import concatenated
-from pytest_ireval.data.judged import Documents, Floats, Hits, Integers, JudgedRankings, Mask, Sessions, ranks_in
+from pytest_ireval.data.arrays import Floats, Integers, Mask, compute_begins, list_rows
+from pytest_ireval.data.judged import Documents, Hits, JudgedRankings, Sessions, find_ranks
 from pytest_ireval.data.judgments import Ideal, Subtopics
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan.tokens import begins_of
+from pytest_ireval.data.scan import concatenate_ids
 
 
 def condensed(judged: JudgedRankings) -> JudgedRankings:
@@ -126,7 +126,7 @@ def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
         hits=hits._replace(query=number[hits.query]),
         ideal=ideal._replace(query=number[ideal.query]),
         documents=documents
-        and documents.at(np.flatnonzero(queries[documents.query]), begins_of(np.diff(documents.first)[queries])),
+        and documents.at(np.flatnonzero(queries[documents.query]), compute_begins(np.diff(documents.first)[queries])),
         subtopics=judged.subtopics and _subtopics_of(judged.subtopics, queries),
         sessions=judged.sessions and _sessions_of(judged.sessions, queries),
         timings=None if judged.timings is None else judged.timings[queries],
@@ -197,7 +197,7 @@ def _at(rankings: Rankings, rows: Integers, first: Integers) -> Rankings:
     return replace(
         rankings,
         first=first,
-        documents=rankings.documents.some(rows),
+        documents=rankings.documents.take(rows),
         score=rankings.score[rows],
         tied_from=rankings.tied_from[rows],
         tied_to=rankings.tied_to[rows],
@@ -212,10 +212,9 @@ def of_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Ranki
     if chosen.all():
         return rankings, ()
     length = np.diff(rankings.first)[chosen]
-    first = begins_of(length)
-    rows = np.repeat(rankings.first[:-1][chosen] - first[:-1], length) + np.arange(int(first[-1]))
+    rows = list_rows(rankings.first[:-1][chosen], length)
     few = replace(
-        _at(rankings, rows, first),
+        _at(rankings, rows, compute_begins(length)),
         queries=tuple(itertools.compress(rankings.queries, chosen)),
         retrieved=rankings.retrieved[chosen],
     )
@@ -234,8 +233,8 @@ def side_by_side(parts: Sequence[Rankings], origin: str) -> Rankings:
     return Rankings(
         queries=tuple(queries[i] for i in order),
         retrieved=np.concatenate([part.retrieved for part in parts])[order],
-        first=begins_of(length[order]),
-        documents=concatenated([part.documents for part in parts]),
+        first=compute_begins(length[order]),
+        documents=concatenate_ids([part.documents for part in parts]),
         score=np.concatenate([part.score for part in parts]),
         tied_from=np.concatenate([part.tied_from for part in parts]),
         tied_to=np.concatenate([part.tied_to for part in parts]),
@@ -288,7 +287,7 @@ def open_documents(now: JudgedRankings, before: JudgedRankings, *, scores: bool)
     if not (np.isnan(ours.grade).any() or np.isnan(theirs.grade).any()):
         nothing = np.zeros(0, np.int64)
         return OpenDocuments(np.zeros(now.count + 1, np.int64), nothing, nothing, nothing)
-    there, back = ranks_in(theirs, ours), ranks_in(ours, theirs)
+    there, back = find_ranks(theirs, ours), find_ranks(ours, theirs)
     open_now, only_before = np.isnan(ours.grade), np.isnan(theirs.grade) & (back == 0)
     query = np.concatenate((ours.query[open_now], theirs.query[only_before]))
     rank_now = np.concatenate((ours.rank[open_now], np.zeros(int(only_before.sum()), np.int64)))

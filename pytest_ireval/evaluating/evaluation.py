@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_ireval.data.arrays import Mask
 from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike, as_judgments, as_queries, brought, some
 from pytest_ireval.data.formats.input_file import FilePath
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognised import Format
-from pytest_ireval.data.judged import JudgedRankings, Mask
+from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData, join_side_data
@@ -133,7 +134,7 @@ def _check_collection(judgments: Judgments, size: int | None) -> None:
     """Refuse a size below the number of judged documents, over all queries."""
     if size is None:
         return
-    judged = np.unique(judgments.documents.keys()).size
+    judged = len(set(judgments.documents.texts()))
     if judged > size:
         complaint = f"{judged:,} documents are judged, but the collection has only {size:,}"
         raise InputError(Problem(complaint, place=judgments.origin))

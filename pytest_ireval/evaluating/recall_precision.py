@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, ratio
+from pytest_ireval.data.arrays import Floats, Integers
+from pytest_ireval.data.judged import JudgedRankings, ratio
 
 LEVELS = tuple(i / 10 for i in range(11))
 ALMOST = 1e-9

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytest_ireval.data.arrays import Integers
 from pytest_ireval.data.document_texts import titles_of
-from pytest_ireval.data.judged import Integers, JudgedRankings
+from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.views import cut_to_depth, of_queries, only
 from pytest_ireval.errors import IrevalError, MetricError, raised
 from pytest_ireval.evaluating.evaluation import apply_policies
@@ -104,7 +105,7 @@ def _judged(material: Material, side: Side, shown: Sequence[str]) -> JudgedRanki
         return None
     few, _ = of_queries(side.rankings[0], wanted.__contains__)
     known = np.array([query in wanted for query in setting.judgments.queries], bool)
-    if not known.any() or not any(query.encode() in setting.judgments.position for query in few.queries):
+    if not known.any() or not any(query in setting.judgments.position for query in few.queries):
         return None
     found = setting.brought(few, documents=True)
     return apply_policies(only(found.judged, known), setting.policies)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.data.rankings import rankings_of_lists
+from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.gate.sensitivity import Known, usual_spread
 from pytest_ireval.gate.verdicts import apply_rules
 from pytest_ireval.results.suite_result import QueryTable, RunResult
@@ -110,7 +110,7 @@ def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[p
         for name, metric in metrics.items()
         if name in differences
     }
-    rankings = rankings_of_lists(dict.fromkeys(queries.ids, ()), "none")
+    rankings = rank_lists(dict.fromkeys(queries.ids, ()), "none")
     baseline = Side("the baseline", (rankings,), known.suite.depth, before)
     table = np.array(list(differences.values()))
     rows = np.flatnonzero(~np.isnan(table).all(axis=0))

@@ -24,7 +24,7 @@ from pytest_ireval.data.aliases import Groups, collapsed, group_of, read_aliases
 from pytest_ireval.data.coerce import as_judgments, as_queries, how_ids_differ, some
 from pytest_ireval.data.formats.input_file import near
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.judgments import Judgments, no_judgments
+from pytest_ireval.data.judgments import Judgments, make_empty_judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import Preferences, SideData, WeightedPair, read_preferences
@@ -132,7 +132,7 @@ def gathered(
         preferences=_preferences(suite, names),
         queries=queries if needs_columns(suite) else None,
     )
-    plain = no_judgments(queries.ids, queries.origin)
+    plain = make_empty_judgments(queries.ids, queries.origin)
     return Gathered(
         population,
         None if judgments is None else _setting(suite, registry, judgments, side_data, progress),
@@ -324,7 +324,7 @@ def metric_of_suite(suite: Suite, metric: Metric) -> Metric:
 def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
     unknown = [query for query in judgments.queries if query not in queries.position]
     if unknown:
-        unjudged = [query for query in queries.ids if query.encode() not in judgments.position]
+        unjudged = [query for query in queries.ids if query not in judgments.position]
         raise InputError(
             Problem(
                 f"{len(unknown)} of {format_count(len(judgments.queries), 'judged query')} are not in "

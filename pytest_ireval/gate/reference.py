@@ -16,7 +16,6 @@ from pytest_ireval.baseline.index_facts import describe_new_count
 from pytest_ireval.baseline.reading import format_checkout, read_baseline
 from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, Search, describe_anchor
 from pytest_ireval.data.coerce import some
-from pytest_ireval.data.join import begin_alike
 from pytest_ireval.errors import (
     BaselineError,
     BaselineMisfitError,
@@ -210,8 +209,6 @@ def compared(
     stored = replace(stored, rankings=tuple(map(gathered.names.in_rankings, stored.rankings)))
     unknown = _unknown_to(gathered, stored)
     origin = f"the {kept.noun} of {stored.accepted.date}"
-    for rankings in stored.rankings:
-        begin_alike(rankings, now.rankings[0], stored.depth)  # so that lists that did not change are not judged again
     side = side_of(suite, gathered, stored.rankings, origin, unknown=unknown, curves=True).side
     hint = f"{kept.first}; {kept.remedy}" if kept.first else kept.remedy
     complaints = find_redefined_metrics(ScoredAgain(stored, gathered, prints, judged_by), side, kept.noun)

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from pytest_ireval.baseline.fingerprints import fingerprint_rankings
 from pytest_ireval.data.formats.writers import write_judgments
-from pytest_ireval.data.ids import Ids, concatenated
+from pytest_ireval.data.ids import concatenate_ids
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan.tokens import Span
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.material import Material
@@ -41,8 +40,7 @@ Rows = NDArray[np.int64]
 
 def with_documents_at(rankings: Rankings, rows: Rows) -> Rankings:
     """Move the document of row ``rows[i]`` to row i; scores stay with the ranks."""
-    span = rankings.documents.span
-    return replace(rankings, documents=Ids(rankings.documents.chunk, Span(span.start[rows], span.end[rows])))
+    return replace(rankings, documents=rankings.documents.view(rows))
 
 
 def moved_up(rankings: Rankings, kept: Mask) -> Rankings:
@@ -70,7 +68,7 @@ def mixed_sides(one: Rankings, other: Rankings, marked: Mask) -> Rankings:
     length = np.where(taken, np.diff(other.first)[theirs], np.diff(one.first))
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
     rows = np.repeat(start - first[:-1], length) + np.arange(int(first[-1]))
-    both = concatenated([one.documents, other.documents])
+    both = concatenate_ids([one.documents, other.documents])
     turned = {query for query, there in zip(one.queries, taken.tolist(), strict=True) if there}
     times, others = one.timings or {}, other.timings or {}
     timings = {**times, **{query: time for query, time in others.items() if query in turned}}
@@ -80,7 +78,7 @@ def mixed_sides(one: Rankings, other: Rankings, marked: Mask) -> Rankings:
         fields=one.fields and {**(other.fields or {}), **one.fields},
         retrieved=np.where(taken, other.retrieved[theirs], one.retrieved),
         first=first,
-        documents=Ids(both.chunk, Span(both.span.start[rows], both.span.end[rows])),
+        documents=both.view(rows),
         score=np.concatenate((one.score, other.score))[rows],
         tied_from=np.concatenate((one.tied_from, other.tied_from))[rows],
         tied_to=np.concatenate((one.tied_to, other.tied_to))[rows],

@@ -15,8 +15,8 @@ from pytest_ireval.baseline.index_facts import describe_any_change
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import Baseline, Search
 from pytest_ireval.data.coerce import some
-from pytest_ireval.data.formats.pieces import return_freed_memory
 from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.threads import return_freed_memory
 from pytest_ireval.errors import BaselineError, InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import Answered, Others, asked_together, refuse_missing_queries, unsteady
 from pytest_ireval.gate.changed_since import fingerprints_of_files

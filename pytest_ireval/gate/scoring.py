@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.data.coerce import Brought
-from pytest_ireval.data.join import unjudged
+from pytest_ireval.data.join import leave_unjudged
 from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import cut_to_depth, only
@@ -219,7 +219,7 @@ def with_overlaps(suite: Suite, gathered: Gathered, now: Side, reference: Side) 
 
 def _lists(suite: Suite, gathered: Gathered, ours: Rankings, theirs: Rankings) -> JudgedRankings:
     queries = gathered.population.queries.ids
-    now, others = (cut_to_depth(unjudged(each, queries), suite.depth) for each in (ours, theirs))
+    now, others = (cut_to_depth(leave_unjudged(each, queries), suite.depth) for each in (ours, theirs))
     return replace(now, reference=others, _memory={})
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.data.coerce import some
-from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.ids import Ids, are_among
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material, seen_of
@@ -243,12 +243,11 @@ def _share_of_strangers(material: Material) -> float:
     listed = _listed(material.now.rankings[0], material.counts.judged_depth)
     if judgments is None or before is None or not len(listed):
         return 0.0
-    listed_before = (rankings.documents.keys() for rankings in before.rankings)
-    known = np.concatenate([judgments.documents.keys(), *listed_before])
-    return float(1.0 - np.isin(listed.keys(), known).mean())
+    listed_before = (rankings.documents for rankings in before.rankings)
+    return float(1.0 - are_among(listed, [judgments.documents, *listed_before]).mean())
 
 
 def _listed(rankings: Rankings, depth: int) -> Ids:
     """The first documents of all queries."""
     rank = np.arange(int(rankings.first[-1])) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
-    return rankings.documents.some(np.flatnonzero(rank < depth))
+    return rankings.documents.take(np.flatnonzero(rank < depth))

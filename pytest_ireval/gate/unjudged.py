@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, Mask
+from pytest_ireval.data.arrays import Floats, Integers, Mask
+from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from pytest_ireval.data.arrays import Floats, Mask
 from pytest_ireval.data.coerce import some
-from pytest_ireval.data.judged import Floats, JudgedRankings, Mask
+from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.views import only
 from pytest_ireval.errors import MetricError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError

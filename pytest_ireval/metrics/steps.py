@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.data.judged import Floats, Integers, JudgedRankings, Mask
+from pytest_ireval.data.arrays import Floats, Integers, Mask
+from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.errors import MetricError
 from pytest_ireval.results.explanation import Beside, Column, Steps
 

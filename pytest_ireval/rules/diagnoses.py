@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 
+from pytest_ireval.data.ids import are_among
 from pytest_ireval.errors import shown
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, diagnosis
 from pytest_ireval.rules.diagnosis import LEAST_SHARE, RankingChange, Symptom
@@ -91,14 +92,13 @@ def other_ids(change: RankingChange) -> Symptom | None:
 def _new_documents(change: RankingChange) -> dict[str, list[str]]:
     """By query, the documents that it lists now, that no query listed before, and that are not judged."""
     now, judgments = change.now_side.rankings[0], change.population.judgments
-    known = {key for each in change.baseline_side.rankings for key in each.documents.keys().tolist()}
-    known.update(() if judgments is None else judgments.documents.keys().tolist())
-    keys = now.documents.keys()
+    before = [rankings.documents for rankings in change.baseline_side.rankings]
+    known = are_among(now.documents, before if judgments is None else [*before, judgments.documents])
     found = {}
     for query in change.moved:
         ids = change.now(query)
         first = int(now.first[change.now_side.position[query]]) if ids else 0
-        new = [key not in known for key in keys[first : first + len(ids)].tolist()]
+        new = (~known[first : first + len(ids)]).tolist()
         if any(new):
             found[query] = [each for each, marked in zip(ids, new, strict=True) if marked]
     return found

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from pytest_ireval.data.ids import Ids
+from pytest_ireval.data.ids import Ids, find_ids, number_ids
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.scan.tokens import Words
 from pytest_ireval.errors import SuiteError, shown
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import RuleContext
@@ -149,7 +148,7 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
         return NewDocuments((), compared.size)
     intent = _number_intents(context, compared)
     least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - ROUNDING)))
-    intent_of = np.zeros(len(context.population.queries), np.uint64)
+    intent_of = np.zeros(len(context.population.queries), np.int64)
     intent_of[compared] = intent
 
     def is_prominent(places: Integers) -> bool:
@@ -160,11 +159,10 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
 
 
 class _Rows(NamedTuple):
-    """Documents of some queries: the query of each as a place among those of the suite, its rank and its key."""
+    """Documents of some queries: the query of each as a place among those of the suite, and its rank."""
 
     place: Integers
     rank: Integers
-    key: Words
     ids: Ids
 
 
@@ -179,25 +177,25 @@ def _list_rows(context: RuleContext, rankings: Rankings, places: Integers, depth
     begin = np.cumsum(length) - length
     rank = np.arange(int(length.sum())) - np.repeat(begin, length) + 1
     documents = rankings.documents.take(np.repeat(rankings.first[known], length) + rank - 1)
-    return _Rows(np.repeat(places, length), rank, documents.keys(), documents)
+    return _Rows(np.repeat(places, length), rank, documents)
 
 
 def _find_new(context: RuleContext, compared: Integers, at: int, least: int) -> list[NewDocument]:
     """Documents that are new, and unjudged, in the top of ``least`` queries or more; those of most queries first."""
     top = _list_rows(context, context.now.rankings[0], compared, at)
-    key, code, count = np.unique(top.key, return_inverse=True, return_counts=True)
-    kept = np.flatnonzero(count[code] >= least)
+    distinct, code = number_ids(top.ids)
+    kept = np.flatnonzero(np.bincount(code)[code] >= least)
     if not kept.size:
         return []
-    pair = _number_pairs(context, key, top.place[kept], top.key[kept])
-    new = ~np.isin(pair, _pairs_before(context, np.unique(top.place[kept]), key))
-    known = np.isin(pair, _judged_pairs(context, key))
+    pair = _number_pairs(context, top.place[kept], code[kept])
+    new = ~np.isin(pair, _pairs_before(context, np.unique(top.place[kept]), distinct))
+    known = np.isin(pair, _judged_pairs(context, distinct))
     judgments = context.population.judgments is not None
     unjudged = kept[new & ~known]
     by_document = unjudged[np.argsort(code[unjudged], kind="stable")]
-    often = np.bincount(code[unjudged], minlength=key.size)
+    often = np.bincount(code[unjudged], minlength=len(distinct))
     end = np.cumsum(often)
-    told = np.bincount(code[kept[new & known]], minlength=key.size)
+    told = np.bincount(code[kept[new & known]], minlength=len(distinct))
     found = []
     for each in np.flatnonzero(often >= least).tolist():
         rows = by_document[end[each] - often[each] : end[each]]
@@ -206,59 +204,53 @@ def _find_new(context: RuleContext, compared: Integers, at: int, least: int) -> 
     return sorted(found, key=lambda one: (-one.places.size, one.document))
 
 
-def _number_pairs(context: RuleContext, key: Words, place: Integers, of: Words) -> Integers:
-    """A number for each query and document, whose key is one of ``key``."""
-    return np.searchsorted(key, of) * len(context.population.queries) + place
+def _number_pairs(context: RuleContext, place: Integers, document: Integers) -> Integers:
+    """A number for each query and document; -1 for other documents."""
+    return np.where(document < 0, -1, document * len(context.population.queries) + place)
 
 
-def _pairs_before(context: RuleContext, places: Integers, key: Words) -> Integers:
+def _pairs_before(context: RuleContext, places: Integers, documents: Ids) -> Integers:
     """Such pairs of the baseline's rankings, of all askings."""
     assert context.baseline is not None  # noqa: S101 - it was asked for above
-    return np.concatenate(
-        [
-            _number_pairs(context, key, rows.place[there], rows.key[there])
-            for rankings in context.baseline.rankings
-            for rows in [_list_rows(context, rankings, places)]
-            for there in [np.isin(rows.key, key)]
-        ]
-    )
+    lists = [_list_rows(context, rankings, places) for rankings in context.baseline.rankings]
+    return np.concatenate([_number_pairs(context, rows.place, find_ids(rows.ids, documents)) for rows in lists])
 
 
-def _judged_pairs(context: RuleContext, key: Words) -> Integers:
+def _judged_pairs(context: RuleContext, documents: Ids) -> Integers:
     """Such pairs of the judgments."""
     judgments = context.population.judgments
     if judgments is None:
         return np.zeros(0, np.int64)
     position = context.population.queries.position
     place = np.array([position.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
-    keys = judgments.documents.keys()
-    there = np.isin(keys, key) & (place >= 0)
-    return _number_pairs(context, key, place[there], keys[there])
+    there = np.flatnonzero(place >= 0)
+    return _number_pairs(context, place[there], find_ids(judgments.documents.take(there), documents))
 
 
-def _number_intents(context: RuleContext, compared: Integers) -> Words:
+def _number_intents(context: RuleContext, compared: Integers) -> Integers:
     """A number for the intent of each query: queries that begin with the same document in the baseline share it.
 
     A document that different ones follow nearly everywhere, such as a promoted one, does not count: the next one does.
     """
     assert context.baseline is not None  # noqa: S101 - it was asked for above
     top = _list_rows(context, context.baseline.rankings[0], compared, TOP)
-    intent = compared.astype(np.uint64)
-    telling = ~_find_generic(top)
+    distinct, document = number_ids(top.ids)
+    intent = len(distinct) + compared
+    telling = ~_find_generic(top, document)
     place, first = np.unique(top.place[telling], return_index=True)
-    intent[np.searchsorted(compared, place)] = top.key[telling][first]
+    intent[np.searchsorted(compared, place)] = document[telling][first]
     return intent
 
 
-def _find_generic(top: _Rows) -> NDArray[np.bool_]:
+def _find_generic(top: _Rows, document: Integers) -> NDArray[np.bool_]:
     """The rows of documents that have mostly different companions: more than one for two queries."""
     row = np.arange(top.place.size)
     first = np.searchsorted(top.place, top.place)
     other = np.where(top.rank == 1, row + 1, first)
     alone = (other >= row.size) | (top.place[np.minimum(other, row.size - 1)] != top.place)
-    companion = np.where(alone, np.uint64(0), top.key[np.minimum(other, row.size - 1)])
-    key, code, count = np.unique(top.key, return_inverse=True, return_counts=True)
-    pairs = np.unique(np.stack((code.astype(np.uint64), companion)), axis=1)
-    different = np.bincount(pairs[0].astype(np.int64), minlength=key.size)
-    generic: NDArray[np.bool_] = (2 * different > count)[code] & (count[code] > 1)
+    companion = np.where(alone, -1, document[np.minimum(other, row.size - 1)])
+    count = np.bincount(document)
+    pairs = np.unique(np.stack((document, companion)), axis=1)
+    different = np.bincount(pairs[0], minlength=count.size)
+    generic: NDArray[np.bool_] = (2 * different > count)[document] & (count[document] > 1)
     return generic

@@ -134,7 +134,7 @@ class Population:
     def grades(self, query: str) -> Mapping[str, float]:
         """The judgments of one query: grades by document."""
         judgments = self.judgments
-        code = -1 if judgments is None else judgments.position.get(query.encode(), -1)
+        code = -1 if judgments is None else judgments.position.get(query, -1)
         if judgments is None or code < 0:
             return {}
         order, first = self._rows

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field
 
 from pytest_ireval.data.coerce import some
-from pytest_ireval.data.rankings import rankings_of_lists
+from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.data.tables import Unfit
 from pytest_ireval.errors import Mistakes, Problem, SourceError, raised_at, shown, told, within
 from pytest_ireval.plugins.plugin_types import source
@@ -99,7 +99,7 @@ def python(options: PythonOptions, request: Request) -> Answer:
     lists = [each.lists for each in returned]
     answers = lists[0] if options.mode == "all" else dict(zip(request.queries.ids, lists, strict=True))
     depth = None if request.keep_all else request.depth
-    rankings = rankings_of_lists(_refuse_unfit(answers, options.python), "rankings", depth, by_id=request.by_id)
+    rankings = rank_lists(_refuse_unfit(answers, options.python), "rankings", depth, by_id=request.by_id)
     timings = _collect_timings(options, request, returned)
     fields: dict[str, Mapping[str, Any]] = {}
     about: dict[str, Any] = {}

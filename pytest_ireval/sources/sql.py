@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.data.rankings import rankings_of_lists
+from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.calls import make_calls
@@ -114,7 +114,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
             raise failure
         raise SourceError(f"{_format_error(failure)}, {where}")
     found = {query: outcome.value for query, outcome in zip(queries.ids, outcomes, strict=True)}
-    rankings = rankings_of_lists(found, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
+    rankings = rank_lists(found, "rankings", None if request.keep_all else request.depth, by_id=request.by_id)
     return Answer(rankings, fetcher.seconds, fetcher.fields or None, index=index, notes=tuple(notes))
 
 

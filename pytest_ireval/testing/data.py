@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
-from pytest_ireval.data.join import judge
+from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.data.judgments import Ideal, Subtopics
 from pytest_ireval.data.queries import Queries
@@ -391,8 +391,10 @@ def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
     judgments = replace(judgments, columns=columns if "judgments" in needs else {})
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
-    judged = judge(judgments, rankings_from(rankings), data.top)
-    reference = judge(judgments, rankings_from({query.name: _reference(query) for query in data.queries}), data.top)
+    judged = join_judgments(judgments, rankings_from(rankings), data.top)
+    reference = join_judgments(
+        judgments, rankings_from({query.name: _reference(query) for query in data.queries}), data.top
+    )
     brought = join_side_data(
         judged,
         collection=COLLECTION,  # always there: some metrics ask for it under some arguments only

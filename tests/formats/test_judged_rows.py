@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry, read_judgments, read_rankings
 from pytest_ireval.data.coerce import brought
-from pytest_ireval.data.formats import columnar, pieces
+from pytest_ireval.data.formats import columnar
 from pytest_ireval.data.formats.input_file import input_file
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognised import reader_for
+from pytest_ireval.data.scan import pieces
 from pytest_ireval.errors import InputError
 
 READERS = load_registry().readers

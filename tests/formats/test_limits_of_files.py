@@ -9,7 +9,8 @@ import pytest
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
 from pytest_ireval.data.coerce import how_ids_differ
-from pytest_ireval.data.formats import input_file, pieces, recognised
+from pytest_ireval.data.formats import input_file, recognised
+from pytest_ireval.data.scan import pieces
 from pytest_ireval.errors import InputError
 
 LINE = b"q1 Q0 d1 1 2.5 x\n"

@@ -6,7 +6,7 @@ import pytest
 from contents import graded, ranked
 
 from pytest_ireval import evaluate, read_judgments, read_queries, read_rankings
-from pytest_ireval.data.formats import pieces
+from pytest_ireval.data.scan import pieces
 
 
 class TestMsMarco:

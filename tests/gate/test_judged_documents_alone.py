@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval import load_registry, run_gate
 from pytest_ireval.data.coerce import as_judgments, as_rankings
-from pytest_ireval.data.join import judge
+from pytest_ireval.data.join import join_judgments
 from pytest_ireval.evaluating.evaluation import Setting
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.suite.loading import load_suites
@@ -80,7 +80,7 @@ def test_hits_are_the_same_however_many_queries_are_joined_at_a_time(monkeypatch
     grades = as_judgments({"q1": {"c": 1, "d": 2}, "q2": {"c": 0, "a": 3}, "q3": {"a": 1}}, REGISTRY.readers)
     found = as_rankings(lists, REGISTRY.readers)
 
-    with_all, alone = judge(grades, found), judge(grades, found, documents=False)
+    with_all, alone = join_judgments(grades, found), join_judgments(grades, found, documents=False)
 
     assert alone.documents is None
     assert alone.hits.query.tolist() == [0, 1, 1]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
-from pytest_ireval.data.join import grades_of
+from pytest_ireval.data.join import look_up_grades
 from pytest_ireval.gate.replay import mixed_sides, moved_up
 from pytest_ireval_lab.self_test.damage import (
     emptied,
@@ -48,7 +48,7 @@ def test_the_first_two_documents_are_swapped():
 
 def test_the_first_relevant_document_is_gone_and_the_others_move_up():
     judgments = judgments_from({"q1": {"b": 1, "c": 2}, "q4": {"a": 0, "g": 1}}, grades="integer")
-    found = without_first_relevant(rankings(), grades_of(judgments, rankings()) > 0)
+    found = without_first_relevant(rankings(), look_up_grades(judgments, rankings()) > 0)
 
     assert lists_of(found) == {"q1": ["a", "c", "d"], "q2": ["e"], "q4": ["f", "a"], "q3": []}
 

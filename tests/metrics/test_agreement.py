@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_ireval import InputError, MetricError, Policies, SideData, evaluate, load_registry
 from pytest_ireval.data.ids import Ids
-from pytest_ireval.data.join import unjudged
-from pytest_ireval.data.rankings import rankings_of_lists
+from pytest_ireval.data.join import leave_unjudged
+from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.metrics.score import score
 
@@ -108,9 +108,9 @@ def test_depth_cuts_both_lists():
 
 def test_ids_whose_keys_collide_are_told_apart(monkeypatch):
     judged = compared({"q1": "a b", "q2": "c d"}, {"q1": "b a", "q2": "d e"})
-    keys = Ids.keys
+    keys = Ids.hash
     monkeypatch.setattr(
-        Ids, "keys", lambda ids, seed=0: keys(ids, seed) if seed > 2 else keys(ids, seed) & np.uint64(1)
+        Ids, "hash", lambda ids, seed=0: keys(ids, seed) if seed > 2 else keys(ids, seed) & np.uint64(1)
     )
 
     assert judged.rank_in_reference.tolist() == [2, 1, 0, 1]
@@ -118,9 +118,9 @@ def test_ids_whose_keys_collide_are_told_apart(monkeypatch):
 
 def test_ids_that_always_collide_are_an_error_and_never_a_wrong_figure(monkeypatch):
     judged = compared({"q1": "a b"}, {"q1": "b a"})
-    monkeypatch.setattr(Ids, "keys", lambda ids, seed=0: np.zeros(len(ids), np.uint64))
+    monkeypatch.setattr(Ids, "hash", lambda ids, seed=0: np.zeros(len(ids), np.uint64))
 
-    with pytest.raises(InputError, match=r"^the reference: its ids collide under 16 hash functions"):
+    with pytest.raises(InputError, match=r"^the reference: its ids collide under all hash functions"):
         _ = judged.rank_in_reference
 
 
@@ -135,8 +135,8 @@ def test_rankings_without_any_judgments_can_be_compared():
 
 
 def test_a_reference_of_other_queries_is_refused():
-    judged = unjudged(lists_of({"q1": "a"}), ["q1"])
-    other = unjudged(lists_of({"q2": "a"}), ["q2"])
+    judged = leave_unjudged(lists_of({"q1": "a"}), ["q1"])
+    other = leave_unjudged(lists_of({"q2": "a"}), ["q2"])
 
     with pytest.raises(MetricError, match="the reference has other queries"):
         _ = join_side_data(judged, reference=other).rank_in_reference
@@ -144,9 +144,10 @@ def test_a_reference_of_other_queries_is_refused():
 
 def lists_of(rankings):
     lists = {q: [(name, -i) for i, name in enumerate(names.split())] for q, names in rankings.items()}
-    return rankings_of_lists(lists, "lists")
+    return rank_lists(lists, "lists")
 
 
 def compared(rankings, reference, queries=None):
     queries = queries or list(rankings)
-    return join_side_data(unjudged(lists_of(rankings), queries), reference=unjudged(lists_of(reference), queries))
+    judged, other = (leave_unjudged(lists_of(each), queries) for each in (rankings, reference))
+    return join_side_data(judged, reference=other)

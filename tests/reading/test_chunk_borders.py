@@ -11,8 +11,8 @@ from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import first_places, slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
-from pytest_ireval.data.formats import pieces
-from pytest_ireval.data.join import judged_hits
+from pytest_ireval.data.join import join_judged_rows
+from pytest_ireval.data.scan import pieces
 from pytest_ireval.errors import InputError
 
 pytestmark = pytest.mark.ci
@@ -52,7 +52,7 @@ def chunks_of(size, threads=1):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pieces, "CHUNK", size)
         patch.setattr(pieces, "SMALL", 1)
-        patch.setattr(pieces, "threads", lambda: threads)
+        patch.setattr(pieces, "count_threads", lambda: threads)
         yield
 
 
@@ -89,7 +89,7 @@ def test_any_file_in_chunks_and_ranges_of_any_size(written, files, size, threads
     with chunks_of(size, threads):
         judgments = read_judgments(written(files.judgments, "judgments.txt"))
         rankings = read_rankings(written(files.rankings), by_id=by_id)
-        judged = judged_hits(judgments, judged_in_file(written(files.rankings), judgments, by_id=by_id))
+        judged = join_judged_rows(judgments, judged_in_file(written(files.rankings), judgments, by_id=by_id))
 
     grades, ranked = slow_judgments(files.judgments), slow_rankings(files.rankings, by_id=by_id)
     assert plain_judgments(judgments) == grades

@@ -16,7 +16,8 @@ from plain import plain_judgments, plain_rankings
 from slow_reader import slow_judgments, slow_rankings
 from trec_doors import read_judgments, read_rankings
 
-from pytest_ireval.data.formats import input_file, pieces
+from pytest_ireval.data.formats import input_file
+from pytest_ireval.data.scan import pieces
 
 TEXT = "".join(f"q{number // 50} Q0 d{number} 1 {number % 7}.5 tag\n" for number in range(3000)).encode()
 SKIPPED = b"\x50\x2a\x4d\x18\x04\x00\x00\x00skip"

@@ -9,30 +9,30 @@ from plain import plain_hits, plain_judgments, plain_rankings
 from slow_reader import slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
-from pytest_ireval.data import ids
-from pytest_ireval.data.join import judge, judged_hits
-from pytest_ireval.data.scan import kept
-from pytest_ireval.data.scan.tokens import Span, keys_of
+from pytest_ireval.data.join import join_judged_rows, join_judgments
+from pytest_ireval.data.scan import ids, rows
+from pytest_ireval.data.scan.chunks import Span
+from pytest_ireval.data.scan.keys import hash_tokens
 from pytest_ireval.errors import InputError
 
 
 def hashed_by(patch, function):
     """Replace the hash function everywhere."""
 
-    def of_equal_lengths(chunk, width, length, count, seed=0):
+    def of_one_length(chunk, width, length, count, seed=0):
         start = np.arange(count) * width
         return function(chunk, Span(start, start + length), seed)
 
-    patch.setattr(ids, "keys_of", function)
-    patch.setattr(ids, "keys_of_equal_lengths", of_equal_lengths)
-    patch.setattr(kept, "keys_of", function)
+    patch.setattr(ids, "hash_tokens", function)
+    patch.setattr(ids, "hash_tokens_of_one_length", of_one_length)
+    patch.setattr(rows, "hash_tokens", function)
 
 
 def one_key_below(good_seed):
     """A hash function that gives all ids one key, unless the seed is ``good_seed`` or more."""
 
     def keys(chunk, span, seed=0):
-        return keys_of(chunk, span, seed) if seed >= good_seed else np.full(span.start.size, 7, np.uint64)
+        return hash_tokens(chunk, span, seed) if seed >= good_seed else np.full(span.start.size, 7, np.uint64)
 
     return keys
 
@@ -48,8 +48,8 @@ def test_a_document_with_the_key_of_a_judged_one_is_not_judged(written, monkeypa
     rankings = written("q Q0 x 1 6 t\nq Q0 bb 2 5 t\nq Q0 yy 3 4 t\nq Q0 a 4 3 t\nq Q0 zzz 5 2 t\n")
 
     for judged in (
-        judged_hits(judgments, judged_in_file(rankings, judgments)),
-        judge(judgments, read_rankings(rankings)),
+        join_judged_rows(judgments, judged_in_file(rankings, judgments)),
+        join_judgments(judgments, read_rankings(rankings)),
     ):
         hits = plain_hits(judged, judgments)["q"]
         assert [(place.rank, place.document, grade) for place, grade in hits] == [(2, "bb", 2), (4, "a", 1)]
@@ -60,10 +60,10 @@ def test_judgments_whose_ids_collide_are_hashed_with_another_seed(written, files
     with pytest.MonkeyPatch.context() as patch:
         hashed_by(patch, one_key_below(good_seed))
         judgments = read_judgments(written(files.judgments, "judgments.txt"))
-        judged = judged_hits(judgments, judged_in_file(written(files.rankings), judgments))
+        judged = join_judged_rows(judgments, judged_in_file(written(files.rankings), judgments))
 
     grades = slow_judgments(files.judgments)
-    assert judgments.table.seed == (good_seed if len(judgments) > 1 else 0)
+    assert judgments.index.seed == (good_seed if len(judgments) > len(judgments.queries) else 0)
     assert plain_judgments(judgments) == grades
     assert plain_hits(judged, judgments) == slow_hits(slow_rankings(files.rankings), grades)
 
@@ -89,7 +89,7 @@ def test_judgments_that_collide_under_every_seed_are_refused(refusal, monkeypatc
     hashed_by(monkeypatch, one_key_below(99))
 
     text = refusal(read_judgments, "q 0 a 1\nq 0 b 1\n")
-    assert text == "FILE\n  its ids collide under 16 hash functions; were the ids constructed to collide?"
+    assert text == "FILE\n  its ids collide under all hash functions; were the ids constructed to collide?"
 
 
 @given(messy_files())

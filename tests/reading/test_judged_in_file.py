@@ -8,13 +8,13 @@ from plain import hit_columns, plain_hits, plain_retrieved
 from slow_reader import slow_hits, slow_judgments, slow_rankings
 from trec_doors import judged_in_file, read_judgments, read_rankings
 
-from pytest_ireval.data.join import judge, judged_hits, unjudged_queries
+from pytest_ireval.data.join import find_unjudged_queries, join_judged_rows, join_judgments
 
 
 def read_both(written, rankings, judgments, by_id=True):
     """The judgments, and the hits found while reading."""
     graded = read_judgments(written(judgments, "judgments.txt"))
-    return graded, judged_hits(graded, judged_in_file(written(rankings), graded, by_id=by_id))
+    return graded, join_judged_rows(graded, judged_in_file(written(rankings), graded, by_id=by_id))
 
 
 @given(messy_files(), st.booleans())
@@ -30,7 +30,7 @@ def test_the_hits_found_while_reading_are_those_of_the_slow_reader(written, file
 @given(messy_files(), st.booleans())
 def test_judging_whole_rankings_gives_the_same_as_looking_for_judged_documents(written, files, by_id):
     judgments, sparse = read_both(written, *files, by_id)
-    dense = judge(judgments, read_rankings(written(files.rankings), by_id=by_id))
+    dense = join_judgments(judgments, read_rankings(written(files.rankings), by_id=by_id))
 
     assert dense.queries == sparse.queries
     assert dense.retrieved.tolist() == sparse.retrieved.tolist()
@@ -41,7 +41,7 @@ def test_judging_whole_rankings_gives_the_same_as_looking_for_judged_documents(w
 @given(messy_files(), st.integers(1, 5))
 def test_judging_the_first_documents_forgets_those_behind_the_depth(written, files, depth):
     judgments = read_judgments(written(files.judgments, "judgments.txt"))
-    judged = judge(judgments, read_rankings(written(files.rankings), depth))
+    judged = join_judgments(judgments, read_rankings(written(files.rankings), depth))
 
     every_hit = slow_hits(slow_rankings(files.rankings), slow_judgments(files.judgments))
     retrieved = plain_retrieved(judged)
@@ -59,7 +59,7 @@ def test_judging_the_first_documents_forgets_those_behind_the_depth(written, fil
 @given(messy_files())
 def test_judged_rankings_know_the_grade_of_every_document(written, files):
     judgments = read_judgments(written(files.judgments, "judgments.txt"))
-    judged = judge(judgments, read_rankings(written(files.rankings)))
+    judged = join_judgments(judgments, read_rankings(written(files.rankings)))
 
     grades = slow_judgments(files.judgments)
     rankings = slow_rankings(files.rankings)
@@ -85,4 +85,4 @@ def test_queries_without_judgments_are_named(written):
     judgments = read_judgments(written("q 0 a 1\n", "judgments.txt"))
     rankings = read_rankings(written("q Q0 a 1 1 t\nr Q0 a 1 1 t\nu Q0 a 1 1 t\n"))
 
-    assert unjudged_queries(judgments, rankings.queries) == ("r", "u")
+    assert find_unjudged_queries(judgments, rankings.queries) == ("r", "u")

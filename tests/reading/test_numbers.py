@@ -9,19 +9,13 @@ from hypothesis import strategies as st
 from messy_files import numbers as messy_numbers
 from messy_files import signs
 
-from pytest_ireval.data.scan.numbers import exactly, numbers, whole_numbers_only
-from pytest_ireval.data.scan.tokens import BadLines, Span, joined
-
-
-def tokens(texts):
-    """A chunk in which the texts stand without anything between them."""
-    chunk, start, end = joined([text.encode() for text in texts])
-    return chunk, Span(start, end)
+from pytest_ireval.data.scan.chunks import BadLines, join_texts
+from pytest_ireval.data.scan.numbers import read_exactly, read_numbers, refuse_fractions
 
 
 def read(texts):
     """Values, and where they may be inexact."""
-    value, inexact = numbers(*tokens(texts), "score")
+    value, inexact = read_numbers(*join_texts(texts), "score")
     return value.tolist(), inexact.tolist()
 
 
@@ -55,7 +49,7 @@ def test_the_shortest_text_of_any_float(values):
 def test_exactly_reads_some_rows_as_float_does(texts, data):
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1)))
 
-    assert exactly(*tokens(texts), np.array(rows, np.int64)).tolist() == [float(texts[row]) for row in rows]
+    assert read_exactly(*join_texts(texts), np.array(rows, np.int64)).tolist() == [float(texts[row]) for row in rows]
 
 
 def test_whole_parts_up_to_2_to_the_53_are_exact_and_longer_ones_are_marked():
@@ -88,7 +82,7 @@ def test_what_is_no_number_is_refused(text, complaint, neighbours):
     with pytest.raises(BadLines) as caught:
         read([*neighbours, text, *neighbours])
 
-    assert caught.value.complaints == ((sum(map(len, neighbours)), complaint),)
+    assert caught.value.lines == [(sum(map(len, neighbours)), complaint)]
 
 
 @given(st.text("0123456789.+-eE_xnaif", min_size=1, max_size=30))
@@ -107,12 +101,12 @@ def test_any_text_is_a_finite_number_or_refused(text):
 
 @pytest.mark.parametrize(("text", "whole"), [("-3.0", True), ("1e2", True), ("-.5", False)])
 def test_whole_numbers_are_told_from_fractions(text, whole):
-    chunk, span = tokens([text])
-    value = numbers(chunk, span, "grade").value
+    chunk, span = join_texts([text])
+    value = read_numbers(chunk, span, "grade").value
 
     if whole:
-        whole_numbers_only(chunk, span, value, "grade")
+        refuse_fractions(chunk, span, value, "grade")
     else:
         with pytest.raises(BadLines, match="1 unreadable lines") as caught:
-            whole_numbers_only(chunk, span, value, "grade")
-        assert caught.value.complaints == ((0, f"grade {text} is not a whole number"),)
+            refuse_fractions(chunk, span, value, "grade")
+        assert caught.value.lines == [(0, f"grade {text} is not a whole number")]

@@ -13,7 +13,7 @@ from slow_reader import Place, Ranking
 from trec_doors import read_judgments, read_rankings
 
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
-from pytest_ireval.data.join import judge
+from pytest_ireval.data.join import join_judgments
 
 RANKINGS_FILE = "q Q0 a 1 3 t\nq Q0 b 2 2.5 t\nq Q0 c 3 2.5 t\n7 Q0 a 1 -1 t\n"
 JUDGMENTS_FILE = "q 0 a 3\nq 0 b 0\n7 0 a 1\nq 0 12 -1\n"
@@ -126,7 +126,8 @@ def test_a_query_may_have_an_empty_ranking():
 
 
 def test_an_empty_ranking_is_present_and_a_missing_one_is_not():
-    judged = judge(judgments_from({"q": {"a": 1}, "r": {"a": 1}, "s": {"a": 1}}), rankings_from({"r": [], "s": ["a"]}))
+    judgments = judgments_from({"q": {"a": 1}, "r": {"a": 1}, "s": {"a": 1}})
+    judged = join_judgments(judgments, rankings_from({"r": [], "s": ["a"]}))
 
     assert judged.present.tolist() == [False, True, True]
     assert judged.retrieved.tolist() == [0, 0, 1]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
-from pytest_ireval.data.join import judge
+from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.data.views import condensed, cut_to_depth, only, perfect
 
@@ -32,9 +32,8 @@ def judged_from(lists, depth=None):
     """Judged rankings, with themselves upside down as reference."""
     judgments, scores = data_from(lists)
     upside_down = {query: {d: -score for d, score in ranking.items()} for query, ranking in scores.items()}
-    return join_side_data(
-        judge(judgments, rankings_from(scores, depth)), reference=judge(judgments, rankings_from(upside_down, depth))
-    )
+    judged, reference = (join_judgments(judgments, rankings_from(each, depth)) for each in (scores, upside_down))
+    return join_side_data(judged, reference=reference)
 
 
 def listed(ranking):

@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from pytest_ireval.data.ids import Ids
-from pytest_ireval.data.join import grades_of
+from pytest_ireval.data.ids import Ids, number_ids
+from pytest_ireval.data.join import look_up_grades
 from pytest_ireval.data.judged import is_relevant
-from pytest_ireval.data.rankings import Rankings, rankings_of_columns
+from pytest_ireval.data.rankings import Rankings, rank_columns
 from pytest_ireval.gate.replay import (
     Stage,
     as_now,
@@ -60,7 +60,7 @@ def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
         lowest = asked.relevant_from if asked else None
         yield _Mutant(
             "the first relevant document gone",
-            lambda rankings: without_first_relevant(rankings, is_relevant(grades_of(judgments, rankings), lowest)),
+            lambda rankings: without_first_relevant(rankings, is_relevant(look_up_grades(judgments, rankings), lowest)),
         )
     yield _Mutant(f"the first {top} documents reversed", partial(first_reversed, top=top))
     yield _Mutant(f"only {LEFT} documents left", partial(truncated, length=LEFT), everywhere=True)
@@ -129,17 +129,17 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
     numbers = drawn_queries(urn_of(rankings.queries, seed), "unrelated")[order]
     step = 1 + np.floor(numbers * (order.size - 1)).astype(np.int64)
     intruder = np.full(len(rankings), -1, np.int64)
-    keys = rankings.documents.keys()
+    document = number_ids(rankings.documents).number
     query = rankings.query
     place = np.arange(order.size)
     for more in range(8):  # other queries that are searched for a document that a ranking does not have
         open_ = np.flatnonzero(intruder[order] < 0)
         other = rankings.first[order[(place[open_] + step[open_] + more) % order.size]]
         has = np.zeros(len(rankings), bool)
-        wanted = np.zeros(len(rankings), np.uint64)
+        wanted = np.zeros(len(rankings), np.int64)
         asked = np.zeros(len(rankings), bool)
-        wanted[order[open_]], asked[order[open_]] = keys[other], True
-        has[query[asked[query] & (keys == wanted[query])]] = True
+        wanted[order[open_]], asked[order[open_]] = document[other], True
+        has[query[asked[query] & (document == wanted[query])]] = True
         free = ~has[order[open_]]
         intruder[order[open_[free]]] = other[free]
     rows = np.arange(query.size)
@@ -310,7 +310,7 @@ def ties_written_otherwise(rankings: Rankings) -> Rankings:
     filled, empty = np.flatnonzero(length), np.flatnonzero(length == 0)
     number = np.zeros(len(rankings), np.int64)
     number[filled] = np.arange(filled.size)
-    return rankings_of_columns(
+    return rank_columns(
         [rankings.queries[i] for i in filled.tolist()],
         number[query[order]],
         rankings.documents.take(order),

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baseline.changes import find_changed_queries
-from pytest_ireval.data.rankings import Rankings, rankings_of
+from pytest_ireval.data.rankings import Rankings, rank_lists
 from pytest_ireval.errors import InputError, IrevalError, Problem
 from pytest_ireval.gate.answers import rankings_of_suite
 from pytest_ireval.gate.inputs import gathered
@@ -163,7 +163,7 @@ def _decided_by(check: Check) -> str:
     return "evidence" if check.asked and check.asked.options.facts.by_evidence else "observed"
 
 
-NOTHING = rankings_of([], "nothing")
+NOTHING = rank_lists({}, "nothing")
 """In the place of lists that no rule looks at."""
 
 _Toss = Callable[[tuple[str, ...]], Mask]

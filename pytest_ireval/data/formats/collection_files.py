@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from pytest_ireval.data.formats.input_file import InputFile, input_file, words
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognised import ID_PRIORITY_TEXT, groups_beside, is_listed
-from pytest_ireval.data.tables import Table, at_lines, table_of_rows
+from pytest_ireval.data.tables import Table, place_by_line, table_of_rows
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.words import format_count
 
@@ -52,7 +52,7 @@ def letor_judgments(file: InputFile, how: Reading) -> Table:
         mistakes.add(Problem(complaint, place=str(groups_beside(file))))
     mistakes.refuse()
     _number(file, columns, lines, how)
-    return Table(columns, file.name, at_lines(file.name, lines))
+    return Table(columns, file.name, place_by_line(file.name, lines))
 
 
 def _of_groups(file: InputFile) -> Iterator[str] | None:
@@ -164,7 +164,7 @@ def topic_queries(file: InputFile) -> Table:
     mistakes.refuse()
     names = dict.fromkeys(name for topic in topics for name in topic)
     columns = {name: [topic.get(name, "") for topic in topics] for name in names}
-    return Table(columns, file.name, at_lines(file.name, lines))
+    return Table(columns, file.name, place_by_line(file.name, lines))
 
 
 def _blocks(file: InputFile) -> Iterator[tuple[int, str, str]]:
@@ -255,7 +255,7 @@ def id_text_pairs(file: InputFile) -> Table:
         cells.append(found)
     mistakes.refuse()
     columns = {name: [row[at] for row in cells] for at, name in enumerate(names)}
-    return Table(columns, file.name, at_lines(file.name, [number for number, _ in rows]))
+    return Table(columns, file.name, place_by_line(file.name, [number for number, _ in rows]))
 
 
 def heading_queries(file: InputFile) -> Table:
@@ -273,7 +273,7 @@ def heading_queries(file: InputFile) -> Table:
             lines.append(number)
     mistakes.refuse()
     texts = [" ".join(map(unquote, query.removeprefix("enwiki:").split("/"))) for query in ids]
-    return Table({"id": ids, "text": texts}, file.name, at_lines(file.name, lines))
+    return Table({"id": ids, "text": texts}, file.name, place_by_line(file.name, lines))
 
 
 SMART_FIELDS = {"T": "title", "W": "text", "A": "author", "B": "source", "K": "keywords"}
@@ -325,4 +325,4 @@ def smart_judgments(file: InputFile) -> Table:
             column.append(value)
         lines.append(number)
     mistakes.refuse()
-    return Table(columns, file.name, at_lines(file.name, lines))
+    return Table(columns, file.name, place_by_line(file.name, lines))

@@ -16,15 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.data.formats.input_file import InputFile
-from pytest_ireval.data.formats.pieces import Apart, refuse_apart
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.ids import Ids, mapped
-from pytest_ireval.data.judgments import Judgments, numbered
-from pytest_ireval.data.rankings import Rankings, rankings_of_columns
-from pytest_ireval.data.scan.kept import KeptRows, Lines, Rows, gathered_rows, judged_rows
-from pytest_ireval.data.scan.numbers import Numbers
-from pytest_ireval.data.scan.tokens import ROOM, BadLines, Chunk, Span
-from pytest_ireval.data.tables import RankingColumns, Table, named, ranking_columns
+from pytest_ireval.data.judgments import Judgments
+from pytest_ireval.data.rankings import Rankings, rank_columns
+from pytest_ireval.data.scan import (
+    BadLines,
+    Ids,
+    JudgedRows,
+    RankedRows,
+    ScatteredQueryError,
+    add_new_queries,
+    gather_rows,
+    keep_judged_rows,
+)
+from pytest_ireval.data.tables import RankingColumns, Table, named, place_by_number, ranking_columns
+from pytest_ireval.data.threads import map_on_threads
 from pytest_ireval.errors import InputError, Problem
 
 BATCH, ROWS, BUFFER = 1 << 15, 1 << 18, 1 << 18
@@ -46,7 +52,7 @@ def stream_table(stream: Any, origin: str) -> Table:
 
 def _table(found: Any, origin: str) -> Table:
     columns = zip(found.column_names, found.columns, strict=True)
-    return Table({name: column.to_pylist() for name, column in columns}, origin, numbered(origin))
+    return Table({name: column.to_pylist() for name, column in columns}, origin, place_by_number(origin))
 
 
 def columnar_rankings(file: InputFile, how: Reading) -> Rankings:
@@ -65,7 +71,7 @@ def _rankings(found: Any, origin: str, how: Reading) -> Rankings:
     query, document, number, by_rank = ranking_columns(found.column_names, origin)
     coded = _texts(found, query, origin).dictionary_encode()
     score = _numbers(found, number, origin)
-    return rankings_of_columns(
+    return rank_columns(
         coded.dictionary.to_pylist(),
         coded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
         _ids(_texts(found, document, origin)),
@@ -73,7 +79,7 @@ def _rankings(found: Any, origin: str, how: Reading) -> Rankings:
         origin,
         how.depth,
         by_id=how.by_id,
-        place=numbered(origin),
+        place=place_by_number(origin),
     )
 
 
@@ -89,7 +95,7 @@ def stream_rankings(stream: Any, origin: str, how: Reading) -> Rankings | None:
         return None
 
 
-def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> list[KeptRows] | None:
+def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
     """The judged documents of the rankings in the file; None: the reader of all rows must name mistakes."""
     try:
         with _opened(file) as source:
@@ -98,7 +104,7 @@ def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> li
         return None
 
 
-def judged_in_stream(stream: Any, origin: str, judgments: Judgments, how: Reading) -> list[KeptRows] | None:
+def judged_in_stream(stream: Any, origin: str, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
     """The judged documents of the rankings in an Arrow stream that can be read twice.
 
     None: the reader of Python values must name mistakes, or take what only it takes, such as blanks around ids.
@@ -109,12 +115,12 @@ def judged_in_stream(stream: Any, origin: str, judgments: Judgments, how: Readin
         return None
 
 
-def _judged(source: _Source, judgments: Judgments, how: Reading) -> list[KeptRows] | None:
+def _judged(source: _Source, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
     scan = _Scan(source, ranking_columns(source.names, source.origin), judgments, how)
     try:
         try:
             return scan.parts() or None
-        except Apart:
+        except ScatteredQueryError:
             return scan.scattered()
     except BadLines:
         return None
@@ -152,19 +158,19 @@ class _Scan(NamedTuple):
     judgments: Judgments
     how: Reading
 
-    def parts(self) -> list[KeptRows]:
-        """The judged rows of each query, in order; Apart if its rows do not follow each other."""
-        found, seen = [], set[bytes]()
-        for part in mapped(self._kept, self._pieces()):  # the next ones are read while some are searched
-            refuse_apart(seen, part.query_id)
+    def parts(self) -> list[JudgedRows]:
+        """The judged rows of each query, in order; ScatteredQueryError if its rows do not follow each other."""
+        found, seen = [], set[str]()
+        for part in map_on_threads(self._kept, self._pieces()):  # the next ones are read while some are searched
+            add_new_queries(seen, part.queries)
             found.append(part)
         return found
 
-    def scattered(self) -> list[KeptRows]:
+    def scattered(self) -> list[JudgedRows]:
         """The same for a file with the rows of a query in several places: one sort over all of it."""
         pieces = (_table_of([batch]) for batch in self._batches("sorting rankings"))
-        whole = gathered_rows(list(mapped(lambda piece: gathered_rows([self._lines(piece)]), pieces)))
-        return [judged_rows(whole, self.judgments, by_id=self.how.by_id)]
+        whole = gather_rows(list(map_on_threads(lambda piece: gather_rows([self._rows(piece)]), pieces)))
+        return [self._keep(whole)]
 
     def _pieces(self) -> Iterator[Any]:
         """All rows, cut between queries."""
@@ -180,15 +186,16 @@ class _Scan(NamedTuple):
         if held:
             yield _table_of(held)
 
-    def _kept(self, table: Any) -> KeptRows:
-        return judged_rows(self._lines(table), self.judgments, by_id=self.how.by_id)
+    def _kept(self, table: Any) -> JudgedRows:
+        return self._keep(self._rows(table))
 
-    def _lines(self, table: Any) -> Lines:
+    def _keep(self, rows: RankedRows) -> JudgedRows:
+        return keep_judged_rows(rows, self.judgments.index, self.judgments.position, by_id=self.how.by_id)
+
+    def _rows(self, table: Any) -> RankedRows:
         queries, documents = (_ids(_texts(table, name, self.source.origin)) for name in self.wanted[:2])
         score = _numbers(table, self.wanted.number, self.source.origin)
-        exact = Numbers(-score if self.wanted.by_rank else score, np.zeros(score.size, bool))
-        rows = Rows(queries, documents, documents.span, exact, np.arange(score.size))
-        return rows.lines(self.judgments.table.seed)
+        return RankedRows.of(queries, documents, -score if self.wanted.by_rank else score, self.judgments.index)
 
     def _batches(self, what: str) -> Iterator[Any]:
         size, rows = self.source.size, self.source.rows
@@ -447,7 +454,7 @@ def _nulls(array: Any) -> NDArray[np.bool_]:
 
 
 def _unfit(origin: str, complaint: str, row: int | None = None) -> InputError:
-    return InputError(Problem(complaint, place=origin if row is None else numbered(origin)(row)))
+    return InputError(Problem(complaint, place=origin if row is None else place_by_number(origin)(row)))
 
 
 def _edges(texts: Any) -> NDArray[np.int64]:
@@ -460,9 +467,4 @@ def _edges(texts: Any) -> NDArray[np.int64]:
 
 
 def _ids(texts: Any) -> Ids:
-    """The bytes of an array of text, copied once, with room around them for scans."""
-    edge = _edges(texts)
-    begin, size = int(edge[0]), int(edge[-1] - edge[0])
-    buffer = np.zeros(size + 2 * ROOM, np.uint8)
-    buffer[ROOM : ROOM + size] = np.frombuffer(texts.buffers()[2], np.uint8)[begin : begin + size]
-    return Ids(Chunk(buffer, size), Span(edge[:-1] - begin, edge[1:] - begin))
+    return Ids.of_buffer(np.frombuffer(texts.buffers()[2], np.uint8), _edges(texts))

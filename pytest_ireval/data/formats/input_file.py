@@ -70,7 +70,7 @@ class ByteFile:
                 raise InputError(Problem(f"this file is {kind}: unpack it first", place=name, allowed=allowed))
 
     @property
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """True when the bytes on disk are the text itself."""
         skippable = self.magic[1:] == SKIPPABLE and self.magic[0] >> 4 == 5
         return not (self.magic.startswith(GZIP) or self.magic == ZSTANDARD or skippable)
@@ -80,7 +80,7 @@ class ByteFile:
         """The text from offset ``start`` of the file on (compressed files: from the beginning only)."""
         with open(self.path, "rb", buffering=0) as file:
             file.seek(start)
-            if self.plain:
+            if self.is_plain:
                 yield file
             else:
                 with closing(_Joined(_gathered(self._decompressed(file)))) as stream:
@@ -89,7 +89,7 @@ class ByteFile:
     def head(self, size: int) -> bytes:
         """The first ``size`` bytes of the text, or a little more."""
         with open(self.path, "rb", buffering=0) as file:
-            if self.plain:
+            if self.is_plain:
                 return file.read(size) or b""
             held = b""
             for piece in self._decompressed(file):

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from pytest_ireval.data.formats.input_file import InputFile
 from pytest_ireval.data.judgments import Judgments
-from pytest_ireval.data.scan.kept import KeptRows
+from pytest_ireval.data.scan import JudgedRows
 from pytest_ireval.errors import IrevalError, PluginError, raised
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.policies import Grades
@@ -32,7 +32,7 @@ class Reading(NamedTuple):
 
 
 Read = Callable[[InputFile, Reading], Any]
-ReadHits = Callable[[InputFile, Judgments, Reading], list[KeptRows] | None]
+ReadHits = Callable[[InputFile, Judgments, Reading], list[JudgedRows] | None]
 
 
 class Reader(NamedTuple):

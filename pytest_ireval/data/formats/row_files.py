@@ -14,8 +14,7 @@ from itertools import chain, islice
 from typing import Any, NoReturn
 
 from pytest_ireval.data.formats.input_file import InputFile, input_file, words
-from pytest_ireval.data.judgments import numbered
-from pytest_ireval.data.tables import Table, at_lines, columns_of, is_quoted, named
+from pytest_ireval.data.tables import Table, columns_of, is_quoted, named, place_by_line, place_by_number
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.words import format_count
 
@@ -25,7 +24,9 @@ def json_lines(file: InputFile) -> Table:
     mistakes = Mistakes()
     found = list(objects_of(file.lines(), file.name, mistakes))
     mistakes.refuse()
-    return Table(columns_of([row for _, row in found]), file.name, at_lines(file.name, [line for line, _ in found]))
+    return Table(
+        columns_of([row for _, row in found]), file.name, place_by_line(file.name, [line for line, _ in found])
+    )
 
 
 def objects_of(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -89,7 +90,7 @@ def mapping_or_table(file: InputFile) -> Any:
     if isinstance(value, dict):
         return value
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
-        return Table(columns_of(value), file.name, numbered(file.name))
+        return Table(columns_of(value), file.name, place_by_number(file.name))
     raise InputError(Problem("is neither one JSON object nor a list of objects", place=file.name))
 
 
@@ -295,7 +296,7 @@ def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) ->
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
     mistakes.refuse()
-    return Table(dict(zip(names, columns, strict=True)), file.name, at_lines(file.name, lines))
+    return Table(dict(zip(names, columns, strict=True)), file.name, place_by_line(file.name, lines))
 
 
 def beir_queries(file: InputFile) -> Table:
@@ -343,4 +344,4 @@ def _columns_of_words(file: InputFile, kind: str, names: tuple[str, ...]) -> Tab
         rows.append(found)
     mistakes.refuse()
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-    return Table(columns, file.name, at_lines(file.name, lines))
+    return Table(columns, file.name, place_by_line(file.name, lines))

@@ -2,8 +2,8 @@
 
 A decimal number is a whole number m and a power of ten: ``12.50`` is 1250 / 100. Up to 2^53 m is exact and one
 division rounds correctly, so the value is that of ``float()``. Longer numbers are at most one unit in the last place
-off and are marked *inexact*; :func:`exactly` reads them again if that matters. All other tokens (exponents, very long
-numbers, nonsense) are read one by one.
+off and are marked *inexact*; :func:`read_exactly` reads them again if that matters. All other tokens (exponents, very
+long numbers, nonsense) are read one by one.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_ireval.data.scan.tokens import KEEP, SHOWN_LINES, BadLines, Chunk, Offsets, Span, U, Words
+from pytest_ireval.data.arrays import Floats, Integers, Mask
+from pytest_ireval.data.scan.chunks import SHOWN_LINES, BadLine, BadLines, Chunk, Span, Words
+from pytest_ireval.data.scan.keys import KEEP_LAST, U
 from pytest_ireval.data.tables import FRACTIONS
 from pytest_ireval.errors import shown
 
@@ -39,27 +40,26 @@ _NOT_FINITE = re.compile(rb"[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 class Numbers(NamedTuple):
     """One number for every token."""
 
-    value: NDArray[np.float64]
-    inexact: NDArray[np.bool_]
+    value: Floats
+    inexact: Mask
     """Where ``value`` may be one unit in the last place off."""
 
 
-def numbers(chunk: Chunk, span: Span, what: str, decimal: re.Pattern[bytes] = _DECIMAL) -> Numbers:
+def read_numbers(chunk: Chunk, span: Span, what: str, decimal: re.Pattern[bytes] = _DECIMAL) -> Numbers:
     """Read every token as a finite decimal number; ``what`` names the column in complaints.
 
     Tokens that are not only digits, a sign and a point must match ``decimal``.
     """
-    start, end = span
-    if not start.size:
+    if not span.start.size:
         return Numbers(np.zeros(0), np.zeros(0, bool))
-    first = chunk.text[start]
+    first = chunk.text[span.start]
     negative = first == MINUS
-    digits = (end - start) - (negative | (first == PLUS))
+    digits = span.length - (negative | (first == PLUS))
     odd = (digits > LONGEST) | (digits < 1)
-    words = _digit_words(chunk, end, digits)
-    places = _take_out_points(chunk, span, digits, words, odd)
-    whole = _whole_numbers(words, odd)
-    value, mantissa = _scaled(whole, places, odd)
+    words = _load_digits(chunk, span.end, digits)
+    places = _replace_points(chunk, span, digits, words, odd)
+    whole = _combine_words(words, odd)
+    value, mantissa = _scale(whole, places, odd)
     inexact = mantissa >= U(1 << 53)
     _read_one_by_one(chunk, span, np.flatnonzero(odd), what, decimal, value, inexact)
     if negative.any():
@@ -67,27 +67,24 @@ def numbers(chunk: Chunk, span: Span, what: str, decimal: re.Pattern[bytes] = _D
     return Numbers(value, inexact)
 
 
-def exactly(chunk: Chunk, span: Span, rows: Offsets) -> NDArray[np.float64]:
+def read_exactly(chunk: Chunk, span: Span, rows: Integers) -> Floats:
     """The correctly rounded values of some rows."""
-    tokens = chunk.tokens(span.start[rows], span.end[rows])
-    return np.array([float(token) for token in tokens], np.float64)
+    return np.array([float(token) for token in chunk.tokens(span.at(rows))], np.float64)
 
 
-def _digit_words(chunk: Chunk, end: Offsets, digits: Offsets) -> list[Words]:
+def _load_digits(chunk: Chunk, end: Integers, digits: Integers) -> list[Words]:
     """The last words of every token, each byte turned into its digit; bytes before the token into 0."""
     longest = int(digits.max())
     count = 1 if longest <= 8 else 2 if longest <= 16 else 3
     loaded = chunk.windows(count)[end].view("<u8").reshape(-1, count)
     words = []
     for j in range(count):
-        keep = KEEP.take(digits - 8 * j, mode="clip")
+        keep = KEEP_LAST.take(digits - 8 * j, mode="clip")
         words.append(((loaded[:, count - 1 - j] & keep) | (_ZEROS & ~keep)) ^ _ZEROS)
     return words
 
 
-def _take_out_points(
-    chunk: Chunk, span: Span, digits: Offsets, words: list[Words], odd: NDArray[np.bool_]
-) -> int | Offsets:
+def _replace_points(chunk: Chunk, span: Span, digits: Integers, words: list[Words], odd: Mask) -> int | Integers:
     """Turn points into the digit 0; return the number of digits after each (-1: no point).
 
     It is one number if all tokens agree, as in files with a fixed format.
@@ -100,10 +97,10 @@ def _take_out_points(
             j, k = divmod(after, 8)
             words[j] ^= U(0x1E << (8 * (7 - k)))
             return after
-    return _take_out_differing_points(words, digits, odd)
+    return _replace_differing_points(words, digits, odd)
 
 
-def _take_out_differing_points(words: list[Words], digits: Offsets, odd: NDArray[np.bool_]) -> Offsets:
+def _replace_differing_points(words: list[Words], digits: Integers, odd: Mask) -> Integers:
     places = np.full(digits.size, -1, np.int64)
     points = np.zeros(digits.size, np.int64)
     for j, word in enumerate(words):
@@ -119,30 +116,30 @@ def _take_out_differing_points(words: list[Words], digits: Offsets, odd: NDArray
     return places
 
 
-def _whole_numbers(words: list[Words], odd: NDArray[np.bool_]) -> Words:
+def _combine_words(words: list[Words], odd: Mask) -> Words:
     """All digits as one whole number; tokens with anything but digits become odd."""
-    strange = (words[0] + _OVER_NINE) | words[0]
+    high = (words[0] + _OVER_NINE) | words[0]
     for word in words[1:]:
-        strange |= (word + _OVER_NINE) | word
-    odd |= (strange & _HIGH_BITS) != 0
-    whole = _eight_digits(words[0])
+        high |= (word + _OVER_NINE) | word
+    odd |= (high & _HIGH_BITS) != 0
+    whole = _combine_digits(words[0])
     if len(words) > 1:
-        whole += _eight_digits(words[1]) * U(10**8)
+        whole += _combine_digits(words[1]) * U(10**8)
     if len(words) > 2:
-        top = _eight_digits(words[2])
+        top = _combine_digits(words[2])
         odd |= top >= 1800  # would not fit into 64 bits
         whole += top * U(10**16)
     return whole
 
 
-def _eight_digits(x: Words) -> Words:
+def _combine_digits(x: Words) -> Words:
     """The number whose decimal digits are the bytes of x, the last byte the last digit."""
     x = (x * U(10) + (x >> U(8))) & U(0x00FF00FF00FF00FF)
     x = (x * U(100) + (x >> U(16))) & U(0x0000FFFF0000FFFF)
     return (x * U(10000) + (x >> U(32))) & U(0xFFFFFFFF)
 
 
-def _scaled(whole: Words, places: int | Offsets, odd: NDArray[np.bool_]) -> tuple[NDArray[np.float64], Words]:
+def _scale(whole: Words, places: int | Integers, odd: Mask) -> tuple[Floats, Words]:
     """Drop the 0 in the place of the point, and divide by the power of ten."""
     if isinstance(places, int):
         if places > 18:
@@ -159,28 +156,22 @@ def _scaled(whole: Words, places: int | Offsets, odd: NDArray[np.bool_]) -> tupl
 
 
 def _read_one_by_one(
-    chunk: Chunk,
-    span: Span,
-    rows: Offsets,
-    what: str,
-    decimal: re.Pattern[bytes],
-    value: NDArray[np.float64],
-    inexact: NDArray[np.bool_],
+    chunk: Chunk, span: Span, rows: Integers, what: str, decimal: re.Pattern[bytes], value: Floats, inexact: Mask
 ) -> None:
     """Read the tokens that the fast way cannot; the caller sets the sign."""
-    complaints = []
-    for row, token in zip(rows.tolist(), chunk.tokens(span.start[rows], span.end[rows]), strict=True):
-        complaint = _why_not_a_number(token, what, decimal)
+    bad = []
+    for row, token in zip(rows.tolist(), chunk.tokens(span.at(rows)), strict=True):
+        complaint = _find_fault(token, what, decimal)
         if complaint:
-            complaints.append((int(span.start[row]), complaint))
+            bad.append(BadLine(int(span.start[row]), complaint))
         else:
             value[row] = abs(float(token))
             inexact[row] = False
-    if complaints:
-        raise BadLines(complaints[:SHOWN_LINES], max(0, len(complaints) - SHOWN_LINES))
+    if bad:
+        raise BadLines(bad[:SHOWN_LINES], max(0, len(bad) - SHOWN_LINES))
 
 
-def _why_not_a_number(token: bytes, what: str, decimal: re.Pattern[bytes]) -> str:
+def _find_fault(token: bytes, what: str, decimal: re.Pattern[bytes]) -> str:
     text = shown(token.decode("utf-8", "replace"))
     if decimal.fullmatch(token):
         if not math.isfinite(float(token)):
@@ -193,13 +184,12 @@ def _why_not_a_number(token: bytes, what: str, decimal: re.Pattern[bytes]) -> st
     return f"{what} {text} is not a number"
 
 
-def whole_numbers_only(chunk: Chunk, span: Span, value: NDArray[np.float64], what: str) -> None:
-    """Complain about fractions."""
+def refuse_fractions(chunk: Chunk, span: Span, value: Floats, what: str) -> None:
     rows = np.flatnonzero(value != np.floor(value))
     if rows.size:
-        start, end = span.start[rows[:SHOWN_LINES]], span.end[rows[:SHOWN_LINES]]
-        complaints = [
-            (at, f"{what} {token.decode()} is not a whole number")
-            for at, token in zip(start.tolist(), chunk.tokens(start, end), strict=True)
+        some = span.at(rows[:SHOWN_LINES])
+        lines = [
+            BadLine(at, f"{what} {token.decode()} is not a whole number")
+            for at, token in zip(some.start.tolist(), chunk.tokens(some), strict=True)
         ]
-        raise BadLines(complaints, rows.size - len(complaints), suggestion=FRACTIONS)
+        raise BadLines(lines, rows.size - len(lines), suggestion=FRACTIONS)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 from pytest_ireval.data.formats.other_tools import incomplete
-from pytest_ireval.data.rankings import rankings_of_lists
+from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.errors import Problem, SourceError, one_line, shown
 from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.describing import LOGIN
@@ -122,7 +122,7 @@ def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, 
         timings |= {query: _read_took(query, answers[query]) for query in answers if query not in fetcher.failed}
     took = [answer.took for answer in ranked if isinstance(answer.took, int | float)]
     return Answer(
-        rankings_of_lists(
+        rank_lists(
             {query: answer.documents for query, answer in answers.items()},
             "rankings",
             None if request.keep_all else request.depth,

@@ -1,0 +1,138 @@
+"""Columns of words: TREC's rankings ``query Q0 document rank score tag`` and judgments, and runs of MS MARCO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pytest_ireval.data.arrays import Floats, Integers
+from pytest_ireval.data.formats.input_file import ByteFile
+from pytest_ireval.data.scan.chunks import SHOWN_LINES, BadLine, BadLines, Chunk, Span, WrongWidth
+from pytest_ireval.data.scan.columns import find_columns
+from pytest_ireval.data.scan.ids import Ids, concatenate_ids
+from pytest_ireval.data.scan.keys import find_group_starts
+from pytest_ireval.data.scan.numbers import Numbers, read_exactly, read_numbers, refuse_fractions
+from pytest_ireval.data.scan.pieces import Layout, Pieces
+from pytest_ireval.data.scan.rows import ParsedRows
+from pytest_ireval.errors import shown
+from pytest_ireval.progress import Progress
+
+RANKING_COLUMNS = "query Q0 document rank score tag"
+MSMARCO_COLUMNS = "query document rank"
+JUDGMENT_COLUMNS = "query iteration document grade"
+
+
+def _find_columns(chunk: Chunk, width: int, wanted: Sequence[int], allowed: str, *, exact: bool = True) -> list[Span]:
+    try:
+        return find_columns(chunk, width, wanted, exact=exact)
+    except WrongWidth as bad:
+        bad.suggestion = allowed
+        raise
+
+
+def parse_trec_rankings(chunk: Chunk, at: int = 0) -> ParsedRows:  # noqa: ARG001 - every line stands alone
+    allowed = f"a rankings file has 6 columns or more, separated by spaces or tabs: {RANKING_COLUMNS}"
+    query, document, number = _find_columns(chunk, 6, (0, 2, 4), allowed, exact=False)
+    _refuse_misplaced_columns(chunk, document)
+    return ParsedRows(
+        Ids(chunk, query), Ids(chunk, document), number, read_numbers(chunk, number, "score"), query.start
+    )
+
+
+def _refuse_misplaced_columns(chunk: Chunk, document: Span) -> None:
+    """Refuse documents with the id ``Q0`` and no Q0 before them: an id with a space has moved the columns."""
+    start = document.start[np.flatnonzero(document.length == 2)]
+    named = start[(chunk.text[start] == ord("Q")) & (chunk.text[start + 1] == ord("0"))]
+    wrong = [at for at in named.tolist() if chunk.token(max(0, at - 64), at).split()[-1:] != [b"Q0"]]
+    if wrong:
+        complaint = "has Q0 in the third column, not in the second: does the query's id contain a space?"
+        raise BadLines([BadLine(at, complaint) for at in wrong[:SHOWN_LINES]], max(0, len(wrong) - SHOWN_LINES))
+
+
+def _parse_msmarco_rankings(chunk: Chunk, at: int) -> ParsedRows:  # noqa: ARG001 - every line stands alone
+    allowed = f"a run of MS MARCO has 3 columns, separated by tabs or spaces: {MSMARCO_COLUMNS}"
+    query, document, number = _find_columns(chunk, 3, range(3), allowed)
+    rank, inexact = read_numbers(chunk, number, "rank")
+    wrong = np.flatnonzero((rank < 1) | (rank != np.floor(rank)))
+    if wrong.size:
+        some = number.at(wrong[:SHOWN_LINES])
+        lines = [
+            BadLine(start, f"rank {shown(text.decode())} is not a whole number from 1")
+            for start, text in zip(some.start.tolist(), chunk.tokens(some), strict=True)
+        ]
+        raise BadLines(lines, wrong.size - len(lines))
+    score = Numbers(-rank, np.zeros_like(inexact))  # the order of ranks is enough
+    return ParsedRows(Ids(chunk, query), Ids(chunk, document), number, score, query.start)
+
+
+def _read_first_word(line: bytes) -> bytes:
+    words = line.split(None, 1)
+    return words[0] if words and not words[0].startswith(b"#") else b""
+
+
+TREC_RANKINGS = Layout(parse_trec_rankings, _read_first_word, f"columns: {RANKING_COLUMNS}")
+MSMARCO_RANKINGS = Layout(_parse_msmarco_rankings, _read_first_word, f"columns: {MSMARCO_COLUMNS}")
+
+
+class JudgmentColumns:
+    """The columns of TREC's judgments, chunk by chunk. ``query`` holds positions in ``queries``."""
+
+    def __init__(self, *, fractions: bool, most_iterations: int) -> None:
+        self.fractions = fractions
+        self.most_iterations = most_iterations
+        self.queries: dict[str, int] = {}
+        self.iterations: dict[str, int] = {}
+        """Different second columns with the first row of each; somewhat more than ``most_iterations`` at most."""
+        self._query: list[Integers] = []
+        self._documents: list[Ids] = []
+        self._grade: list[Floats] = []
+        self._offsets: list[Integers] = []
+        self._rows = 0
+
+    def read(self, file: ByteFile, progress: Progress) -> None:
+        progress.expect(file.size, "reading judgments")
+        Pieces(file, 0, None, progress).feed(self._take)
+
+    @property
+    def query(self) -> Integers:
+        return np.concatenate(self._query)
+
+    @property
+    def documents(self) -> Ids:
+        return concatenate_ids(self._documents)
+
+    @property
+    def grade(self) -> Floats:
+        return np.concatenate(self._grade)
+
+    @property
+    def offsets(self) -> Integers:
+        """An offset inside the line of each row."""
+        return np.concatenate(self._offsets)
+
+    def _take(self, chunk: Chunk, at: int, final: bool) -> int:  # noqa: ARG002 - every line stands alone
+        allowed = f"a judgments file has 4 columns, separated by spaces or tabs: {JUDGMENT_COLUMNS}"
+        query, iteration, document, grade = _find_columns(chunk, 4, range(4), allowed)
+        if query.start.size:
+            if len(self.iterations) <= self.most_iterations:
+                starts = find_group_starts(chunk, iteration)
+                for row, text in zip(starts.tolist(), chunk.tokens(iteration.at(starts)), strict=True):
+                    self.iterations.setdefault(text.decode(), self._rows + row)
+            value, inexact = read_numbers(chunk, grade, "grade")
+            rows = np.flatnonzero(inexact)
+            value[rows] = read_exactly(chunk, grade, rows)
+            if not self.fractions:
+                refuse_fractions(chunk, grade, value, "grade")
+            self._query.append(self._number_queries(chunk, query))
+            self._documents.append(Ids(Chunk.of(chunk.text.tobytes()), document))
+            self._grade.append(value + 0.0)  # no negative zeros
+            self._offsets.append(document.start + at)
+            self._rows += value.size
+        return chunk.size
+
+    def _number_queries(self, chunk: Chunk, query: Span) -> Integers:
+        starts = find_group_starts(chunk, query)
+        names = chunk.tokens(query.at(starts))
+        codes = [self.queries.setdefault(name.decode(), len(self.queries)) for name in names]
+        return np.repeat(np.array(codes, np.int64), np.diff(np.append(starts, query.start.size)))
