@@ -361,21 +361,6 @@ def _p(t: PairedT, differing: Floats, asked: Test) -> tuple[Test, float | None]:
     return "t", _known(t.p)
 
 
-def pair_tests(values: Floats, test: Test) -> tuple[Floats, Floats]:
-    """For each pair of systems, a row of ``values`` each, p and the mean difference of the later to the earlier one.
-
-    The pairs are in the order of :func:`compare`, each tested by itself. A p is NaN where nothing can be tested.
-    """
-    found: list[tuple[float, float]] = []
-    for other, rows in _opponents([""] * len(values), None):
-        for each in differences(values[rows], values[other]):
-            t = paired_t(each)
-            p_of_pair = _p(t, each, test)[1]
-            found.append((np.nan if p_of_pair is None else p_of_pair, t.mean))
-    p, mean = np.array(found, np.float64).reshape(len(found), 2).T
-    return p, mean
-
-
 def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.data.arrays import Floats
-from pytest_ireval.progress import SILENT, Progress
-from pytest_ireval.statistics.differences import differences
-from pytest_ireval.statistics.orders import compare_orders
-from pytest_ireval.statistics.resolution import MOST
-from pytest_ireval.statistics.student import beta_quantile
+from pytest_ireval.plugin_api import SILENT, Progress, beta_quantile, compare_orders
+from pytest_ireval_lab.systems import Floats, subtract
+
+MOST = 1e15
+"""No test collection has more queries."""
 
 BIN = 0.01
 BINS = 21
@@ -40,13 +39,13 @@ class Components(NamedTuple):
     """The interaction of system and query, and everything else."""
 
 
-def components(values: Floats) -> Components:
+def compute_components(values: Floats) -> Components:
     """Components of variance of a G study, by the analysis of variance of both random effects without repetition."""
     systems, queries = values.shape
     of_system, of_query, mean = values.mean(axis=1), values.mean(axis=0), values.mean()
-    rest = differences(values - of_system[:, None] - of_query + mean, np.zeros(1))
-    square_systems = queries * float((differences(of_system, mean) ** 2).sum()) / (systems - 1)
-    square_queries = systems * float((differences(of_query, mean) ** 2).sum()) / (queries - 1)
+    rest = subtract(values - of_system[:, None] - of_query + mean, np.zeros(1))
+    square_systems = queries * float((subtract(of_system, mean) ** 2).sum()) / (systems - 1)
+    square_queries = systems * float((subtract(of_query, mean) ** 2).sum()) / (queries - 1)
     square_rest = float((rest**2).sum()) / ((systems - 1) * (queries - 1))
     return Components(
         systems,
@@ -73,11 +72,11 @@ class Coefficient(NamedTuple):
 
     def needed(self, target: float) -> tuple[int | None, int | None, int | None]:
         """The number of queries for this reliability: by the estimate, and by both ends of the interval."""
-        value, low, high = (_queries_for(each, target) for each in self.one)
+        value, low, high = (_count_queries_for(each, target) for each in self.one)
         return value, high, low
 
 
-def _queries_for(one: float, target: float) -> int | None:
+def _count_queries_for(one: float, target: float) -> int | None:
     """The number of queries whose mean is this reliable, by that of a single query; None: no number is enough."""
     if one <= 0:
         return None
@@ -85,12 +84,12 @@ def _queries_for(one: float, target: float) -> int | None:
     return None if many > MOST else max(1, math.ceil(many - 1e-9))
 
 
-def _of_mean(one: float, queries: int) -> float:
+def _project_to_mean(one: float, queries: int) -> float:
     """The reliability of a mean by that of a single query (Spearman and Brown)."""
     return min(1.0, queries * one / (1 + (queries - 1) * one))  # rounding may pass 1
 
 
-def relative(found: Components, confidence: float = 0.95) -> Coefficient | None:
+def compute_generalizability(found: Components, confidence: float = 0.95) -> Coefficient | None:
     """The generalizability coefficient E(rho²), for the order of systems; its interval is Feldt's, by F."""
     if not found.mean_square_systems:
         return None
@@ -99,10 +98,10 @@ def relative(found: Components, confidence: float = 0.95) -> Coefficient | None:
     ratio = found.mean_square_systems / found.mean_square_rest if found.mean_square_rest else math.inf
     ends = ratio, ratio / f_quantile(1 - tail, *df), ratio / f_quantile(tail, *df)
     one = [1.0 if math.isinf(f) else max(0.0, (f - 1) / (f + k - 1)) for f in ends]
-    return _coefficient(one, k)
+    return _make_coefficient(one, k)
 
 
-def absolute(found: Components, confidence: float = 0.95) -> Coefficient | None:
+def compute_dependability(found: Components, confidence: float = 0.95) -> Coefficient | None:
     """The dependability Φ, for the values themselves; its interval is that of McGraw and Wong for ICC(A,1)."""
     n, k = found.systems, found.queries
     rows, columns, rest = found.mean_square_systems, found.mean_square_queries, found.mean_square_rest
@@ -121,14 +120,13 @@ def absolute(found: Components, confidence: float = 0.95) -> Coefficient | None:
     others = k * columns + (k * n - k - n) * rest
     low = n * (rows - above * rest) / (above * others + n * rows)
     high = n * (below * rows - rest) / (others + n * below * rows)
-    return _coefficient([one, min(one, max(0.0, low)), max(one, high)], k)
+    return _make_coefficient([one, min(one, max(0.0, low)), max(one, high)], k)
 
 
-def _coefficient(one: Sequence[float], queries: int) -> Coefficient:
+def _make_coefficient(one: Sequence[float], queries: int) -> Coefficient:
     value, low, high = one
-    return Coefficient(
-        _of_mean(value, queries), _of_mean(low, queries), _of_mean(high, queries), one=(value, low, high)
-    )
+    of_mean = [_project_to_mean(each, queries) for each in one]
+    return Coefficient(of_mean[0], of_mean[1], of_mean[2], (value, low, high))
 
 
 def f_quantile(share: float, df: float, other: float) -> float:
@@ -159,31 +157,31 @@ class Agreement:
     """Differences by one of both sets: the low end of each bin, its pairs, and those in opposite order."""
 
 
-def agreements(
+def compare_halves(
     values: Floats, sign: int, sizes: Sequence[int], draws: int, seed: int, progress: Progress = SILENT
 ) -> list[Agreement]:
     """The agreement at each size of both sets; ``sign`` is -1 if lower values are better."""
     found = []
     for size in sizes:
         generator = np.random.Generator(np.random.PCG64([seed, size]))
-        halves = [_two_halves(values, size, generator) for _ in range(draws)]
-        found.append(_agreement(halves, size, sign))
+        halves = [_draw_halves(values, size, generator) for _ in range(draws)]
+        found.append(_sum_up(halves, size, sign))
         progress.advance(draws)
     return found
 
 
-def _two_halves(values: Floats, size: int, generator: np.random.Generator) -> Floats:
+def _draw_halves(values: Floats, size: int, generator: np.random.Generator) -> Floats:
     """The means of all systems over two disjoint sets of queries; a row a set."""
     chosen = generator.permutation(values.shape[1])[: 2 * size]
     return np.array([values[:, part].mean(axis=1) for part in (chosen[:size], chosen[size:])])
 
 
-def _agreement(halves: Sequence[Floats], size: int, sign: int) -> Agreement:
+def _sum_up(halves: Sequence[Floats], size: int, sign: int) -> Agreement:
     orders = [compare_orders(one.tolist(), other.tolist(), sign) for one, other in halves]
     tau, tau_ap = (np.array([each[i] for each in orders if each[i] is not None], np.float64) for i in (0, 1))
     means = np.array(halves)
     above, below = np.triu_indices(means.shape[2], 1)
-    one, other = (differences(means[:, half][:, above], means[:, half][:, below]) for half in (0, 1))
+    one, other = (subtract(means[:, half][:, above], means[:, half][:, below]) for half in (0, 1))
     place = np.minimum(np.abs(one) / BIN + 1e-9, BINS - 1).astype(np.int64)
     pairs = np.bincount(place.ravel(), minlength=BINS)
     swapped = np.bincount(place[one * other < 0], minlength=BINS)
@@ -196,12 +194,12 @@ def _agreement(halves: Sequence[Floats], size: int, sign: int) -> Agreement:
         tau_sd=float(tau.std(ddof=1)) if tau.size > 1 else None,
         tau_ap=float(tau_ap.mean()) if tau_ap.size else None,
         swaps=float(swapped.sum() / pairs.sum()) if (one != 0).any() else None,
-        difference=_safe_difference(bins),
+        difference=_find_safe_difference(bins),
         bins=bins,
     )
 
 
-def _safe_difference(bins: Sequence[tuple[float, int, int]]) -> float | None:
+def _find_safe_difference(bins: Sequence[tuple[float, int, int]]) -> float | None:
     """The low end of the first bin from which on no bin has more swaps than are acceptable."""
     safe: float | None = None
     for low, pairs, swapped in reversed(bins):
@@ -221,7 +219,7 @@ class TauCurve(NamedTuple):
         return 2 / math.pi * math.asin(queries / (queries + self.k))
 
 
-def queries_for(tau: float, found: Sequence[Agreement], trend: TauCurve) -> int | None:
+def find_queries_for_tau(tau: float, found: Sequence[Agreement], trend: TauCurve) -> int | None:
     """The size from which on the orders agree as well as that; None: no size is known.
 
     It is interpolated where the observed taus reach the wanted one. It is never below the smallest observed size. Else
@@ -241,7 +239,7 @@ def queries_for(tau: float, found: Sequence[Agreement], trend: TauCurve) -> int 
 CURVES = np.logspace(-4, 9, 13_001)
 
 
-def curve_of(found: Sequence[Agreement]) -> TauCurve | None:
+def fit_tau_curve(found: Sequence[Agreement]) -> TauCurve | None:
     """The trend nearest to the observed taus, by squares weighted with the size; None without any tau above 0.
 
     The correlation of means over two sets of n queries is n / (n + k), if k is the ratio of two components of variance:

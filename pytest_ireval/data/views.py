@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import ChainMap
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,32 +136,6 @@ def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
         reference=judged.reference and only(judged.reference, queries),
         _memory={},
         _memory_of_ideal={},
-    )
-
-
-def with_fewer_judgments(judged: Sequence[JudgedRankings], kept: Mask) -> list[JudgedRankings]:
-    """Rankings of the same queries with the ``kept`` rows of their judgments alone; the top of the scale stays."""
-    shared: dict[Hashable, Any] = {}
-    return [_with_fewer_judgments(each, kept, shared) for each in judged]
-
-
-def _with_fewer_judgments(judged: JudgedRankings, kept: Mask, shared: dict[Hashable, Any]) -> JudgedRankings:
-    left = kept[judged.hits.judgment]
-    ideal, documents = judged.ideal.at(kept[judged.ideal.judgment]), judged.documents
-    first = np.searchsorted(ideal.query, np.arange(judged.count))
-    if documents is not None:
-        grade = documents.grade.copy()
-        grade[np.flatnonzero(~np.isnan(grade))[~left]] = np.nan
-        documents = documents._replace(grade=grade)
-    return replace(
-        judged,
-        hits=judged.hits.at(left),
-        ideal=ideal._replace(rank=np.arange(ideal.query.size) - first[ideal.query] + 1),
-        documents=documents,
-        subtopics=judged.subtopics and judged.subtopics.at(kept[judged.subtopics.row]),
-        reference=judged.reference and _with_fewer_judgments(judged.reference, kept, {}),
-        _memory={},
-        _memory_of_ideal=shared,
     )
 
 

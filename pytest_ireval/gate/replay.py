@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.baseline.fingerprints import fingerprint_rankings
-from pytest_ireval.data.formats.writers import write_judgments
 from pytest_ireval.data.ids import concatenate_ids
-from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.material import Material
 from pytest_ireval.gate.reference import beside, over_the_same
-from pytest_ireval.gate.run import run_gate
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, judged_all
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Floats, Mask, Scored, Side
-from pytest_ireval.suite.loading import load_suites
 
 Rows = NDArray[np.int64]
 
@@ -299,36 +289,3 @@ def _with_queries_of(one: Unjudged, other: Unjudged, queries: Sequence[str], mar
             *(each for each in one.documents if each.query not in taken),
         ),
     )
-
-
-class JudgedVerdict(NamedTuple):
-    """The verdict of a suite under one set of judgments, and its red rules or its error."""
-
-    suite: str
-    judged_by: str
-    verdict: str
-    red: str
-
-
-def verdicts_under(
-    path: Path, variants: Mapping[str, Judgments | None], progress: Progress = SILENT
-) -> Iterator[JudgedVerdict]:
-    """The verdicts of all suites in a file under each variant of judgments; None: under their own."""
-    registry = Conftests().registry_for(path)
-    suites = load_suites(path, registry)
-    if without := [suite for suite in suites if suite.judgments is None]:
-        raise InputError(*(Problem("has no judgments", str(suite.place)) for suite in without))
-    progress.expect(len(suites) * len(variants), "running suites")
-    with tempfile.TemporaryDirectory() as folder:
-        files = {
-            name: Path(folder, f"{i}.jsonl") for i, (name, each) in enumerate(variants.items()) if each is not None
-        }
-        for name, file in files.items():
-            write_judgments(variants[name], file)
-        for suite in suites:
-            for name in variants:
-                given = suite.with_judgments(files[name]) if name in files else suite
-                result = run_gate(given, registry=registry)
-                red = ", ".join(each.id for each in result.outcomes if each.verdict in ("fail", "error"))
-                yield JudgedVerdict(suite.name, name, result.verdict, " ".join(result.error.split()) or red)
-                progress.advance(1)

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from pytest_ireval_lab.reliability import (
     Agreement,
     TauCurve,
-    absolute,
-    agreements,
-    components,
-    curve_of,
+    compare_halves,
+    compute_components,
+    compute_dependability,
+    compute_generalizability,
     f_quantile,
-    queries_for,
-    relative,
+    find_queries_for_tau,
+    fit_tau_curve,
 )
 
 PENCIL = np.array([[1.0, 2, 3], [2, 4, 6]])
@@ -23,7 +23,7 @@ PENCIL = np.array([[1.0, 2, 3], [2, 4, 6]])
 
 def test_components_of_two_systems_and_three_queries_by_pencil():
     """Residuals of the first system: -1/2, 0, 1/2; those of the second one have the other sign."""
-    found = components(PENCIL)
+    found = compute_components(PENCIL)
 
     assert found.mean_square_systems == 3 * (1 + 1) / 1
     assert found.mean_square_queries == 2 * (1.5**2 + 0 + 1.5**2) / 2
@@ -38,7 +38,8 @@ SHROUT = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 
 
 
 def test_intervals_are_those_of_a_published_example():
-    order, values = relative(components(SHROUT)), absolute(components(SHROUT))
+    components = compute_components(SHROUT)
+    order, values = compute_generalizability(components), compute_dependability(components)
 
     assert [round(each, 3) for each in order.one] == [0.715, 0.342, 0.946]
     assert [round(each, 3) for each in values.one] == [0.290, 0.019, 0.761]
@@ -62,9 +63,9 @@ VALUES = st.integers(2, 6).flatmap(
 @given(VALUES)
 @example([[0.0, 0.05, 0.0], [0.0, 0.05, 0.0]])  # a limit of 1 was rounded upwards
 def test_limits_enclose_the_coefficient_and_more_queries_never_need_fewer(rows):
-    found = components(np.array(rows).T)
+    found = compute_components(np.array(rows).T)
 
-    for each in (relative(found), absolute(found)):
+    for each in (compute_generalizability(found), compute_dependability(found)):
         if each is None:
             assert found.mean_square_systems == 0
             continue
@@ -75,25 +76,25 @@ def test_limits_enclose_the_coefficient_and_more_queries_never_need_fewer(rows):
 
 
 def test_systems_that_are_the_same_have_no_reliability():
-    same = components(np.array([[0.1, 0.7, 0.3]] * 3))
+    same = compute_components(np.array([[0.1, 0.7, 0.3]] * 3))
 
-    assert (relative(same), absolute(same)) == (None, None)
+    assert (compute_generalizability(same), compute_dependability(same)) == (None, None)
     assert (same.system, same.rest) == (0, 0)
     assert same.query == pytest.approx(np.var([0.1, 0.7, 0.3], ddof=1))
 
 
 def test_systems_that_differ_by_chance_only_have_no_number_of_queries():
-    found = components(np.array([[0, 1, 0.5], [1, 0, 0.6]]))
+    found = compute_components(np.array([[0, 1, 0.5], [1, 0, 0.6]]))
 
     assert found.system == 0
-    assert relative(found).value == 0
-    assert relative(found).needed(0.95)[0] is None
+    assert compute_generalizability(found).value == 0
+    assert compute_generalizability(found).needed(0.95)[0] is None
 
 
 def test_two_sets_of_queries_have_no_query_in_common():
     """The values of a query are its number; means of both sets of 3 of 6 queries add up to that of all."""
     values = np.array([[0, 1, 2, 3, 4, 5], [0, 2, 4, 6, 8, 10]]) / 100
-    (found,) = agreements(values, 1, [3], 40, 7)
+    (found,) = compare_halves(values, 1, [3], 40, 7)
 
     assert (found.tau, found.tau_sd, found.swaps, found.draws) == (1, 0, 0, 40)
     assert sum(pairs for _, pairs, _ in found.bins) == 40
@@ -102,7 +103,7 @@ def test_two_sets_of_queries_have_no_query_in_common():
 
 def test_swaps_are_counted_by_the_difference_of_one_set():
     """The second system is better by .3 on one query, worse by .1 on the other: it is always swapped."""
-    (found,) = agreements(np.array([[0.5, 0.5], [0.8, 0.4]]), 1, [1], 50, 7)
+    (found,) = compare_halves(np.array([[0.5, 0.5], [0.8, 0.4]]), 1, [1], 50, 7)
 
     assert (found.tau, found.swaps, found.difference) == (-1, 1, None)
     assert {low: swapped for low, pairs, swapped in found.bins if pairs}.keys() == {0.1, 0.2}
@@ -110,10 +111,10 @@ def test_swaps_are_counted_by_the_difference_of_one_set():
 
 
 def test_equal_systems_have_no_tau_and_no_swaps():
-    (found,) = agreements(np.full((3, 10), 0.5), 1, [5], 3, 7)
+    (found,) = compare_halves(np.full((3, 10), 0.5), 1, [5], 3, 7)
 
     assert (found.tau, found.tau_ap, found.swaps) == (None, None, None)
-    assert curve_of([found]) is None
+    assert fit_tau_curve([found]) is None
 
 
 def observed(size, tau):
@@ -123,18 +124,18 @@ def observed(size, tau):
 def test_the_trend_finds_the_curve_that_the_taus_are_on():
     curve = TauCurve(40.0)
 
-    found = curve_of([observed(size, curve.tau(size)) for size in (5, 10, 25, 50)])
+    found = fit_tau_curve([observed(size, curve.tau(size)) for size in (5, 10, 25, 50)])
     assert found.k == pytest.approx(40, rel=0.003)
-    assert curve_of([observed(5, -0.2), observed(10, None)]) is None
+    assert fit_tau_curve([observed(5, -0.2), observed(10, None)]) is None
 
 
 def test_the_number_of_queries_for_a_tau_is_observed_or_extrapolated():
     found = [observed(5, 0.4), observed(10, 0.6), observed(20, 0.8)]
 
-    assert queries_for(0.7, found, TauCurve(1)) == 15
-    assert queries_for(0.6, found, TauCurve(1)) == 10
-    assert queries_for(0.1, found, TauCurve(1)) == 5, "nothing is claimed about fewer queries than were tried"
-    assert queries_for(0.9, found, TauCurve(0.1)) == 21, "20 queries were not enough"
-    many = queries_for(0.9, found, TauCurve(40))
+    assert find_queries_for_tau(0.7, found, TauCurve(1)) == 15
+    assert find_queries_for_tau(0.6, found, TauCurve(1)) == 10
+    assert find_queries_for_tau(0.1, found, TauCurve(1)) == 5, "nothing is claimed about fewer queries than were tried"
+    assert find_queries_for_tau(0.9, found, TauCurve(0.1)) == 21, "20 queries were not enough"
+    many = find_queries_for_tau(0.9, found, TauCurve(40))
     assert TauCurve(40).tau(many) >= 0.9 > TauCurve(40).tau(many - 1)
-    assert queries_for(1 - 1e-12, found, TauCurve(1e9)) is None
+    assert find_queries_for_tau(1 - 1e-12, found, TauCurve(1e9)) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
@@ -17,13 +16,9 @@ from pytest_ireval import (
     Queries,
     Rankings,
     evaluate,
-    load_registry,
-    load_suites,
     read_judgments,
     read_queries,
     read_rankings,
-    run_gate,
-    write_judgments,
 )
 from pytest_ireval.cli.options import (
     METRICS,
@@ -51,6 +46,7 @@ from pytest_ireval_judgments.agreement import (
 from pytest_ireval_judgments.commands.merging_options import merging_options
 from pytest_ireval_judgments.importing import read_panel
 from pytest_ireval_judgments.panel import CHOICES, Choice, JudgePanel, Merging, MissingPolicy, TiePolicy, merged_votes
+from pytest_ireval_judgments.verdicts import run_suites_under
 
 LEAST_KAPPA = 0.6
 LISTED = 10
@@ -185,7 +181,7 @@ def command(
         if systems:
             sheets += _systems(variants, systems, metrics or METRICS, choice, registry)
         if suite is not None:
-            sheets.append(_verdicts(variants, suite))
+            sheets.append(_compare_verdicts(variants, suite))
     show(sheets, notes, form)
 
 
@@ -278,32 +274,18 @@ def _order(metric: str, variant: str, figures: Mapping[str, list[float | None]],
     return {"metric": metric, "judged_by": variant, **found._asdict()}
 
 
-def _verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
+def _compare_verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
     """The verdict of each suite in the file under its own judgments, and under each variant."""
-    registry = load_registry(path)
-    suites = load_suites(path, registry)
-    rows: list[Row] = []
-    with LateBar() as progress, tempfile.TemporaryDirectory() as folder:
-        progress.expect(len(suites) * (1 + len(variants)), "running suites")
-        files = {name: Path(folder, f"{number}.jsonl") for number, name in enumerate(variants)}
-        for name, file in files.items():
-            write_judgments(variants[name], file)
-        for suite in suites:
-            judged = {name: suite.with_judgments(file) for name, file in files.items()}
-            for name, asked in {"(its own)": suite, **judged}.items():
-                result = run_gate(asked, registry=registry)
-                red = ", ".join(each.id for each in result.outcomes if each.verdict in ("fail", "error"))
-                why = " ".join(result.error.split()) or red
-                rows.append({"suite": suite.name, "judged_by": name, "verdict": result.verdict, "red": why})
-                progress.advance(1)
-    flips = [
-        name
-        for name in dict.fromkeys(row["suite"] for row in rows)
-        if len({row["verdict"] for row in rows if row["suite"] == name}) > 1
+    with LateBar() as progress:
+        verdicts = [*run_suites_under(path, {"(its own)": None, **variants}, progress)]
+    rows: list[Row] = [
+        {"suite": each.suite, "judged_by": each.variant, "verdict": each.verdict, "red": each.why} for each in verdicts
     ]
+    suites = dict.fromkeys(each.suite for each in verdicts)
+    flips = [suite for suite in suites if len({each.verdict for each in verdicts if each.suite == suite}) > 1]
     about = "One verdict under all judgments"
     if flips:
-        about = f"The verdict depends on the judgments: {', '.join(map(str, flips))}"
+        about = f"The verdict depends on the judgments: {', '.join(flips)}"
     return Sheet("verdicts", rows, f"{about}:")
 
 

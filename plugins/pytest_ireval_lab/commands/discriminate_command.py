@@ -5,24 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-import click
-
-from pytest_ireval import compare
-from pytest_ireval.cli.options import (
-    METRICS,
-    LateBar,
-    format_options,
-    metric_option,
-    named_files,
-    policy_options,
-    registry_at,
-    tests_option,
-)
-from pytest_ireval.cli.sheets import Row, Sheet, sheet_format, show
+from pytest_ireval.cli.options import LateBar, tests_option
+from pytest_ireval.cli.sheets import Row, Sheet, show
 from pytest_ireval.plugin_api import Curve, CurvePanel, MetricComparison, draw_curves, format_count
 from pytest_ireval.tables import write_files
+from pytest_ireval_lab.systems import Systems, systems_command
 
 MOST_P = 0.15
 """P-values above this are at the upper edge of the picture."""
@@ -46,38 +34,18 @@ class Discrimination:
     """The p-values of all pairs, descending."""
 
 
-@click.command(name="discriminate", context_settings={"show_default": True})
-@click.argument("judgments")
-@click.argument("rankings", nargs=-1, required=True, metavar="RANKINGS RANKINGS...")
-@metric_option
-@tests_option
-@click.option("--svg", metavar="FILE", help="Write the curves of p-values as a picture.")
-@sheet_format
-@format_options("judgments", "rankings")
-@policy_options
-def command(
-    judgments: str,
-    rankings: tuple[str, ...],
-    metrics: tuple[str, ...],
-    alpha: float,
-    svg: str | None,
-    form: str,
-    **options: Any,
-) -> None:
+@systems_command("discriminate", tests_option)
+def command(systems: Systems, test: str, alpha: float, svg: str | None, form: str) -> None:
     """Compare metrics by how well they tell systems apart, under JUDGMENTS of the same queries.
 
     Each pair of RANKINGS is tested, at level alpha and two-sided. A metric that finds more pairs different has more
     discriminative power. Name ten or more systems that differ.
     """
-    named = named_files(rankings)
-    if len(named) < 2:
-        raise click.UsageError("give at least two RANKINGS")
-    options |= {"registry": registry_at(None), "alpha": alpha, "extremes": 0}
     with LateBar() as progress:
-        comparison = compare(judgments, named, metrics or METRICS, progress=progress, **options)
+        comparison = systems.compare(progress, test=test, alpha=alpha)
     tested = [each for each in comparison.metrics if not each.untested]
-    found = sorted((_power(each, alpha) for each in tested), key=lambda each: -each.share)
-    notes = [f"{len(named)} systems, {comparison.queries} queries, {comparison.test} test, alpha {alpha:g}"]
+    found = sorted((_measure_power(each, alpha) for each in tested), key=lambda each: -each.share)
+    notes = [f"{len(systems.rankings)} systems, {comparison.queries} queries, {comparison.test} test, alpha {alpha:g}"]
     notes += [f"{each.name} is left out: {each.untested}" for each in comparison.metrics if each.untested]
     if svg is not None and found:
         write_files({Path(svg): [_draw_significance(found, alpha)]})
@@ -93,7 +61,7 @@ def command(
     show([Sheet("metrics", figures), Sheet("pairs", pairs, shown=())], notes, form)
 
 
-def _power(metric: MetricComparison, alpha: float) -> Discrimination:
+def _measure_power(metric: MetricComparison, alpha: float) -> Discrimination:
     tested = [pair for pair in metric.pairs if pair.p is not None]
     curve = sorted((pair.p for pair in tested if pair.p is not None), reverse=True)
     significant = sum(p < alpha for p in curve)
