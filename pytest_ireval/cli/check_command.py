@@ -49,9 +49,9 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
         raise click.UsageError("--output needs --schema")
     from pytest_ireval.gate.changed_since import Repositories, wrong_watches
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suite.finding import is_shared, suites_at
+    from pytest_ireval.suite.finding import find_suites, is_shared
 
-    found = suites_at(paths)
+    found = find_suites(paths)
     shared = [path for path in found if is_shared(path.name)]
     conftests, repositories = Conftests(), Repositories()
     names: dict[str, Suite] = {}

@@ -226,11 +226,11 @@ def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
 def suites_named(paths: Iterable[Path], named: str | None = None, conftests: Conftests | None = None) -> list[Suite]:
     """The suites at some paths, in the order of their files; ``named`` chooses one. An error if there is none."""
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.suite.finding import is_shared, suites_at
+    from pytest_ireval.suite.finding import find_suites, is_shared
     from pytest_ireval.suite.loading import load_suites
 
     conftests = conftests or Conftests()
-    files = [path for path in suites_at(tuple(paths)) if not is_shared(path.name)]
+    files = [path for path in find_suites(tuple(paths)) if not is_shared(path.name)]
     suites = [suite for path in files for suite in load_suites(path, conftests.registry_for(path))]
     if not suites:
         raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")

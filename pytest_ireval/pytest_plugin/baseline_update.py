@@ -19,7 +19,7 @@ from pytest_ireval.gate.material import written
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
 from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.suite.finding import twin_of
+from pytest_ireval.suite.finding import find_suite_of_same_name
 from pytest_ireval.words import format_count
 
 
@@ -94,7 +94,7 @@ class BaselineUpdate:
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> list[str]:
         """Write the baseline; returns what prevents that."""
-        if twin := twin_of(suite.path, suite.name):
+        if twin := find_suite_of_same_name(suite.path, suite.name):
             return [
                 f"{twin.name} beside it has a suite of the same name, and both would share one baseline; left as it is"
             ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ from pytest_ireval.report.commands import node_path
 from pytest_ireval.report.failure_text import failure_text, short_text, told_whole
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.rules.planning import INPUTS, Check
-from pytest_ireval.suite.finding import is_suite, lost_suites
+from pytest_ireval.suite.finding import find_broken_links, is_suite
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.suite import Suite
 
@@ -62,25 +63,31 @@ class EvaluationSession:
         self.earlier_report_discarded = self.worker_folder is not None or self.config.getoption("ireval")
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile | None:
-        try:
+        with suppress(OSError):  # it may be a suite, so it is not passed over: reading it says what is wrong
             if not is_suite(file_path, named=file_path in self._read_arguments()):
                 return None
-        except OSError as error:  # it may be a suite, so it is not passed over
-            raise pytest.Collector.CollectError(f"{file_path}: cannot be read: {error.strerror}") from error
+        return self.make_suite_file(file_path, parent)
+
+    def make_suite_file(self, file_path: Path, parent: pytest.Collector) -> SuiteFile:
         self.files += 1
         node: SuiteFile = SuiteFile.from_parent(parent, path=file_path)
         node.evaluation_session = self
         return node
 
-    def pytest_collect_directory(self, path: Path) -> None:
-        """Refuse links that lead nowhere: pytest passes over them, and a suite among them would be missed.
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Add links that lead nowhere to a folder: pytest passes over them, and a suite among them would be missed.
 
         Pytest also asks about the siblings of folders that the command line names; nothing there takes part.
         """
-        arguments = (os.path.abspath(argument) for argument in self._read_arguments())
-        if any(path.is_relative_to(argument) for argument in arguments) and (links := lost_suites(path)):
-            names = ", ".join(map(self.display_path, links))
-            raise pytest.Collector.CollectError(f"{names}: cannot be read: the link is broken")
+        report = yield
+        if isinstance(collector, pytest.Directory) and report.passed:
+            arguments = (os.path.abspath(argument) for argument in self._read_arguments())
+            if any(collector.path.is_relative_to(argument) for argument in arguments):
+                report.result += [self.make_suite_file(link, collector) for link in find_broken_links(collector.path)]
+        return report
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -98,16 +98,7 @@ def suite_schema(registry: Registry) -> Schema:
         "source": {"description": "Where rankings come from: a mapping with the key of its kind.", "anyOf": sources},
         "against": {
             "description": "The reference: the stored baseline, the anchor, or the rankings of a source.",
-            "anyOf": [
-                {"enum": ["baseline", "anchor"]},
-                {"$ref": "#/$defs/source"},
-                {
-                    "type": "object",
-                    "properties": {"source": {"$ref": "#/$defs/source"}},
-                    "required": ["source"],
-                    "additionalProperties": False,
-                },
-            ],
+            "anyOf": [{"enum": ["baseline", "anchor"]}, {"$ref": "#/$defs/source"}],
         },
     }
     return {

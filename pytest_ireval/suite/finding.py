@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
@@ -27,7 +27,7 @@ def is_suite(path: Path, *, named: bool = False) -> bool:
     """
     if path.suffix not in (".yaml", ".yml"):
         return False
-    return named or says_suite(path.stem, _head_of(path))
+    return named or says_suite(path.stem, _read_head(path))
 
 
 def says_suite(stem: str, head: bytes) -> bool:
@@ -42,26 +42,31 @@ def is_shared(name: str) -> bool:
     return name.startswith("_")
 
 
-def lost_suites(folder: Path) -> list[Path]:
-    """Links in a folder that have names of suites and lead nowhere, or to themselves."""
+def find_broken_links(folder: Path) -> list[Path]:
+    """Find links in a folder that have names of suites and lead nowhere, or to themselves."""
     with suppress(OSError):  # pytest reports a folder that it cannot read
-        links = (each for each in folder.iterdir() if each.name.endswith((".ireval.yaml", ".ireval.yml")))
-        return sorted(each for each in links if not is_shared(each.name) and each.is_symlink() and _leads_nowhere(each))
+        links = (path for path in folder.iterdir() if path.name.endswith((".ireval.yaml", ".ireval.yml")))
+        return sorted(
+            path for path in links if not is_shared(path.name) and path.is_symlink() and not os.path.exists(path)
+        )
     return []
 
 
-def _leads_nowhere(path: Path) -> bool:
-    try:
-        path.stat()
-    except OSError:
-        return True
-    return False
+def find_suites(paths: Collection[Path]) -> list[Path]:
+    """Find the suites among files, and in folders and those below; each once, in order.
 
-
-def suites_at(paths: Iterable[Path]) -> list[Path]:
-    """The suites among files, and in folders and those below; each once, in order."""
-    found = [path for each in paths for path in (files_below(each) if each.is_dir() else [each])]
-    return list(dict.fromkeys(path for path in found if is_suite(path, named=path in paths)))
+    A file that cannot be read may be a suite. It is listed, and the error of reading it says what is wrong.
+    """
+    suites: dict[Path, None] = {}
+    for given in paths:
+        for path in files_below(given) if given.is_dir() else [given]:
+            try:
+                is_wanted = is_suite(path, named=path in paths)
+            except OSError:
+                is_wanted = True
+            if is_wanted:
+                suites[path] = None
+    return list(suites)
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -70,13 +75,13 @@ def files_below(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(
             name
             for name in folders
-            if not any(fnmatch(name, each) for each in NOT_ENTERED)
+            if not any(fnmatch(name, pattern) for pattern in NOT_ENTERED)
             and not os.path.isfile(os.path.join(home, name, "pyvenv.cfg"))  # a virtual environment
         )
         yield from (Path(home, name) for name in sorted(files))
 
 
-def _head_of(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     """The part of a file that is looked at."""
     with open(path, "rb") as file:
         return file.read(LOOKED_AT)
@@ -85,11 +90,11 @@ def _head_of(path: Path) -> bytes:
 MATRIX = re.compile(rb"^matrix\s*:", re.MULTILINE)
 
 
-def twin_of(path: Path, name: str) -> Path | None:
+def find_suite_of_same_name(path: Path, name: str) -> Path | None:
     """Another suite file in the folder that gives the same name; one that inherits its name is not found."""
     says = re.compile(rb"^suite\s*:\s*[\"']?" + re.escape(name.encode()) + rb"[\"']?\s*(?:#.*)?$", re.MULTILINE)
     for other in sorted(path.parent.iterdir()):
         with suppress(OSError):  # the run that collects an unreadable file reports it
-            if other != path and is_suite(other) and says.search(head := _head_of(other)) and not MATRIX.search(head):
+            if other != path and is_suite(other) and says.search(head := _read_head(other)) and not MATRIX.search(head):
                 return other
     return None

@@ -149,5 +149,11 @@ def number_in_scalar(value: Any, what: str) -> float:
 
 def unfit(value: Any, what: str) -> UnfitError:
     """The error of an invalid value; ``what`` is such as ``bound: write '>= 0.85'``."""
-    kind = "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, (list, tuple)) else ""
-    return UnfitError(f"{kind or shown(str(value))} is not a valid {what}")
+    return UnfitError(f"{describe_kind(value)} is not a valid {what}")
+
+
+def describe_kind(value: Any) -> str:
+    """``a mapping``, ``a list``, or the value itself."""
+    return (
+        "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, (list, tuple)) else shown(str(value))
+    )

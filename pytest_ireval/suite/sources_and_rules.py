@@ -7,15 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    ConfigDict,
-    PlainValidator,
-    TypeAdapter,
-    ValidationError,
-    ValidationInfo,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+from pydantic import TypeAdapter, ValidationError, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
 
 from pytest_ireval.errors import IrevalError, did_you_mean, name_in_full, raised
 from pytest_ireval.plugins.plugin_types import Part, RuleKind
@@ -67,10 +59,6 @@ def find_source_key(value: Any, registry: Registry) -> Any:
     raise UnfitError(f"none of its keys is a kind of source: {keys}", suggestion, allowed)
 
 
-_NESTED = TypeAdapter(dict[str, Annotated[Any, PlainValidator(validate_source)]], config=ConfigDict(defer_build=True))
-"""``{source: {…}}``, whose mistakes are found below ``source``."""
-
-
 def read_reference(value: Any, info: ValidationInfo) -> Reference:
     """Read ``baseline``, ``anchor``, or a source."""
     if isinstance(value, Reference):
@@ -82,8 +70,6 @@ def read_reference(value: Any, info: ValidationInfo) -> Reference:
         kinds = "".join(f", {{{name}: …}}" for name in registry.sources)
         complaint = f"{str(value)!r} is not a reference" if isinstance(value, str) else "a list is not a reference"
         raise UnfitError(complaint, allowed=f"allowed: baseline, anchor{kinds}")
-    if list(value) == ["source"] and "source" not in registry.sources:
-        return Reference(_NESTED.validate_python(value, context=info.context)["source"])
     return Reference(read_source(value, registry, info.context))
 
 

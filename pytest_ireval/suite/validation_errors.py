@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from pytest_ireval.errors import Problem, closest, did_you_mean, shown
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.suite.scalars import KEY, UnfitError, find_place, unfit
+from pytest_ireval.suite.scalars import KEY, UnfitError, describe_kind, find_place, unfit
 from pytest_ireval.suite.suite import Reference, RuleAsked, SourceAsked
 
 Location = tuple[str | int, ...]
@@ -38,29 +38,40 @@ class _Message(NamedTuple):
 
 
 def translate_errors(error: ValidationError, tree: Any, model: Any, registry: Registry) -> list[Problem]:
-    """Say every error of ``tree`` as a ``model`` in the words of a suite, at its place."""
-    problems, meant = [], set()
+    """Return every error of ``tree`` as a ``model`` in the words of a suite, with its place."""
+    problems: list[Problem] = []
+    misspelt: set[Location] = set()
+    missing: list[tuple[Location, Problem]] = []
     for each in error.errors(include_url=False):
-        above, last = each["loc"][:-1], each["loc"][-1] if each["loc"] else ""
-        fields = _fields_at(model, above, tree, registry)
-        path, place = find_place(tree, each["loc"])
+        location, above = each["loc"], each["loc"][:-1]
+        last = str(location[-1]) if location else ""
+        fields = _find_fields(model, above, tree, registry)
+        about = f"{last}: {fields[last].description}" if last in fields and fields[last].description else ""
+        spot = find_place(tree, location)
+        place, path = spot.place, spot.path
         if each["type"] == "extra_forbidden":
-            meant.add((*above, closest(str(last), fields)))
-            place, path = find_place(tree, (*each["loc"], KEY)).place, path[:-1]
-            message = _say_unknown_key(str(last), list(fields))
+            misspelt.add((*above, closest(last, fields)))
+            place, path = find_place(tree, (*location, KEY)).place, path[:-1]
+            message = _describe_unknown_key(last, list(fields))
         elif each["type"] == "missing":
-            field = fields.get(str(last))
-            described = f"{last}: {field.description}" if field and field.description else ""
-            message = _Message(f"the key {last!r} is missing", described)
+            message = _Message(f"the key {last!r} is missing", about)
+        elif each["type"] == "string_type":
+            message = _Message(f"a text is expected here, not {describe_kind(each['input'])}", about)
         else:
-            message = _say(each)
-        problems.append((each, Problem(message.complaint, str(place) if place.file else "", path, *message[1:])))
+            message = _describe_value(each)
+        problem = Problem(
+            message.complaint, str(place) if place.file else "", path, message.suggestion, message.allowed
+        )
+        if each["type"] == "missing":
+            missing.append((location, problem))
+        else:
+            problems.append(problem)
     # a misspelt key is one mistake
-    return [problem for each, problem in problems if each["type"] != "missing" or each["loc"] not in meant]
+    return [*problems, *(problem for location, problem in missing if location not in misspelt)]
 
 
-def _say(error: Any) -> _Message:
-    """What is wrong with a value."""
+def _describe_value(error: Any) -> _Message:
+    """Say what is wrong with a value."""
     kind, written, context = error["type"], error["input"], error.get("ctx", {})
     text = shown(written) if isinstance(written, str) else ""
     if kind in ("value_error", "assertion_error"):
@@ -72,8 +83,6 @@ def _say(error: Any) -> _Message:
         names = QUOTED.findall(context["expected"])
         complaint = f"{text} is unknown" if text else str(unfit(written, "value"))
         return _Message(complaint, did_you_mean(written, names) if text else "", f"allowed: {', '.join(names)}")
-    if kind == "string_type":
-        return _Message(str(unfit(written, "text")))
     if kind in EXPECTED:
         return _Message(EXPECTED[kind])
     if kind in LIMITS:
@@ -84,14 +93,14 @@ def _say(error: Any) -> _Message:
     return _Message(f"{text}{': ' if text else ''}{words[:1].lower()}{words[1:]}")
 
 
-def _say_unknown_key(key: str, known: Sequence[str]) -> _Message:
+def _describe_unknown_key(key: str, known: Sequence[str]) -> _Message:
     name, colon, value = key.partition(":")
     no_space = colon and value and name in known
     suggestion = f"missing space after the colon: {name}: {value}" if no_space else did_you_mean(key, known)
     return _Message(f"unknown key {shown(key)}", suggestion, f"allowed: {', '.join(known)}" if known else "")
 
 
-def _fields_at(annotation: Any, location: Location, written: Any, registry: Registry) -> dict[str, FieldInfo]:
+def _find_fields(annotation: Any, location: Location, written: Any, registry: Registry) -> dict[str, FieldInfo]:
     """The fields of the model at a location, by their keys in a suite; empty if there is no model."""
     model = _find_model(annotation, location, written, registry)
     return {field.alias or name: field for name, field in model.model_fields.items()} if model else {}
@@ -101,9 +110,7 @@ def _find_model(annotation: Any, location: Location, written: Any, registry: Reg
     """Follow the annotations; the models of sources and rules are the options of the kind that is written."""
     if annotation in (SourceAsked, Reference) and isinstance(written, dict):
         kinds = [registry.sources[key] for key in written if key in registry.sources]
-        if not kinds:  # {source: {…}}
-            return _find_model(SourceAsked, location[1:], written.get("source"), registry)
-        annotation = kinds[0].options
+        annotation = kinds[0].options if kinds else None
     is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
     arguments = get_args(annotation)
     if not location:
@@ -117,7 +124,7 @@ def _find_model(annotation: Any, location: Location, written: Any, registry: Reg
         rule = registry.rules.get(str(part))
         return _find_model(rule.options, below, inside, registry) if rule else None
     if is_model:
-        field = _fields_at(annotation, (), written, registry).get(str(part))
+        field = _find_fields(annotation, (), written, registry).get(str(part))
         return _find_model(field.annotation, below, inside, registry) if field else None
     found = [_find_model(each, location, written, registry) for each in arguments]
     found += [_find_model(each, below, inside, registry) for each in arguments]

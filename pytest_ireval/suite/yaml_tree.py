@@ -5,6 +5,7 @@ Every scalar is text: ``007``, ``no`` and ``12:30`` stay as they are. What no su
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +43,8 @@ def read_tree(path: Path, file: File) -> Tree:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
-        return _without_content(Problem(f"cannot be read: {error.strerror}", file.shown), file)
+        reason = "the link is broken" if path.is_symlink() and not os.path.exists(path) else error.strerror
+        return _without_content(Problem(f"cannot be read: {reason}", file.shown), file)
     return tree_of(data, file)
 
 

@@ -55,4 +55,8 @@ def test_the_mistake_is_named(ireval, line, said):
 def test_a_link_that_leads_nowhere_is_named_where_suites_are_looked_for(ireval, tmp_path):
     (tmp_path / "lost.ireval.yaml").symlink_to(tmp_path / "gone.yaml")
 
-    assert ireval("check", tmp_path) == (2, "", f"error: {tmp_path}/lost.ireval.yaml: No such file or directory\n")
+    found = ireval("check", tmp_path)
+
+    assert (found.code, found.err) == (1, "")
+    assert found.out.endswith("lost.ireval.yaml\n  cannot be read: the link is broken\n1 mistake\n")
+    assert "shop.ireval.yaml: shop: 1 metric, 1 rule\n" in found.out

@@ -81,7 +81,7 @@ def test_what_cannot_be_compared_is_named_and_counts_as_lower(referred):
     (referred.path / ".gitignore").write_text("ireval-report/\n__pycache__/\nnightly.txt\n")
     (referred.path / "nightly.txt").write_text(lists_of(referred.shop))
     referred.begin_with(("accepted.txt", "nightly.txt"))
-    referred.shop.change(("{run: nightly.txt}", "{source: {python: 'lists:search'}}"))
+    referred.shop.change(("{run: nightly.txt}", "{python: 'lists:search'}"))
 
     found = gate(referred)
 
@@ -220,10 +220,10 @@ def test_a_rule_that_leaves_the_baseline_for_a_lower_anchor(anchored):
 @pytest.mark.parametrize(
     ("source", "against"),
     [
-        ("{run: rankings.txt}", "{source: {run: ./rankings.txt}}"),
+        ("{run: rankings.txt}", "{run: ./rankings.txt}"),
         ("{run: rankings.txt}", "{run: rank*.txt}"),
         ("{run: rankings.txt}", "{run: link.txt}"),
-        ("{python: 'lists:search'}", "{source: {python: 'lists:search'}}"),
+        ("{python: 'lists:search'}", "{python: 'lists:search'}"),
     ],
     ids=["a file", "a pattern", "a link", "a function"],
 )

@@ -190,7 +190,7 @@ def test_it_is_new_only_where_no_answer_of_the_baseline_has_it(lists):
         "    ids = [f'{query_id}-d{n}' for n in range(10)]\n"
         "    return ids if asked.count(query_id) % 2 else ['promo', *ids[:9]]\n"
     )
-    source = "{source: {python: 'other:search', repeat: 2}}"
+    source = "{python: 'other:search', repeat: 2}"
 
     assert some.inputs(CHURN).verdict == "inconclusive"
     assert some.inputs(CHURN.replace("{run: before.txt}", source)).verdict == "pass"

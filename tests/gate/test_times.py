@@ -10,7 +10,7 @@ from pytest_ireval import SuiteError, load_suite, run_gate
 QUERIES = [f"q{number:02}" for number in range(40)]
 BEFORE = {query: 10 * 1.1**number for number, query in enumerate(QUERIES)}
 HEAD = "ireval: 1\nsuite: speed\nsource: {run: now.txt, timings: now.tsv}\nqueries: queries.tsv\nrules:\n"
-OTHER = "against: {source: {run: now.txt, timings: before.tsv}}"
+OTHER = "against: {run: now.txt, timings: before.tsv}"
 
 
 class Speed:
@@ -161,7 +161,7 @@ def test_a_warning_is_seen_in_a_quiet_run_and_in_the_headline(pytester):
 def test_a_reference_has_times_of_the_same_kind(speed, options, complaint):
     live = "opensearch: http://127.0.0.1:9/shop, query: {match_all: {}}"
     head = HEAD.replace("run: now.txt, timings: now.tsv", live)
-    rule = f"no_regression: {{metric: Latency, tolerance: 5%, against: {{source: {{{live}, {options}}}}}}}"
+    rule = f"no_regression: {{metric: Latency, tolerance: 5%, against: {{{live}, {options}}}}}"
 
     with pytest.raises(SuiteError, match=complaint):
         speed.gate(rule, head=head)

@@ -242,9 +242,7 @@ rules:
   - no_regression: {RULE, decide_by: observed, per: stratum}
   - no_regression: {RULE, name: evidence}
 """.replace(
-    "RULE",
-    "metric: Empty, weighted: true, tolerance: {absolute: 0.2}, "
-    'against: {source: {python: "engine_of_traffic:before"}}',
+    "RULE", 'metric: Empty, weighted: true, tolerance: {absolute: 0.2}, against: {python: "engine_of_traffic:before"}'
 )
 
 

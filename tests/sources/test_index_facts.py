@@ -203,7 +203,7 @@ def test_references_that_differ_in_a_header_are_asked_and_recorded_apart(shop, i
         {"opensearch": f"{index.url}/products", "query": query, "record": "answers", "headers": {"X-Copy": copy}}
         for copy in ("good", "bad")
     ]
-    rule = "  - no_regression: {{name: {}, metric: RR@3, tolerance: 5%, against: {{source: {}}}}}\n"
+    rule = "  - no_regression: {{name: {}, metric: RR@3, tolerance: 5%, against: {}}}\n"
     rules = "".join(rule.format(each["headers"]["X-Copy"], json.dumps(each)) for each in copies)
     asked = [shop.run(copies[1], rules=f"rules:\n{rules}")]
     index.server.close()
@@ -298,7 +298,7 @@ def test_facts_of_a_python_function(shop):
         "the index changed while it was asked: it was rebuilt (q0 -> q1)" in shop.run({"python": "facts:moving"}).error
     )
     assert "it was rebuilt (v1 -> v2)" in shop.run({"python": "facts:late"}).error
-    other = RULES.replace("tolerance: 5%", "tolerance: 5%, against: {source: {python: 'facts:other'}}")
+    other = RULES.replace("tolerance: 5%", "tolerance: 5%, against: {python: 'facts:other'}")
     note = "against, line 8: it searched another index than the source: it was rebuilt (v2 -> v1)"
     assert notes(shop.run({"python": "facts:search"}, rules=other)) == [note]
     assert "unknown fact of the index: 'size'" in shop.run({"python": "facts:wrong"}).error

@@ -106,8 +106,8 @@ def test_a_request_for_fewer_documents_than_the_depth_is_refused(shop, ireval, s
 
 
 def test_the_source_that_a_rule_compares_with_is_checked_too(shop, ireval):
-    other = "no_regression: {metric: nDCG@10, tolerance: 2%, against: {source: {opensearch: 'http://127.0.0.1:9/b', "
-    other += "query: {match: {title: mug}}}}}"
+    other = "no_regression: {metric: nDCG@10, tolerance: 2%, against: {opensearch: 'http://127.0.0.1:9/b', "
+    other += "query: {match: {title: mug}}}}"
     shop.write(OPENSEARCH + MATCH, **{'threshold: {nDCG@10: ">= 0.5"}': other})
 
     for said in refusals(shop, ireval):

@@ -54,7 +54,7 @@ rules:
   - no_regression: {metric: nDCG@10, per: segment, tolerance: {head: 1%, default: {absolute: 0.01}}}
   - worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 2, on_fail: warn}
   - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%, against: {run: a.trec}}
-  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%, against: {source: {python: "a:b"}}}
+  - churn: {overlap: RBO(p=0.9), below: 0.8, at_most: 10%, against: {python: "a:b"}}
   - expect:
       - {query: 7, document: 12, top: 1}
       - {query: q050, never: [banned-17], top: 10}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_ireval.suite.finding import is_shared, is_suite, suites_at
+from pytest_ireval.suite.finding import find_broken_links, find_suites, is_shared, is_suite
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_a_file_for_others_to_extend_is_known(tmp_path):
     path.write_text("ireval: 1\n", encoding="utf-8")
 
     assert is_shared(path.name)
-    assert list(suites_at([tmp_path])) == []
-    assert list(suites_at([path])) == [path]  # who names it is told what it is
+    assert list(find_suites([tmp_path])) == []
+    assert list(find_suites([path])) == [path]  # who names it is told what it is
 
 
 def test_folders_are_searched_in_order_but_not_those_that_hold_no_suites(tmp_path):
@@ -56,10 +56,18 @@ def test_folders_are_searched_in_order_but_not_those_that_hold_no_suites(tmp_pat
         path.parent.mkdir(exist_ok=True)
         path.write_text("", encoding="utf-8")
 
-    found = suites_at([tmp_path, tmp_path / "b", tmp_path / "b" / "other.yaml"])
+    found = find_suites([tmp_path, tmp_path / "b", tmp_path / "b" / "other.yaml"])
 
     assert [path.relative_to(tmp_path).as_posix() for path in found] == [
         "a.ireval.yaml",
         "b/other.yaml",
         "b/shop.ireval.yaml",
     ]
+
+
+def test_a_link_that_leads_nowhere_does_not_hide_other_suites(tmp_path):
+    (tmp_path / "a.ireval.yaml").symlink_to("nowhere")
+    (tmp_path / "b.ireval.yaml").write_text("", encoding="utf-8")
+
+    assert [path.name for path in find_suites([tmp_path])] == ["a.ireval.yaml", "b.ireval.yaml"]
+    assert [path.name for path in find_broken_links(tmp_path)] == ["a.ireval.yaml"]

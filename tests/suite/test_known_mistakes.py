@@ -105,7 +105,7 @@ no_regression: {metric: nDCG@10, tolerance: 10%, hard_limit: 5%}
 no_regression: {metric: nDCG@10, tolerance: 1%, weighted: maybe}
 no_regression: {metric: nDCG@10, tolerance: 1%, against: yesterday}
 no_regression: {metric: nDCG@10, tolerance: 1%, against: {run: c.trec, fromat: trec}}
-no_regression: {metric: nDCG@10, tolerance: 1%, against: {source: {run: []}}}
+no_regression: {metric: nDCG@10, tolerance: 1%, against: {run: []}}
 equivalent: {metric: nDCG@10, tolerance: 0%}
 worsened: {metric: nDCG@10, by_more_than: x, at_most: 101%}
 worsened: {metric: nDCG@10, by_more_than: 0.3, at_most: 2.5}

@@ -92,7 +92,7 @@ def test_a_small_suite_has_defaults(suites):
 
 
 def test_a_rule_may_compare_with_what_another_source_returns(suites, tmp_path):
-    text = BEGINNING + "rules:\n  - new_document: {at_most: 5%, against: {source: {run: judgments.txt}}}\n"
+    text = BEGINNING + "rules:\n  - new_document: {at_most: 5%, against: {run: judgments.txt}}\n"
     text += "  - new_document: {at_most: 5%, against: {run: queries.tsv}}\n"
     (suite,) = suites(text)
 
@@ -100,7 +100,7 @@ def test_a_rule_may_compare_with_what_another_source_returns(suites, tmp_path):
     assert (first.kind.name, first.options.run, first.place) == (
         "run",
         (tmp_path / "judgments.txt",),
-        Place("shop.yaml", 5, 52),
+        Place("shop.yaml", 5, 43),
     )
     assert second.options.run == (tmp_path / "queries.tsv",)
 
