@@ -67,10 +67,10 @@ def section(metric: Metric) -> Iterator[str]:
     low_high = range_of(metric).replace("inf", "∞")
     facts = [f"range {low_high}", f"better: {metric.direction}", f"sums up as {metric.aggregate}"]
     yield f"## {metric.name}\n"
-    yield f"`{signature(metric)}`: {metric.summary}\n"
-    yield f"* Formula: {metric.formula}"
-    yield f"* Example: {metric.example}"
-    yield f"* Reference: {metric.reference}"
+    yield f"`{signature(metric)}`: {metric.info.summary}\n"
+    yield f"* Formula: {metric.info.formula}"
+    yield f"* Example: {metric.info.example}"
+    yield f"* Reference: {metric.info.reference}"
     if without := without_relevant(metric):
         facts.append(f"without relevant documents: {without}")
     if not metric.judged:
@@ -78,9 +78,9 @@ def section(metric: Metric) -> Iterator[str]:
     if metric.undefined:
         facts.append(f"a query has no value if {metric.undefined}")
     yield f"* {'; '.join(facts)}"
-    if metric.spellings:
+    if metric.info.spellings:
         yield "* also called " + ", ".join(f"`{name}`".replace(" = ", "` = `") for name in also_called(metric))
-    yield from (f"* does not promise `{promise}`: {reason}" for promise, reason in metric.not_promised.items())
+    yield from (f"* does not promise `{promise}`: {reason}" for promise, reason in metric.info.not_promised.items())
     yield from (f"* `{parameter.name}`: {described_metric(parameter)}" for parameter in metric.parameters)
     yield ""
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_ireval.metrics.metric import Metric, metric
     from pytest_ireval.metrics.parameters import Param
     from pytest_ireval.metrics.per_query import Ranking, per_query_metric
-    from pytest_ireval.metrics.steps import Listing, listing, steps_of
+    from pytest_ireval.metrics.steps import Listing, list_ranking, make_steps, steps_for
     from pytest_ireval.plugins.conftests import load_registry
     from pytest_ireval.plugins.hookspecs import CommandSpec, hookimpl, hookspec, report_section
     from pytest_ireval.plugins.plugin_types import Part, diagnosis, rule, source
@@ -66,7 +66,7 @@ _HOMES = {
     "metrics.metric": ("Metric", "metric"),
     "metrics.parameters": ("Param",),
     "metrics.per_query": ("per_query_metric", "Ranking"),
-    "metrics.steps": ("Listing", "listing", "steps_of"),
+    "metrics.steps": ("Listing", "list_ranking", "make_steps", "steps_for"),
     "plugins.plugin_types": ("Part", "diagnosis", "rule", "source"),
     "plugins.conftests": ("load_registry",),
     "plugins.hookspecs": ("CommandSpec", "hookimpl", "hookspec", "report_section"),
@@ -135,10 +135,11 @@ __all__ = [
     "evaluate",
     "hookimpl",
     "hookspec",
-    "listing",
+    "list_ranking",
     "load_registry",
     "load_suite",
     "load_suites",
+    "make_steps",
     "metric",
     "per_query_metric",
     "perfect",
@@ -150,7 +151,7 @@ __all__ = [
     "rule",
     "run_gate",
     "source",
-    "steps_of",
+    "steps_for",
     "why",
     "write_judgments",
     "write_queries",

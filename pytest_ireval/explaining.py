@@ -24,7 +24,7 @@ from pytest_ireval.errors import InputError, MetricError, MetricNameError, Probl
 from pytest_ireval.evaluating.evaluation import apply_policies, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score, settled, worst
-from pytest_ireval.metrics.steps import listing, steps_of
+from pytest_ireval.metrics.steps import find_steps, list_ranking, make_steps
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
@@ -148,7 +148,7 @@ def _ranks(explained: Explained, judged: JudgedRankings) -> Mapping[str, int]:
     """Ranks by document, also below the cutoff, unless the metric counts ranks in its own way."""
     steps = explained.steps
     counted = dict(zip(steps.documents, steps.ranks, strict=True))
-    whole = listing(judged)
+    whole = list_ranking(judged)
     ranked = dict(zip(whole.documents, whole.rank.tolist(), strict=True))
     own_way = any(ranked[document] != rank for document, rank in counted.items())
     return counted if own_way else ranked
@@ -177,7 +177,7 @@ def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Po
     if math.isnan(value):
         raise MetricError(Problem(f"query {shown(judged.queries[0])} has no value: {metric.undefined}", str(metric)))
     ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
-    steps = _generic_steps(metric, judged, value) if metric.steps is None else described_steps(metric, judged)
+    steps = described_steps(metric, judged) or _generic_steps(metric, judged, value)
     if not ruling and not _same(steps.value, value):
         raise _untrue(metric, f"its steps give {steps.value:.10g}, but its value is {value:.10g}")
     if not ruling and not steps.generic and steps.shares is not None:
@@ -238,17 +238,20 @@ def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
     return facts
 
 
-def described_steps(metric: Metric, judged: JudgedRankings) -> Steps:
-    """The steps by the metric's own description."""
+def described_steps(metric: Metric, judged: JudgedRankings) -> Steps | None:
+    """The steps that are registered for the metric; None if there are none."""
+    show_steps = find_steps(metric)
+    if show_steps is None:
+        return None
     try:
-        steps = metric.steps(judged, **metric.settings) if metric.steps else None
+        steps = show_steps(judged, **metric.settings)
     except MetricError as error:
         raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
     except Exception as error:  # whatever a plugin's code raises, the message names it
         problem = raised("its steps", error, f"the metric comes from {metric.source}")
         raise MetricError(replace(problem, place=str(metric))) from error
     if not isinstance(steps, Steps):
-        raise _untrue(metric, f"its steps returned {type(steps).__name__}, not the Steps that steps_of returns")
+        raise _untrue(metric, f"its steps returned {type(steps).__name__}, not the Steps that make_steps returns")
     return steps
 
 
@@ -258,7 +261,7 @@ def _untrue(metric: Metric, complaint: str) -> MetricError:
 
 def _generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps:
     """For each judged document that was retrieved, the metric's value if it were unjudged."""
-    listed = listing(judged)
+    listed = list_ranking(judged)
     without = np.full(listed.rank.size, np.nan)
     failed = 0
     for row, rank in enumerate(judged.hits.rank.tolist()):
@@ -266,7 +269,7 @@ def _generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Step
             without[rank - 1] = score(metric, _unjudging(judged, row)).values[0]
         except MetricError:  # the table says how often
             failed += 1
-    steps = steps_of(
+    steps = make_steps(
         listed,
         {"unjudged": without},
         arithmetic="",

@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval import (
+    JudgedRankings,
+    Listing,
+    MetricError,
+    Param,
+    list_ranking,
+    make_steps,
+    metric,
+    ratio,
+    steps_for,
+)
 from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, quotient, shown_number, summed
 
-
-def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float, bound: str) -> Steps:
-    """The part of each common document, from the depth at which both lists have it, and beyond both lists."""
-    both, listed = lists_of(judged), listing(judged)
-    if bound != "extrapolated":
-        return _bound_steps(judged, listed, both, p, bound)
-    short, long = sorted((int(both.length[0]), int(both.other_length[0])))
-    weight = (1 - p) * np.power(p, np.arange(long))
-    weights, by_depth = summed(weight), summed(weight / np.arange(1, long + 1))
-    other = judged.rank_in_reference
-    there = other > 0
-    depth = np.where(there, np.maximum(listed.rank, other), 1)
-    early = there & (depth <= short)
-    share = 1 / max(short, 1)
-    seen = np.where(there, by_depth[long] - by_depth[depth - 1], 0)
-    unseen = np.where(early, share * (weights[long] - weights[short]) - by_depth[long] + by_depth[short], 0)
-    beyond = np.where(there, p**long * np.where(early, share, 1 / max(long, 1)), 0)
-    adds = seen + unseen + beyond
-    parts = [float(part.sum()) for part in (seen, unseen, beyond)]
-    return steps_of_lists(
-        judged,
-        listed,
-        adds,
-        {"common": np.array([np.count_nonzero(there & (depth <= rank)) for rank in listed.rank.tolist()])},
-        " + ".join(map(shown_number, parts)),
-        sum(parts),
-        [
-            f"the lists have {both.length[0]} and {both.other_length[0]} documents, "
-            f"{int(np.count_nonzero(there))} in common; p = {p:g}",
-            "common: documents that both lists have down to that rank",
-            "summed: down to the end of the longer list as far as seen, where the shorter one has ended, "
-            "and below both as it went on so far",
-        ],
-    )
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 
 def _bound_steps(judged: JudgedRankings, listed: Listing, both: Both, p: float, bound: str) -> Steps:
@@ -58,7 +36,7 @@ def _bound_steps(judged: JudgedRankings, listed: Listing, both: Both, p: float, 
     if bound != "min":
         facts.append("the rest is what documents below the ends of both lists could add")
     value = {"min": least, "residual": rest}.get(bound, least + rest)
-    return steps_of(
+    return make_steps(
         listed,
         {"in reference": np.where(other > 0, other, np.nan), "adds": np.where(other > 0, adds, np.nan)},
         arithmetic=text,
@@ -86,17 +64,9 @@ def _residual(both: Both, p: float) -> Floats:
     return rest
 
 
-def _overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    both = lists_of(judged)
-    longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
-    return steps_of_sets(
-        judged, cutoff, longer, f"{longer} documents in the longer of both lists, down to rank {cutoff}"
-    )
-
-
 def steps_of_sets(judged: JudgedRankings, cutoff: int, size: int, fact: str) -> Steps:
     """A count of common documents, divided by ``size``."""
-    listed = listing(judged, cutoff)
+    listed = list_ranking(judged, cutoff)
     other = judged.rank_in_reference[: listed.rank.size]
     common = (other > 0) & (other <= cutoff)
     text, value = quotient(float(np.count_nonzero(common)), float(size))
@@ -116,7 +86,7 @@ def steps_of_lists(
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
     both = lists_of(judged)
     empty = not both.length[0] and not both.other_length[0]
-    return steps_of(
+    return make_steps(
         listed,
         {"in reference": np.where(other > 0, other, np.nan), **columns, "adds": np.where(other > 0, adds, np.nan)},
         arithmetic="1" if empty else text,
@@ -130,7 +100,6 @@ def steps_of_lists(
     name="RBO",
     needs=("documents", "reference"),
     no_relevant=None,
-    steps=_rank_biased_overlap_steps,
     by_arguments=lambda settings: {"direction": "neither" if settings["bound"] in ("max", "residual") else "higher"},
 )
 def rank_biased_overlap(
@@ -183,7 +152,43 @@ def rank_biased_overlap(
     return np.where(equal, 1.0, np.where(short == 0, 0.0, seen + unseen + beyond))
 
 
-@metric(name="Overlap", needs=("documents", "reference"), no_relevant=None, steps=_overlap_steps)
+@steps_for(rank_biased_overlap)
+def _rank_biased_overlap_steps(judged: JudgedRankings, *, p: float, bound: str) -> Steps:
+    """The part of each common document, from the depth at which both lists have it, and beyond both lists."""
+    both, listed = lists_of(judged), list_ranking(judged)
+    if bound != "extrapolated":
+        return _bound_steps(judged, listed, both, p, bound)
+    short, long = sorted((int(both.length[0]), int(both.other_length[0])))
+    weight = (1 - p) * np.power(p, np.arange(long))
+    weights, by_depth = summed(weight), summed(weight / np.arange(1, long + 1))
+    other = judged.rank_in_reference
+    there = other > 0
+    depth = np.where(there, np.maximum(listed.rank, other), 1)
+    early = there & (depth <= short)
+    share = 1 / max(short, 1)
+    seen = np.where(there, by_depth[long] - by_depth[depth - 1], 0)
+    unseen = np.where(early, share * (weights[long] - weights[short]) - by_depth[long] + by_depth[short], 0)
+    beyond = np.where(there, p**long * np.where(early, share, 1 / max(long, 1)), 0)
+    adds = seen + unseen + beyond
+    parts = [float(part.sum()) for part in (seen, unseen, beyond)]
+    return steps_of_lists(
+        judged,
+        listed,
+        adds,
+        {"common": np.array([np.count_nonzero(there & (depth <= rank)) for rank in listed.rank.tolist()])},
+        " + ".join(map(shown_number, parts)),
+        sum(parts),
+        [
+            f"the lists have {both.length[0]} and {both.other_length[0]} documents, "
+            f"{int(np.count_nonzero(there))} in common; p = {p:g}",
+            "common: documents that both lists have down to that rank",
+            "summed: down to the end of the longer list as far as seen, where the shorter one has ended, "
+            "and below both as it went on so far",
+        ],
+    )
+
+
+@metric(name="Overlap", needs=("documents", "reference"), no_relevant=None)
 def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     """Share of the first documents that the reference has among its first, too.
 
@@ -195,6 +200,15 @@ def overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     both = lists_of(judged)
     longer = np.minimum(np.maximum(both.length, both.other_length), cutoff)
     return np.where(longer == 0, 1.0, ratio(both.common(is_within(both, cutoff)), longer))
+
+
+@steps_for(overlap)
+def _overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
+    both = lists_of(judged)
+    longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
+    return steps_of_sets(
+        judged, cutoff, longer, f"{longer} documents in the longer of both lists, down to rank {cutoff}"
+    )
 
 
 class Both(NamedTuple):

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval import (
+    JudgedRankings,
+    Listing,
+    MetricError,
+    Param,
+    list_ranking,
+    make_steps,
+    metric,
+    ratio,
+    steps_for,
+)
 from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts
 from pytest_ireval_metrics.vocabulary import (
     Denominator,
@@ -24,10 +34,8 @@ from pytest_ireval_metrics.vocabulary import (
     total,
 )
 
-
-def _average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, columns, adds = precisions_at_relevant(judged, settings)
-    return shared_steps(listed, columns, adds, divisor_within(listed, settings), relevance_facts(listed, settings))
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 
 def precisions_at_relevant(
@@ -58,9 +66,7 @@ def divisor_of(judged: JudgedRankings, rel: float, denominator: str, cutoff: int
     return np.minimum(count, cutoff) if denominator == "min" and cutoff is not None else count
 
 
-@relevance_metric(
-    name="AP", steps=_average_precision_steps, spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}}
-)
+@relevance_metric(name="AP", spellings={"MAP": {}, "map_cut_{cutoff}": {}, "average_precision": {}})
 def average_precision(
     judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, denominator: Denominator = "R"
 ) -> Floats:
@@ -73,49 +79,19 @@ def average_precision(
     return ratio(sum_of_precisions(judged, cutoff, rel), divisor_of(judged, rel, denominator, cutoff))
 
 
+@steps_for(average_precision)
+def average_precision_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    """The precision at each relevant document; for the geometric mean, too."""
+    listed, columns, adds = precisions_at_relevant(judged, settings)
+    return shared_steps(listed, columns, adds, divisor_within(listed, settings), relevance_facts(listed, settings))
+
+
 class Peak(NamedTuple):
     """The highest precision from a level of recall on: documents needed, found, and its rank (0: nowhere)."""
 
     needed: int
     found: int
     rank: int
-
-
-def _iprec_steps(judged: JudgedRankings, *, recall: float, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    (peak,) = _peaks(listed, [recall], settings)
-    text, value = quotient(peak.found, peak.rank) if peak.rank else ("0", 0.0)
-    where = f"precision is highest at rank {peak.rank}" if peak.rank else "that is never reached"
-    needs = f"recall {recall:g} needs {peak.needed} relevant documents; {where}"
-    return steps_of(
-        listed,
-        found_columns(listed, settings["rel"]),
-        arithmetic=text,
-        value=value,
-        facts=[*relevance_facts(listed, settings), needs],
-        shares=_shares(listed, [peak], settings),
-    )
-
-
-def _iprec_average_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    peaks = _peaks(listed, _LEVELS, settings)
-    curve = np.array([peak.found / peak.rank if peak.rank else 0.0 for peak in peaks])
-    levels = {
-        "recall": np.array(_LEVELS),
-        "needed": np.array([peak.needed for peak in peaks]),
-        "rank": np.array([peak.rank or np.nan for peak in peaks]),
-        "precision": curve,
-    }
-    return steps_of(
-        listed,
-        found_columns(listed, settings["rel"]),
-        arithmetic=f"({total(curve)}) / {len(_LEVELS)}",
-        value=float(curve.mean()),
-        facts=relevance_facts(listed, settings),
-        shares=_shares(listed, peaks, settings),
-        beside=("highest precision from each level of recall on", levels),
-    )
 
 
 def _peaks(listed: Listing, levels: Sequence[float], settings: Mapping[str, Any]) -> list[Peak]:
@@ -160,11 +136,7 @@ def _rounded_up(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @relevance_metric(
-    name="IPrec",
-    at="recall",
-    spellings={"iprec_at_recall_{recall}": {}},
-    steps=_iprec_steps,
-    dialects={"ir_measures": _rounded_up},
+    name="IPrec", at="recall", spellings={"iprec_at_recall_{recall}": {}}, dialects={"ir_measures": _rounded_up}
 )
 def iprec(
     judged: JudgedRankings,
@@ -182,7 +154,24 @@ def iprec(
     return _interpolated_precision(judged, recall, rel, rounding)
 
 
-@relevance_metric(name="IPrecAvg", spellings={"11pt_avg": {}}, steps=_iprec_average_steps)
+@steps_for(iprec)
+def _iprec_steps(judged: JudgedRankings, *, recall: float, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    (peak,) = _peaks(listed, [recall], settings)
+    text, value = quotient(peak.found, peak.rank) if peak.rank else ("0", 0.0)
+    where = f"precision is highest at rank {peak.rank}" if peak.rank else "that is never reached"
+    needs = f"recall {recall:g} needs {peak.needed} relevant documents; {where}"
+    return make_steps(
+        listed,
+        found_columns(listed, settings["rel"]),
+        arithmetic=text,
+        value=value,
+        facts=[*relevance_facts(listed, settings), needs],
+        shares=_shares(listed, [peak], settings),
+    )
+
+
+@relevance_metric(name="IPrecAvg", spellings={"11pt_avg": {}})
 def iprec_average(judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = "nearest") -> Floats:
     """Interpolated precision averaged over recall 0, 0.1, …, 1: the area under the eleven-point curve.
 
@@ -193,6 +182,29 @@ def iprec_average(judged: JudgedRankings, *, rel: Rel = 1, rounding: Rounding = 
     curve = [_interpolated_precision(judged, level, rel, rounding) for level in _LEVELS]
     average: Floats = np.array(curve).mean(axis=0)
     return average
+
+
+@steps_for(iprec_average)
+def _iprec_average_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    peaks = _peaks(listed, _LEVELS, settings)
+    curve = np.array([peak.found / peak.rank if peak.rank else 0.0 for peak in peaks])
+    levels = {
+        "recall": np.array(_LEVELS),
+        "needed": np.array([peak.needed for peak in peaks]),
+        "rank": np.array([peak.rank or np.nan for peak in peaks]),
+        "precision": curve,
+    }
+    return make_steps(
+        listed,
+        found_columns(listed, settings["rel"]),
+        arithmetic=f"({total(curve)}) / {len(_LEVELS)}",
+        value=float(curve.mean()),
+        facts=relevance_facts(listed, settings),
+        shares=_shares(listed, peaks, settings),
+        second_title="highest precision from each level of recall on",
+        second_table=levels,
+    )
 
 
 _LEVELS = tuple(i / 10 for i in range(11))
@@ -207,23 +219,6 @@ def _needed_documents(wanted: NDArray[np.floating[Any]], rounding: str) -> Float
         return rounded
     below: Floats = np.floor(wanted)
     return below + (wanted - below >= 0.5)
-
-
-def _bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min") -> Steps:
-    listed = listing(judged)
-    relevant = listed.relevant(rel)
-    count = listed.relevant_count(rel)
-    others = int(np.count_nonzero(is_not_relevant(listed.ideal, rel)))
-    above = np.cumsum(listed.judged & is_not_relevant(listed.grade, rel))
-    against = count if denominator == "R" else min(count, others)
-    adds = np.where(relevant, 1 - np.minimum(above, count) / against if against else 1.0, 0.0)
-    divides = "R" if denominator == "R" else "min(R, N)"
-    columns = {"N above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
-    facts = [
-        f"R = {count} documents are relevant (grade {rel:g} or more), N = {others} judged not relevant",
-        f"adds = 1 - min(N above, R) / {divides} where a document is relevant",
-    ]
-    return shared_steps(listed, columns, adds, count, facts)
 
 
 def is_not_relevant(grade: Floats, rel: float) -> NDArray[np.bool_]:
@@ -244,7 +239,7 @@ def _preferences_kept(judged: JudgedRankings, rel: float, denominator: str) -> F
     return ratio(judged.sum(1.0 - share, judged.relevant(rel)), count)
 
 
-@metric(name="Bpref", binary=True, steps=_bpref_steps)
+@metric(name="Bpref", binary=True)
 def bpref(
     judged: JudgedRankings,
     *,
@@ -260,3 +255,22 @@ def bpref(
     Example: Bpref of 1 0 1 0 0 1 | 1 = (1 + (1 - 1/3) + (1 - 3/3)) / 4 = 0.4167
     """
     return _preferences_kept(judged, rel, denominator)
+
+
+@steps_for(bpref)
+def bpref_steps(judged: JudgedRankings, *, rel: float, denominator: str = "min") -> Steps:
+    """What each relevant document loses by others above it; for the geometric mean, too."""
+    listed = list_ranking(judged)
+    relevant = listed.relevant(rel)
+    count = listed.relevant_count(rel)
+    others = int(np.count_nonzero(is_not_relevant(listed.ideal, rel)))
+    above = np.cumsum(listed.judged & is_not_relevant(listed.grade, rel))
+    against = count if denominator == "R" else min(count, others)
+    adds = np.where(relevant, 1 - np.minimum(above, count) / against if against else 1.0, 0.0)
+    divides = "R" if denominator == "R" else "min(R, N)"
+    columns = {"N above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
+    facts = [
+        f"R = {count} documents are relevant (grade {rel:g} or more), N = {others} judged not relevant",
+        f"adds = 1 - min(N above, R) / {divides} where a document is relevant",
+    ]
+    return shared_steps(listed, columns, adds, count, facts)

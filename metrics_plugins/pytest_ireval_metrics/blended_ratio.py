@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Param, Steps, ratio
+from pytest_ireval import JudgedRankings, Listing, Param, ratio, steps_for
 from pytest_ireval_metrics.average_precision import divisor_of, divisor_within
 from pytest_ireval_metrics.cumulated_gain import BestGains, best_order, gains_in
 from pytest_ireval_metrics.sets_and_ranks import relevance_facts
@@ -30,6 +30,9 @@ from pytest_ireval_metrics.vocabulary import (
     shown_number,
     summed,
 )
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 RatioBeta = Annotated[float, Param("how much grades count: with 0 only the number of documents does", low=0)]
 
@@ -113,23 +116,7 @@ def ratio_facts(listed: Listing, settings: Mapping[str, Any], *more: str) -> lis
     return [*relevance_facts(listed, settings), f"ratio = (beta cg + found) / (beta cg* + rank), beta = {beta}", *more]
 
 
-def _q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = blend_with_ideal(judged, settings)
-    among, facts = divisor_within(blend.listed, settings), ratio_facts(blend.listed, settings)
-    return shared_steps(blend.listed, blend.columns(blend.ratio), blend.ratio, among, facts)
-
-
-def _r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    rel, beta = settings["rel"], settings["beta"]
-    count = judged.relevant_count(rel)
-    blend = blend_with_ideal(judged, settings, int(count[0]))
-    best = best_so_far(best_of_relevant(judged, rel, settings["gains"]), np.zeros(1, np.int64), count)
-    below, adds = float(beta * best[0] + count[0]), beta * blend.gain + blend.relevant
-    facts = ratio_facts(blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)")
-    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, below, facts, terms=False)
-
-
-@ratio_metric(name="Q", steps=_q_steps, spellings={"Q_measure": {}})
+@ratio_metric(name="Q", spellings={"Q_measure": {}})
 def q_measure(
     judged: JudgedRankings,
     *,
@@ -149,7 +136,14 @@ def q_measure(
     return ratio(judged.sum(blended, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
 
 
-@ratio_metric(name="RMeasure", steps=_r_measure_steps, spellings={"R_measure": {}})
+@steps_for(q_measure)
+def _q_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = blend_with_ideal(judged, settings)
+    among, facts = divisor_within(blend.listed, settings), ratio_facts(blend.listed, settings)
+    return shared_steps(blend.listed, blend.columns(blend.ratio), blend.ratio, among, facts)
+
+
+@ratio_metric(name="RMeasure", spellings={"R_measure": {}})
 def r_measure(judged: JudgedRankings, *, beta: RatioBeta = 1, rel: Rel = 1, gains: Gains = None) -> Floats:
     """The blended ratio at rank R: Rprec that looks at grades.
 
@@ -162,3 +156,14 @@ def r_measure(judged: JudgedRankings, *, beta: RatioBeta = 1, rel: Rel = 1, gain
     gain = judged.sum(gain_of(judged.hits.grade, "linear", gains), counts)
     best = best_so_far(best_of_relevant(judged, rel, gains), query, count)
     return ratio(beta * gain + judged.sum(counts), beta * best + count)
+
+
+@steps_for(r_measure)
+def _r_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    rel, beta = settings["rel"], settings["beta"]
+    count = judged.relevant_count(rel)
+    blend = blend_with_ideal(judged, settings, int(count[0]))
+    best = best_so_far(best_of_relevant(judged, rel, settings["gains"]), np.zeros(1, np.int64), count)
+    below, adds = float(beta * best[0] + count[0]), beta * blend.gain + blend.relevant
+    facts = ratio_facts(blend.listed, settings, f"ranks 1 to R = {count[0]} count: (beta cg + found) / (beta cg* + R)")
+    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, below, facts, terms=False)

@@ -3,59 +3,32 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, Listing, MetricError, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval import (
+    JudgedRankings,
+    Listing,
+    MetricError,
+    Param,
+    list_ranking,
+    make_steps,
+    metric,
+    ratio,
+    steps_for,
+)
 from pytest_ireval_metrics.sets_and_ranks import found_columns, relevance_facts, relevant_within
 from pytest_ireval_metrics.vocabulary import AnyRel, Cutoff, Depth, Floats, Rel, shared_steps, shown_number
 
-
-def _number_of_queries_steps(judged: JudgedRankings) -> Steps:
-    return steps_of(listing(judged), {}, arithmetic="1", value=1.0)
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 
 def _counting(listed: Listing, counts: Floats, facts: list[str]) -> Steps:
     whole = float(counts.sum())
     so_far = {"so far": np.cumsum(counts)}
-    return steps_of(listed, so_far, arithmetic=shown_number(whole), value=whole, facts=facts, shares=counts)
-
-
-def _number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Steps:
-    listed = listing(judged)
-    if rel is None:
-        return _counting(listed, np.ones(listed.rank.size), [f"n = {listed.retrieved} documents are retrieved"])
-    return _number_found_steps(judged, rel=rel)
-
-
-def _number_found_steps(judged: JudgedRankings, *, rel: float, cutoff: int | None = None) -> Steps:
-    listed = listing(judged, cutoff)
-    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
-    return _counting(listed, listed.relevant(rel).astype(np.float64), facts)
-
-
-def _number_refused_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    listed = listing(judged)
-    refused = listed.judged & (listed.grade >= 0) & (listed.grade < rel)
-    return _counting(listed, refused.astype(np.float64), [f"grades from 0 on and below {rel:g} count"])
-
-
-def _number_relevant_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    listed = listing(judged)
-    count = listed.relevant_count(rel)
-    facts = relevance_facts(listed, {"rel": rel})
-    return steps_of(listed, found_columns(listed, rel), arithmetic=shown_number(count), value=count, facts=facts)
-
-
-def _judged_steps(judged: JudgedRankings, *, cutoff: int | None) -> Steps:
-    listed = listing(judged, cutoff)
-    return _share(listed, listed.judged.astype(np.float64), listed.rank.size, "min(k, n)")
-
-
-def _unjudged_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    listed = listing(judged, cutoff)
-    return _share(listed, (~listed.judged).astype(np.float64), cutoff, "k")
+    return make_steps(listed, so_far, arithmetic=shown_number(whole), value=whole, facts=facts, shares=counts)
 
 
 def _share(listed: Listing, counts: Floats, among: int, what: str) -> Steps:
@@ -68,7 +41,6 @@ _number_metric = partial(metric, range=(0, np.inf), aggregate="sum", direction="
 
 @metric(
     name="NumQ",
-    steps=_number_of_queries_steps,
     aggregate="sum",
     direction="neither",
     no_relevant=None,
@@ -85,7 +57,12 @@ def queries(judged: JudgedRankings) -> Floats:
     return np.ones(judged.count)
 
 
-@_number_metric(name="NumRet", steps=_number_retrieved_steps, no_relevant=None, spellings={"num_ret": {}})
+@steps_for(queries)
+def _number_of_queries_steps(judged: JudgedRankings) -> Steps:
+    return make_steps(list_ranking(judged), {}, arithmetic="1", value=1.0)
+
+
+@_number_metric(name="NumRet", no_relevant=None, spellings={"num_ret": {}})
 def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
     """Number of retrieved documents; with rel, of those of that grade or above.
 
@@ -96,7 +73,15 @@ def retrieved(judged: JudgedRankings, *, rel: AnyRel = None) -> Floats:
     return judged.retrieved.astype(np.float64) if rel is None else relevant_within(judged, None, rel)
 
 
-@_number_metric(name="NumRel", steps=_number_relevant_steps, spellings={"num_rel": {}})
+@steps_for(retrieved)
+def _number_retrieved_steps(judged: JudgedRankings, *, rel: float | None) -> Steps:
+    listed = list_ranking(judged)
+    if rel is None:
+        return _counting(listed, np.ones(listed.rank.size), [f"n = {listed.retrieved} documents are retrieved"])
+    return _number_found_steps(judged, rel=rel)
+
+
+@_number_metric(name="NumRel", spellings={"num_rel": {}})
 def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Number of relevant documents, retrieved or not.
 
@@ -107,15 +92,15 @@ def relevant(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.relevant_count(rel).astype(np.float64)
 
 
-@metric(
-    name="NumRelRet",
-    steps=_number_found_steps,
-    range=(0, np.inf),
-    aggregate="sum",
-    spellings={"num_rel_ret": {}},
-    additive=True,
-    binary=True,
-)
+@steps_for(relevant)
+def _number_relevant_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+    listed = list_ranking(judged)
+    count = listed.relevant_count(rel)
+    facts = relevance_facts(listed, {"rel": rel})
+    return make_steps(listed, found_columns(listed, rel), arithmetic=shown_number(count), value=count, facts=facts)
+
+
+@metric(name="NumRelRet", range=(0, np.inf), aggregate="sum", spellings={"num_rel_ret": {}}, additive=True, binary=True)
 def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """Number of relevant documents that were retrieved (within the cutoff).
 
@@ -126,9 +111,14 @@ def relevant_retrieved(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel
     return relevant_within(judged, cutoff, rel)
 
 
-@_number_metric(
-    name="NumNonRelRet", steps=_number_refused_steps, no_relevant=None, spellings={"num_nonrel_judged_ret": {}}
-)
+@steps_for(relevant_retrieved)
+def _number_found_steps(judged: JudgedRankings, *, rel: float, cutoff: int | None = None) -> Steps:
+    listed = list_ranking(judged, cutoff)
+    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
+    return _counting(listed, listed.relevant(rel).astype(np.float64), facts)
+
+
+@_number_metric(name="NumNonRelRet", no_relevant=None, spellings={"num_nonrel_judged_ret": {}})
 def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Number of retrieved documents that are judged not relevant; grades below 0 do not count.
 
@@ -140,7 +130,14 @@ def not_relevant_retrieved(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return judged.sum((grade >= 0) & (grade < rel))
 
 
-@metric(name="Judged", steps=_judged_steps, no_relevant=None)
+@steps_for(not_relevant_retrieved)
+def _number_refused_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+    listed = list_ranking(judged)
+    refused = listed.judged & (listed.grade >= 0) & (listed.grade < rel)
+    return _counting(listed, refused.astype(np.float64), [f"grades from 0 on and below {rel:g} count"])
+
+
+@metric(name="Judged", no_relevant=None)
 def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
     """Share of the first documents that are judged, relevant or not.
 
@@ -154,14 +151,13 @@ def judged_share(judged: JudgedRankings, *, cutoff: Depth = None) -> Floats:
     return ratio(judged.sum(hits.rank <= cutoff), np.minimum(judged.retrieved, cutoff))
 
 
-@metric(
-    name="Unjudged",
-    steps=_unjudged_steps,
-    direction="lower",
-    no_relevant=None,
-    empty=0.0,
-    spellings={"unj_{cutoff}": {}},
-)
+@steps_for(judged_share)
+def _judged_steps(judged: JudgedRankings, *, cutoff: int | None) -> Steps:
+    listed = list_ranking(judged, cutoff)
+    return _share(listed, listed.judged.astype(np.float64), listed.rank.size, "min(k, n)")
+
+
+@metric(name="Unjudged", direction="lower", no_relevant=None, empty=0.0, spellings={"unj_{cutoff}": {}})
 def unjudged_share(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     """Share of the first k places that hold a document without a judgment: places about which nothing is known.
 
@@ -173,32 +169,16 @@ def unjudged_share(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     return (shown - judged.sum(judged.hits.rank <= cutoff)) / cutoff
 
 
-def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: float, rest: float, rel: float) -> Steps:
-    listed = listing(judged)
-    relevant, count = listed.relevant(rel), listed.relevant_count(rel)
-    found = int(relevant.sum())
-    cells = [(hit, found), (noise, listed.retrieved - found), (miss, count - found)]
-    if rest:
-        cells.append((rest, (judged.collection or 0) - listed.retrieved - count + found))
-    worth = np.where(relevant, hit, noise)
-    return steps_of(
-        listed,
-        {"worth": worth, "sum": np.cumsum(worth)},
-        arithmetic=" + ".join(f"{weight:g} * {shown_number(size)}" for weight, size in cells),
-        value=sum(weight * size for weight, size in cells),
-        facts=[
-            *relevance_facts(listed, {"rel": rel}),
-            "worth times number: relevant retrieved, others retrieved, relevant missed" + (", the rest" * bool(rest)),
-        ],
-        shares=None if miss or rest else worth,
-    )
+@steps_for(unjudged_share)
+def _unjudged_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
+    listed = list_ranking(judged, cutoff)
+    return _share(listed, (~listed.judged).astype(np.float64), cutoff, "k")
 
 
 @metric(
     name="Utility",
     binary=True,
     not_promised={"perfect_is_best": "where noise is worth something, the longest list is best"},
-    steps=_utility_steps,
     range=(-np.inf, np.inf),
     no_relevant=None,
     spellings={"utility_{hit},{noise},{miss},{rest}": {}},
@@ -231,3 +211,25 @@ def utility(
             "the number of documents there are to find"
         )
     return worth + rest * (judged.collection - retrieved - relevant + found)
+
+
+@steps_for(utility)
+def _utility_steps(judged: JudgedRankings, *, hit: float, noise: float, miss: float, rest: float, rel: float) -> Steps:
+    listed = list_ranking(judged)
+    relevant, count = listed.relevant(rel), listed.relevant_count(rel)
+    found = int(relevant.sum())
+    cells = [(hit, found), (noise, listed.retrieved - found), (miss, count - found)]
+    if rest:
+        cells.append((rest, (judged.collection or 0) - listed.retrieved - count + found))
+    worth = np.where(relevant, hit, noise)
+    return make_steps(
+        listed,
+        {"worth": worth, "sum": np.cumsum(worth)},
+        arithmetic=" + ".join(f"{weight:g} * {shown_number(size)}" for weight, size in cells),
+        value=sum(weight * size for weight, size in cells),
+        facts=[
+            *relevance_facts(listed, {"rel": rel}),
+            "worth times number: relevant retrieved, others retrieved, relevant missed" + (", the rest" * bool(rest)),
+        ],
+        shares=None if miss or rest else worth,
+    )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Param, Steps, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, Listing, Param, make_steps, metric, ratio, steps_for
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
     Depth,
@@ -27,43 +27,10 @@ from pytest_ireval_metrics.vocabulary import (
     total,
 )
 
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
+
 Columns = dict[str, NDArray[Any]]
-
-
-def _cumulated_gain_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    gain = gains_in(listed, settings)
-    return shared_steps(listed, {"gain": gain, "sum": np.cumsum(gain)}, gain, None, gain_facts(listed, settings))
-
-
-def _dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    columns = _discounted(listed.rank, gains_in(listed, settings), settings)
-    return shared_steps(listed, columns, columns["discounted"], None, gain_facts(listed, settings))
-
-
-def _ideal_dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    ideal = _best_order(judged, listed, {"ideal": "judged", **settings})
-    adds = ideal["discounted"]
-    return steps_of(
-        listed,
-        {"gain": gains_in(listed, settings)},
-        arithmetic=total(adds),
-        value=adds.sum(),
-        facts=gain_facts(listed, settings),
-        beside=("the best order of all judged documents", ideal),
-    )
-
-
-def _ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    columns = _discounted(listed.rank, gains_in(listed, settings), settings)
-    ideal = _best_order(judged, listed, settings)
-    best, facts = float(ideal["discounted"].sum()), gain_facts(listed, settings)
-    what = "all judged documents" if settings["ideal"] == "judged" else "the judged documents that were retrieved"
-    beside = (f"the best order of {what}", ideal)
-    return shared_steps(listed, columns, columns["discounted"], best, facts, terms=False, beside=beside)
 
 
 def gains_in(listed: Listing, settings: Mapping[str, Any]) -> Floats:
@@ -155,7 +122,7 @@ def _dcg_range(settings: Mapping[str, Any]) -> tuple[float, float]:
     return gain_range(settings, np.inf)
 
 
-@condensable_metric(name="CG", steps=_cumulated_gain_steps, range=_dcg_range, no_relevant=None, additive=True)
+@condensable_metric(name="CG", range=_dcg_range, no_relevant=None, additive=True)
 def cumulated_gain(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear", gains: Gains = None) -> Floats:
     """Sum of the gains of the first documents, whatever their order.
 
@@ -166,9 +133,15 @@ def cumulated_gain(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "line
     return judged.sum(gain_of(judged.hits.grade, gain, gains), judged.hits.rank <= cutoff)
 
 
+@steps_for(cumulated_gain)
+def _cumulated_gain_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    gain = gains_in(listed, settings)
+    return shared_steps(listed, {"gain": gain, "sum": np.cumsum(gain)}, gain, None, gain_facts(listed, settings))
+
+
 @condensable_metric(
     name="DCG",
-    steps=_dcg_steps,
     range=_dcg_range,
     no_relevant=None,
     additive=True,
@@ -194,9 +167,15 @@ def dcg(
     return discounted(hits.query, hits.rank, gain_at, judged.count, cutoff, discount, log_base)
 
 
+@steps_for(dcg)
+def _dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    columns = _discounted(listed.rank, gains_in(listed, settings), settings)
+    return shared_steps(listed, columns, columns["discounted"], None, gain_facts(listed, settings))
+
+
 @metric(
     name="IDCG",
-    steps=_ideal_dcg_steps,
     range=_dcg_range,
     direction="neither",
     no_relevant=None,
@@ -221,9 +200,24 @@ def ideal_dcg(
     return discounted(*best[:3], judged.count, cutoff, discount, log_base)
 
 
+@steps_for(ideal_dcg)
+def _ideal_dcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    ideal = _best_order(judged, listed, {"ideal": "judged", **settings})
+    adds = ideal["discounted"]
+    return make_steps(
+        listed,
+        {"gain": gains_in(listed, settings)},
+        arithmetic=total(adds),
+        value=adds.sum(),
+        facts=gain_facts(listed, settings),
+        second_title="the best order of all judged documents",
+        second_table=ideal,
+    )
+
+
 @condensable_metric(
     name="nDCG",
-    steps=_ndcg_steps,
     range=gain_range,
     no_relevant=None,
     additive=lambda settings: bool(settings["ideal"] == "judged"),  # else each side has its own ideal
@@ -257,3 +251,22 @@ def ndcg(
     retrieved = ideal == "retrieved"
     best = best_order(hits.query, gain_at, judged.count) if retrieved else best_of_judged(judged, gain, gains)
     return ratio(reached, discounted(*best[:3], judged.count, cutoff, discount, log_base))
+
+
+@steps_for(ndcg)
+def _ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    columns = _discounted(listed.rank, gains_in(listed, settings), settings)
+    ideal = _best_order(judged, listed, settings)
+    best, facts = float(ideal["discounted"].sum()), gain_facts(listed, settings)
+    what = "all judged documents" if settings["ideal"] == "judged" else "the judged documents that were retrieved"
+    return shared_steps(
+        listed,
+        columns,
+        columns["discounted"],
+        best,
+        facts,
+        terms=False,
+        second_title=f"the best order of {what}",
+        second_table=ideal,
+    )

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, Metric, MetricError, Param, Steps, listing, metric, steps_of
+from pytest_ireval import JudgedRankings, Metric, MetricError, Param, list_ranking, make_steps, metric, steps_for
 from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, number_of_field, shown_number
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 timed_metric = partial(metric, needs=("timings",), judged=False, no_relevant=None)
 
@@ -25,25 +28,13 @@ def _milliseconds(judged: JudgedRankings) -> Floats:
     return judged.timings * 1000
 
 
-def _latency_steps(judged: JudgedRankings, **_: Any) -> Steps:
-    time = float(_milliseconds(judged)[0])
-    fact = "seconds that the query took, in milliseconds; documents play no part"
-    return steps_of(listing(judged), {}, arithmetic=f"{time / 1000:.6g} * 1000", value=time, facts=[fact])
-
-
 def _aggregate(settings: Mapping[str, Any]) -> dict[str, str]:
     percentile = settings["p"]
     return {"aggregate": "mean" if percentile is None else f"p{percentile:g}"}
 
 
 @timed_metric(
-    name="Latency",
-    direction="lower",
-    range=(0, np.inf),
-    milliseconds=True,
-    ratio=True,
-    steps=_latency_steps,
-    by_arguments=_aggregate,
+    name="Latency", direction="lower", range=(0, np.inf), milliseconds=True, ratio=True, by_arguments=_aggregate
 )
 def latency(
     judged: JudgedRankings,
@@ -67,15 +58,14 @@ def latency(
     return _milliseconds(judged)
 
 
-def _instant_steps(judged: JudgedRankings, *, below: float) -> Steps:
-    time, there = float(_milliseconds(judged)[0]), bool(judged.present[0])
-    value = float(there and time < below)
-    spent = f"{shown_number(time)} milliseconds" if there else "no answer"
-    fact = f"{spent}; less than {below:g} milliseconds count as 1, others as 0"
-    return steps_of(listing(judged), {}, arithmetic=shown_number(value), value=value, facts=[fact])
+@steps_for(latency)
+def _latency_steps(judged: JudgedRankings, **_: Any) -> Steps:
+    time = float(_milliseconds(judged)[0])
+    fact = "seconds that the query took, in milliseconds; documents play no part"
+    return make_steps(list_ranking(judged), {}, arithmetic=f"{time / 1000:.6g} * 1000", value=time, facts=[fact])
 
 
-@timed_metric(name="Instant", steps=_instant_steps)
+@timed_metric(name="Instant")
 def instant(
     judged: JudgedRankings,
     *,
@@ -88,6 +78,15 @@ def instant(
     Example: Instant of 1 1 in 0.2 seconds = (200 < 150) = 0
     """
     return (judged.present & (_milliseconds(judged) < below)).astype(np.float64)
+
+
+@steps_for(instant)
+def _instant_steps(judged: JudgedRankings, *, below: float) -> Steps:
+    time, there = float(_milliseconds(judged)[0]), bool(judged.present[0])
+    value = float(there and time < below)
+    spent = f"{shown_number(time)} milliseconds" if there else "no answer"
+    fact = f"{spent}; less than {below:g} milliseconds count as 1, others as 0"
+    return make_steps(list_ranking(judged), {}, arithmetic=shown_number(value), value=value, facts=[fact])
 
 
 @timed_metric(name="Throughput", unit="run", range=(0, np.inf))
@@ -253,12 +252,12 @@ def _notes(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Iterato
 
 
 def _steps(judged: JudgedRankings, *, reads: _Reads, **settings: Any) -> Steps:
-    parts, listed = reads(judged, settings), listing(judged, settings["cutoff"])
+    parts, listed = reads(judged, settings), list_ranking(judged, settings["cutoff"])
     there = ~np.isnan(parts.number)
     weight = float(parts.weight[there].sum())
     adds = parts.weight * parts.number
     value = float(adds[there].sum()) / weight if weight else math.nan
-    return steps_of(
+    return make_steps(
         listed,
         {"value": parts.number, "weight": np.where(there, parts.weight, np.nan), "adds": adds},
         arithmetic=f"{shown_number(float(adds[there].sum()))} / {shown_number(weight)}" if weight else WITHOUT,
@@ -282,11 +281,12 @@ def _of_fields(name: str, reads: _Reads, **about: Any) -> Callable[[Callable[...
             undefined=WITHOUT,
             uses=lambda settings: (settings["field"],),
             notes=partial(_notes, reads=reads),
-            steps=partial(_steps, reads=reads),
             no_relevant=None,
             **about,
         )(described)
-        return replace(own, batch=batch)
+        made = replace(own, batch=batch)
+        steps_for(made)(partial(_steps, reads=reads))
+        return made
 
     return make
 
@@ -302,15 +302,8 @@ def _chosen_age(settings: Settings) -> Mapping[str, Any]:
 _ANY = {"range": (-np.inf, np.inf)}
 
 
-def _empty_steps(judged: JudgedRankings, *, fewer: int) -> Steps:
-    listed, value = listing(judged), float(judged.retrieved[0] < fewer)
-    facts = [f"{listed.retrieved} documents are retrieved; fewer than {fewer} count as 1"]
-    return steps_of(listed, {}, arithmetic=shown_number(value), value=value, facts=facts)
-
-
 @metric(
     name="Empty",
-    steps=_empty_steps,
     judged=False,
     direction="lower",
     no_relevant=None,
@@ -326,6 +319,13 @@ def empty(
     Example: Empty(fewer=3) of 1 0 = 1
     """
     return (judged.retrieved < fewer).astype(np.float64)
+
+
+@steps_for(empty)
+def _empty_steps(judged: JudgedRankings, *, fewer: int) -> Steps:
+    listed, value = list_ranking(judged), float(judged.retrieved[0] < fewer)
+    facts = [f"{listed.retrieved} documents are retrieved; fewer than {fewer} count as 1"]
+    return make_steps(listed, {}, arithmetic=shown_number(value), value=value, facts=facts)
 
 
 @_of_fields("Share", _matches, direction="neither", by_arguments=_chosen, spellings={"Exposure": {"discount": "log2"}})

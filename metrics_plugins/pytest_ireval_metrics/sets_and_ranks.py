@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Param, Steps, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, Listing, Param, make_steps, metric, ratio, steps_for
 from pytest_ireval_metrics.vocabulary import (
     Beta,
     Cutoff,
@@ -25,6 +25,9 @@ from pytest_ireval_metrics.vocabulary import (
     shared_steps,
     shown_number,
 )
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 Closing = tuple[str, float]
 
@@ -72,7 +75,7 @@ def steps_of_counts(closing: Callable[[Counts], Closing]) -> Callable[..., Steps
         columns = found_columns(listed, settings["rel"])
         shares = relevant * (value / found if found else 0.0)
         facts = relevance_facts(listed, settings)
-        return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
+        return make_steps(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
 
     return steps
 
@@ -111,21 +114,11 @@ def _first_steps(closing: Callable[[int], Closing], judged: JudgedRankings, **se
     where = f"the first relevant document is at rank {rank}" if rank else "no relevant document is there"
     facts = [*relevance_facts(listed, settings), where]
     found = {"found": np.cumsum(relevant)}
-    return steps_of(listed, found, arithmetic=text, value=value, facts=facts, shares=first * value)
+    return make_steps(listed, found, arithmetic=text, value=value, facts=facts, shares=first * value)
 
 
 _success_steps = partial(_first_steps, lambda rank: ("1" if rank else "0", float(rank > 0)))
 _reciprocal_rank_steps = partial(_first_steps, lambda rank: quotient(1, rank) if rank else ("0", 0.0))
-
-
-def _r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: Any) -> Steps:
-    count = listed_as(judged, settings).relevant_count(settings["rel"])
-    rank = count if multiple == 1 else int(multiple * count + 0.9)
-    listed = listed_as(judged, settings, cutoff=rank)
-    relevant = listed.relevant(settings["rel"]).astype(np.float64)
-    which = "R" if multiple == 1 else f"the whole part of {multiple:g} R + 0.9"
-    facts = [*relevance_facts(listed, settings), f"ranks 1 to {rank} count, which is {which}"]
-    return shared_steps(listed, found_columns(listed, settings["rel"]), relevant, rank, facts, terms=False)
 
 
 def relevant_within(judged: JudgedRankings, cutoff: int | None, rel: float) -> Floats:
@@ -139,7 +132,6 @@ def _harmonic(precision: Floats, recall: Floats, beta: float) -> Floats:
 
 @relevance_metric(
     name="P",
-    steps=_precision_steps,
     spellings={"Precision": {}, "P_{cutoff}": {}, "precision_{cutoff}": {}},
     reference="trec_eval P",
     additive=True,
@@ -154,7 +146,10 @@ def precision(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats
     return relevant_within(judged, cutoff, rel) / cutoff
 
 
-@relevance_metric(name="R", steps=_recall_steps, spellings={"Recall": {}, "recall_{cutoff}": {}}, additive=True)
+steps_for(precision)(_precision_steps)
+
+
+@relevance_metric(name="R", spellings={"Recall": {}, "recall_{cutoff}": {}}, additive=True)
 def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that are among the first.
 
@@ -165,7 +160,10 @@ def recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, cutoff, rel), judged.relevant_count(rel))
 
 
-@relevance_metric(name="F", steps=_f_steps, spellings={"F1": {"beta": 1}}, additive=True)
+steps_for(recall)(_recall_steps)
+
+
+@relevance_metric(name="F", spellings={"F1": {"beta": 1}}, additive=True)
 def f_at_cutoff(judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: Rel = 1) -> Floats:
     """Harmonic mean of precision and recall of the first documents.
 
@@ -177,10 +175,11 @@ def f_at_cutoff(judged: JudgedRankings, *, cutoff: Cutoff, beta: Beta = 1, rel: 
     return _harmonic(found / cutoff, ratio(found, judged.relevant_count(rel)), beta)
 
 
+steps_for(f_at_cutoff)(_f_steps)
+
+
 @relevance_metric(
-    name="SetP",
-    steps=_set_precision_steps,
-    spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}},
+    name="SetP", spellings={"set_P": {}, "SetRelP": {"relative": True}, "set_relative_P": {"relative": True}}
 )
 def set_precision(judged: JudgedRankings, *, rel: Rel = 1, relative: Relative = False) -> Floats:
     """Share of all retrieved documents that are relevant.
@@ -195,7 +194,10 @@ def set_precision(judged: JudgedRankings, *, rel: Rel = 1, relative: Relative = 
     return ratio(relevant_within(judged, None, rel), divisor)
 
 
-@metric(name="SetR", steps=_recall_steps, spellings={"set_recall": {}}, additive=True, binary=True)
+steps_for(set_precision)(_set_precision_steps)
+
+
+@metric(name="SetR", spellings={"set_recall": {}}, additive=True, binary=True)
 def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that were retrieved at all.
 
@@ -206,16 +208,16 @@ def set_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(relevant_within(judged, None, rel), judged.relevant_count(rel))
 
 
+steps_for(set_recall)(_recall_steps)
+
+
 def _as_trec_eval_takes_beta(given: Mapping[str, Any]) -> dict[str, Any]:
     """The beta of ir_measures, which trec_eval takes for the square of beta."""
     return {**given, "beta": math.sqrt(given.get("beta", 1))}
 
 
 @relevance_metric(
-    name="SetF",
-    steps=_f_steps,
-    spellings={"set_F": {}, "set_F_{beta^2}": {}},
-    dialects={"ir_measures": _as_trec_eval_takes_beta},
+    name="SetF", spellings={"set_F": {}, "set_F_{beta^2}": {}}, dialects={"ir_measures": _as_trec_eval_takes_beta}
 )
 def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1) -> Floats:
     """Harmonic mean of precision and recall of all retrieved documents.
@@ -228,9 +230,10 @@ def set_f(judged: JudgedRankings, *, beta: Beta = 1, rel: Rel = 1) -> Floats:
     return _harmonic(ratio(found, judged.retrieved), ratio(found, judged.relevant_count(rel)), beta)
 
 
-@relevance_metric(
-    name="Success", steps=_success_steps, spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}}
-)
+steps_for(set_f)(_f_steps)
+
+
+@relevance_metric(name="Success", spellings={"success_{cutoff}": {}, "hit": {}, "hit_rate": {}, "HitRate": {}})
 def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """1 if a relevant document is among the first, else 0.
 
@@ -241,7 +244,10 @@ def success(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     return (relevant_within(judged, cutoff, rel) > 0).astype(np.float64)
 
 
-@relevance_metric(name="RR", steps=_reciprocal_rank_steps, spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}})
+steps_for(success)(_success_steps)
+
+
+@relevance_metric(name="RR", spellings={"MRR": {}, "recip_rank": {}, "RR_{cutoff}": {}})
 def reciprocal_rank(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """One divided by the rank of the first relevant document.
 
@@ -253,7 +259,10 @@ def reciprocal_rank(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 
     return judged.sum(1.0 / judged.hits.rank, first)
 
 
-@relevance_metric(name="Rprec", steps=_r_precision_steps, spellings={"Rprec_mult_{multiple}": {}})
+steps_for(reciprocal_rank)(_reciprocal_rank_steps)
+
+
+@relevance_metric(name="Rprec", spellings={"Rprec_mult_{multiple}": {}})
 def r_precision(
     judged: JudgedRankings,
     *,
@@ -271,3 +280,14 @@ def r_precision(
     rank = count if multiple == 1 else np.floor(multiple * count + 0.9)
     within = judged.hits.rank <= rank[judged.hits.query]
     return ratio(judged.sum(judged.relevant(rel) & within), rank)
+
+
+@steps_for(r_precision)
+def _r_precision_steps(judged: JudgedRankings, *, multiple: float, **settings: Any) -> Steps:
+    count = listed_as(judged, settings).relevant_count(settings["rel"])
+    rank = count if multiple == 1 else int(multiple * count + 0.9)
+    listed = listed_as(judged, settings, cutoff=rank)
+    relevant = listed.relevant(settings["rel"]).astype(np.float64)
+    which = "R" if multiple == 1 else f"the whole part of {multiple:g} R + 0.9"
+    facts = [*relevance_facts(listed, settings), f"ranks 1 to {rank} count, which is {which}"]
+    return shared_steps(listed, found_columns(listed, settings["rel"]), relevant, rank, facts, terms=False)

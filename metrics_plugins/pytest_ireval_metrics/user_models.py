@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Param, Steps, steps_of
+from pytest_ireval import JudgedRankings, Param, make_steps, steps_for
 from pytest_ireval_metrics.vocabulary import (
     Depth,
     Floats,
@@ -21,13 +21,10 @@ from pytest_ireval_metrics.vocabulary import (
     shown_number,
 )
 
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
+
 Columns = dict[str, NDArray[Any]]
-
-
-def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    columns = stop_columns(listed.grade, scale_top(max_grade, judged), gain)
-    return shared_steps(listed, columns, columns["adds"], None, scale_facts(judged, max_grade, gain))
 
 
 def scale_facts(judged: JudgedRankings, max_grade: float | None, gain: str) -> list[str]:
@@ -43,28 +40,6 @@ def stop_columns(grade: Floats, top: float, gain: str) -> Columns:
     reaches = np.concatenate((np.ones(1), np.cumprod(1.0 - stops)))[:-1]
     adds = reaches * stops / np.arange(1, grade.size + 1)
     return {"stops": stops, "reaches": reaches, "adds": adds, "sum": np.cumsum(adds)}
-
-
-def _rbp_steps(
-    judged: JudgedRankings, *, p: float, rel: float | None, max_grade: float | None, **settings: Any
-) -> Steps:
-    listed = listed_as(judged, settings)
-    if rel is None:
-        top = scale_top(max_grade, judged)
-        gain, said = np.maximum(listed.grade, 0.0) / top, f"gain = grade / {shown_number(top)}"
-    else:
-        gain, said = listed.relevant(rel).astype(np.float64), f"gain = 1 for grade {rel:g} and more"
-    reaches = _reaches(listed.rank, p)
-    columns = {"gain": gain, "reaches": reaches, "product": gain * reaches, "sum": np.cumsum(gain * reaches)}
-    whole = float((gain * reaches).sum())
-    return steps_of(
-        listed,
-        columns,
-        arithmetic=f"(1 - {p:g}) * {shown_number(whole)}",
-        value=(1 - p) * whole,
-        facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", said],
-        shares=(1 - p) * gain * reaches,
-    )
 
 
 StopChance = Annotated[
@@ -86,7 +61,6 @@ def _expected_reciprocal_rank(judged: JudgedRankings, cutoff: int | None, max_gr
 
 @condensable_metric(
     name="ERR",
-    steps=_err_steps,
     spellings={"err_{cutoff}": {}},
     dialects={"ir_measures": lambda given: {"max_grade": 4, **given}},  # of gdeval, which it asks
 )
@@ -102,7 +76,14 @@ def err(
     return _expected_reciprocal_rank(judged, cutoff, scale_top(max_grade, judged), gain)
 
 
-@condensable_metric(name="RBP", steps=_rbp_steps, spellings={"rbp_p={p}": {}}, additive=True)
+@steps_for(err)
+def _err_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    columns = stop_columns(listed.grade, scale_top(max_grade, judged), gain)
+    return shared_steps(listed, columns, columns["adds"], None, scale_facts(judged, max_grade, gain))
+
+
+@condensable_metric(name="RBP", spellings={"rbp_p={p}": {}}, additive=True)
 def rank_biased_precision(
     judged: JudgedRankings,
     *,
@@ -127,6 +108,29 @@ def rank_biased_precision(
         gain = np.maximum(hits.grade, 0.0) / scale_top(max_grade, judged)
     within = None if cutoff is None else hits.rank <= cutoff
     return (1 - p) * judged.sum(gain * _reaches(hits.rank, p), within)
+
+
+@steps_for(rank_biased_precision)
+def _rbp_steps(
+    judged: JudgedRankings, *, p: float, rel: float | None, max_grade: float | None, **settings: Any
+) -> Steps:
+    listed = listed_as(judged, settings)
+    if rel is None:
+        top = scale_top(max_grade, judged)
+        gain, said = np.maximum(listed.grade, 0.0) / top, f"gain = grade / {shown_number(top)}"
+    else:
+        gain, said = listed.relevant(rel).astype(np.float64), f"gain = 1 for grade {rel:g} and more"
+    reaches = _reaches(listed.rank, p)
+    columns = {"gain": gain, "reaches": reaches, "product": gain * reaches, "sum": np.cumsum(gain * reaches)}
+    whole = float((gain * reaches).sum())
+    return make_steps(
+        listed,
+        columns,
+        arithmetic=f"(1 - {p:g}) * {shown_number(whole)}",
+        value=(1 - p) * whole,
+        facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", said],
+        shares=(1 - p) * gain * reaches,
+    )
 
 
 def _reaches(rank: NDArray[np.int64], p: float) -> Floats:

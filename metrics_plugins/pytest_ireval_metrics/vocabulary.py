@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,14 @@ from pytest_ireval import (
     Metric,
     MetricError,
     Param,
-    Steps,
     condensed,
-    listing,
+    list_ranking,
+    make_steps,
     metric,
-    steps_of,
 )
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -185,7 +187,7 @@ def seen_with(judged: JudgedRankings, settings: Mapping[str, Any]) -> JudgedRank
 
 def listed_as(judged: JudgedRankings, settings: Mapping[str, Any], cutoff: int | None = None) -> Listing:
     """The list that a metric with these settings looks at."""
-    return listing(seen_with(judged, settings), settings.get("cutoff") if cutoff is None else cutoff)
+    return list_ranking(seen_with(judged, settings), settings.get("cutoff") if cutoff is None else cutoff)
 
 
 MOST_TERMS = 12
@@ -221,7 +223,8 @@ def shared_steps(
     facts: Sequence[str],
     *,
     terms: bool = True,
-    beside: tuple[str, Mapping[str, NDArray[Any]]] | None = None,
+    second_title: str = "",
+    second_table: Mapping[str, NDArray[Any]] | None = None,
 ) -> Steps:
     """Steps of a value that is a sum over documents, ``adds``; divided by ``among``, nothing if that is 0.
 
@@ -232,4 +235,13 @@ def shared_steps(
     else:
         text, value = shared(adds, among) if terms else quotient(float(adds.sum()), among)
         shares = adds / among if among else np.zeros(adds.size)
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares, beside=beside)
+    return make_steps(
+        listed,
+        columns,
+        arithmetic=text,
+        value=value,
+        facts=facts,
+        shares=shares,
+        second_title=second_title,
+        second_table=second_table,
+    )

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Listing, Param, Steps, listing, metric, ratio
+from pytest_ireval import JudgedRankings, Listing, Param, list_ranking, metric, ratio, steps_for
 from pytest_ireval_metrics.agreement import is_within, lists_of, steps_of_lists, steps_of_sets
 from pytest_ireval_metrics.vocabulary import Cutoff, Floats, Integers, Persistence, quotient, shared_steps, summed
 
-
-def _compatibility_steps(judged: JudgedRankings, *, p: float, normalize: bool) -> Steps:
-    listed = listing(judged)
-    good = listed.judged & (listed.grade > 0)
-    size = int(np.count_nonzero(listed.ideal > 0))
-    depth = np.arange(1, max(listed.retrieved, size) + 1)
-    weight = np.power(p, depth - 1.0)
-    below = summed(weight / depth)
-    ideal = _ideal_ranks(listed, good)
-    both = np.maximum(listed.rank, ideal)
-    adds = np.where(good, below[-1] - below[both - 1], 0.0)
-    among = float((weight * np.minimum(depth, size) / depth).sum() if normalize else weight.sum())
-    common = np.array([np.count_nonzero(good & (both <= rank)) for rank in listed.rank.tolist()])
-    columns = {"best rank": np.where(good, ideal, np.nan), "common": common, "adds": np.where(good, adds, np.nan)}
-    facts = [
-        f"{size} documents have a grade above 0; both lists are compared down to depth {depth.size}",
-        f"adds: p^(i - 1) / i for every depth i from both ranks on, p = {p:g}",
-        "common: documents that both lists have down to that rank",
-        f"divided by what the best ranking {'has in common with itself' if normalize else 'could have at most'}",
-    ]
-    return shared_steps(listed, columns, adds, among, facts)
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 
 def _ideal_ranks(listed: Listing, good: NDArray[np.bool_]) -> Integers:
@@ -43,7 +24,7 @@ def _ideal_ranks(listed: Listing, good: NDArray[np.bool_]) -> Integers:
     return ranks
 
 
-@metric(name="Compat", steps=_compatibility_steps, spellings={"compatibility": {}})
+@metric(name="Compat", spellings={"compatibility": {}})
 def compatibility(
     judged: JudgedRankings,
     *,
@@ -72,6 +53,29 @@ def compatibility(
     return ratio(overlap, length * tail[depth] - ideal_rank_sum)
 
 
+@steps_for(compatibility)
+def _compatibility_steps(judged: JudgedRankings, *, p: float, normalize: bool) -> Steps:
+    listed = list_ranking(judged)
+    good = listed.judged & (listed.grade > 0)
+    size = int(np.count_nonzero(listed.ideal > 0))
+    depth = np.arange(1, max(listed.retrieved, size) + 1)
+    weight = np.power(p, depth - 1.0)
+    below = summed(weight / depth)
+    ideal = _ideal_ranks(listed, good)
+    both = np.maximum(listed.rank, ideal)
+    adds = np.where(good, below[-1] - below[both - 1], 0.0)
+    among = float((weight * np.minimum(depth, size) / depth).sum() if normalize else weight.sum())
+    common = np.array([np.count_nonzero(good & (both <= rank)) for rank in listed.rank.tolist()])
+    columns = {"best rank": np.where(good, ideal, np.nan), "common": common, "adds": np.where(good, adds, np.nan)}
+    facts = [
+        f"{size} documents have a grade above 0; both lists are compared down to depth {depth.size}",
+        f"adds: p^(i - 1) / i for every depth i from both ranks on, p = {p:g}",
+        "common: documents that both lists have down to that rank",
+        f"divided by what the best ranking {'has in common with itself' if normalize else 'could have at most'}",
+    ]
+    return shared_steps(listed, columns, adds, among, facts)
+
+
 def _ideal_rank(judged: JudgedRankings) -> Integers:
     """For each hit, its rank in the best ranking: by grade, then as retrieved, and what was not retrieved behind."""
     hits, ideal = judged.hits, judged.ideal
@@ -88,26 +92,7 @@ def _ideal_rank(judged: JudgedRankings) -> Integers:
     return better + among_equals + 1
 
 
-def _jaccard_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    both = lists_of(judged)
-    common = np.count_nonzero((both.rank <= cutoff) & (both.other_rank <= cutoff))
-    either = min(cutoff, int(both.length[0])) + min(cutoff, int(both.other_length[0])) - int(common)
-    return steps_of_sets(judged, cutoff, either, f"{either} documents in either list, down to rank {cutoff}")
-
-
-def _average_overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
-    both, listed = lists_of(judged), listing(judged, cutoff)
-    longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
-    other = judged.rank_in_reference[: listed.rank.size]
-    there = (other > 0) & (other <= cutoff)
-    below = summed(1 / np.arange(1.0, longer + 1))
-    adds = np.where(there, below[longer] - below[np.where(there, np.maximum(listed.rank, other), 1) - 1], 0.0)
-    text, value = quotient(float(adds.sum()), float(longer))
-    facts = [f"adds: 1 / d for every depth d down to {longer} at which both lists have the document"]
-    return steps_of_lists(judged, listed, adds / max(longer, 1), {}, text, value, facts)
-
-
-@metric(name="AverageOverlap", needs=("documents", "reference"), no_relevant=None, steps=_average_overlap_steps)
+@metric(name="AverageOverlap", needs=("documents", "reference"), no_relevant=None)
 def average_overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     """Mean, over the depths down to the cutoff, of the share of documents that both lists have down to that depth.
 
@@ -126,7 +111,20 @@ def average_overlap(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     return np.where(longer == 0, 1.0, ratio(found, longer))
 
 
-@metric(name="Jaccard", needs=("documents", "reference"), no_relevant=None, steps=_jaccard_steps)
+@steps_for(average_overlap)
+def _average_overlap_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
+    both, listed = lists_of(judged), list_ranking(judged, cutoff)
+    longer = min(cutoff, max(int(both.length[0]), int(both.other_length[0])))
+    other = judged.rank_in_reference[: listed.rank.size]
+    there = (other > 0) & (other <= cutoff)
+    below = summed(1 / np.arange(1.0, longer + 1))
+    adds = np.where(there, below[longer] - below[np.where(there, np.maximum(listed.rank, other), 1) - 1], 0.0)
+    text, value = quotient(float(adds.sum()), float(longer))
+    facts = [f"adds: 1 / d for every depth d down to {longer} at which both lists have the document"]
+    return steps_of_lists(judged, listed, adds / max(longer, 1), {}, text, value, facts)
+
+
+@metric(name="Jaccard", needs=("documents", "reference"), no_relevant=None)
 def jaccard(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     """Share of the documents that either list has among its first which both have.
 
@@ -139,3 +137,11 @@ def jaccard(judged: JudgedRankings, *, cutoff: Cutoff) -> Floats:
     common = both.common(is_within(both, cutoff))
     either = np.minimum(both.length, cutoff) + np.minimum(both.other_length, cutoff) - common
     return np.where(either == 0, 1.0, ratio(common, either))
+
+
+@steps_for(jaccard)
+def _jaccard_steps(judged: JudgedRankings, *, cutoff: int) -> Steps:
+    both = lists_of(judged)
+    common = np.count_nonzero((both.rank <= cutoff) & (both.other_rank <= cutoff))
+    either = min(cutoff, int(both.length[0])) + min(cutoff, int(both.other_length[0])) - int(common)
+    return steps_of_sets(judged, cutoff, either, f"{either} documents in either list, down to rank {cutoff}")

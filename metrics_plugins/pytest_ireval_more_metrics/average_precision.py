@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, MetricError, Param, list_ranking, make_steps, metric, ratio, steps_for
 from pytest_ireval_metrics.average_precision import (
     average_precision,
+    average_precision_steps,
     bpref,
+    bpref_steps,
     is_not_relevant,
     precisions_at_relevant,
     sum_of_precisions,
@@ -29,32 +31,8 @@ from pytest_ireval_metrics.vocabulary import (
     shown_number,
 )
 
-
-def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, columns, adds = precisions_at_relevant(judged, settings)
-    whole = float(adds.sum())
-    missing = max(listed.relevant_count(settings["rel"]) - whole, 0.0)
-    return steps_of(
-        listed,
-        columns,
-        arithmetic=f"log((1 + {shown_number(whole)}) / (1 + {shown_number(missing)}))",
-        value=log((1 + whole) / (1 + missing)),
-        facts=[*relevance_facts(listed, settings), "YAAP = log((1 + s) / (1 + R - s)), s being the sum"],
-    )
-
-
-def _gap_steps(judged: JudgedRankings, *, thresholds: Mapping[float, float] | None, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    readers = np.where(listed.judged, _share_of_readers(listed.grade, thresholds), 0.0)
-    agreed = np.array([np.minimum(readers[: i + 1], readers[i]).sum() for i in range(readers.size)])
-    adds = agreed / listed.rank
-    best = float(_share_of_readers(listed.ideal, thresholds).sum())
-    columns = {"readers": readers, "agreed": agreed, "adds": adds, "sum": np.cumsum(adds)}
-    facts = [
-        f"readers: how many call a document relevant (all judged documents together: {shown_number(best)})",
-        "agreed: readers shared with the documents above, and its own; adds = agreed / rank",
-    ]
-    return shared_steps(listed, columns, adds, best, facts)
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 
 Thresholds = Annotated[
@@ -66,9 +44,7 @@ Thresholds = Annotated[
 ]
 
 
-@relevance_metric(
-    name="GMAP", steps=average_precision.steps, aggregate="geometric", spellings={"gm_map": {}, "gm_ap": {}}
-)
+@relevance_metric(name="GMAP", aggregate="geometric", spellings={"gm_map": {}, "gm_ap": {}})
 def geometric_map(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Average precision, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
 
@@ -79,7 +55,10 @@ def geometric_map(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return average_precision.batch(judged, cutoff=None, rel=rel, denominator="R", judged_only=False)
 
 
-@relevance_metric(name="YAAP", steps=_yaap_steps, range=(-np.inf, np.inf), no_relevant=None)
+steps_for(geometric_map)(average_precision_steps)
+
+
+@relevance_metric(name="YAAP", range=(-np.inf, np.inf), no_relevant=None)
 def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Average precision on a scale that can be averaged over easy and hard queries alike; below 0 for most.
 
@@ -92,7 +71,21 @@ def yet_another_average_precision(judged: JudgedRankings, *, rel: Rel = 1) -> Fl
     return np.log(odds).astype(np.float64)
 
 
-@condensable_metric(name="GAP", steps=_gap_steps)
+@steps_for(yet_another_average_precision)
+def _yaap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed, columns, adds = precisions_at_relevant(judged, settings)
+    whole = float(adds.sum())
+    missing = max(listed.relevant_count(settings["rel"]) - whole, 0.0)
+    return make_steps(
+        listed,
+        columns,
+        arithmetic=f"log((1 + {shown_number(whole)}) / (1 + {shown_number(missing)}))",
+        value=log((1 + whole) / (1 + missing)),
+        facts=[*relevance_facts(listed, settings), "YAAP = log((1 + s) / (1 + R - s)), s being the sum"],
+    )
+
+
+@condensable_metric(name="GAP")
 def graded_average_precision(judged: JudgedRankings, *, cutoff: Depth = None, thresholds: Thresholds = None) -> Floats:
     """Average precision expected when readers differ in the grade from which on they call a document relevant.
 
@@ -107,6 +100,21 @@ def graded_average_precision(judged: JudgedRankings, *, cutoff: Depth = None, th
     agreed = _shared_so_far(judged, taken) / hits.rank
     best = np.bincount(judged.ideal.query, _share_of_readers(judged.ideal.grade, thresholds), minlength=judged.count)
     return ratio(judged.sum(agreed, None if cutoff is None else hits.rank <= cutoff), best)
+
+
+@steps_for(graded_average_precision)
+def _gap_steps(judged: JudgedRankings, *, thresholds: Mapping[float, float] | None, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    readers = np.where(listed.judged, _share_of_readers(listed.grade, thresholds), 0.0)
+    agreed = np.array([np.minimum(readers[: i + 1], readers[i]).sum() for i in range(readers.size)])
+    adds = agreed / listed.rank
+    best = float(_share_of_readers(listed.ideal, thresholds).sum())
+    columns = {"readers": readers, "agreed": agreed, "adds": adds, "sum": np.cumsum(adds)}
+    facts = [
+        f"readers: how many call a document relevant (all judged documents together: {shown_number(best)})",
+        "agreed: readers shared with the documents above, and its own; adds = agreed / rank",
+    ]
+    return shared_steps(listed, columns, adds, best, facts)
 
 
 def _share_of_readers(grade: Floats, thresholds: Mapping[float, float] | None) -> Floats:
@@ -151,31 +159,11 @@ def _steps(judged: JudgedRankings, value: Floats) -> tuple[NDArray[np.int64], Fl
     return step, height
 
 
-def _inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
-    listed = listing(judged)
-    relevant = listed.relevant(rel)
-    found: NDArray[np.int64] = np.cumsum(relevant) - relevant
-    refused = np.cumsum(listed.judged & is_not_relevant(listed.grade, rel))
-    pooled = found + np.cumsum(listed.judged & (listed.grade < rel))
-    chance = (found + _EPSILON) / (found + refused + 2 * _EPSILON)
-    adds = np.where(relevant, (1 + pooled * chance) / listed.rank, 0.0)
-    count = listed.relevant_count(rel)
-    shown = {"pooled": pooled, "found": found, "not": refused, "chance": chance, "adds": adds}
-    columns = {name: np.where(relevant, column, np.nan) for name, column in shown.items()}
-    facts = [
-        f"R = {count} documents are relevant (grade {rel:g} or more)",
-        "pooled, found, not: documents above (grades below 0 are pooled, not judged)",
-        "chance = (found + e) / (found + not + 2e), e = 0.00001",
-        "adds = (1 + pooled * chance) / rank",
-    ]
-    return shared_steps(listed, {**columns, "sum": np.cumsum(adds)}, adds, count, facts)
-
-
 _EPSILON = 1e-5
 """Keeps inferred precision defined before anything is judged; the value trec_eval uses."""
 
 
-@metric(name="GMBpref", binary=True, steps=bpref.steps, aggregate="geometric", spellings={"gm_bpref": {}})
+@metric(name="GMBpref", binary=True, aggregate="geometric", spellings={"gm_bpref": {}})
 def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Bpref, summed up by the geometric mean: a gain on a bad query weighs as much as on a good one.
 
@@ -186,10 +174,12 @@ def geometric_bpref(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return bpref.batch(judged, rel=rel, denominator="min")
 
 
+steps_for(geometric_bpref)(bpref_steps)
+
+
 @metric(
     name="infAP",
     binary=True,
-    steps=_inferred_ap_steps,
     not_promised={"promotion_never_harms": "a grade below 0 is pooled, not judged: such a document may be relevant"},
 )
 def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
@@ -209,3 +199,24 @@ def inferred_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     chance = (above_relevant + _EPSILON) / (above_relevant + above_other + 2 * _EPSILON)
     inferred = np.where(hits.rank == 1, 1.0, (1.0 + above_pooled * chance) / hits.rank)
     return ratio(judged.sum(inferred, relevant), judged.relevant_count(rel))
+
+
+@steps_for(inferred_ap)
+def _inferred_ap_steps(judged: JudgedRankings, *, rel: float) -> Steps:
+    listed = list_ranking(judged)
+    relevant = listed.relevant(rel)
+    found: NDArray[np.int64] = np.cumsum(relevant) - relevant
+    refused = np.cumsum(listed.judged & is_not_relevant(listed.grade, rel))
+    pooled = found + np.cumsum(listed.judged & (listed.grade < rel))
+    chance = (found + _EPSILON) / (found + refused + 2 * _EPSILON)
+    adds = np.where(relevant, (1 + pooled * chance) / listed.rank, 0.0)
+    count = listed.relevant_count(rel)
+    shown = {"pooled": pooled, "found": found, "not": refused, "chance": chance, "adds": adds}
+    columns = {name: np.where(relevant, column, np.nan) for name, column in shown.items()}
+    facts = [
+        f"R = {count} documents are relevant (grade {rel:g} or more)",
+        "pooled, found, not: documents above (grades below 0 are pooled, not judged)",
+        "chance = (found + e) / (found + not + 2e), e = 0.00001",
+        "adds = (1 + pooled * chance) / rank",
+    ]
+    return shared_steps(listed, {**columns, "sum": np.cumsum(adds)}, adds, count, facts)

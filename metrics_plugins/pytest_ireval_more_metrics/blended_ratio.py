@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, MetricError, Param, Steps, ratio, steps_of
+from pytest_ireval import JudgedRankings, MetricError, Param, make_steps, ratio, steps_for
 from pytest_ireval_metrics.average_precision import divisor_of, divisor_within
 from pytest_ireval_metrics.blended_ratio import (
     Blend,
@@ -36,22 +36,8 @@ from pytest_ireval_metrics.vocabulary import (
     shown_number,
 )
 
-
-def _awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = blend_with_ideal(judged, settings)
-    adds = np.where(blend.relevant, ratio(blend.cumulated, blend.best), 0.0)
-    facts = [*relevance_facts(blend.listed, settings), "ratio = cg / cg*"]
-    return shared_steps(blend.listed, blend.columns(adds), adds, divisor_within(blend.listed, settings), facts)
-
-
-def _o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = blend_with_ideal(judged, settings)
-    return _at(blend, np.flatnonzero(blend.relevant)[:1], settings, "the first relevant document is at rank")
-
-
-def _p_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = blend_with_ideal(judged, settings)
-    return _at(blend, blend.preferred, settings, "the first of the best documents is at rank")
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 
 def _at(blend: Blend, row: Integers, settings: Mapping[str, Any], said: str) -> Steps:
@@ -66,27 +52,10 @@ def _at(blend: Blend, row: Integers, settings: Mapping[str, Any], said: str) -> 
         shares = shares / blend.below[i]
         where = f"{said} {listed.rank[i]}"
     columns, facts = blend.columns(blend.ratio), ratio_facts(listed, settings, where)
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
+    return make_steps(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
 
 
-def _p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = blend_with_ideal(judged, settings)
-    last = int(blend.preferred[0]) + 1 if blend.preferred.size else 0
-    adds = np.where(blend.listed.rank <= last, blend.ratio, 0.0)
-    facts = ratio_facts(blend.listed, settings, f"relevant documents count down to rank {last}, the first of the best")
-    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, int(blend.relevant[:last].sum()), facts)
-
-
-def _ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    blend = blend_with_ideal(judged, settings)
-    stopping, everybody = _readers(judged, blend.listed.grade, blend.found, settings)
-    columns = {**blend.columns(blend.ratio), "readers": np.where(blend.relevant, stopping, np.nan)}
-    fact = f"of {shown_number(everybody[0])} readers, the number that stops at each; times ratio, added up"
-    adds = blend.ratio * stopping
-    return shared_steps(blend.listed, columns, adds, float(everybody[0]), ratio_facts(blend.listed, settings, fact))
-
-
-@ratio_metric(name="AWP", steps=_awp_steps)
+@ratio_metric(name="AWP")
 def average_weighted_precision(
     judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, gains: Gains = None, denominator: Denominator = "R"
 ) -> Floats:
@@ -103,7 +72,15 @@ def average_weighted_precision(
     return ratio(judged.sum(weighted, found_within(judged, rel, cutoff)), divisor_of(judged, rel, denominator, cutoff))
 
 
-@ratio_metric(name="OMeasure", steps=_o_measure_steps, spellings={"O_measure": {}})
+@steps_for(average_weighted_precision)
+def _awp_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = blend_with_ideal(judged, settings)
+    adds = np.where(blend.relevant, ratio(blend.cumulated, blend.best), 0.0)
+    facts = [*relevance_facts(blend.listed, settings), "ratio = cg / cg*"]
+    return shared_steps(blend.listed, blend.columns(adds), adds, divisor_within(blend.listed, settings), facts)
+
+
+@ratio_metric(name="OMeasure", spellings={"O_measure": {}})
 def o_measure(
     judged: JudgedRankings, *, cutoff: Depth = None, beta: RatioBeta = 1, rel: Rel = 1, gains: Gains = None
 ) -> Floats:
@@ -117,12 +94,17 @@ def o_measure(
     return judged.sum(blended_ratio(judged, rel, beta, gains), first)
 
 
+@steps_for(o_measure)
+def _o_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = blend_with_ideal(judged, settings)
+    return _at(blend, np.flatnonzero(blend.relevant)[:1], settings, "the first relevant document is at rank")
+
+
 @ratio_metric(
     name="PMeasure",
     not_promised={
         "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
     },
-    steps=_p_measure_steps,
     spellings={"P_measure": {}},
 )
 def p_measure(
@@ -138,12 +120,17 @@ def p_measure(
     return judged.sum(blended_ratio(judged, rel, beta, gains), judged.hits.rank == stop[judged.hits.query])
 
 
+@steps_for(p_measure)
+def _p_measure_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = blend_with_ideal(judged, settings)
+    return _at(blend, blend.preferred, settings, "the first of the best documents is at rank")
+
+
 @ratio_metric(
     name="PPlus",
     not_promised={
         "promotion_never_harms": "documents that the best document passes come after it, where the metric does not look"
     },
-    steps=_p_plus_steps,
     spellings={"P_plus": {}, "PPlusMeasure": {}},
 )
 def p_plus(
@@ -159,6 +146,15 @@ def p_plus(
     counts = found_within(judged, rel, cutoff)
     counts = counts & (judged.hits.rank <= _preferred_rank(judged, counts)[judged.hits.query])
     return ratio(judged.sum(blended_ratio(judged, rel, beta, gains), counts), judged.sum(counts))
+
+
+@steps_for(p_plus)
+def _p_plus_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = blend_with_ideal(judged, settings)
+    last = int(blend.preferred[0]) + 1 if blend.preferred.size else 0
+    adds = np.where(blend.listed.rank <= last, blend.ratio, 0.0)
+    facts = ratio_facts(blend.listed, settings, f"relevant documents count down to rank {last}, the first of the best")
+    return shared_steps(blend.listed, blend.columns(blend.ratio), adds, int(blend.relevant[:last].sum()), facts)
 
 
 def _preferred_rank(judged: JudgedRankings, among: Mask) -> Integers:
@@ -192,7 +188,6 @@ Gamma = Annotated[
 @ratio_metric(
     name="NCU",
     not_promised={"promotion_never_harms": "readers who stop at the promoted document have collected less above it"},
-    steps=_ncu_steps,
 )
 def normalised_cumulative_utility(
     judged: JudgedRankings,
@@ -217,6 +212,16 @@ def normalised_cumulative_utility(
     settings = {"stop": stop, "gamma": gamma, "rel": rel, "gains": gains, "stops": stops}
     stopping, all_readers = _readers(judged, judged.hits.grade, judged.relevant_so_far(rel), settings)
     return ratio(judged.sum(stopping * blended_ratio(judged, rel, beta, gains), relevant), all_readers)
+
+
+@steps_for(normalised_cumulative_utility)
+def _ncu_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    blend = blend_with_ideal(judged, settings)
+    stopping, everybody = _readers(judged, blend.listed.grade, blend.found, settings)
+    columns = {**blend.columns(blend.ratio), "readers": np.where(blend.relevant, stopping, np.nan)}
+    fact = f"of {shown_number(everybody[0])} readers, the number that stops at each; times ratio, added up"
+    adds = blend.ratio * stopping
+    return shared_steps(blend.listed, columns, adds, float(everybody[0]), ratio_facts(blend.listed, settings, fact))
 
 
 def _readers(

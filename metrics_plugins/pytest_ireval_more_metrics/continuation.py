@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, Metric, MetricError, Param, Steps, listing, metric, steps_of
+from pytest_ireval import JudgedRankings, Metric, MetricError, Param, list_ranking, make_steps, metric, steps_for
 from pytest_ireval_metrics.vocabulary import Floats, MaxGrade, number_of_field, scale_top, shown_number, total
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 DEEPEST = 1000
 """The rank at which readers stop at the latest, unless a cutoff says otherwise; cwl-eval has the same."""
@@ -158,7 +161,7 @@ def _own(settings: Settings) -> dict[str, Any]:
 
 
 def _steps(goes_on: GoesOn, formula: str, judged: JudgedRankings, settings: Settings) -> Steps:
-    listed, what = listing(judged, settings["cutoff"]), settings["measure"]
+    listed, what = list_ranking(judged, settings["cutoff"]), settings["measure"]
     reading = _read(goes_on, judged, settings, slice(0, 1), 0.0)
     size = listed.rank.size
     gain, cost, chance, reaches = (
@@ -177,7 +180,7 @@ def _steps(goes_on: GoesOn, formula: str, judged: JudgedRankings, settings: Sett
     else:
         text = _closing(what, reaches if what == "ED" else reaches * cost, value, depth)
     facts = [*_facts(judged, settings, formula), f"ED = {shown_number(depth)} documents are read on average"]
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
+    return make_steps(listed, columns, arithmetic=text, value=value, facts=facts, shares=shares)
 
 
 def _closing(what: str, terms: Floats, value: float, depth: float) -> str:
@@ -260,12 +263,8 @@ def user_model(
         def batch(judged: JudgedRankings, **settings: Any) -> Floats:
             return _values(goes_on, judged, settings)
 
-        def steps(judged: JudgedRankings, **settings: Any) -> Steps:
-            return _steps(goes_on, formula, judged, settings)
-
         own = metric(
             name=name,
-            steps=steps,
             by_arguments=model.decided,
             uses=lambda settings: () if settings["cost"] is None else (settings["cost"],),
             range=model.range,
@@ -276,7 +275,13 @@ def user_model(
         )(goes_on)
         cutoff = replace(COMMON["cutoff"], default=inspect.Parameter.empty) if cutoff_required else COMMON["cutoff"]
         parameters = (cutoff, *own.parameters, *(COMMON[name] for name in COMMON if name != "cutoff"))
-        return replace(own, batch=batch, parameters=parameters, at="cutoff")
+        made = replace(own, batch=batch, parameters=parameters, at="cutoff")
+
+        @steps_for(made)
+        def steps(judged: JudgedRankings, **settings: Any) -> Steps:
+            return _steps(goes_on, formula, judged, settings)
+
+        return made
 
     return make
 

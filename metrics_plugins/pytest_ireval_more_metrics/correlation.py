@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, Param, list_ranking, make_steps, metric, ratio, steps_for
 from pytest_ireval_metrics.agreement import lists_of
 from pytest_ireval_metrics.vocabulary import Depth, Floats, Integers, Mask, shown_number, summed
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 Missing = Annotated[
     Literal["last", "ignore"],
@@ -150,25 +153,23 @@ def _above(query: Integers, other: Integers) -> Integers:
 
 def _steps(judged: JudgedRankings, settings: Mapping[str, Any], text: str, value: float, facts: Sequence[str]) -> Steps:
     found = _compared(judged, settings["cutoff"], settings["missing"])
-    listed = listing(judged, settings["cutoff"])
+    listed = list_ranking(judged, settings["cutoff"])
     other = judged.rank_in_reference[: listed.rank.size].astype(np.float64)
     empty = "there is no correlation: the value is 1 for equal lists, else 0"
     defined = text != ""
-    return steps_of(
+    return make_steps(
         listed,
         {"in reference": np.where(other > 0, other, np.nan)},
         arithmetic=text if defined else shown_number(float(found.equal[0])),
         value=value,
         facts=[*facts, *([] if defined else [empty])],
-        beside=(
-            f"the {found.size[0]} documents that are compared; those that a list lacks have no rank there",
-            {
-                "rank": np.where(found.lacks == 0, found.own, np.nan),
-                "in reference": np.where(found.other_lacks == 0, found.other, np.nan),
-                "agrees": found.agrees,
-                "differs": found.differs,
-            },
-        ),
+        second_title=f"the {found.size[0]} documents that are compared; those that a list lacks have no rank there",
+        second_table={
+            "rank": np.where(found.lacks == 0, found.own, np.nan),
+            "in reference": np.where(found.other_lacks == 0, found.other, np.nan),
+            "agrees": found.agrees,
+            "differs": found.differs,
+        },
     )
 
 
@@ -196,17 +197,7 @@ def _pairs(found: _Compared) -> _Pairs:
     return _Pairs(found.sum(found.agrees - found.differs) / 2, whole - lacking, whole - other_lacking, whole)
 
 
-def _kendall_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    found = _compared(judged, settings["cutoff"], settings["missing"])
-    net, ordered, other_ordered, whole = (float(each[0]) for each in _pairs(found))
-    below = f"{whole:.0f}" if settings["ties"] == "a" else f"({ordered:.0f} * {other_ordered:.0f})^0.5"
-    text = f"{net:.0f} / {below}" if (whole if settings["ties"] == "a" else ordered * other_ordered) else ""
-    value = float(kendall_tau.batch(judged, **settings)[0])
-    said = "of all pairs" if settings["ties"] == "a" else "of the pairs that each list orders"
-    return _steps(judged, settings, text, value, [AGREES, f"agreeing less differing pairs, as a share {said}"])
-
-
-@correlation_metric(name="KendallTau", steps=_kendall_steps)
+@correlation_metric(name="KendallTau")
 def kendall_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "last", ties: Ties = "b") -> Floats:
     """Pairs of documents in the same order as in the reference, less those in the opposite order, as a share.
 
@@ -222,19 +213,15 @@ def kendall_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missin
     return _defined(ratio(net, among), found, among > 0)
 
 
-def _ap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    missing, ties = settings["missing"], settings["ties"]
-    value = float(tau_ap.batch(judged, **settings)[0])
-    if ties == "a":
-        found = _compared(judged, settings["cutoff"], _truth(missing))
-        total, size = float(_expected_above(found)[0]), int(found.size[0])
-        text = f"2 / {size - 1} * {shown_number(total)} - 1" if size > 1 else ""
-        facts = [f"summed over the {size} documents that the reference has: the share of those above that belong there"]
-        return _steps(judged, settings, text, value, facts)
-    found = _compared(judged, settings["cutoff"], missing)
-    (one, defined), (other, _) = ((each[0] for each in _one_way(way)) for way in (found, found.turned()))
-    text = f"({shown_number(float(one))} + {shown_number(float(other))}) / 2" if defined else ""
-    return _steps(judged, settings, text, value, ["the mean of both ways: down this list, and down the reference"])
+@steps_for(kendall_tau)
+def _kendall_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    found = _compared(judged, settings["cutoff"], settings["missing"])
+    net, ordered, other_ordered, whole = (float(each[0]) for each in _pairs(found))
+    below = f"{whole:.0f}" if settings["ties"] == "a" else f"({ordered:.0f} * {other_ordered:.0f})^0.5"
+    text = f"{net:.0f} / {below}" if (whole if settings["ties"] == "a" else ordered * other_ordered) else ""
+    value = float(kendall_tau.batch(judged, **settings)[0])
+    said = "of all pairs" if settings["ties"] == "a" else "of the pairs that each list orders"
+    return _steps(judged, settings, text, value, [AGREES, f"agreeing less differing pairs, as a share {said}"])
 
 
 def _truth(missing: str) -> str:
@@ -271,7 +258,7 @@ def _expected_above(found: _Compared) -> Floats:
     return found.sum(_strictly_above(found) * share) + np.where(lacking > 0, inside, 0.0)
 
 
-@correlation_metric(name="TauAP", steps=_ap_steps)
+@correlation_metric(name="TauAP")
 def tau_ap(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "last", ties: ApTies = "b") -> Floats:
     """Rank correlation with the reference in which differences at the top of the list count most.
 
@@ -290,6 +277,22 @@ def tau_ap(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "
     return _defined((one + other) / 2, found, defined)
 
 
+@steps_for(tau_ap)
+def _ap_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    missing, ties = settings["missing"], settings["ties"]
+    value = float(tau_ap.batch(judged, **settings)[0])
+    if ties == "a":
+        found = _compared(judged, settings["cutoff"], _truth(missing))
+        total, size = float(_expected_above(found)[0]), int(found.size[0])
+        text = f"2 / {size - 1} * {shown_number(total)} - 1" if size > 1 else ""
+        facts = [f"summed over the {size} documents that the reference has: the share of those above that belong there"]
+        return _steps(judged, settings, text, value, facts)
+    found = _compared(judged, settings["cutoff"], missing)
+    (one, defined), (other, _) = ((each[0] for each in _one_way(way)) for way in (found, found.turned()))
+    text = f"({shown_number(float(one))} + {shown_number(float(other))}) / 2" if defined else ""
+    return _steps(judged, settings, text, value, ["the mean of both ways: down this list, and down the reference"])
+
+
 def _places(found: _Compared) -> tuple[Floats, Floats]:
     """Own and other ranks less their mean; documents that a list lacks share the mean of the ranks below it."""
     middle = (found.size + 1)[found.query] / 2
@@ -305,14 +308,7 @@ def _moments(found: _Compared) -> tuple[Floats, Floats, Floats]:
     return found.sum(own * other), found.sum(own * own), found.sum(other * other)
 
 
-def _spearman_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    together, own, other = (float(each[0]) for each in _moments(_compared(judged, **settings)))
-    text = f"{shown_number(together)} / ({shown_number(own)} * {shown_number(other)})^0.5" if own * other else ""
-    facts = ["sums over documents of the products of both ranks, and of each rank squared, all less the mean rank"]
-    return _steps(judged, settings, text, float(spearman_rho.batch(judged, **settings)[0]), facts)
-
-
-@correlation_metric(name="SpearmanRho", steps=_spearman_steps)
+@correlation_metric(name="SpearmanRho")
 def spearman_rho(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "last") -> Floats:
     """Correlation of ranks with those in the reference: long moves of a document count more than short ones.
 
@@ -327,6 +323,14 @@ def spearman_rho(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missi
     return _defined(ratio(together, np.sqrt(own * other)), found, own * other > 0)
 
 
+@steps_for(spearman_rho)
+def _spearman_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    together, own, other = (float(each[0]) for each in _moments(_compared(judged, **settings)))
+    text = f"{shown_number(together)} / ({shown_number(own)} * {shown_number(other)})^0.5" if own * other else ""
+    facts = ["sums over documents of the products of both ranks, and of each rank squared, all less the mean rank"]
+    return _steps(judged, settings, text, float(spearman_rho.batch(judged, **settings)[0]), facts)
+
+
 def _weighted(found: _Compared) -> tuple[Floats, Floats, Floats]:
     """Per query, weighted: agreeing less differing pairs, and the pairs that each list orders."""
     orders = found.size[found.query] - 1 - found.lacks * (found.missing - 1)[found.query]
@@ -338,19 +342,7 @@ def _weighted(found: _Compared) -> tuple[Floats, Floats, Floats]:
     return net, own, other
 
 
-def _weighted_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    ways = [each[:, 0].tolist() for each in _weighted(_compared(judged, **settings))]
-    parts = [
-        f"{shown_number(net)} / ({shown_number(own)} * {shown_number(other)})^0.5"
-        for net, own, other in zip(*ways, strict=True)
-        if own * other
-    ]
-    text = f"({' + '.join(parts)}) / 2" if parts else ""
-    facts = [AGREES, "agreeing less differing documents / rank, as a share; by the ranks here, and by those there"]
-    return _steps(judged, settings, text, float(weighted_tau.batch(judged, **settings)[0]), facts)
-
-
-@correlation_metric(name="WeightedTau", steps=_weighted_steps)
+@correlation_metric(name="WeightedTau")
 def weighted_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missing = "last") -> Floats:
     """Kendall's tau in which each document of a pair weighs 1 / rank, so that the first documents count most.
 
@@ -362,3 +354,16 @@ def weighted_tau(judged: JudgedRankings, *, cutoff: Depth = None, missing: Missi
     found = _compared(judged, cutoff, missing)
     net, own, other = _weighted(found)
     return _defined(ratio(net, np.sqrt(own * other)).mean(axis=0), found, (np.minimum(*(own * other)) > 0))
+
+
+@steps_for(weighted_tau)
+def _weighted_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    ways = [each[:, 0].tolist() for each in _weighted(_compared(judged, **settings))]
+    parts = [
+        f"{shown_number(net)} / ({shown_number(own)} * {shown_number(other)})^0.5"
+        for net, own, other in zip(*ways, strict=True)
+        if own * other
+    ]
+    text = f"({' + '.join(parts)}) / 2" if parts else ""
+    facts = [AGREES, "agreeing less differing documents / rank, as a share; by the ranks here, and by those there"]
+    return _steps(judged, settings, text, float(weighted_tau.batch(judged, **settings)[0]), facts)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, Listing, Steps, ratio, steps_of
+from pytest_ireval import JudgedRankings, Listing, make_steps, ratio, steps_for
 from pytest_ireval_metrics.cumulated_gain import BestGains, best_of_judged, gain_facts, gains_in
 from pytest_ireval_metrics.sets_and_ranks import relevance_facts
 from pytest_ireval_metrics.vocabulary import (
@@ -30,82 +30,14 @@ from pytest_ireval_metrics.vocabulary import (
     total,
 )
 
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
+
 
 def _curves(judged: JudgedRankings, settings: dict[str, Any]) -> tuple[Listing, Floats, _Cumulated]:
     """The list, the gain of each document, and its DCG beside that of the best order."""
     listed = listed_as(judged, settings)
     return listed, gains_in(listed, settings), _Cumulated(seen_with(judged, settings), settings["gains"])
-
-
-def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, gain, dcg = _curves(judged, settings)
-    count, relevant = dcg.best.gain.size, gain > 0
-    adds = np.where(relevant, dcg.ndcg(listed.rank), 0.0)
-    missed = count - int(relevant.sum())
-    last = np.array([max(listed.retrieved, count)])
-    end, best = float(dcg.ndcg(last)[0]), float(dcg.best_at(last)[0])
-    discounted = gain / np.log2(listed.rank + 1.0)
-    behind = discounted / best * missed if best else np.zeros(listed.rank.size)
-    text = f"({total(adds)} + {missed} * {shown_number(end)}) / {count}" if count else quotient(0, 0)[0]
-    return steps_of(
-        listed,
-        {
-            "gain": gain,
-            "DCG": np.cumsum(discounted),
-            "best": dcg.best_at(listed.rank),
-            "nDCG": dcg.ndcg(listed.rank),
-            "adds": np.where(relevant, adds, np.nan),
-        },
-        arithmetic=text,
-        value=(float(adds.sum()) + missed * end) / max(1, count),
-        facts=[
-            *gain_facts(listed, settings),
-            f"{missed} of {count} relevant documents are missed; each adds nDCG of the whole list, {shown_number(end)}",
-        ],
-        shares=(adds + behind) / max(1, count),
-    )
-
-
-def _rndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed, gain, dcg = _curves(judged, settings)
-    best, count = dcg.best.gain, dcg.best.gain.size
-    ends = [i + 1 for i in range(count) if i + 1 == count or best[i] != best[i + 1]]
-    ranks = np.array([*ends, *([listed.retrieved] if listed.retrieved > count + 1 and count else [])], np.int64)
-    found, discounted = dcg.ndcg(ranks), gain / np.log2(listed.rank + 1.0)
-    text, value = shared(found, ranks.size)
-    shares = np.zeros(listed.rank.size)
-    for rank, whole in zip(ranks.tolist(), dcg.best_at(ranks).tolist(), strict=True):
-        shares += np.where(listed.rank <= rank, discounted, 0.0) / whole / ranks.size
-    return steps_of(
-        listed,
-        {"gain": gain, "discounted": discounted, "DCG": np.cumsum(discounted)},
-        arithmetic=text,
-        value=value,
-        facts=gain_facts(listed, settings),
-        shares=shares,
-        beside=("ranks that count", {"rank": ranks, "DCG": dcg.at(ranks), "best": dcg.best_at(ranks), "nDCG": found}),
-    )
-
-
-def _g_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    gain, best = gains_in(listed, settings), best_of_judged(judged, "linear", settings["gains"]).gain
-    cost = summed(np.maximum(best, 1.0))[np.minimum(listed.rank, best.size)] + np.maximum(listed.rank - best.size, 0)
-    cumulated = np.cumsum(gain)
-    adds = gain / np.log2(2 + cost - cumulated)
-    columns = {"gain": gain, "cg": cumulated, "cost": cost, "adds": adds, "sum": np.cumsum(adds)}
-    facts = [*gain_facts(listed, settings), "adds = gain / log2(2 + cost - cg)"]
-    return shared_steps(listed, columns, adds, float(best.sum()), facts)
-
-
-def _bing_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    relevant = listed.relevant(settings["rel"])
-    above = np.cumsum(~relevant)
-    adds = np.where(relevant, 1 / np.log2(2.0 + above), 0.0)
-    columns = {"others above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
-    facts = [*relevance_facts(listed, settings), "adds = 1 / log2(2 + others above) where a document is relevant"]
-    return shared_steps(listed, columns, adds, listed.relevant_count(settings["rel"]), facts)
 
 
 def _accumulated(values: Floats, first: Integers) -> Floats:
@@ -154,11 +86,7 @@ class _Cumulated:
 
 
 @condensable_metric(
-    name="nDCGRel",
-    steps=_ndcg_rel_steps,
-    range=gain_range,
-    no_relevant=None,
-    spellings={"ndcg_rel": {}, "ndcg_rel_{gains}": {}},
+    name="nDCGRel", range=gain_range, no_relevant=None, spellings={"ndcg_rel": {}, "ndcg_rel_{gains}": {}}
 )
 def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     """NDCG averaged over the ranks of relevant documents; those not retrieved count with nDCG of the whole list.
@@ -176,9 +104,37 @@ def ndcg_at_relevant(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     return ratio(at_relevant + at_the_end, count)
 
 
-@condensable_metric(
-    name="RnDCG", steps=_rndcg_steps, range=gain_range, no_relevant=None, spellings={"Rndcg_{gains}": {}}
-)
+@steps_for(ndcg_at_relevant)
+def _ndcg_rel_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed, gain, dcg = _curves(judged, settings)
+    count, relevant = dcg.best.gain.size, gain > 0
+    adds = np.where(relevant, dcg.ndcg(listed.rank), 0.0)
+    missed = count - int(relevant.sum())
+    last = np.array([max(listed.retrieved, count)])
+    end, best = float(dcg.ndcg(last)[0]), float(dcg.best_at(last)[0])
+    discounted = gain / np.log2(listed.rank + 1.0)
+    behind = discounted / best * missed if best else np.zeros(listed.rank.size)
+    text = f"({total(adds)} + {missed} * {shown_number(end)}) / {count}" if count else quotient(0, 0)[0]
+    return make_steps(
+        listed,
+        {
+            "gain": gain,
+            "DCG": np.cumsum(discounted),
+            "best": dcg.best_at(listed.rank),
+            "nDCG": dcg.ndcg(listed.rank),
+            "adds": np.where(relevant, adds, np.nan),
+        },
+        arithmetic=text,
+        value=(float(adds.sum()) + missed * end) / max(1, count),
+        facts=[
+            *gain_facts(listed, settings),
+            f"{missed} of {count} relevant documents are missed; each adds nDCG of the whole list, {shown_number(end)}",
+        ],
+        shares=(adds + behind) / max(1, count),
+    )
+
+
+@condensable_metric(name="RnDCG", range=gain_range, no_relevant=None, spellings={"Rndcg_{gains}": {}})
 def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     """NDCG averaged over the ranks at which the best list comes to a lower gain, and the end of a longer list.
 
@@ -198,7 +154,30 @@ def ndcg_at_levels(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     return ratio(total + at_the_end, levels + longer)
 
 
-@condensable_metric(name="G", steps=_g_steps, range=gain_range, no_relevant=None, spellings={"G_{gains}": {}})
+@steps_for(ndcg_at_levels)
+def _rndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed, gain, dcg = _curves(judged, settings)
+    best, count = dcg.best.gain, dcg.best.gain.size
+    ends = [i + 1 for i in range(count) if i + 1 == count or best[i] != best[i + 1]]
+    ranks = np.array([*ends, *([listed.retrieved] if listed.retrieved > count + 1 and count else [])], np.int64)
+    found, discounted = dcg.ndcg(ranks), gain / np.log2(listed.rank + 1.0)
+    text, value = shared(found, ranks.size)
+    shares = np.zeros(listed.rank.size)
+    for rank, whole in zip(ranks.tolist(), dcg.best_at(ranks).tolist(), strict=True):
+        shares += np.where(listed.rank <= rank, discounted, 0.0) / whole / ranks.size
+    return make_steps(
+        listed,
+        {"gain": gain, "discounted": discounted, "DCG": np.cumsum(discounted)},
+        arithmetic=text,
+        value=value,
+        facts=gain_facts(listed, settings),
+        shares=shares,
+        second_title="ranks that count",
+        second_table={"rank": ranks, "DCG": dcg.at(ranks), "best": dcg.best_at(ranks), "nDCG": found},
+    )
+
+
+@condensable_metric(name="G", range=gain_range, no_relevant=None, spellings={"G_{gains}": {}})
 def normalised_gain(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     """Gain discounted by what was lost on the way and not by rank: a document behind good ones keeps its worth.
 
@@ -216,7 +195,19 @@ def normalised_gain(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     return ratio(judged.sum(worth), np.bincount(best.query, best.gain, minlength=judged.count))
 
 
-@relevance_metric(name="binG", steps=_bing_steps)
+@steps_for(normalised_gain)
+def _g_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    gain, best = gains_in(listed, settings), best_of_judged(judged, "linear", settings["gains"]).gain
+    cost = summed(np.maximum(best, 1.0))[np.minimum(listed.rank, best.size)] + np.maximum(listed.rank - best.size, 0)
+    cumulated = np.cumsum(gain)
+    adds = gain / np.log2(2 + cost - cumulated)
+    columns = {"gain": gain, "cg": cumulated, "cost": cost, "adds": adds, "sum": np.cumsum(adds)}
+    facts = [*gain_facts(listed, settings), "adds = gain / log2(2 + cost - cg)"]
+    return shared_steps(listed, columns, adds, float(best.sum()), facts)
+
+
+@relevance_metric(name="binG")
 def binary_gain(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Mean, over all relevant documents, of a discount that counts the documents above that are not relevant.
 
@@ -226,3 +217,14 @@ def binary_gain(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """
     above = judged.hits.rank - judged.relevant_so_far(rel)
     return ratio(judged.sum(1.0 / np.log2(2.0 + above), judged.relevant(rel)), judged.relevant_count(rel))
+
+
+@steps_for(binary_gain)
+def _bing_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    relevant = listed.relevant(settings["rel"])
+    above = np.cumsum(~relevant)
+    adds = np.where(relevant, 1 / np.log2(2.0 + above), 0.0)
+    columns = {"others above": above, "adds": np.where(relevant, adds, np.nan), "sum": np.cumsum(adds)}
+    facts = [*relevance_facts(listed, settings), "adds = 1 / log2(2 + others above) where a document is relevant"]
+    return shared_steps(listed, columns, adds, listed.relevant_count(settings["rel"]), facts)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio
+from pytest_ireval import JudgedRankings, MetricError, Param, metric, ratio, steps_for
 from pytest_ireval_metrics.cumulated_gain import best_order, discounted
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
@@ -26,6 +26,9 @@ from pytest_ireval_metrics.vocabulary import (
     shared_steps,
     shown_number,
 )
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 Columns = dict[str, NDArray[Any]]
 Discount = Callable[[Integers], Floats]
@@ -213,7 +216,8 @@ def _pair_steps(
         below(int(known[0])),
         [f"{known[0]} subtopics have a relevant document (grade {settings['rel']:g} or more)", *facts],
         terms=False,
-        beside=None if best is None else ("the best order of all judged documents, found greedily", best),
+        second_title="the best order of all judged documents, found greedily",
+        second_table=best,
     )
 
 
@@ -252,9 +256,7 @@ def _not_at_1(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given}
 
 
-@condensable_metric(
-    name="ERR_IA", steps=_cascade_steps("/ rank", _by_rank), dialects={"ir_measures": _not_at_1}, **DIVERSE
-)
+@condensable_metric(name="ERR_IA", dialects={"ir_measures": _not_at_1}, **DIVERSE)
 def err_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """ERR of each subtopic, averaged over subtopics, divided by the value of documents about every subtopic.
 
@@ -267,7 +269,10 @@ def err_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: R
     return ratio(reached, _subtopics(judged, rel).known * _most(_by_rank, alpha, cutoff))
 
 
-@condensable_metric(name="nERR_IA", steps=_cascade_steps("/ rank", _by_rank, normalized=True), **GREEDY)
+steps_for(err_ia)(_cascade_steps("/ rank", _by_rank))
+
+
+@condensable_metric(name="nERR_IA", **GREEDY)
 def nerr_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """ERR_IA divided by that of the best order, which is found greedily: a value can be slightly above 1.
 
@@ -279,12 +284,11 @@ def nerr_ia(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: 
     return ratio(reached, _best(judged, _by_rank, alpha, rel, cutoff))
 
 
+steps_for(nerr_ia)(_cascade_steps("/ rank", _by_rank, normalized=True))
+
+
 @condensable_metric(
-    name="alpha_DCG",
-    steps=_cascade_steps("/ log2(rank + 1)", _by_log),
-    spellings={"\N{GREEK SMALL LETTER ALPHA}_DCG": {}},
-    dialects={"ir_measures": _not_at_1},
-    **DIVERSE,
+    name="alpha_DCG", spellings={"\N{GREEK SMALL LETTER ALPHA}_DCG": {}}, dialects={"ir_measures": _not_at_1}, **DIVERSE
 )
 def alpha_dcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """DCG in which each repetition of a subtopic counts less, divided by the value of documents about every subtopic.
@@ -298,12 +302,10 @@ def alpha_dcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel
     return ratio(reached, _subtopics(judged, rel).known * _most(_by_log, alpha, cutoff))
 
 
-@condensable_metric(
-    name="alpha_nDCG",
-    steps=_cascade_steps("/ log2(rank + 1)", _by_log, normalized=True),
-    spellings={"\N{GREEK SMALL LETTER ALPHA}_nDCG": {}},
-    **GREEDY,
-)
+steps_for(alpha_dcg)(_cascade_steps("/ log2(rank + 1)", _by_log))
+
+
+@condensable_metric(name="alpha_nDCG", spellings={"\N{GREEK SMALL LETTER ALPHA}_nDCG": {}}, **GREEDY)
 def alpha_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, rel: Rel = 1) -> Floats:
     """alpha_DCG divided by that of the best order, which is found greedily: a value can be slightly above 1.
 
@@ -315,7 +317,10 @@ def alpha_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, alpha: Alpha = 0.5, re
     return ratio(reached, _best(judged, _by_log, alpha, rel, cutoff))
 
 
-@metric(name="NRBP", steps=_cascade_steps("* {beta:g}^(rank - 1)"), **DIVERSE)
+steps_for(alpha_ndcg)(_cascade_steps("/ log2(rank + 1)", _by_log, normalized=True))
+
+
+@metric(name="NRBP", **DIVERSE)
 def nrbp(judged: JudgedRankings, *, alpha: Alpha = 0.5, beta: Patience = 0.5, rel: Rel = 1) -> Floats:
     """RBP in which each repetition of a subtopic counts less, averaged over subtopics.
 
@@ -328,7 +333,10 @@ def nrbp(judged: JudgedRankings, *, alpha: Alpha = 0.5, beta: Patience = 0.5, re
     return ratio(reached * (1 - (1 - alpha) * beta), _subtopics(judged, rel).known)
 
 
-@metric(name="nNRBP", steps=_cascade_steps("* {beta:g}^(rank - 1)", normalized=True), **GREEDY)
+steps_for(nrbp)(_cascade_steps("* {beta:g}^(rank - 1)"))
+
+
+@metric(name="nNRBP", **GREEDY)
 def nnrbp(judged: JudgedRankings, *, alpha: Alpha = 0.5, beta: Patience = 0.5, rel: Rel = 1) -> Floats:
     """NRBP divided by that of the best order, which is found greedily: a value can be slightly above 1.
 
@@ -338,6 +346,9 @@ def nnrbp(judged: JudgedRankings, *, alpha: Alpha = 0.5, beta: Patience = 0.5, r
     """
     reached = _added(judged, rel, _novelty(_by_patience(beta), alpha))
     return ratio(reached, _best(judged, _by_patience(beta), alpha, rel, _depth(beta)))
+
+
+steps_for(nnrbp)(_cascade_steps("* {beta:g}^(rank - 1)", normalized=True))
 
 
 def _precision(found: _Found) -> Floats:
@@ -371,7 +382,7 @@ PRECISION_STEPS = _counting_steps(_one_each, "the number of its subtopics", "cut
 RECALL_STEPS = _counting_steps(_first_of_each, "the number of its subtopics that no document above is about")
 
 
-@condensable_metric(name="AP_IA", steps=AVERAGE_STEPS, spellings={"MAP_IA": {}}, **DIVERSE)
+@condensable_metric(name="AP_IA", spellings={"MAP_IA": {}}, **DIVERSE)
 def ap_ia(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Average precision of each subtopic, averaged over the subtopics that have a relevant document.
 
@@ -382,7 +393,10 @@ def ap_ia(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(_added(judged, rel, _precision), _subtopics(judged, rel).known)
 
 
-@condensable_metric(name="P_IA", steps=PRECISION_STEPS, **DIVERSE)
+steps_for(ap_ia)(AVERAGE_STEPS)
+
+
+@condensable_metric(name="P_IA", **DIVERSE)
 def p_ia(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Precision of each subtopic, averaged over the subtopics that have a relevant document.
 
@@ -393,7 +407,10 @@ def p_ia(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     return ratio(_added(judged, rel, _one_each, cutoff), _subtopics(judged, rel).known * cutoff)
 
 
-@metric(name="StRecall", steps=RECALL_STEPS, spellings={"strec": {}, "iRec": {}}, **DIVERSE)
+steps_for(p_ia)(PRECISION_STEPS)
+
+
+@metric(name="StRecall", spellings={"strec": {}, "iRec": {}}, **DIVERSE)
 def st_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Share of the subtopics that the first documents are about (intent recall, I-rec, at NTCIR).
 
@@ -402,6 +419,9 @@ def st_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats
     Example: StRecall@2 of a a b | c = 1 / 3 = 0.3333
     """
     return ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
+
+
+steps_for(st_recall)(RECALL_STEPS)
 
 
 def _global_gains(judged: JudgedRankings, gain: str) -> tuple[Integers, Floats, Floats]:
@@ -422,22 +442,7 @@ def _d_ndcg(judged: JudgedRankings, cutoff: int, gain: str) -> Floats:
     return ratio(reached, discounted(*best[:3], judged.count, cutoff, "log2", 2))
 
 
-def _d_ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    judged = seen_with(judged, settings)
-    query, worth, of_hits = _global_gains(judged, settings["gain"])
-    within = judged.hits.rank <= listed.rank.size
-    gain = np.zeros(listed.rank.size)
-    gain[judged.hits.rank[within] - 1] = of_hits[within]
-    columns = _discounted(gain, _by_log)
-    best = _discounted(best_order(query, worth, 1).gain[: settings["cutoff"]], _by_log)
-    among, shown = float(best["adds"].sum()), {name: columns[name] for name in ("gain", "adds", "sum")}
-    facts = ["gain = sum of the gains for its subtopics; adds = gain / log2(rank + 1)"]
-    beside = ("the best order of all judged documents", best)
-    return shared_steps(listed, shown, columns["adds"], among, facts, terms=False, beside=beside)
-
-
-@condensable_metric(name="D_nDCG", steps=_d_ndcg_steps, **DIVERSE)
+@condensable_metric(name="D_nDCG", **DIVERSE)
 def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear") -> Floats:
     """The nDCG in which a document's gain is the sum of its gains for the subtopics, all of which are equally likely.
 
@@ -449,6 +454,45 @@ def d_ndcg(judged: JudgedRankings, *, cutoff: Cutoff, gain: Gain = "linear") -> 
     return _d_ndcg(judged, cutoff, gain)
 
 
+@steps_for(d_ndcg)
+def _d_ndcg_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    judged = seen_with(judged, settings)
+    query, worth, of_hits = _global_gains(judged, settings["gain"])
+    within = judged.hits.rank <= listed.rank.size
+    gain = np.zeros(listed.rank.size)
+    gain[judged.hits.rank[within] - 1] = of_hits[within]
+    columns = _discounted(gain, _by_log)
+    best = _discounted(best_order(query, worth, 1).gain[: settings["cutoff"]], _by_log)
+    among, shown = float(best["adds"].sum()), {name: columns[name] for name in ("gain", "adds", "sum")}
+    facts = ["gain = sum of the gains for its subtopics; adds = gain / log2(rank + 1)"]
+    return shared_steps(
+        listed,
+        shown,
+        columns["adds"],
+        among,
+        facts,
+        terms=False,
+        second_title="the best order of all judged documents",
+        second_table=best,
+    )
+
+
+@condensable_metric(name="Dsharp_nDCG", **DIVERSE)
+def d_sharp_ndcg(
+    judged: JudgedRankings, *, cutoff: Cutoff, gamma: Share = 0.5, gain: Gain = "linear", rel: Rel = 1
+) -> Floats:
+    """Weighted mean of iRec (StRecall), the share of subtopics found, and D_nDCG.
+
+    Formula: Dsharp_nDCG@k = gamma iRec@k + (1 - gamma) D_nDCG@k
+    Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
+    Example: Dsharp_nDCG@1 of a ab = 0.5 * 1/2 + 0.5 * 1/2 = 0.5
+    """
+    recall = ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
+    return gamma * recall + (1 - gamma) * _d_ndcg(judged, cutoff, gain)
+
+
+@steps_for(d_sharp_ndcg)
 def _d_sharp_steps(judged: JudgedRankings, *, gamma: float, rel: float, **settings: Any) -> Steps:
     recall, worth = RECALL_STEPS(judged, rel=rel, **settings), _d_ndcg_steps(judged, **settings)
     if recall.shares is None or worth.shares is None:
@@ -463,17 +507,3 @@ def _d_sharp_steps(judged: JudgedRankings, *, gamma: float, rel: float, **settin
         facts=("new = its share of all subtopics that no document above is about; their sum is iRec", *worth.facts),
         shares=replace(worth.shares, values=shares),
     )
-
-
-@condensable_metric(name="Dsharp_nDCG", steps=_d_sharp_steps, **DIVERSE)
-def d_sharp_ndcg(
-    judged: JudgedRankings, *, cutoff: Cutoff, gamma: Share = 0.5, gain: Gain = "linear", rel: Rel = 1
-) -> Floats:
-    """Weighted mean of iRec (StRecall), the share of subtopics found, and D_nDCG.
-
-    Formula: Dsharp_nDCG@k = gamma iRec@k + (1 - gamma) D_nDCG@k
-    Reference: T. Sakai, R. Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011.
-    Example: Dsharp_nDCG@1 of a ab = 0.5 * 1/2 + 0.5 * 1/2 = 0.5
-    """
-    recall = ratio(_added(judged, rel, _first_of_each, cutoff), _subtopics(judged, rel).known)
-    return gamma * recall + (1 - gamma) * _d_ndcg(judged, cutoff, gain)

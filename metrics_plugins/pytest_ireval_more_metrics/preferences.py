@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, MetricError, Param, Steps, listing, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, MetricError, Param, list_ranking, make_steps, metric, ratio, steps_for
 from pytest_ireval_metrics.vocabulary import Depth, Floats, Integers, Rel, discount_at, quotient, shown_number, summed
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 NOWHERE = 2**62
 """The rank of a document that is not retrieved."""
@@ -87,6 +90,58 @@ def _thresholds(judged: JudgedRankings, rel: float, graded: bool) -> list[tuple[
     ]
 
 
+def _level_columns(found: _Levels, grade: Floats, adds: Floats) -> dict[str, Any]:
+    ranks = [np.where(rank == NOWHERE, np.nan, rank) for rank in (found.rank, found.other_rank)]
+    return {
+        "from grade": grade,
+        "i": found.level,
+        "rank": ranks[0],
+        "in reference": ranks[1],
+        "better": found.better,
+        "adds": adds,
+    }
+
+
+def _level_steps(
+    judged: JudgedRankings, rel: float, text: str, value: float, facts: Sequence[str], table: Mapping[str, Any]
+) -> Steps:
+    listed = list_ranking(judged)
+    found = listed.relevant(rel)
+    columns = {"i": np.where(found, np.cumsum(found), np.nan)}
+    return make_steps(
+        listed,
+        columns,
+        arithmetic=text,
+        value=value,
+        facts=facts,
+        second_title="the i-th relevant document of both lists",
+        second_table=table or None,
+    )
+
+
+@preference_metric(
+    name="RPP",
+    spellings={"invrpp": {"levels": "inverse"}, "dcgrpp": {"levels": "log2"}, "recall_paired_preference": {}},
+)
+def rpp(judged: JudgedRankings, *, rel: Rel = 1, levels: Levels = "uniform", graded: Graded = False) -> Floats:
+    """Recall-paired preference: users who find what they want sooner than in the reference, less those who do later.
+
+    Formula: RPP = sum over i = 1 to R of w_i sign(rank there - rank here of the i-th relevant document) / sum of w_i; a
+        document that a list lacks is below all others; graded=True: the mean over the grades g from rel on that a query
+        has, weighted by the documents of grade g and above, which are the relevant ones
+    Reference: F. Diaz, A. Ferraro, Offline retrieval evaluation without evaluation metrics, SIGIR 2022.
+    Example: RPP of - a b against a - - = (-1 + 1) / 2 = 0.0
+    """
+    total, among = np.zeros(judged.count), np.zeros(judged.count)
+    for grade, relevant in _thresholds(judged, rel, graded):
+        found = _levels(judged, grade)
+        adds, weights = _weighed(found, levels)
+        total += relevant * ratio(np.bincount(found.query, adds, minlength=judged.count), weights)
+        among += relevant
+    return ratio(total, among)
+
+
+@steps_for(rpp)
 def _rpp_steps(judged: JudgedRankings, *, rel: float, levels: str, graded: bool) -> Steps:
     parts, columns, size = [], [], 0
     for grade, relevant in _thresholds(judged, rel, graded):
@@ -106,51 +161,6 @@ def _rpp_steps(judged: JudgedRankings, *, rel: float, levels: str, graded: bool)
         "better: 1 where this list has them sooner, -1 where the reference has; adds: their share of the weight",
     ]
     return _level_steps(judged, rel, text, value, facts, table)
-
-
-def _level_columns(found: _Levels, grade: Floats, adds: Floats) -> dict[str, Any]:
-    ranks = [np.where(rank == NOWHERE, np.nan, rank) for rank in (found.rank, found.other_rank)]
-    return {
-        "from grade": grade,
-        "i": found.level,
-        "rank": ranks[0],
-        "in reference": ranks[1],
-        "better": found.better,
-        "adds": adds,
-    }
-
-
-def _level_steps(
-    judged: JudgedRankings, rel: float, text: str, value: float, facts: Sequence[str], table: Mapping[str, Any]
-) -> Steps:
-    listed = listing(judged)
-    found = listed.relevant(rel)
-    columns = {"i": np.where(found, np.cumsum(found), np.nan)}
-    beside = ("the i-th relevant document of both lists", table) if table else None
-    return steps_of(listed, columns, arithmetic=text, value=value, facts=facts, beside=beside)
-
-
-@preference_metric(
-    name="RPP",
-    steps=_rpp_steps,
-    spellings={"invrpp": {"levels": "inverse"}, "dcgrpp": {"levels": "log2"}, "recall_paired_preference": {}},
-)
-def rpp(judged: JudgedRankings, *, rel: Rel = 1, levels: Levels = "uniform", graded: Graded = False) -> Floats:
-    """Recall-paired preference: users who find what they want sooner than in the reference, less those who do later.
-
-    Formula: RPP = sum over i = 1 to R of w_i sign(rank there - rank here of the i-th relevant document) / sum of w_i; a
-        document that a list lacks is below all others; graded=True: the mean over the grades g from rel on that a query
-        has, weighted by the documents of grade g and above, which are the relevant ones
-    Reference: F. Diaz, A. Ferraro, Offline retrieval evaluation without evaluation metrics, SIGIR 2022.
-    Example: RPP of - a b against a - - = (-1 + 1) / 2 = 0.0
-    """
-    total, among = np.zeros(judged.count), np.zeros(judged.count)
-    for grade, relevant in _thresholds(judged, rel, graded):
-        found = _levels(judged, grade)
-        adds, weights = _weighed(found, levels)
-        total += relevant * ratio(np.bincount(found.query, adds, minlength=judged.count), weights)
-        among += relevant
-    return ratio(total, among)
 
 
 def _decided(judged: JudgedRankings, rel: float, *, last: bool) -> tuple[_Levels, Integers]:
@@ -185,7 +195,7 @@ def _size_of(found: _Levels, rows: Integers, reciprocal: bool) -> Floats:
     return here - there
 
 
-@preference_metric(name="LexiRecall", steps=partial(_lexical_steps, True))
+@preference_metric(name="LexiRecall")
 def lexi_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """The better list for users who want every relevant document: 1 if it is this one, -1 if it is the reference.
 
@@ -198,9 +208,10 @@ def lexi_recall(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return np.bincount(found.query[rows], found.better[rows], minlength=judged.count).astype(np.float64)
 
 
-@preference_metric(
-    name="LexiPrecision", steps=partial(_lexical_steps, False), spellings={"rrlexiprecision": {"reciprocal": True}}
-)
+steps_for(lexi_recall)(partial(_lexical_steps, True))
+
+
+@preference_metric(name="LexiPrecision", spellings={"rrlexiprecision": {"reciprocal": True}})
 def lexi_precision(
     judged: JudgedRankings,
     *,
@@ -220,6 +231,9 @@ def lexi_precision(
     found, rows = _decided(judged, rel, last=False)
     size = _size_of(found, rows, reciprocal)
     return np.bincount(found.query[rows], size, minlength=judged.count).astype(np.float64)
+
+
+steps_for(lexi_precision)(partial(_lexical_steps, False))
 
 
 Weighted = Annotated[bool, Param("count each preference as often as its support or weight says")]
@@ -255,9 +269,9 @@ def _kept(judged: JudgedRankings, cutoff: int | None, weighted: bool) -> _Kept:
 
 
 def _kept_steps(of: str, judged: JudgedRankings, *, cutoff: int | None, weighted: bool) -> Steps:
-    listed, found = listing(judged, cutoff), _kept(judged, cutoff, weighted)
+    listed, found = list_ranking(judged, cutoff), _kept(judged, cutoff, weighted)
     pairs = [] if judged.preferences is None else [*judged.preferences.get(judged.queries[0], ())]
-    whole = {document: rank for rank, document in enumerate(listing(judged).documents, 1)}
+    whole = {document: rank for rank, document in enumerate(list_ranking(judged).documents, 1)}
     kept, missed = dict.fromkeys(listed.documents, 0.0), dict.fromkeys(listed.documents, 0.0)
     for pair in pairs:
         better, worse = pair
@@ -274,7 +288,7 @@ def _kept_steps(of: str, judged: JudgedRankings, *, cutoff: int | None, weighted
         value = (float(found.kept[0]) - missing) / float(among) if among else 0.0
         text = f"({shown_number(found.kept[0])} - {shown_number(missing)}) / {shown_number(among)}" if among else "0"
         shares = (followed - wrong) / (among or 1)
-    return steps_of(
+    return make_steps(
         listed,
         {"follows": followed, "misses": wrong},
         arithmetic=text,
@@ -290,7 +304,7 @@ def _kept_steps(of: str, judged: JudgedRankings, *, cutoff: int | None, weighted
 judges_metric = partial(metric, needs=("documents", "preferences"), no_relevant=None)
 
 
-@judges_metric(name="PPref", steps=partial(_kept_steps, "about"))
+@judges_metric(name="PPref")
 def preference_precision(judged: JudgedRankings, *, cutoff: Depth = None, weighted: Weighted = False) -> Floats:
     """Precision of preferences: the share of judged preferences about the first documents that the ranking follows.
 
@@ -304,7 +318,10 @@ def preference_precision(judged: JudgedRankings, *, cutoff: Depth = None, weight
     return ratio(found.kept, found.about)
 
 
-@judges_metric(name="RPref", steps=partial(_kept_steps, "all"))
+steps_for(preference_precision)(partial(_kept_steps, "about"))
+
+
+@judges_metric(name="RPref")
 def preference_recall(judged: JudgedRankings, *, cutoff: Depth = None, weighted: Weighted = False) -> Floats:
     """Recall of preferences: the share of all judged preferences that the first documents follow.
 
@@ -317,10 +334,12 @@ def preference_recall(judged: JudgedRankings, *, cutoff: Depth = None, weighted:
     return ratio(found.kept, found.all)
 
 
+steps_for(preference_recall)(partial(_kept_steps, "all"))
+
+
 @judges_metric(
     name="TauPref",
     range=(-1, 1),
-    steps=partial(_kept_steps, "difference"),
     not_promised={
         "promotion_never_harms": "a document that rises above the cutoff adds preferences that the ranking contradicts"
     },
@@ -337,3 +356,6 @@ def preference_tau(judged: JudgedRankings, *, cutoff: Depth = None, weighted: We
     """
     found = _kept(judged, cutoff, weighted)
     return ratio(2 * found.kept - found.about, found.about)
+
+
+steps_for(preference_tau)(partial(_kept_steps, "difference"))

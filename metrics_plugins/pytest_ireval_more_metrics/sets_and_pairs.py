@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval import JudgedRankings, Steps, listing, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, list_ranking, make_steps, metric, ratio, steps_for
 from pytest_ireval_metrics.sets_and_ranks import Closing, Counts, relevance_facts, relevant_within, steps_of_counts
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
@@ -22,6 +22,9 @@ from pytest_ireval_metrics.vocabulary import (
     shared_steps,
 )
 
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
+
 
 def _multiplied(counts: Counts) -> Closing:
     precision, recall = quotient(counts.found, counts.retrieved), quotient(counts.found, counts.relevant)
@@ -35,10 +38,7 @@ _set_ap_steps = steps_of_counts(_multiplied)
 
 
 @relevance_metric(
-    name="CappedR",
-    steps=_capped_recall_steps,
-    spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}},
-    additive=True,
+    name="CappedR", spellings={"R_cap": {}, "recall_cap_{cutoff}": {}, "relative_P_{cutoff}": {}}, additive=True
 )
 def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that could be among the first which are; precision to rank R, recall from there.
@@ -50,7 +50,10 @@ def capped_recall(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Fl
     return ratio(relevant_within(judged, cutoff, rel), np.minimum(judged.relevant_count(rel), cutoff))
 
 
-@relevance_metric(name="SetAP", steps=_set_ap_steps, spellings={"set_map": {}})
+steps_for(capped_recall)(_capped_recall_steps)
+
+
+@relevance_metric(name="SetAP", spellings={"set_map": {}})
 def set_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     """Average precision of a set without order: precision times recall of all retrieved documents.
 
@@ -62,34 +65,7 @@ def set_ap(judged: JudgedRankings, *, rel: Rel = 1) -> Floats:
     return ratio(found * found, judged.retrieved * judged.relevant_count(rel))
 
 
-def _fall_out_steps(judged: JudgedRankings, *, cutoff: int, rel: float) -> Steps:
-    listed = listing(judged, cutoff)
-    others = (~listed.relevant(rel)).astype(np.float64)
-    among = (judged.collection or 0) - listed.relevant_count(rel)
-    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
-    facts.append(f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant")
-    return shared_steps(listed, {"not relevant": np.cumsum(others)}, others, among, facts, terms=False)
-
-
-def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
-    listed = listed_as(judged, settings)
-    relevant = listed.relevant(settings["rel"])
-    found, others = int(relevant.sum()), int((~relevant).sum())
-    above = np.where(relevant, np.cumsum(~relevant), 0)
-    pairs = found * others
-    text = f"1 - {int(above.sum())} / {pairs}" if pairs else "1" if found else "0"
-    right = np.where(relevant, (others - above) / others if others else 1.0, 0.0)
-    return steps_of(
-        listed,
-        {"others above": np.where(relevant, above, np.nan), "so far": np.cumsum(above)},
-        arithmetic=text,
-        value=1 - int(above.sum()) / pairs if pairs else float(found > 0),
-        facts=[
-            *relevance_facts(listed, settings),
-            f"{found} relevant and {others} other documents count, {pairs} pairs of both",
-        ],
-        shares=right / max(1, found),
-    )
+steps_for(set_ap)(_set_ap_steps)
 
 
 def _count_shown_documents(judged: JudgedRankings, cutoff: int | None) -> NDArray[np.int64]:
@@ -99,7 +75,6 @@ def _count_shown_documents(judged: JudgedRankings, cutoff: int | None) -> NDArra
 
 @metric(
     name="FallOut",
-    steps=_fall_out_steps,
     direction="lower",
     no_relevant=None,
     empty=0.0,
@@ -119,11 +94,20 @@ def fall_out(judged: JudgedRankings, *, cutoff: Cutoff, rel: Rel = 1) -> Floats:
     return ratio(others, (judged.collection or 0) - judged.relevant_count(rel))
 
 
+@steps_for(fall_out)
+def _fall_out_steps(judged: JudgedRankings, *, cutoff: int, rel: float) -> Steps:
+    listed = list_ranking(judged, cutoff)
+    others = (~listed.relevant(rel)).astype(np.float64)
+    among = (judged.collection or 0) - listed.relevant_count(rel)
+    facts = relevance_facts(listed, {"rel": rel, "cutoff": cutoff})
+    facts.append(f"N = {judged.collection} documents are in the collection, N - R = {among} not relevant")
+    return shared_steps(listed, {"not relevant": np.cumsum(others)}, others, among, facts, terms=False)
+
+
 @condensable_metric(
     name="Accuracy",
     binary=True,
     not_promised={"promotion_never_harms": "a document that enters at the cutoff ranks below all others"},
-    steps=_accuracy_steps,
 )
 def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """The share of pairs of retrieved documents in which the relevant one is above the other one.
@@ -138,3 +122,25 @@ def accuracy(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1) -> F
     pairs = found * (_count_shown_documents(judged, cutoff) - found)
     misplaced = judged.sum(judged.hits.rank - judged.relevant_so_far(rel), counts)
     return np.where(found > 0, 1.0 - ratio(misplaced, pairs), 0.0)
+
+
+@steps_for(accuracy)
+def _accuracy_steps(judged: JudgedRankings, **settings: Any) -> Steps:
+    listed = listed_as(judged, settings)
+    relevant = listed.relevant(settings["rel"])
+    found, others = int(relevant.sum()), int((~relevant).sum())
+    above = np.where(relevant, np.cumsum(~relevant), 0)
+    pairs = found * others
+    text = f"1 - {int(above.sum())} / {pairs}" if pairs else "1" if found else "0"
+    right = np.where(relevant, (others - above) / others if others else 1.0, 0.0)
+    return make_steps(
+        listed,
+        {"others above": np.where(relevant, above, np.nan), "so far": np.cumsum(above)},
+        arithmetic=text,
+        value=1 - int(above.sum()) / pairs if pairs else float(found > 0),
+        facts=[
+            *relevance_facts(listed, settings),
+            f"{found} relevant and {others} other documents count, {pairs} pairs of both",
+        ],
+        shares=right / max(1, found),
+    )

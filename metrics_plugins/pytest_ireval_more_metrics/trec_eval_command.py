@@ -292,7 +292,7 @@ def _unknown(name: str, parameters: str | None, vocabulary: Vocabulary) -> str:
 
 def _definitions(rows: Sequence[_Row]) -> Iterator[str]:
     for row in rows:
-        meaning = " and ".join(f"{metric}: {metric.summary}" for metric in row.metrics) or "text, not a number"
+        meaning = " and ".join(f"{metric}: {metric.info.summary}" for metric in row.metrics) or "text, not a number"
         yield f"  {row.name} = {meaning}\n"
 
 

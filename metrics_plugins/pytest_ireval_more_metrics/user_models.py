@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, MetricError, Param, Steps, listing, metric, perfect, ratio, steps_of
+from pytest_ireval import (
+    JudgedRankings,
+    MetricError,
+    Param,
+    list_ranking,
+    make_steps,
+    metric,
+    perfect,
+    ratio,
+    steps_for,
+)
 from pytest_ireval_metrics.user_models import StopChance, err, scale_facts, stop_columns
 from pytest_ireval_metrics.vocabulary import (
     Depth,
@@ -22,33 +32,11 @@ from pytest_ireval_metrics.vocabulary import (
 )
 from pytest_ireval_more_metrics.continuation import GainAndCost, Goal, user_model
 
-
-def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
-    listed, top = listed_as(judged, settings), scale_top(max_grade, judged)
-    columns = stop_columns(listed.grade, top, gain)
-    grades = listed.ideal[: settings["cutoff"]]
-    ideal = stop_columns(grades, top, gain)
-    best, facts = float(ideal["adds"].sum()), scale_facts(judged, max_grade, gain)
-    table = {"rank": np.arange(1, grades.size + 1), "grade": grades, **ideal}
-    beside = ("the best order of all judged documents", table)
-    return shared_steps(listed, columns, columns["adds"], best, facts, terms=False, beside=beside)
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 
-def _rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float) -> Steps:
-    listed = listing(judged, cutoff)
-    reaches = np.power(p, listed.rank - 1.0)
-    settled = np.where(listed.judged, reaches, 0.0)
-    columns = {"reaches": reaches, "settled": settled, "sum": np.cumsum(settled)}
-    return steps_of(
-        listed,
-        columns,
-        arithmetic=f"1 - (1 - {p:g}) * {shown_number(float(settled.sum()))}",
-        value=1 - (1 - p) * float(settled.sum()),
-        facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", "judged documents are settled"],
-    )
-
-
-@condensable_metric(name="nERR", steps=_nerr_steps)
+@condensable_metric(name="nERR")
 def nerr(
     judged: JudgedRankings, *, cutoff: Depth = None, max_grade: MaxGrade = None, gain: StopChance = "exp"
 ) -> Floats:
@@ -62,9 +50,28 @@ def nerr(
     return ratio(err.batch(judged, **settings), err.batch(perfect(judged), **settings))
 
 
+@steps_for(nerr)
+def _nerr_steps(judged: JudgedRankings, *, max_grade: float | None, gain: str, **settings: Any) -> Steps:
+    listed, top = listed_as(judged, settings), scale_top(max_grade, judged)
+    columns = stop_columns(listed.grade, top, gain)
+    grades = listed.ideal[: settings["cutoff"]]
+    ideal = stop_columns(grades, top, gain)
+    best, facts = float(ideal["adds"].sum()), scale_facts(judged, max_grade, gain)
+    table = {"rank": np.arange(1, grades.size + 1), "grade": grades, **ideal}
+    return shared_steps(
+        listed,
+        columns,
+        columns["adds"],
+        best,
+        facts,
+        terms=False,
+        second_title="the best order of all judged documents",
+        second_table=table,
+    )
+
+
 @metric(
     name="RBPResidual",
-    steps=_rbp_residual_steps,
     direction="neither",
     no_relevant=None,
     spellings={"rbp_resid": {"p": 0.9}, "rbp_resid_p={p}": {}},
@@ -79,6 +86,21 @@ def rbp_residual(judged: JudgedRankings, *, cutoff: Depth = None, p: Persistence
     hits = judged.hits
     within = None if cutoff is None else hits.rank <= cutoff
     return 1.0 - (1 - p) * judged.sum(np.power(p, hits.rank - 1.0), within)
+
+
+@steps_for(rbp_residual)
+def _rbp_residual_steps(judged: JudgedRankings, *, cutoff: int | None, p: float) -> Steps:
+    listed = list_ranking(judged, cutoff)
+    reaches = np.power(p, listed.rank - 1.0)
+    settled = np.where(listed.judged, reaches, 0.0)
+    columns = {"reaches": reaches, "settled": settled, "sum": np.cumsum(settled)}
+    return make_steps(
+        listed,
+        columns,
+        arithmetic=f"1 - (1 - {p:g}) * {shown_number(float(settled.sum()))}",
+        value=1 - (1 - p) * float(settled.sum()),
+        facts=[f"p = {p:g}, the probability to go on; reaches = p^(rank - 1)", "judged documents are settled"],
+    )
 
 
 def _with_log2(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from pytest_ireval import JudgedRankings, MetricError, Param, Steps, metric, ratio, steps_of
+from pytest_ireval import JudgedRankings, MetricError, Param, make_steps, metric, ratio, steps_for
 from pytest_ireval_metrics.sessions import Repeats, find_gaining_hits, places_in_sessions, session_metric
 from pytest_ireval_metrics.vocabulary import (
     Cutoff,
@@ -24,6 +24,9 @@ from pytest_ireval_metrics.vocabulary import (
     shared_steps,
     shown_number,
 )
+
+if TYPE_CHECKING:
+    from pytest_ireval import Steps
 
 KNOWN = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False, "": False}
 """The cells of a column that says what the user knew before."""
@@ -84,7 +87,7 @@ known_metric = partial(
 )
 
 
-@known_metric(name="CoverageRatio", steps=partial(_known_steps, True))
+@known_metric(name="CoverageRatio")
 def coverage_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, column: Column = "known") -> Floats:
     """Share of the relevant documents that the user knew before which are found.
 
@@ -99,7 +102,10 @@ def coverage_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1
     return ratio(found, np.bincount(ideal.query[known], minlength=judged.count))
 
 
-@known_metric(name="NoveltyRatio", steps=partial(_known_steps, False))
+steps_for(coverage_ratio)(partial(_known_steps, True))
+
+
+@known_metric(name="NoveltyRatio")
 def novelty_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1, column: Column = "known") -> Floats:
     """Share of the relevant documents found that are new to the user.
 
@@ -109,6 +115,9 @@ def novelty_ratio(judged: JudgedRankings, *, cutoff: Depth = None, rel: Rel = 1,
     """
     found = found_within(judged, rel, cutoff)
     return ratio(judged.sum(~_knows(judged, column)[judged.hits.judgment] & found), judged.sum(found))
+
+
+steps_for(novelty_ratio)(partial(_known_steps, False))
 
 
 def _wanted(judged: JudgedRankings, wanted: int, rel: float) -> Integers:
@@ -124,15 +133,7 @@ def _last(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Integers, In
     return judged.hits.query[rows], rows
 
 
-def _relative_recall_steps(judged: JudgedRankings, *, wanted: int, rel: float, cutoff: int | None) -> Steps:
-    listed = listed_as(judged, {"cutoff": cutoff})
-    relevant = listed.relevant(rel)
-    goal = int(_wanted(judged, wanted, rel)[0])
-    adds = (relevant & (np.cumsum(relevant) <= goal)).astype(np.float64)
-    return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, goal, [f"{goal} documents are wanted"])
-
-
-@metric(name="RelativeRecall", steps=_relative_recall_steps, reference=TEXTBOOKS, binary=True)
+@metric(name="RelativeRecall", reference=TEXTBOOKS, binary=True)
 def relative_recall(judged: JudgedRankings, *, wanted: Wanted, cutoff: Depth = None, rel: Rel = 1) -> Floats:
     """Share of the relevant documents that the user wants which are found; more than she wants count no more.
 
@@ -143,17 +144,16 @@ def relative_recall(judged: JudgedRankings, *, wanted: Wanted, cutoff: Depth = N
     return ratio(np.minimum(judged.sum(found_within(judged, rel, cutoff)), goal), goal)
 
 
-def _recall_effort_steps(judged: JudgedRankings, *, wanted: int, rel: float) -> Steps:
-    listed = listed_as(judged, {})
+@steps_for(relative_recall)
+def _relative_recall_steps(judged: JudgedRankings, *, wanted: int, rel: float, cutoff: int | None) -> Steps:
+    listed = listed_as(judged, {"cutoff": cutoff})
     relevant = listed.relevant(rel)
-    goal, (_, rows) = int(_wanted(judged, wanted, rel)[0]), _last(judged, wanted, rel)
-    read = int(judged.hits.rank[rows[0]]) if rows.size else 0
-    adds = (relevant & (listed.rank <= read)).astype(np.float64)
-    fact = f"{goal} documents are wanted; {f'they are read down to rank {read}' if read else 'the list has fewer'}"
-    return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, read, [fact])
+    goal = int(_wanted(judged, wanted, rel)[0])
+    adds = (relevant & (np.cumsum(relevant) <= goal)).astype(np.float64)
+    return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, goal, [f"{goal} documents are wanted"])
 
 
-@metric(name="RecallEffort", steps=_recall_effort_steps, reference=TEXTBOOKS, binary=True)
+@metric(name="RecallEffort", reference=TEXTBOOKS, binary=True)
 def recall_effort(judged: JudgedRankings, *, wanted: Wanted, rel: Rel = 1) -> Floats:
     """Relevant documents that the user wants, divided by the documents that she reads to find them.
 
@@ -164,6 +164,17 @@ def recall_effort(judged: JudgedRankings, *, wanted: Wanted, rel: Rel = 1) -> Fl
     found = np.zeros(judged.count)
     found[query] = _wanted(judged, wanted, rel)[query] / judged.hits.rank[rows]
     return found
+
+
+@steps_for(recall_effort)
+def _recall_effort_steps(judged: JudgedRankings, *, wanted: int, rel: float) -> Steps:
+    listed = listed_as(judged, {})
+    relevant = listed.relevant(rel)
+    goal, (_, rows) = int(_wanted(judged, wanted, rel)[0]), _last(judged, wanted, rel)
+    read = int(judged.hits.rank[rows[0]]) if rows.size else 0
+    adds = (relevant & (listed.rank <= read)).astype(np.float64)
+    fact = f"{goal} documents are wanted; {f'they are read down to rank {read}' if read else 'the list has fewer'}"
+    return shared_steps(listed, {"relevant": relevant, "adds": adds}, adds, read, [fact])
 
 
 def _search_length(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Integers, Any, Any, Floats]:
@@ -186,21 +197,6 @@ def _search_length(judged: JudgedRankings, wanted: int, rel: float) -> tuple[Int
     return query, tied_from - 1 - above, tied_to - tied_from + 1 - same, needed / (same + 1)
 
 
-def _search_length_steps(judged: JudgedRankings, *, wanted: int, cutoff: int, rel: float) -> Steps:
-    listed, goal = listed_as(judged, {"cutoff": cutoff}), int(_wanted(judged, wanted, rel)[0])
-    value = float(expected_search_length.batch(judged, wanted=wanted, cutoff=cutoff, rel=rel)[0])
-    _, above, same, share = _search_length(judged, wanted, rel)
-    text, fact = str(cutoff), f"the first {cutoff} documents count as read: {goal} relevant ones take no less"
-    if not goal:
-        text, fact = "0", "there are no relevant documents to look for"
-    elif above.size and value < cutoff:
-        text = shown_number(float(above[0])) + (
-            f" + {same[0]:.0f} * {shown_number(float(share[0]))}" if same[0] else ""
-        )
-        fact = f"irrelevant documents before {goal} relevant ones; of those with the same score as the last, a share"
-    return steps_of(listed, {"relevant": listed.relevant(rel)}, arithmetic=text, value=value, facts=[fact])
-
-
 @metric(
     name="ESL",
     direction="lower",
@@ -208,7 +204,6 @@ def _search_length_steps(judged: JudgedRankings, *, wanted: int, cutoff: int, re
     no_relevant=None,
     binary=True,
     needs=("ties",),
-    steps=_search_length_steps,
     spellings={"expected_search_length": {}},
 )
 def expected_search_length(judged: JudgedRankings, *, wanted: Wanted = 1, cutoff: Cutoff, rel: Rel = 1) -> Floats:
@@ -225,6 +220,22 @@ def expected_search_length(judged: JudgedRankings, *, wanted: Wanted = 1, cutoff
     found = np.where(judged.relevant_count(rel) > 0, float(cutoff), 0.0)
     found[query] = np.minimum(above + same * share, cutoff)
     return found
+
+
+@steps_for(expected_search_length)
+def _search_length_steps(judged: JudgedRankings, *, wanted: int, cutoff: int, rel: float) -> Steps:
+    listed, goal = listed_as(judged, {"cutoff": cutoff}), int(_wanted(judged, wanted, rel)[0])
+    value = float(expected_search_length.batch(judged, wanted=wanted, cutoff=cutoff, rel=rel)[0])
+    _, above, same, share = _search_length(judged, wanted, rel)
+    text, fact = str(cutoff), f"the first {cutoff} documents count as read: {goal} relevant ones take no less"
+    if not goal:
+        text, fact = "0", "there are no relevant documents to look for"
+    elif above.size and value < cutoff:
+        text = shown_number(float(above[0])) + (
+            f" + {same[0]:.0f} * {shown_number(float(share[0]))}" if same[0] else ""
+        )
+        fact = f"irrelevant documents before {goal} relevant ones; of those with the same score as the last, a share"
+    return make_steps(listed, {"relevant": listed.relevant(rel)}, arithmetic=text, value=value, facts=[fact])
 
 
 @session_metric(name="SessionRBP", spellings={"sRBP": {}})

@@ -180,11 +180,11 @@ def _bar(share: float) -> str:
 
 
 def _lines(metric: Metric) -> Iterator[str]:
-    yield metric.summary
+    yield metric.info.summary
     for title, text in (
-        ("formula", metric.formula),
-        ("reference", metric.reference),
-        ("example", metric.example),
+        ("formula", metric.info.formula),
+        ("reference", metric.info.reference),
+        ("example", metric.info.example),
         ("use", f"ireval evaluate judgments.txt rankings.txt {option_for(metric)}"),
         ("range", range_of(metric)),
         ("better", metric.direction),
@@ -199,7 +199,7 @@ def _lines(metric: Metric) -> Iterator[str]:
             yield f"{title}: {text}"
     for need in sorted(metric.needs):
         yield f"needs {need}: {SOURCES[need]}"
-    for promise, reason in metric.not_promised.items():
+    for promise, reason in metric.info.not_promised.items():
         yield f"does not promise {promise}: {reason}"
     for parameter in metric.parameters:
         yield f"{parameter.name}: {described_metric(parameter)}"
@@ -225,13 +225,13 @@ def without_relevant(metric: Metric) -> str:
 
 def also_called(metric: Metric) -> list[str]:
     """Other names; each that means more than the bare metric with what it stands for."""
-    every = ((name, meaning(metric, name)) for name in sorted(metric.spellings, key=str.lower))
+    every = ((name, meaning(metric, name)) for name in sorted(metric.info.spellings, key=str.lower))
     return [name if meant == metric.name else f"{name} = {meant}" for name, meant in every]
 
 
 def meaning(metric: Metric, spelling: str) -> str:
     """The meaning of a spelling, in the grammar of names: ``nDCG(gain='exp')``, ``nDCG@{cutoff}``."""
-    given = metric(**metric.spellings[spelling]).arguments
+    given = metric(**metric.info.spellings[spelling]).arguments
     defaults = {p.name: p.default for p in metric.parameters}
     parts = {name: text_of(value) for name, value in given.items() if value != defaults[name]}
     parts |= {hole["parameter"]: f"{{{hole['parameter']}}}" for hole in HOLE.finditer(spelling)}
@@ -290,7 +290,7 @@ def _listed(registry: Registry) -> list[str]:
     for distribution in registry.distributions:
         own = (metric for metric in registry.metrics.values() if metric.origin == distribution)
         found = sorted(own, key=lambda metric: metric.name.lower())
-        rows = [[signature(metric), metric.summary] for metric in found]
+        rows = [[signature(metric), metric.info.summary] for metric in found]
         resolvers = (each for each in registry.vocabulary.prefixes if each.origin == distribution)
         rows += [[f"{each.prefix}:…", each.summary] for each in resolvers]
         tables.append(format_table([distribution, ""], rows))

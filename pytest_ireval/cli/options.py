@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import click
 
-from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import InputError, IrevalError, Problem, SuiteError, did_you_mean
 from pytest_ireval.results.policies import Dialect, Grades, MissingQueries, NoRelevant, Policies, Ties, Unjudged
 
@@ -175,12 +174,14 @@ def policy_options(command: Command) -> Command:
 
 
 POLICY_NAMES = tuple(each.name for each in fields(Policies))
-SIDE_DATA_NAMES = tuple(each.name for each in fields(SideData))
+SIDE_DATA_NAMES = ("collection", "fields", "preferences", "queries", "timings")
 
 
 def _build_values(command: Command) -> Command:
     @wraps(command)
     def build_values(**options: Any) -> Any:
+        from pytest_ireval.data.side_data import SideData  # imports NumPy, which not every command needs
+
         policies = {name: options.pop(name) for name in POLICY_NAMES if name in options}
         side_data = {name: options.pop(name) for name in SIDE_DATA_NAMES if name in options}
         return command(policies=Policies(**policies), side_data=SideData(**side_data), **options)

@@ -118,8 +118,8 @@ def _told(
         yield _with_titles(_steps_grid(steps, count), titles)
     if notes := _left_out(explained, count):
         yield notes
-    if steps.beside and steps.beside.columns:
-        yield from _beside(steps, count, lines)
+    if steps.second_table and steps.second_table.columns:
+        yield from _second_table(steps, count, lines)
     yield [_closing(metric, explained)]
 
 
@@ -169,16 +169,16 @@ def _left_out(explained: Explained, count: int) -> list[str]:
     return notes
 
 
-def _beside(steps: Steps, count: int, lines: int | None) -> Iterator[Block]:
-    beside = steps.beside
-    if beside is None:
+def _second_table(steps: Steps, count: int, lines: int | None) -> Iterator[Block]:
+    second = steps.second_table
+    if second is None:
         return
-    size = len(beside.columns[0].values)
+    size = len(second.columns[0].values)
     shown = min(size, lines or max(20, count))
-    yield [f"{beside.title}:"]
-    texts = [_column_text(column, shown) for column in beside.columns]
+    yield [f"{second.title}:"]
+    texts = [_column_text(column, shown) for column in second.columns]
     rows = [[text[i] for text in texts] for i in range(shown)]
-    yield Grid([column.name for column in beside.columns], rows, range(len(texts)))
+    yield Grid([column.name for column in second.columns], rows, range(len(texts)))
     if shown < size:
         yield [f"lines not shown: {size - shown}"]
 

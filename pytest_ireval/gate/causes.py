@@ -237,12 +237,12 @@ def _alone(metric: Metric, judged: JudgedRankings, rows: Integers) -> list[_Shar
 
 def _stepwise(metric: Metric, lists: Lists, rows: Integers) -> Iterator[_Shares]:
     """The shares by the metric's own steps, one query after the other; none if it has no steps, or they are broken."""
-    for row in rows.tolist() if metric.steps is not None else ():
+    for row in rows.tolist():
         try:
             steps = described_steps(metric, lists.single(row))
         except MetricError:  # ireval why tells what is wrong with them
             return
-        if steps.shares is None:
+        if steps is None or steps.shares is None:
             return
         shares = zip(steps.documents, steps.shares.values, strict=True)
         yield {document: share for document, share in shares if share is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pytest_ireval.errors import IrevalError, MetricNameError, Problem, closest, one_line, shown, told
@@ -32,14 +32,15 @@ class CatalogEntry:
 
         def make() -> Metric:
             metric = self.make()
-            return altered(metric, name=name, spellings={each: metric.spellings[each] for each in kept})
+            spellings = {each: metric.info.spellings[each] for each in kept}
+            return altered(metric, name=name, info=replace(metric.info, spellings=spellings))
 
         return CatalogEntry(name, kept, self.origin, make)
 
 
 def listed_metric(metric: Metric, origin: str) -> CatalogEntry:
     """The entry of a metric that is there already."""
-    return CatalogEntry(metric.name, tuple(metric.spellings), origin, partial(altered, metric, origin=origin))
+    return CatalogEntry(metric.name, tuple(metric.info.spellings), origin, partial(altered, metric, origin=origin))
 
 
 class MetricCatalog(Mapping[str, Metric]):
@@ -74,6 +75,13 @@ class MetricResolver:
 
     With ``names`` they are metrics like listed ones: ``resolve`` is asked for one by its name, once, and returns it
     without arguments. With a ``prefix`` it reads names itself: of ``irm:Judged@10`` it is asked for ``Judged@10``.
+
+    >>> from importlib import import_module
+    >>> from pytest_ireval import MetricResolver
+    >>> def resolve(name):
+    ...     return import_module("acme_metrics.dates").fresh  # imported when Fresh is named
+    >>> MetricResolver(names={"Fresh": ["freshness"]}, resolve=resolve).names
+    {'Fresh': ['freshness']}
     """
 
     resolve: Callable[[str], Metric | None]
@@ -102,7 +110,7 @@ class MetricResolver:
 
     def _make(self, name: str) -> Metric:
         metric = self._resolve(name)
-        listed, own = [name, *sorted(self.names[name])], [metric.name, *sorted(metric.spellings)]
+        listed, own = [name, *sorted(self.names[name])], [metric.name, *sorted(metric.info.spellings)]
         if listed != own:
             complaint = f"{self.origin} lists the names {', '.join(listed)}; the metric has {', '.join(own)}"
             raise self._error(name, complaint)

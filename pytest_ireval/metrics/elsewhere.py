@@ -24,7 +24,14 @@ They are refused. The rows of a plugin are not asked for this: they are read onl
 
 
 class Elsewhere(NamedTuple):
-    """A name of another package for a metric; values are equal unless one of the two reasons is given."""
+    """A name of another package for a metric; values are equal unless one of the two reasons is given.
+
+    >>> from pytest_ireval import Elsewhere
+    >>> Elsewhere("trec_eval", "ndcg_cut_{cutoff}", "nDCG@{cutoff}").equal
+    'yes'
+    >>> Elsewhere("ranx", "fresh", "Fresh", but_for="empty lists").equal
+    'yes, but for empty lists'
+    """
 
     package: str
     """One of :data:`PACKAGES`."""

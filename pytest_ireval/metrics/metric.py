@@ -6,7 +6,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, TypedDict, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from pytest_ireval.data.judged import JudgedRankings
-    from pytest_ireval.results.explanation import Steps
 
     Batch = Callable[Concatenate[JudgedRankings, ...], NDArray[np.float64]]
-    StepsOf = Callable[Concatenate[JudgedRankings, ...], Steps]
 
 
 Need = Literal[
@@ -87,26 +85,45 @@ class NotANumberError(TypeError):
     """A function of one ranking returned something else than a number; the text says what, and for which query."""
 
 
+@dataclass(frozen=True)
+class MetricInfo:
+    """What a metric says of itself to people, and its names elsewhere; no value depends on it."""
+
+    summary: str = ""
+    """One sentence."""
+    formula: str = ""
+    reference: str = ""
+    example: str = ""
+    spellings: Spellings = field(default_factory=dict)
+    """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name.
+
+    See :data:`~pytest_ireval.metrics.parameters.HOLE` for the contents of braces.
+    """
+    dialects: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = field(default_factory=dict)
+    """By a package: the arguments here for those that a name in its dialect gives; MetricError refuses them."""
+    not_promised: Mapping[str, str] = field(default_factory=dict)
+    """Promises of :mod:`pytest_ireval.testing` that its definition forbids, each with the reason."""
+
+
 @dataclass(frozen=True, eq=False)
 class Metric:
     """A metric, or one with arguments: ``nDCG`` and ``nDCG @ 10`` are both values of this type.
 
     ``str(metric)`` is its canonical name and its identity. ``batch(judged, **arguments)`` returns one float64 for each
     unit. Made by :func:`metric` and :func:`~pytest_ireval.metrics.per_query.per_query_metric`.
+
+    >>> from pytest_ireval import load_registry
+    >>> ndcg = load_registry().metrics["nDCG"]
+    >>> str(ndcg @ 10), str(ndcg(gain="exp", cutoff=5)), (ndcg @ 10).settings["gain"]
+    ('nDCG@10', "nDCG(gain='exp')@5", 'linear')
     """
 
     name: str
     batch: Batch
-    summary: str
-    """One sentence."""
+    info: MetricInfo = MetricInfo()
     parameters: tuple[Parameter, ...] = ()
     at: str | None = None
     """The parameter that ``@`` sets."""
-    spellings: Spellings = field(default_factory=dict)
-    """Other names, each with the arguments it stands for; ``ndcg_cut_{cutoff}`` takes one from the name.
-
-    See :data:`~pytest_ireval.metrics.parameters.HOLE` for the contents of braces.
-    """
     direction: Direction = "higher"
     """The better values."""
     range: Range | Callable[[Mapping[str, Any]], Range] = (0.0, 1.0)
@@ -148,15 +165,6 @@ class Metric:
     """Goes up when the definition changes: values of two versions are not comparable."""
     repeatable: bool = True
     """False: equal rankings may get other values on another day. Then only ``version`` tells of another definition."""
-    steps: StepsOf | None = None
-    """``steps(judged, **arguments)``: its arithmetic on the one query of ``judged``, for ``ireval why``."""
-    not_promised: Mapping[str, str] = field(default_factory=dict)
-    """Promises of :mod:`pytest_ireval.testing` that its definition forbids, each with the reason."""
-    dialects: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = field(default_factory=dict)
-    """By a package: the arguments here for those that a name in its dialect gives; MetricError refuses them."""
-    formula: str = ""
-    reference: str = ""
-    example: str = ""
     origin: str = ""
     """The distribution, or the conftest.py, that brings it."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -255,8 +263,8 @@ def _same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 
-class About(TypedDict, total=False):
-    """Fields of :class:`Metric` that an author may set by keyword."""
+class MetricKeywords(TypedDict, total=False):
+    """Fields of :class:`Metric` and :class:`MetricInfo` that an author may set by keyword."""
 
     summary: str
     spellings: Spellings
@@ -277,7 +285,6 @@ class About(TypedDict, total=False):
     notes: Callable[..., Iterable[str]] | None
     version: int
     repeatable: bool
-    steps: StepsOf | None
     not_promised: Mapping[str, str]
     formula: str
     reference: str
@@ -290,43 +297,56 @@ def metric(
     at: str | None = "cutoff",
     needs: tuple[Need, ...] = (),
     empty: float | None = None,
-    **about: Unpack[About],
+    **keywords: Unpack[MetricKeywords],
 ) -> Callable[[Batch], Metric]:
     """Make a metric of ``function(judged, *, cutoff: int, …) -> values``, one float64 for every unit.
 
     Keyword-only arguments become the metric's parameters. The docstring's first paragraph is the summary; lines that
-    begin with ``Formula:``, ``Reference:`` and ``Example:`` are shown in documentation. ``about`` sets any other
-    field of :class:`Metric`.
+    begin with ``Formula:``, ``Reference:`` and ``Example:`` are shown in documentation. ``keywords`` set any other
+    field of :class:`Metric`, or of its ``info``.
+
+    >>> from pytest_ireval import evaluate, metric, ratio
+    >>> @metric(name="MyRecall")
+    ... def my_recall(judged, *, cutoff: int, rel: float = 1):
+    ...     '''Share of the relevant documents that are among the first.'''
+    ...     found = judged.relevant(rel) & (judged.hits.rank <= cutoff)
+    ...     return ratio(judged.sum(found), judged.relevant_count(rel))
+    >>> evaluate({"mug": {"a": 1, "b": 1}}, {"mug": ["a", "x"]}, my_recall @ 2)["MyRecall@2"].mean
+    0.5
     """
-    known = {*About.__annotations__, "name", "at", "needs", "empty"}
-    for keyword in about:
+    known = {*MetricKeywords.__annotations__, "name", "at", "needs", "empty"}
+    for keyword in keywords:
         if keyword not in known:
             hint = did_you_mean(keyword, known)
             raise MetricError(f"metric {name!r}: unknown keyword {keyword!r}; {hint or ', '.join(sorted(known))}")
 
     def make(function: Batch) -> Metric:
         parameters = parameters_of(function)
-        summary, sections = _described(inspect.getdoc(function) or "")
-        described: dict[str, Any] = {"summary": summary, **sections, **about}
+        given: dict[str, Any] = {**_read_docstring(inspect.getdoc(function) or ""), **keywords}
+        info = MetricInfo(**{key: given.pop(key) for key in _INFO if key in given})
         return checked_metric(
             Metric(
                 name=name,
                 batch=function,
+                info=info,
                 parameters=parameters,
                 at=at if any(p.name == at for p in parameters) else None,
                 needs=needs_of(name, needs),
                 empty=empty,
-                **described,
+                **given,
             )
         )
 
     return make
 
 
-def _described(docstring: str) -> tuple[str, dict[str, str]]:
-    """A docstring's first paragraph, and the sections that follow."""
+_INFO = {each.name for each in fields(MetricInfo)}
+
+
+def _read_docstring(docstring: str) -> dict[str, str]:
+    """The first paragraph as ``summary``, and the sections that follow by their names."""
     summary, _, rest = docstring.partition("\n\n")
-    sections = dict.fromkeys((title.lower() for title in SECTIONS), "")
+    sections = {"summary": " ".join(summary.split())}
     current = ""
     for line in rest.splitlines():
         title, colon, text = line.partition(":")
@@ -337,7 +357,7 @@ def _described(docstring: str) -> tuple[str, dict[str, str]]:
             sections[current] += " " + line.strip()
         else:
             current = ""
-    return " ".join(summary.split()), sections
+    return sections
 
 
 def needs_of(name: str, needs: Iterable[Need] | str) -> frozenset[Need]:
@@ -352,7 +372,7 @@ def _nonsense(metric: Metric) -> str:
     unknown = sorted(metric.needs - set(NEEDS))
     named = isinstance(metric.name, str) and NAME.fullmatch(metric.name)
     sums_up = isinstance(metric.aggregate, str) and AGGREGATES.fullmatch(metric.aggregate)
-    reasons = isinstance(metric.not_promised, Mapping) and all(metric.not_promised.values())
+    reasons = isinstance(metric.info.not_promised, Mapping) and all(metric.info.not_promised.values())
     ends, way = metric.range, metric.direction
     is_range = callable(ends) or (isinstance(ends, tuple) and len(ends) == 2 and ends[0] <= ends[1])
     expected = (
@@ -362,8 +382,7 @@ def _nonsense(metric: Metric) -> str:
         (metric.unit in get_args(Unit), f"unit {metric.unit!r} is not one of query, session, run"),
         (not unknown, f"unknown needs {unknown}; allowed: {', '.join(NEEDS)}"),
         (is_range, f"range {metric.range!r} is not a pair (lowest, highest), as (0, 1)"),
-        (metric.steps is None or callable(metric.steps), f"steps {metric.steps!r} is not a function"),
-        (reasons, f"not_promised {metric.not_promised!r} must give a reason for each promise, as {{promise: reason}}"),
+        (reasons, f"not_promised {metric.info.not_promised!r} must give a reason for each promise"),
     )
     return next((complaint for fine, complaint in expected if not fine), "")
 
@@ -371,7 +390,7 @@ def _nonsense(metric: Metric) -> str:
 def checked_metric(metric: Metric) -> Metric:
     """``metric``, if its description makes sense."""
     complaint = _nonsense(metric)
-    for spelling, arguments in metric.spellings.items():
+    for spelling, arguments in metric.info.spellings.items():
         if complaint:
             break
         try:

@@ -115,7 +115,7 @@ class Vocabulary:
             return None
         own, spelling = self.heads[name.lower()]
         metric = self.metrics[own]
-        return metric, metric.spellings[spelling] if spelling else {}
+        return metric, metric.info.spellings[spelling] if spelling else {}
 
     def parse(self, text: str) -> list[Metric]:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
@@ -168,7 +168,7 @@ class Vocabulary:
         parameter = metric.parameter(holes_of(spelling)[0]["parameter"])
         found = arguments_of(spelling, match["entries"], maps=parameter is not None and parameter.kind == "map")
         try:
-            return [metric(**metric.spellings[spelling], **arguments) for arguments in found]
+            return [metric(**metric.info.spellings[spelling], **arguments) for arguments in found]
         except MetricError as error:
             raise MetricNameError(Problem(str(error), place=shown(text))) from None
 
@@ -194,7 +194,7 @@ class Vocabulary:
     def _proper(self, name: str) -> str:
         """The metric's own name in place of another, or the spelling if that stands for arguments, too."""
         metric, spelling = self.heads[name]
-        return spelling if spelling and self.metrics[metric].spellings[spelling] else metric
+        return spelling if spelling and self.metrics[metric].info.spellings[spelling] else metric
 
     def _in_our_grammar(self, name: str, rest: str) -> str:
         """``P(rel=2)@5`` for ``P_5(rel=2)``: a spelling takes no arguments."""
@@ -310,7 +310,7 @@ class _Reader:
             self.take("=")
             value = self._value()
             own, checked = name.text, value
-            if self.vocabulary.dialect not in metric.dialects:
+            if self.vocabulary.dialect not in metric.info.dialects:
                 try:
                     ((own, checked),) = metric(**{name.text: value}).arguments.items()
                 except MetricError as error:
@@ -373,7 +373,7 @@ class _Reader:
         return spelt_number(token.text)
 
     def _made(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
-        translate = metric.dialects.get(self.vocabulary.dialect)
+        translate = metric.info.dialects.get(self.vocabulary.dialect)
         try:
             made = metric(**(translate(given) if translate else given))
         except MetricError as error:

@@ -31,7 +31,18 @@ WORDS: dict[Kind, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Param:
-    """Facts of a parameter beyond its type: ``cutoff: Annotated[int, Param("…", low=1)]``."""
+    """Facts of a parameter beyond its type.
+
+    >>> from typing import Annotated
+    >>> from pytest_ireval import Param, per_query_metric
+    >>> @per_query_metric(name="Patience")
+    ... def patience(ranking, *, p: Annotated[float, Param("the probability to go on", low=0, below=1)] = 0.8):
+    ...     '''The probability that a reader gets past the first document.'''
+    ...     return 1 - p if ranking.grades[0] > 0 else p
+    >>> patience(p=2)
+    Traceback (most recent call last):
+    pytest_ireval.errors.MetricError: Patience: p=2 is out of range (at least 0, below 1)
+    """
 
     meaning: str
     low: float | None = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_ireval.data.judged import JudgedRankings
     from pytest_ireval.data.judgments import Subtopics
-    from pytest_ireval.metrics.metric import About, Batch
+    from pytest_ireval.metrics.metric import Batch, MetricKeywords
 
     OfOneRanking = Callable[Concatenate["Ranking", ...], SupportsFloat]
 
@@ -77,15 +77,23 @@ def per_query_metric(
     at: str | None = "cutoff",
     empty: float | None = 0.0,
     needs: tuple[Need, ...] = (),
-    **about: Unpack[About],
+    **keywords: Unpack[MetricKeywords],
 ) -> Callable[[OfOneRanking], Metric]:
     """Make a metric of ``function(ranking, *, cutoff: int, …) -> float``.
 
     It is called once a query. An empty ranking scores ``empty``, and a query without relevant documents
     ``no_relevant`` (both 0 unless given; None: the function is asked). A metric for which lower is better has to give
-    both. ``about`` sets any other field of :class:`~pytest_ireval.metrics.metric.Metric`.
+    both. ``keywords`` set any other field of :class:`~pytest_ireval.metrics.metric.Metric`.
+
+    >>> from pytest_ireval import evaluate, per_query_metric
+    >>> @per_query_metric(name="TopGrade")
+    ... def top_grade(ranking, *, cutoff: int):
+    ...     '''Share of the first documents that carry the top grade.'''
+    ...     return (ranking.grades == ranking.top_grade).mean()
+    >>> evaluate({"mug": {"a": 3, "b": 1}}, {"mug": ["a", "b"]}, top_grade @ 2)["TopGrade@2"].mean
+    0.5
     """
-    if about.get("direction") == "lower" and "no_relevant" not in about:
+    if keywords.get("direction") == "lower" and "no_relevant" not in keywords:
         raise MetricError(f"metric {name!r}: lower is better, so empty= and no_relevant= must be given")
 
     def make(function: OfOneRanking) -> Metric:
@@ -101,7 +109,8 @@ def per_query_metric(
             ]
             return np.array(values, np.float64)
 
-        described = metric(name=name, at=at, **about)(cast("Batch", function))  # it lends its docstring and parameters
+        # The function lends its docstring and its parameters.
+        described = metric(name=name, at=at, **keywords)(cast("Batch", function))
         needs_of(name, needs)
         kept: tuple[Need, ...] = needs
         if {"scores", "ties", "fields", "preferences"} & set(needs) and "documents" not in needs:

@@ -1,10 +1,10 @@
-"""The tools with which a metric shows its arithmetic: the list of one query as arrays, and steps made of columns."""
+"""The arithmetic of metrics on one query, for ``ireval why``: who shows it, and the tools with which it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isnan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,53 @@ from numpy.typing import NDArray
 from pytest_ireval.data.arrays import Floats, Integers, Mask
 from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.errors import MetricError
-from pytest_ireval.results.explanation import Beside, Column, Steps
+from pytest_ireval.metrics.metric import Metric
+
+if TYPE_CHECKING:
+    from pytest_ireval.metrics.metric import Batch
+    from pytest_ireval.results.explanation import Column, Steps
+
+    ShowSteps = Callable[Concatenate[JudgedRankings, ...], Steps]
+
+Function = TypeVar("Function", bound="ShowSteps")
+
+_SHOWN_BY: dict[Batch, ShowSteps] = {}
+"""By the function that scores, the one that shows how: a metric with arguments shares both with the metric alone."""
+
+
+def steps_for(*metrics: Metric) -> Callable[[Function], Function]:
+    """Register ``function(judged, **arguments) -> Steps``, which shows the arithmetic of these metrics on one query.
+
+    ``judged`` holds that query alone, ``arguments`` are all arguments of the metric. :func:`make_steps` makes the
+    result, of columns that often begin with :func:`list_ranking`.
+
+    >>> from pytest_ireval import list_ranking, make_steps, per_query_metric, steps_for, why
+    >>> @per_query_metric(name="Top")
+    ... def top(ranking, *, cutoff: int):
+    ...     '''Share of the first documents that are relevant.'''
+    ...     return (ranking.grades > 0).mean()
+    >>> @steps_for(top)
+    ... def show_top(judged, *, cutoff):
+    ...     listed = list_ranking(judged, cutoff)
+    ...     found = listed.relevant(1).astype(float)
+    ...     text = f"{found.sum():g} / {cutoff}"
+    ...     return make_steps(listed, {"found": found}, arithmetic=text, value=found.sum() / cutoff)
+    >>> why(top @ 2, {"mug": {"a": 1}}, {"mug": ["a", "x", "y"]}).first.steps.arithmetic
+    '1 / 2'
+    """
+    if strangers := [each for each in metrics if not isinstance(each, Metric)]:
+        raise MetricError(f"steps_for takes metrics, as in @steps_for(my_metric); it got {strangers[0]!r}")
+
+    def register(function: Function) -> Function:
+        _SHOWN_BY.update({metric.batch: function for metric in metrics})
+        return function
+
+    return register
+
+
+def find_steps(metric: Metric) -> ShowSteps | None:
+    """The function that shows the arithmetic of a metric; None if there is none."""
+    return _SHOWN_BY.get(metric.batch)
 
 
 class Listing(NamedTuple):
@@ -38,7 +84,7 @@ class Listing(NamedTuple):
         return int(np.count_nonzero(self.ideal >= rel))
 
 
-def listing(judged: JudgedRankings, cutoff: int | None = None) -> Listing:
+def list_ranking(judged: JudgedRankings, cutoff: int | None = None) -> Listing:
     """The list of the only query of ``judged``, down to the cutoff."""
     if judged.count != 1 or judged.documents is None:
         raise MetricError("steps describe one query, whose documents must be kept")
@@ -54,7 +100,7 @@ def listing(judged: JudgedRankings, cutoff: int | None = None) -> Listing:
     )
 
 
-def steps_of(
+def make_steps(
     listed: Listing,
     columns: Mapping[str, NDArray[Any]],
     *,
@@ -62,12 +108,15 @@ def steps_of(
     value: float,
     facts: Iterable[str] = (),
     shares: NDArray[Any] | None = None,
-    beside: tuple[str, Mapping[str, NDArray[Any]]] | None = None,
+    second_title: str = "",
+    second_table: Mapping[str, NDArray[Any]] | None = None,
 ) -> Steps:
     """Steps with these columns, an entry for each listed document; NaN is an empty field.
 
-    ``shares`` is what each document contributes to ``value``, ``beside`` a second table with a title.
+    ``shares`` is what each document contributes to ``value``; ``second_table`` has columns of another length.
     """
+    from pytest_ireval.results.explanation import SecondTable, Steps  # no run that only scores needs them
+
     grades = np.where(listed.judged, listed.grade, np.nan)
     for name, column in {**columns, "shares": grades if shares is None else shares}.items():
         if np.shape(column) != listed.rank.shape:
@@ -82,12 +131,14 @@ def steps_of(
         arithmetic=arithmetic,
         value=float(value),
         facts=tuple(facts),
-        shares=None if shares is None else Column("contributes", _numbers(shares)),
-        beside=None if beside is None else Beside(beside[0], _columns(beside[1])),
+        shares=None if shares is None else _columns({"contributes": shares})[0],
+        second_table=None if second_table is None else SecondTable(second_title, _columns(second_table)),
     )
 
 
 def _columns(columns: Mapping[str, NDArray[Any]]) -> tuple[Column, ...]:
+    from pytest_ireval.results.explanation import Column  # as above
+
     return tuple(Column(name, _numbers(values)) for name, values in columns.items())
 
 

@@ -105,7 +105,15 @@ class MetricComparison:
 
 @dataclass(frozen=True)
 class Comparison(InNotebook):
-    """Two or more rankings under the same judgments."""
+    """Two or more rankings under the same judgments.
+
+    >>> from pytest_ireval import compare
+    >>> judgments = {"mug": {"a": 1}, "cup": {"b": 1}}
+    >>> rankings = {"old": {"mug": ["x", "a"], "cup": ["b"]}, "new": {"mug": ["a"], "cup": ["b"]}}
+    >>> pair = compare(judgments, rankings, "RR")["RR"].pair("new", "old")
+    >>> pair.difference, pair.wins, pair.ties, pair.losses
+    (0.25, 1, 1, 0)
+    """
 
     rankings: Mapping[str, Evaluation]
     """The evaluation of each ranking by its name, in the order in which they were given."""

@@ -67,7 +67,13 @@ class MetricResult:
 
 @dataclass(frozen=True)
 class Evaluation(InNotebook):
-    """Metrics of one set of rankings under one set of judgments."""
+    """Metrics of one set of rankings under one set of judgments.
+
+    >>> from pytest_ireval import evaluate
+    >>> evaluation = evaluate({"mug": {"a": 1}, "cup": {"b": 1}}, {"mug": ["a"], "cup": ["x", "b"]}, ["RR", "AP"])
+    >>> [metric.name for metric in evaluation.metrics], evaluation["RR"].values
+    (['RR', 'AP'], {'mug': 1.0, 'cup': 0.5})
+    """
 
     metrics: tuple[MetricResult, ...]
     queries: int

@@ -22,7 +22,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SecondTable:
     """A second table, such as the best order there could be."""
 
     title: str
@@ -49,7 +49,7 @@ class Steps:
     """Facts that a reader needs first: ``R = 5 relevant documents``."""
     shares: Column | None = None
     """The contribution of each document; they add up to the value, unless the column's name says otherwise."""
-    beside: Beside | None = None
+    second_table: SecondTable | None = None
     generic: bool = False
     """True if the metric does not describe its steps, and these are derived from its values."""
 

@@ -171,6 +171,6 @@ def _metric_names(registry: Registry) -> Iterator[tuple[str, str]]:
         at = metric.parameter(metric.at) if metric.at else None
         missing = [name for name in metric.missing if name != metric.at]
         if not missing and (at is None or not at.required):
-            yield metric.name, metric.summary
+            yield metric.name, metric.info.summary
         if not missing and metric.at == "cutoff":
-            yield f"{metric.name}@10", metric.summary
+            yield f"{metric.name}@10", metric.info.summary

@@ -112,7 +112,7 @@ def _found(metric: Metric, name: str, fields: Fields | None) -> Finding:
     if name == APPLIES:
         return _something_applies(metric, reason)
     promise = next(promise for promise in PROMISES if promise.name == name)
-    spared = reason or (metric.not_promised.get(name, "") if promise.optional else "")
+    spared = reason or (metric.info.not_promised.get(name, "") if promise.optional else "")
     if spared:
         return Finding(str(metric), name, spared=spared)
     every = {str(variant): (variant, promise.spares(variant)) for variant in variants(metric)}
@@ -143,7 +143,7 @@ def _something_applies(metric: Metric, reason: str) -> Finding:
         text = f"{metric}: nothing was checked\n  {reason}\n  the metric comes from {metric.source}"
         return Finding(str(metric), APPLIES, broken=text)
     allowed = [promise.name for promise in PROMISES if promise.optional]
-    for name in metric.not_promised:
+    for name in metric.info.not_promised:
         if name not in allowed:
             every = any(promise.name == name for promise in PROMISES)
             problem = Problem(

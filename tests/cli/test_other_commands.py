@@ -75,7 +75,7 @@ def test_every_meaning_of_a_spelling_is_what_it_is_read_as(registry):
         "rest": 4,
     }
     for metric in registry.metrics.values():
-        for spelling in metric.spellings:
+        for spelling in metric.info.spellings:
             if "field" not in metric.missing and "{gains}" not in spelling and "{cutoff}" not in metric.name:
                 ours = meaning(metric, spelling).format(**numbers)
                 theirs = spelling.replace("{beta^2}", "4").format(**numbers)

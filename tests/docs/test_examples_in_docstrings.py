@@ -6,7 +6,10 @@ import pytest
 
 import pytest_ireval
 
-WITH_EXAMPLES = ("Policies", "SideData", "compare", "evaluate", "why")
+WITH_EXAMPLES = (
+    *("Comparison", "Elsewhere", "Evaluation", "Metric", "MetricResolver", "Param", "Policies", "SideData"),
+    *("compare", "evaluate", "metric", "per_query_metric", "steps_for", "why"),
+)
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

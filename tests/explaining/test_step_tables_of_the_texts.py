@@ -12,9 +12,9 @@ def steps(metric, retrieved, missed=()):
     return why(metric, {"q": judgments}, {"q": documents}).first.steps
 
 
-def column(steps, name, beside=False):
+def column(steps, name, second=False):
     """A column by name."""
-    columns = steps.beside.columns if beside else steps.columns
+    columns = steps.second_table.columns if second else steps.columns
     return next(list(column.values) for column in columns if column.name == name)
 
 
@@ -83,13 +83,13 @@ class TestLectures:
     def test_interpolated_precision_at_the_standard_levels_of_recall(self):
         first, second = (steps("IPrecAvg(rounding='up')", ranking) for ranking in (self.QUERY_1, self.QUERY_2))
 
-        assert column(first, "recall", beside=True) == pytest.approx([level / 10 for level in range(11)])
-        assert column(first, "precision", beside=True) == pytest.approx([1, 1, 1, 0.67, 0.67] + [0.5] * 6, abs=5e-3)
-        assert column(second, "precision", beside=True) == pytest.approx([0.5] * 4 + [0.43] * 7, abs=5e-3)
+        assert column(first, "recall", second=True) == pytest.approx([level / 10 for level in range(11)])
+        assert column(first, "precision", second=True) == pytest.approx([1, 1, 1, 0.67, 0.67] + [0.5] * 6, abs=5e-3)
+        assert column(second, "precision", second=True) == pytest.approx([0.5] * 4 + [0.43] * 7, abs=5e-3)
 
     def test_the_average_of_both_at_recall_4_is_55_not_the_printed_47(self):
         first, second = (steps("IPrecAvg(rounding='up')", ranking) for ranking in (self.QUERY_1, self.QUERY_2))
-        curves = zip(column(first, "precision", beside=True), column(second, "precision", beside=True), strict=True)
+        curves = zip(column(first, "precision", second=True), column(second, "precision", second=True), strict=True)
 
         averages = [(a + b) / 2 for a, b in curves]
 
@@ -131,8 +131,8 @@ class TestTutorial:
     def test_the_best_order_of_query_b(self):
         found = steps("nDCG(ideal='retrieved')@5", self.A)
 
-        assert column(found, "grade", beside=True) == [5, 4, 2, 1]  # a fifth document, worth 0, adds nothing
-        assert column(found, "discounted", beside=True) == pytest.approx([5.0, 2.523719, 1.0, 0.430677], abs=1e-6)
-        assert column(found, "sum", beside=True) == pytest.approx([5.00, 7.52, 8.52, 8.95], abs=5e-3)
+        assert column(found, "grade", second=True) == [5, 4, 2, 1]  # a fifth document, worth 0, adds nothing
+        assert column(found, "discounted", second=True) == pytest.approx([5.0, 2.523719, 1.0, 0.430677], abs=1e-6)
+        assert column(found, "sum", second=True) == pytest.approx([5.00, 7.52, 8.52, 8.95], abs=5e-3)
         assert found.arithmetic == "8.6487 / 8.9544"  # printed 8.65 / 8.95 = 0.9664
         assert found.value == pytest.approx(0.9659, abs=5e-5)

@@ -6,7 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_ireval import InputError, MetricError, Policies, evaluate, listing, metric, per_query_metric, steps_of, why
+from pytest_ireval import (
+    InputError,
+    MetricError,
+    Policies,
+    evaluate,
+    list_ranking,
+    make_steps,
+    metric,
+    per_query_metric,
+    steps_for,
+    why,
+)
 from pytest_ireval.errors import MetricNameError
 from pytest_ireval.results.explanation import Move
 
@@ -167,10 +178,10 @@ def test_where_a_metric_has_no_value_without_a_judgment_the_table_is_empty_and_s
 
 
 def top_steps(judged, *, cutoff):
-    listed = listing(judged, cutoff)
+    listed = list_ranking(judged, cutoff)
     at_top = listed.judged & (listed.grade == judged.highest_grade)
     count = int(at_top.sum())
-    return steps_of(
+    return make_steps(
         listed,
         {"found": np.cumsum(at_top)},
         arithmetic=f"{count} / {cutoff}",
@@ -190,15 +201,16 @@ def not_a_number(judged, *, cutoff):
 
 
 def too_short(judged, *, cutoff):
-    return steps_of(listing(judged), {"found": np.zeros(3)}, arithmetic="0", value=0.25)
+    return make_steps(list_ranking(judged), {"found": np.zeros(3)}, arithmetic="0", value=0.25)
 
 
 def with_steps(steps):
-    @per_query_metric(name="Top", steps=steps)
+    @per_query_metric(name="Top")
     def described(ranking, *, cutoff: int):
         """Share of the first documents that carry the top grade."""
         return (ranking.grades[:cutoff] == ranking.top_grade).mean()
 
+    steps_for(described)(steps)
     return described @ 4
 
 
@@ -214,7 +226,7 @@ def test_a_third_party_describes_its_steps():
     ("steps", "complaint"),
     [
         (lambda judged, *, cutoff: 1 / 0, "its steps raised ZeroDivisionError: division by zero"),
-        (lambda judged, *, cutoff: None, "its steps returned NoneType, not the Steps that steps_of returns"),
+        (lambda judged, *, cutoff: None, "its steps returned NoneType, not the Steps that make_steps returns"),
         (shares_doubled, "its shares add up to 0.5, but its value is 0.25"),
         (not_a_number, "its steps give nan, but its value is 0.25"),
         (too_short, "column 'found' of its steps must have one entry for each of 4 documents"),

@@ -14,13 +14,13 @@ BY_OTHER_DATA = {"reference", "subtopics", "sessions", "preferences", "judgments
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 def test_a_metric_explains_itself_and_its_example_is_right(metric, registry):
-    name, computed, expected = worked(metric.example)
+    name, computed, expected = worked(metric.info.example)
 
     assert registry.parse_metrics([name])[0].name == metric.name
     assert computed == pytest.approx(expected, abs=5.1e-5)
-    assert metric.summary.endswith(".")
-    assert metric.formula
-    assert metric.reference
+    assert metric.info.summary.endswith(".")
+    assert metric.info.formula
+    assert metric.info.reference
     assert [p.name for p in metric.parameters if not p.about.meaning] == []
 
 

@@ -140,7 +140,7 @@ def test_editors_complete_names_of_metrics_with_what_they_are(schema):
 @pytest.mark.more_metrics
 def test_every_name_that_somebody_else_uses_is_one(schema, registry):
     pattern = next(each["pattern"] for each in schema["$defs"]["metric"]["anyOf"] if "pattern" in each)
-    spelled = [re.sub(r"\{[^}]*\}", "10", name) for each in registry.metrics.values() for name in each.spellings]
+    spelled = [re.sub(r"\{[^}]*\}", "10", name) for each in registry.metrics.values() for name in each.info.spellings]
 
     assert len(spelled) > 50
     assert [name for name in [*spelled, *map(str.upper, spelled)] if not re.search(pattern, name)] == []
