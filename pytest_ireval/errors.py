@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from pytest_ireval.secrets import hidden
+from pytest_ireval.masking import mask_text
 
 SHOWN_CHARACTERS = 120
 """An id or a line longer than this is cut in messages; the place tells where to find all of it."""
@@ -44,7 +44,7 @@ class Problem:
 
 
 def _cut(part: str) -> str:
-    part = hidden(part)
+    part = mask_text(part)
     return part if len(part) <= LONGEST else f"{part[:LONGEST]}…"
 
 
@@ -174,7 +174,7 @@ def name_in_full(word: str, known: Iterable[str]) -> str:
 
 def shown(text: str) -> str:
     """``text`` quoted for a message, cut when it is very long."""
-    text = hidden(text)
+    text = mask_text(text)
     return repr(text) if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]!r}…"
 
 
@@ -191,7 +191,7 @@ CALLED_BETWEEN = {"pluggy", "pydantic", "jinja2", "numpy", "click", "_pytest"}
 
 def tidy(text: str) -> list[str]:
     """Its lines that are not blank, each cut when it is very long."""
-    lines = CONTROL.sub(" ", hidden(text).replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    lines = CONTROL.sub(" ", mask_text(text).replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     return [line.rstrip()[:LONGEST_LINE] for line in lines if line.strip()]
 
 

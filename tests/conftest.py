@@ -65,10 +65,10 @@ def pytest_runtest_setup(item):
 @pytest.fixture(autouse=True)
 def no_secrets(monkeypatch):
     """What one test calls a secret is none for the next."""
-    from pytest_ireval.secrets import KNOWN
+    from pytest_ireval.masking import MASKER
 
-    monkeypatch.setattr(KNOWN, "_names", {})
-    monkeypatch.setattr(KNOWN, "_pattern", None)
+    monkeypatch.setattr(MASKER, "_replacements", {})
+    monkeypatch.setattr(MASKER, "_pattern", None)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from pytest_ireval.secrets import hidden
+from pytest_ireval.masking import mask_text
 
 LARGEST = 200_000
 """The characters of a tree that is kept. Of a larger one, no change can be named."""
@@ -42,7 +42,7 @@ def prune_tree(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def _prune(value: Any, key: str = "") -> Any:
     if isinstance(value, Mapping):
-        return {hidden(str(name)): _prune(below, str(name)) for name, below in value.items()}
+        return {mask_text(str(name)): _prune(below, str(name)) for name, below in value.items()}
     if isinstance(value, list | tuple):
         entries = [_prune(entry, key) for entry in value]
         return entries if len(json.dumps(entries)) <= LONGEST else f"{HASH}{compute_hash(entries)}"
@@ -50,7 +50,7 @@ def _prune(value: Any, key: str = "") -> Any:
         return value
     if SECRET_KEY.search(key):
         return MASK
-    text = LOGIN.sub("", hidden(str(value)))
+    text = LOGIN.sub("", mask_text(str(value)))
     return text if len(text) <= LONGEST else f"{HASH}{compute_hash(text)}"
 
 

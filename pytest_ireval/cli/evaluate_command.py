@@ -20,8 +20,8 @@ from pytest_ireval.cli.options import (
 )
 from pytest_ireval.errors import IrevalError, Problem, told
 from pytest_ireval.evaluating.evaluation import evaluate
+from pytest_ireval.masking import public_address
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, note_on_ties
-from pytest_ireval.secrets import shown_address
 from pytest_ireval.text_table import escape_unprintable, format_table
 from pytest_ireval.words import format_count
 
@@ -230,7 +230,7 @@ def _executor_at(address: str | None) -> Iterator[Executor | None]:
         yield None
         return
     if not re.fullmatch(r"dask://[^/@\s]+:\d+", address):
-        complaint = f"{shown_address(address)!r} is not a cluster"
+        complaint = f"{public_address(address)!r} is not a cluster"
         raise IrevalError(Problem(complaint, "--on", allowed="allowed: dask://HOST:PORT, a scheduler of Dask"))
     try:
         from dask import config

@@ -24,7 +24,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.scan import JudgedRows, concatenate_ids
 from pytest_ireval.data.tables import FRACTIONS, is_stream
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
-from pytest_ireval.secrets import shown_address
+from pytest_ireval.masking import public_address
 
 if TYPE_CHECKING:
     from pytest_ireval.data.queries import Queries
@@ -381,5 +381,5 @@ def ranking_files(source: object) -> list[str] | None:
 def origin_of(names: Sequence[str], source: Any) -> str:
     """The name of several files, for messages and reports."""
     name = names[0] if len(names) == 1 else os.fspath(source)
-    shown_name = shown_address(name) if is_address(name) else name  # which may have a password
+    shown_name = public_address(name) if is_address(name) else name  # which may have a password
     return shown_name if len(names) == 1 else f"{shown_name} ({len(names):,} files)"

@@ -13,9 +13,9 @@ from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognised import Format
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError, Problem, told
+from pytest_ireval.masking import public_address
 from pytest_ireval.plugins.registry import installed
 from pytest_ireval.progress import SILENT
-from pytest_ireval.secrets import shown_address
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -65,7 +65,7 @@ def _name_files(files: Sequence[str]) -> Iterator[None]:
         raise
     except Exception as error:  # each executor has its own for a lost worker, and for what cannot be sent
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        place = shown_address(files[0]) if is_address(files[0]) else files[0]
+        place = public_address(files[0]) if is_address(files[0]) else files[0]
         raise IrevalError(Problem(f"no worker could read it: {told(error)}", place=f"{place}{more}")) from error
 
 

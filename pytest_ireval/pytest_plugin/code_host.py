@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_ireval.masking import mask_text
 from pytest_ireval.report.markdown_text import SourceLinks
 from pytest_ireval.results.outcome import Outcome, Verdict
 from pytest_ireval.results.suite_result import RunResult, SuiteResult
-from pytest_ireval.secrets import hidden
 from pytest_ireval.text_table import escape_unprintable
 from pytest_ireval.words import format_count
 
@@ -22,7 +22,7 @@ def is_in_github() -> bool:
 
 def make_printable(text: str) -> str:
     """A text of any origin, safe to print: without secrets, and in CI without commands to the runner."""
-    text = hidden(text)
+    text = mask_text(text)
     in_azure = os.environ.get("TF_BUILD", "").lower() == "true"
     return remove_commands(text) if in_azure or is_in_github() else text
 

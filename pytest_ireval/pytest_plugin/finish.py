@@ -13,6 +13,7 @@ import pytest_ireval
 from pytest_ireval.errors import IrevalError, one_line
 from pytest_ireval.gate.last_run import rankings_of_run
 from pytest_ireval.gate.material import written
+from pytest_ireval.masking import mask_text
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
 from pytest_ireval.pytest_plugin.branch import read_branch_options
@@ -27,7 +28,6 @@ from pytest_ireval.pytest_plugin.sections import add_sections
 from pytest_ireval.repositories.git import read_commit_state, short_ref
 from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
-from pytest_ireval.secrets import hidden
 
 RED = ("fail", "error")
 BASELINE_ACCEPTED, RUN_ENDED = "ireval_baseline_accepted", "ireval_run_ended"
@@ -168,7 +168,7 @@ class RunEnd:
             rankings = [each.rankings for each in evaluations if each is not None and each.rankings is not None]
             self.files.rankings = rankings_of_run(self.result, rankings)
         self.write_error = self.files.write(self.result)
-        if complaints_at_end := tuple(map(hidden, self._notify_of_end(self.result, results))):
+        if complaints_at_end := tuple(map(mask_text, self._notify_of_end(self.result, results))):
             self.problems += complaints_at_end
             problems = (*self.result.problems, *complaints_at_end)
             self.result = replace(self.result, verdict="error", problems=problems)
@@ -204,7 +204,7 @@ class RunEnd:
         """
         evaluation = self._read_evaluation(suite)
         if evaluation is None:
-            why = hidden(f": {self.usage_error}") if self.usage_error else ""
+            why = mask_text(f": {self.usage_error}") if self.usage_error else ""
             return SuiteResult(
                 suite.name,
                 suite.shown_path,
@@ -255,7 +255,7 @@ class RunEnd:
             commit=commit,
             branch=branch,
             dirty=dirty,
-            problems=tuple(map(hidden, problems)),
+            problems=tuple(map(mask_text, problems)),
             failed_tests=failed_tests,
             accepted=tuple(self.update.written),
             reason=self.update.reason.strip() if self.update.written else "",

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from pytest_ireval.secrets import SHORTEST, hidden, hidden_in, keep
+from pytest_ireval.masking import SHORTEST, mask_text, mask_values, register_secret
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
@@ -19,7 +19,7 @@ class SecretFilter:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        report.user_properties = hidden_in(report.user_properties)  # anybody may record anything
+        report.user_properties = mask_values(report.user_properties)  # anybody may record anything
         return _hide_secrets(report)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -29,9 +29,9 @@ class SecretFilter:
 
 def _hide_secrets(report: Report) -> Report:
     text = str(report.longrepr) if report.longrepr else ""
-    if hidden(text) != text:
-        report.longrepr = hidden(text)
-    report.sections = [(title, hidden(content)) for title, content in report.sections]
+    if mask_text(text) != text:
+        report.longrepr = mask_text(text)
+    report.sections = [(title, mask_text(content)) for title, content in report.sections]
     return report
 
 
@@ -43,4 +43,4 @@ def register_declared_secrets(config: pytest.Config) -> None:
             raise pytest.UsageError(
                 f"ireval_secrets: the value of {name} has fewer than {SHORTEST} characters, so it cannot be hidden"
             )
-        keep(name, value)
+        register_secret(name, value)

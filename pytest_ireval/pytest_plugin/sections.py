@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import IrevalError, PluginError, one_line
+from pytest_ireval.masking import mask_text, mask_values
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins, call_plugin
 from pytest_ireval.report.templates import SectionTemplate, check_sections
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.results.suite_result import RunResult, Section
-from pytest_ireval.secrets import hidden, hidden_in
 
 HOOK = b"ireval_report_sections"
 """A conftest.py that only workers have imported is imported here, too, if it contains this."""
@@ -41,7 +41,8 @@ def add_sections(
     templates = make_section_templates(first_by_name.values())
     result = check_sections(replace(result, sections=(*sections, *problems)), templates)
     visible = (
-        replace(section, data=hidden_in(section.data), problem=hidden(section.problem)) for section in result.sections
+        replace(section, data=mask_values(section.data), problem=mask_text(section.problem))
+        for section in result.sections
     )
     return replace(result, sections=tuple(visible)), templates
 

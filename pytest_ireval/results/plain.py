@@ -11,9 +11,9 @@ from functools import cache
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pytest_ireval.errors import InputError, Problem, did_you_mean
+from pytest_ireval.masking import mask_text, mask_values
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.suite_result import SuiteResult
-from pytest_ireval.secrets import hidden, hidden_in
 
 T = TypeVar("T")
 Path = tuple[str, ...]
@@ -136,18 +136,18 @@ def shown_result(result: SuiteResult) -> SuiteResult:
     """The result with secrets hidden in all texts; ids, queries and figures stay as they are."""
     return replace(
         result,
-        error=hidden(result.error),
-        source=hidden(result.source),
-        judgments=hidden(result.judgments),
-        notes=hidden_in(result.notes),
-        affected_by=hidden(result.affected_by),
-        metrics=tuple(replace(each, error=hidden(each.error)) for each in result.metrics),
+        error=mask_text(result.error),
+        source=mask_text(result.source),
+        judgments=mask_text(result.judgments),
+        notes=mask_values(result.notes),
+        affected_by=mask_text(result.affected_by),
+        metrics=tuple(replace(each, error=mask_text(each.error)) for each in result.metrics),
         outcomes=tuple(map(_outcome, result.outcomes)),
         diagnoses=tuple(
-            replace(each, headline=hidden(each.headline), advice=hidden(each.advice)) for each in result.diagnoses
+            replace(each, headline=mask_text(each.headline), advice=mask_text(each.advice)) for each in result.diagnoses
         ),
         cause=result.cause
-        and replace(result.cause, **{name: hidden_in(getattr(result.cause, name)) for name in _TEXTS}),
+        and replace(result.cause, **{name: mask_values(getattr(result.cause, name)) for name in _TEXTS}),
     )
 
 
@@ -158,11 +158,11 @@ _TEXTS = ("request", "system", "files", "index", "rebuilt", "judges", "sources")
 def _outcome(outcome: Outcome) -> Outcome:
     return replace(
         outcome,
-        headline=hidden(outcome.headline),
-        sentence=hidden(outcome.sentence),
-        worst=hidden(outcome.worst),
-        facts=hidden_in(outcome.facts),
-        statistics=hidden_in(outcome.statistics),
-        against=hidden(outcome.against),
-        queries=tuple(replace(each, note=hidden(each.note)) for each in outcome.queries),
+        headline=mask_text(outcome.headline),
+        sentence=mask_text(outcome.sentence),
+        worst=mask_text(outcome.worst),
+        facts=mask_values(outcome.facts),
+        statistics=mask_values(outcome.statistics),
+        against=mask_text(outcome.against),
+        queries=tuple(replace(each, note=mask_text(each.note)) for each in outcome.queries),
     )

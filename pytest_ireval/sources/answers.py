@@ -15,9 +15,9 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import flat_fields, plain_field
 from pytest_ireval.data.views import first_documents, of_queries
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised
+from pytest_ireval.masking import mask_text, mask_values
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.suite_result import RecordedAnswers
-from pytest_ireval.secrets import hidden, hidden_in
 from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.request import Answer, Request
@@ -96,7 +96,9 @@ def _check_data(rankings: Rankings, answer: Answer) -> Rankings:
         timings = {str(query): round(float(plain_field(each)), 6) for query, each in timings.items()}
     if fields is not None:
         named = {str(each): flat_fields(known) for each, known in fields.items()}
-        fields = hidden_in({each: {name: plain_field(value) for name, value in known} for each, known in named.items()})
+        fields = mask_values(
+            {each: {name: plain_field(value) for name, value in known} for each, known in named.items()}
+        )
     timings = rankings.timings if timings is None else timings
     return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
 
@@ -119,7 +121,7 @@ def _shorten_facts(about: Any) -> dict[str, str]:
 
 
 def _make_one_line(text: object) -> str:
-    return hidden(" ".join(str(text).split()))[:LONGEST_FACT]
+    return mask_text(" ".join(str(text).split()))[:LONGEST_FACT]
 
 
 def _fetch(source: SourceAsked, request: Request) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_ireval.baseline.json_trees import prune_tree
 from pytest_ireval.errors import within
-from pytest_ireval.secrets import hidden
+from pytest_ireval.masking import mask_text
 from pytest_ireval.suite.suite import SourceAsked
 
 LOGIN = re.compile(r"(?<=://)[^/?#\s]+@")
@@ -24,7 +24,7 @@ def describe_source(source: SourceAsked, folder: Path | None = None) -> str:
     are shown by name.
     """
     folder = folder or Path(source.place.file).absolute().parent
-    return hidden(", ".join(f"{name}: {_format_option(value, folder)}" for name, value in _list_options(source)))
+    return mask_text(", ".join(f"{name}: {_format_option(value, folder)}" for name, value in _list_options(source)))
 
 
 def make_options_tree(source: SourceAsked, folder: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import Problem, closest, shown
-from pytest_ireval.secrets import VARIABLE, keep
+from pytest_ireval.masking import VARIABLE, register_secret
 from pytest_ireval.suite.scalars import KEY, File, Items, Keys, Scalar, problem_at, put_value
 from pytest_ireval.suite.yaml_tree import read_tree, tree_of
 
@@ -150,7 +150,7 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: GatheredKe
                 return match.group()
             found = environment.get(name)
             if found and _may_be_secret(location):
-                keep(name, found)
+                register_secret(name, found)
             if default is not None:
                 return found or default
             if found is None:

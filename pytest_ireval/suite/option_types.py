@@ -27,9 +27,9 @@ from pydantic import (
 
 from pytest_ireval.data.queries import composed
 from pytest_ireval.errors import MetricNameError, closest, did_you_mean, shown
+from pytest_ireval.masking import SHORTEST, register_secret
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.secrets import SHORTEST, keep
 from pytest_ireval.suite import editor_types, quantities, watches
 from pytest_ireval.suite.quantities import Amount, Bound, Tolerance, Tolerances
 from pytest_ireval.suite.scalars import Keys, Scalar, UnfitError, number_in_scalar, plain_value, unfit
@@ -70,7 +70,7 @@ def _read_secret(value: str, info: ValidationInfo) -> str:
     """Hide a text from all outputs from now on: they show the name of the option in its place."""
     if 0 < len(value) < SHORTEST:
         raise UnfitError(f"this secret has fewer than {SHORTEST} characters, so it cannot be hidden")
-    keep(info.field_name or "secret", value)
+    register_secret(info.field_name or "secret", value)
     return value
 
 

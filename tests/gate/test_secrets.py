@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from pytest_ireval import secrets as module
-from pytest_ireval.secrets import Secrets, keep_login, parted, shown_address
+from pytest_ireval import masking as module
+from pytest_ireval.masking import Masker, public_address, register_login, split_address
 
 SECRET = 'hG7+k/9&"pw <ü> \\x'
 WAYS = {
@@ -214,10 +214,10 @@ def test_an_argument_of_a_program_is_shown_as_it_is_written(shop, monkeypatch, f
 
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_way_it_is_written_it_is_hidden(way):
-    secrets = Secrets()
-    secrets.keep("TOKEN", SECRET)
+    secrets = Masker()
+    secrets.register("TOKEN", SECRET)
 
-    hidden = secrets.hidden(f"before {WAYS[way](SECRET)} after")
+    hidden = secrets.mask_text(f"before {WAYS[way](SECRET)} after")
 
     assert [piece for piece in pieces(SECRET) if piece in hidden] == []
     assert "${TOKEN}" in hidden
@@ -322,8 +322,8 @@ PASSWORDS = st.text(
 
 def as_new(patch):
     """Secrets that know nothing yet."""
-    patch.setattr(module.KNOWN, "_names", {})
-    patch.setattr(module.KNOWN, "_pattern", None)
+    patch.setattr(module.MASKER, "_replacements", {})
+    patch.setattr(module.MASKER, "_pattern", None)
 
 
 @given(USERS, PASSWORDS, st.sampled_from(["127.0.0.1:1/db", "h:5432/db?mail=me@corp", "h"]))
@@ -337,12 +337,12 @@ def test_no_password_that_sqlalchemy_reads_is_shown(user, password, place):
     read = sqlalchemy.make_url(address).password
     assume(len(read) >= 8 and read.strip() not in f"${{LOGIN}} {place}")
 
-    assert read not in shown_address(address)
+    assert read not in public_address(address)
     with pytest.MonkeyPatch.context() as patch:
         as_new(patch)
-        keep_login("LOGIN", address)
+        register_login("LOGIN", address)
         for text in (f"refused: {read} of {user}", f"refused: {password} of", f"at {address}"):
-            assert read not in module.hidden(text)
+            assert read not in module.mask_text(text)
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_no_password_that_sqlalchemy_reads_is_shown(user, password, place):
 def test_an_address_is_shown_without_login_and_parameters_but_with_its_pattern(monkeypatch, address, shown):
     as_new(monkeypatch)
 
-    assert parted(address).shown == shown
-    assert keep_login("LOGIN", address)
-    assert "SECRET" not in module.hidden(address)
-    assert module.hidden("part-00002.parquet") == "part-00002.parquet"
+    assert split_address(address).public == shown
+    assert register_login("LOGIN", address)
+    assert "SECRET" not in module.mask_text(address)
+    assert module.mask_text("part-00002.parquet") == "part-00002.parquet"

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from pytest_ireval import SuiteError, load_suite, run_gate
-from pytest_ireval.secrets import hidden, keep
+from pytest_ireval.masking import mask_text, register_secret
 from pytest_ireval.sources.live import client, fetching, options
 from pytest_ireval.suite import yaml_tree
 from pytest_ireval.suite.scalars import File
@@ -253,7 +253,7 @@ def test_a_token_is_in_the_request_and_in_no_message(shop, server):
 
     assert "status 401" in said
     assert "abc123-secret-token" not in said
-    assert hidden("abc123-secret-token") == "${Authorization}"
+    assert mask_text("abc123-secret-token") == "${Authorization}"
 
 
 @pytest.mark.parametrize(
@@ -383,7 +383,7 @@ def test_a_suite_keeps_the_order_of_a_live_system(tmp_path, server):
 def recorded(shop, server, monkeypatch):
     """The source with a recording, and a token that no file may hold."""
     monkeypatch.delenv("IREVAL_OFFLINE", raising=False)
-    keep("SHOP_TOKEN", "s3cret-of-the-shop")
+    register_secret("SHOP_TOKEN", "s3cret-of-the-shop")
     params = {"q": "{text}", "token": "s3cret-of-the-shop"}
     return source(server, params=params, record="answers")
 

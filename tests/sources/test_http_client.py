@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("urllib3", reason="needs pytest-ireval[live]")
 
 from pytest_ireval import Queries
-from pytest_ireval.secrets import hidden
+from pytest_ireval.masking import mask_text
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
 FOUND = json.dumps({"hits": [{"id": "d1"}]}).encode()
@@ -217,7 +217,7 @@ def test_a_login_in_the_address_is_in_no_recording_and_no_message(shop, wire):
     sent = b64encode(b"me:p@ss@word9").decode()
     echo = f"you sent {sent}, p@ss@word9".encode()
     server = wire(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: %d\r\n\r\n%s" % (len(echo), echo))
-    said = hidden(shop.refused(source(server.port, host="me:p%40ss@word9@127.0.0.1")))
+    said = mask_text(shop.refused(source(server.port, host="me:p%40ss@word9@127.0.0.1")))
     assert "GET http://127.0.0.1:" in said
     assert "you sent " in said
     assert "word9" not in said
@@ -235,7 +235,7 @@ def test_secrets_are_in_no_exception_of_urllib3_and_in_no_log(shop, wire, caplog
     texts = []
     error = caught.value
     while error is not None:
-        texts += [hidden(str(error)), hidden(repr(error))]
+        texts += [mask_text(str(error)), mask_text(repr(error))]
         error = error.__cause__
     assert len(texts) > 2
     assert secret not in str(texts)

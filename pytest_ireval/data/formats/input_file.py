@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.secrets import shown_address
+from pytest_ireval.masking import public_address
 
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SKIPPABLE = b"\x2a\x4d\x18"
@@ -144,7 +144,7 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
         from pytest_ireval.data.formats.remote import local_copy
 
         with local_copy(name) as copy:
-            yield ByteFile(copy, shown_address(name))
+            yield ByteFile(copy, public_address(name))
         return
     with ExitStack() as resources:
         try:

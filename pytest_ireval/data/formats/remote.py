@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.errors import InputError, Problem, told
-from pytest_ireval.secrets import SHORTEST, keep_login, shown_address
+from pytest_ireval.masking import SHORTEST, public_address, register_login
 
 EXTRA = "pip install 'pytest-ireval[remote]', and the package of fsspec for this kind of address, such as s3fs"
 LAKES = (
@@ -32,11 +32,11 @@ def remote_files(address: str) -> list[str] | None:
         elif files.isdir(path):
             folder = path.rstrip("/") + "/"
             names = [each.removeprefix(folder) for each in files.find(path)]
-            found = [folder + each for each in data_files(names, shown_address(address))]
+            found = [folder + each for each in data_files(names, public_address(address))]
         else:
             return None
         if not found:
-            raise InputError(Problem("there is no file", place=shown_address(address)))
+            raise InputError(Problem("there is no file", place=public_address(address)))
         return sorted(files.unstrip_protocol(each) for each in found)
 
 
@@ -66,9 +66,9 @@ def local_copy(address: str) -> Iterator[Path]:
 def _system(address: str) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
-    if not keep_login("LOGIN", address):
+    if not register_login("LOGIN", address):
         complaint = f"the password in the address has fewer than {SHORTEST} characters, so it cannot be hidden"
-        raise InputError(Problem(complaint, shown_address(address)))
+        raise InputError(Problem(complaint, public_address(address)))
     found: tuple[Any, str] = url_to_fs(address, use_listings_cache=False, skip_instance_cache=True)
     return found
 
@@ -76,7 +76,7 @@ def _system(address: str) -> tuple[Any, str]:
 @contextmanager
 def _named(address: str) -> Iterator[None]:
     """Turn whatever a library raises into an error that names the address."""
-    place = shown_address(address)
+    place = public_address(address)
     try:
         yield
     except InputError:

@@ -22,7 +22,7 @@ from urllib3.response import BaseHTTPResponse
 
 from pytest_ireval.data.formats.other_tools import incomplete
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
-from pytest_ireval.secrets import hidden, keep
+from pytest_ireval.masking import mask_text, register_secret
 from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, TimedAnswer
 
 LARGEST = 64 << 20
@@ -190,7 +190,7 @@ def _make_login_header(header: str, address: SplitResult) -> dict[str, str]:
     if address.username is None:
         return {}
     password = unquote(address.password or "")
-    keep("password", password)
+    register_secret("password", password)
     return {header: f"Basic {b64encode(f'{unquote(address.username)}:{password}'.encode()).decode()}"}
 
 
@@ -211,7 +211,7 @@ def _find_cause(error: BaseException) -> BaseException:
 
 def _hide_secrets(record: logging.LogRecord) -> bool:
     """Hide secrets in what urllib3 logs, such as the parameters of an address: pytest may show it."""
-    record.msg, record.args = hidden(record.getMessage()), ()
+    record.msg, record.args = mask_text(record.getMessage()), ()
     return True
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from pytest_ireval.errors import Problem, shown
-from pytest_ireval.secrets import keep
+from pytest_ireval.masking import register_secret
 from pytest_ireval.sources.live.placeholders import find_placeholders
 from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_mistakes
 from pytest_ireval.suite.option_types import AmountText, Count, DurationText, Number, PathText, Text, Whole
@@ -80,6 +80,6 @@ class LiveOptions(SourceOptions):
             if name.lower() in ("content-length", "transfer-encoding"):
                 raise UnfitError(f"headers: {name} follows from the body of each request", "leave it out")
             if SECRET_HEADERS.search(name):
-                keep(name, value)
-                keep(name, value.rpartition(" ")[2])  # the token without the word Bearer
+                register_secret(name, value)
+                register_secret(name, value.rpartition(" ")[2])  # the token without the word Bearer
         return self

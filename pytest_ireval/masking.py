@@ -1,0 +1,153 @@
+"""Values that no message and no file may show: tokens, passwords, and addresses with them.
+
+Reading a suite registers the values. Writing text for people replaces them by ``${NAME}`` in every form: plain, in an
+address, in base64 or in JSON. Ids and figures are not changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+SHORTEST = 8
+"""Shorter values are also words of ordinary texts, which would be unreadable if they were replaced."""
+LOGIN = re.compile(r"://([^/@\s:]*):([^/@\s]+)@")
+"""Name and password in an address."""
+WHOLE_LOGIN = re.compile("://([^/:]*:.*|[^/:]*)@", re.DOTALL)
+"""Name and password, or a token, as SQLAlchemy reads them: there may be anything but an @ in the password."""
+LOGIN_BEFORE_PATH = re.compile("://([^/:]*:(?![0-9]{2,5}/).*|[^/]*)@", re.DOTALL)
+"""The same where ``host:5432/`` is more likely the beginning of an address than of a login."""
+SCHEMES_OF_PATHS = re.compile(
+    "https?|ftps?|sftp|ssh|smb|s3[an]?|gc?s|az|abfss?|wasbs?|adl|hdfs|webhdfs|oci|oss|hf|file|local|memory",
+    re.IGNORECASE,
+)
+"""The kinds of address that are a path, in which an @ and a ? may stand."""
+WITHOUT_PARAMETERS = re.compile("file|local|memory", re.IGNORECASE)
+VARIABLE = re.compile(r"\$(?:(?P<escaped>\$)|\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}|(?P<other>\{))")
+"""A variable of the environment in a text: ``${NAME}`` or ``${NAME:-default}``; ``$$`` is a ``$``."""
+T = TypeVar("T")
+
+
+class Masker:
+    """Replaces the secrets that a process has read."""
+
+    def __init__(self) -> None:
+        self._replacements: dict[str, str] = {}
+        """The replacement of each form of each value."""
+        self._pattern: re.Pattern[str] | None = None
+
+    def register(self, name: str, value: str) -> None:
+        """Mask the value of the variable ``name`` from now on, and a password in it."""
+        for secret in (value, *(line for line in value.splitlines() if line != value), *_find_passwords(value)):
+            if len(secret) >= SHORTEST and secret not in self._replacements:
+                forms = [form for form in _list_forms(secret) if form not in self._replacements]
+                self._replacements |= dict.fromkeys(forms, f"${{{name}}}")
+                self._pattern = None
+
+    def mask_text(self, text: str) -> str:
+        """The text without secrets."""
+        if not self._replacements:
+            return text
+        if self._pattern is None:
+            longest_first = sorted(self._replacements, key=len, reverse=True)
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+        return self._pattern.sub(lambda match: self._replacements[match.group()], text)
+
+    def mask_values(self, value: T) -> T:
+        """Plain data without secrets in any text; keys are not changed."""
+        if not self._replacements:
+            return value
+        masked: Any = value
+        if isinstance(masked, str):
+            masked = self.mask_text(masked)
+        elif isinstance(masked, Mapping):
+            masked = {key: self.mask_values(below) for key, below in masked.items()}
+        elif isinstance(masked, list):
+            masked = [self.mask_values(entry) for entry in masked]
+        elif isinstance(masked, tuple):
+            parts = (self.mask_values(part) for part in masked)
+            masked = type(masked)(*parts) if hasattr(masked, "_fields") else tuple(parts)
+        same_type: T = masked
+        return same_type
+
+
+MASKER = Masker()
+"""The masker of this process: a suite is read in one place, and shown in many."""
+register_secret, mask_text, mask_values = MASKER.register, MASKER.mask_text, MASKER.mask_values
+
+
+def _find_passwords(value: str) -> Iterator[str]:
+    from urllib.parse import unquote
+
+    whole = split_address(value).login.partition(":")[2] if len(value.splitlines()) == 1 else ""
+    for password in (whole, whole.partition("@")[0], *(match[2] for match in LOGIN.finditer(value))):
+        yield from (password, unquote(password))
+
+
+def _list_forms(value: str) -> Iterator[str]:
+    import base64  # all of these only where there is a secret
+    import html
+    import json
+    import shlex
+    from urllib.parse import quote, quote_plus
+
+    yield value
+    for escaped in (quote(value, safe=""), quote(value), quote_plus(value)):
+        yield from (escaped, re.sub("%[0-9A-F]{2}", lambda match: match.group().lower(), escaped))
+    yield from (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1])
+    yield from (html.escape(value), shlex.quote(value))
+    data = value.encode("utf-8", "surrogateescape")
+    for before in range(3):  # in base64 the same bytes are other letters, by where they begin
+        letters = base64.b64encode(bytes(before) + data).decode("ascii").rstrip("=")
+        certain = letters[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        if len(certain) >= SHORTEST:
+            yield from (certain, certain.translate(str.maketrans("+/", "-_")))
+
+
+class AddressParts(NamedTuple):
+    """An address in parts."""
+
+    public: str
+    """Without login and parameters."""
+    login: str
+    """Up to the last @ that may belong to it."""
+    parameters: list[str]
+
+
+def split_address(address: str) -> AddressParts:
+    """The parts of an address; where it may be read in two ways, more of it is a secret."""
+    scheme = address.partition("://")[0].rpartition("::")[2]
+    is_path = SCHEMES_OF_PATHS.fullmatch(scheme) is not None
+    pattern = LOGIN_BEFORE_PATH if is_path else WHOLE_LOGIN
+    match = pattern.search(address)
+    login, rest = match[1] if match else "", pattern.sub("://", address)
+    if WITHOUT_PARAMETERS.fullmatch(scheme):
+        return AddressParts(rest, login, [])
+    has_wildcards = is_path and not scheme.lower().startswith("http")  # as in part-????.parquet
+    public, *after = re.split(r"#|\?(?=[^]?*/[=&]+=)" if has_wildcards else "[?#]", rest, maxsplit=1)
+    return AddressParts(public, login, [part for text in after for part in re.split("[?&#]", text)])
+
+
+def public_address(address: str) -> str:
+    """The address without login and parameters."""
+    return split_address(address).public
+
+
+def register_login(name: str, address: str) -> bool:
+    """Mask login and parameters of the address from now on; False, and nothing is masked, if a password is too short.
+
+    Of a login and of parameters, any may be a token.
+    """
+    from urllib.parse import unquote
+
+    _, login, parameters = split_address(address)
+    _, colon, password = login.partition(":")
+    if colon and len(unquote(password)) < SHORTEST and not re.match("[0-9]{2,5}/", password):  # else it may be a port
+        return False
+    values = [parameter.partition("=")[2] for parameter in parameters]
+    secrets = [login, password, password.partition("@")[0], *parameters, *values]
+    for secret in [address, *secrets] if any(secrets) else ():
+        register_secret(name, secret)
+        register_secret(name, unquote(secret))
+    return True
