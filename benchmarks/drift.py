@@ -20,7 +20,7 @@ import numpy as np
 from populations import PROFILES, Floats, Population, diffuse, unchanged
 
 from pytest_ireval.baseline.record import Step
-from pytest_ireval.rules.context import AcceptedChange, Walk
+from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
 
 CHANGES = 20
@@ -30,7 +30,7 @@ LOSS = 0.005
 TOLERANCE = 0.02
 ALPHA = 0.05
 CONSTANT = 2.39
-"""One bound for each of 20 looks at a walk with even steps (Pocock 1977)."""
+"""One bound for each of 20 looks at a chain with even steps (Pocock 1977)."""
 CUSUM = (0.2, 6.35)
 """What a step may lose, in standard errors, and how much may add up: red in 5% of 20 neutral independent steps."""
 RULES = ("observed", "one bound", "CUSUM", "shipped")
@@ -129,8 +129,8 @@ def _shipped(series: Series, evidence: list[MeanEvidence]) -> bool:
     steps = [Step(*each) for each in zip(series.steps.mean(axis=1).tolist(), spreads, away, strict=True)]
     if min(each.p_worse for each in evidence) >= ALPHA:  # no look has more than all of alpha
         return False
-    walk = Walk(tuple(AcceptedChange("", "", step) for step in steps), moving=False)
-    return any(_failed(each, level, series) for each, level in zip(evidence, walk.levels, strict=True))
+    chain = AcceptedChain(tuple(AcceptedChange("", "", step) for step in steps), is_changed=False)
+    return any(_failed(each, level, series) for each, level in zip(evidence, chain.levels, strict=True))
 
 
 def _failed(evidence: MeanEvidence, level: float, series: Series) -> bool:

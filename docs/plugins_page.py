@@ -19,8 +19,10 @@ from pytest_ireval.data.judged import Documents, Hits, Sessions, Unretrieved
 from pytest_ireval.data.judgments import Ideal, Subtopics
 from pytest_ireval.metrics.steps import Listing
 from pytest_ireval.plugin_api import InputFile
-from pytest_ireval.rules.context import Unjudged, Values
-from pytest_ireval.rules.side import Population, Side
+from pytest_ireval.rules.context import Values
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
 from pytest_ireval.suite import option_types as types
 from pytest_ireval_judgments.click_policies import ClickedSearch
 
@@ -42,10 +44,10 @@ TABLES: dict[str, dict[str, type[Any]]] = {
     "request": {"request": Request, "request.queries": Queries, "answer": Answer},
     "context": {
         "context": RuleContext,
-        "context.paired()": Values,
+        "context.paired_values()": Values,
         "context.now": Side,
         "context.population": Population,
-        "context.unjudged(metric)": Unjudged,
+        "context.unjudged(metric)": UnjudgedEffect,
     },
     "change": {"change": RankingChange},
 }
@@ -85,8 +87,8 @@ SHAPES = {
     "listed": "documents",
     "listed.ideal": "judged documents of the query",
     "listed.relevant": "documents",
-    "context.on_both_sides": "queries of the slice on both sides",
-    "context.paired()": "queries that count",
+    "context.places_on_both_sides": "queries of the slice on both sides",
+    "context.paired_values()": "queries that count",
     "context.now": "queries",
     "context.now.recall_precision": "queries, 12",
     "context.population": "queries",
@@ -160,16 +162,16 @@ WORDS = {
     "context.now": "The current rankings, scored.",
     "context.part": "The part of the rule that is judged; `part.item` is what `parts` stored there.",
     "context.slice": "The slice that is judged; `str(context.slice)` is its name for messages.",
-    "context.paired().place": "The place of each among all queries of the suite.",
-    "context.paired().now": "The current value.",
-    "context.paired().before": "The value in the baseline.",
+    "context.paired_values().place": "The place of each among all queries of the suite.",
+    "context.paired_values().now": "The current value.",
+    "context.paired_values().before": "The value in the baseline.",
     "context.now.depth": "The depth of the suite.",
     "context.population.queries": "The queries, with their columns: the fields of `request.queries`.",
     "context.population.judgments": "All judgments; `grades(query)` reads those of a query.",
     "context.population.weights": "The traffic of each query; None if the suite gives none.",
     "context.population.waived": "The ids of waived queries.",
     "context.unjudged(metric).condensed_before": "The same in the baseline.",
-    "context.unjudged(metric).there": "Judged documents of both sides at the ranks of new unjudged ones.",
+    "context.unjudged(metric).peers": "Judged documents of both sides at the ranks of new unjudged ones.",
     "change.population": "The queries, with weights, judgments and waivers; see `context.population`.",
     "change.now_side": "The current rankings, scored; see `context.now`.",
     "change.baseline_side": "Those of the baseline.",
@@ -177,14 +179,14 @@ WORDS = {
 }
 """The meaning of a field whose docstring is that of its class."""
 CALLED = {
-    "context.unjudged": ("(metric)", "Unjudged | None"),
+    "context.unjudged": ("(metric)", "UnjudgedEffect | None"),
     "context.population.called": ("(document, query)", "str"),
     "change.ranked_lines": ("()", "Mapping[str, list[str]]"),
     "change.titles": ("(documents)", "Mapping[str, str]"),
 }
 """Fields that are functions: their parameters, and what they return."""
 LEFT_OUT = {
-    "context.now.remembered",
+    "context.now.remember",
     "judged.hits.at",
     "judged.documents.at",
     "judged.subtopics.at",

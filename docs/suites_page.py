@@ -86,7 +86,7 @@ def _kind(kind: Any, shared: type[BaseModel]) -> Iterator[str]:
     yield kind.summary
     if getattr(kind, "compares", False):
         yield "It compares with a baseline."
-    if not getattr(kind, "judged", True):
+    if not getattr(kind, "needs_judgments", True):
         yield "It needs no judgments."
     yield ""
     if kind.name in EXAMPLES:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pytest_ireval.results.policies import Policies
     from pytest_ireval.results.suite_result import RunResult, SuiteResult
     from pytest_ireval.rules.context import RuleContext
-    from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+    from pytest_ireval.rules.ranking_change import RankingChange, Symptom
     from pytest_ireval.rules.result import RuleResult
     from pytest_ireval.sources.request import Answer, Request
     from pytest_ireval.suite.loading import load_suite, load_suites
@@ -84,7 +84,7 @@ _HOMES = {
     "data.side_data": ("SideData",),
     "data.views": ("condensed", "perfect"),
     "rules.context": ("RuleContext",),
-    "rules.diagnosis": ("RankingChange", "Symptom"),
+    "rules.ranking_change": ("RankingChange", "Symptom"),
     "rules.result": ("RuleResult",),
     "sources.request": ("Answer", "Request"),
     "suite.loading": ("load_suite", "load_suites"),

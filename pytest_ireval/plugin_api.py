@@ -24,7 +24,7 @@ from pytest_ireval.report.markdown_text import inert, markdown_table
 from pytest_ireval.results.comparison import MetricComparison
 from pytest_ireval.results.policies import Grades
 from pytest_ireval.results.run_folder import is_run_folder
-from pytest_ireval.rules.question import slice_figures
+from pytest_ireval.rules.metric_change import compute_slice_figures
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.statistics.binomial import heads_at_most, share_limits
 from pytest_ireval.statistics.mean_evidence import MeanEvidence, mean_evidence
@@ -55,6 +55,7 @@ __all__ = [
     "Stopwatch",
     "beta_quantile",
     "compare_orders",
+    "compute_slice_figures",
     "did_you_mean",
     "draw_curves",
     "drop_judgments",
@@ -77,7 +78,6 @@ __all__ = [
     "recorded_run",
     "share_limits",
     "shown",
-    "slice_figures",
     "t_quantile",
     "truncate",
     "wrap_text",

@@ -81,14 +81,14 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
 def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
     """The suites of a file; an error if their verdicts cannot be planned, or their queries lack something."""
     from pytest_ireval.gate.inputs import queries_of_suite
-    from pytest_ireval.rules.planning import never_failing, planned
+    from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
     from pytest_ireval.suite.loading import load_suites
 
     registry = conftests.registry_for(path)
     suites = load_suites(path, registry)
     for suite in suites:
         queries = queries_of_suite(suite, registry)
-        for warning in never_failing(planned(suite, queries), queries):
+        for warning in find_checks_that_cannot_fail(plan_checks(suite, queries), queries):
             click.echo(escape_unprintable(f"warning: {warning}"))
     return suites
 
@@ -142,7 +142,7 @@ def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
     """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
     from pytest_ireval.gate.material import today_of
     from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
-    from pytest_ireval.rules.planning import few_by_weight
+    from pytest_ireval.rules.planning import find_rules_of_few_weights
 
     try:
         known = known_of(suite, registry, today_of())
@@ -151,7 +151,7 @@ def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
         yield from error.problems
         return
     yield from beyond_sight(found)
-    yield from few_by_weight(known.checks, known.queries, known.weights)
+    yield from find_rules_of_few_weights(known.checks, known.queries, known.weights)
     yield from too_low(found)
 
 

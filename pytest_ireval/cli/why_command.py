@@ -52,7 +52,7 @@ from pytest_ireval.progress import Progress
 from pytest_ireval.report.data_files import report_folders
 from pytest_ireval.results.explanation import Explanation
 from pytest_ireval.results.run_folder import FOLDER
-from pytest_ireval.rules.side import Population
+from pytest_ireval.rules.population import Population
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.suite import Suite
 

@@ -24,7 +24,7 @@ from pytest_ireval.gate.scoring import metrics_asked_again, noise_of, side_of
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import RecordedAnswers
-from pytest_ireval.rules.planning import by_stored
+from pytest_ireval.rules.planning import compares_with_baseline
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.statistics.noise import noise_floor
@@ -246,7 +246,7 @@ def unsteady(
 
     Without ``repeat`` a single answer would become the baseline, and its noise would look like a change later.
     """
-    if not source.options.asks_each_query or source.repeat > 1 or not any(map(by_stored, suite.rules)):
+    if not source.options.asks_each_query or source.repeat > 1 or not any(map(compares_with_baseline, suite.rules)):
         return "", ""
     from pytest_ireval.sources.live.recording import OFFLINE  # only live systems need that module
 

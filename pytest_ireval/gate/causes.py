@@ -32,9 +32,10 @@ from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Diagnosis, Outcome, Placed, QueryChange
 from pytest_ireval.results.suite_result import EngineExplanation, QueryCurve, QueryDocuments, RecallPrecision
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.diagnosis import NAMED, Diagnosed, RankingChange, diagnosed
 from pytest_ireval.rules.planning import INPUTS, Check
-from pytest_ireval.rules.side import Population, Scored, Side
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.ranking_change import MOST_NAMED, DiagnosesFound, RankingChange, run_diagnoses
+from pytest_ireval.rules.side import Scored, Side
 from pytest_ireval.sources.run import orders_by_rank
 from pytest_ireval.suite.suite import Suite
 
@@ -55,7 +56,7 @@ def documents_of(material: Material, side: Side, outcomes: Sequence[Outcome]) ->
     return tuple(
         QueryDocuments(
             query,
-            placed := context.placed(query),
+            placed := context.placed_documents(query),
             curves.get(query),
             earlier.get(query),
             _beside(placed, shares.get(query, {})),
@@ -318,7 +319,7 @@ def each_document_alone(judged: JudgedRankings) -> JudgedRankings:
 
 def diagnoses_of(
     material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome], last_run: Path | None
-) -> Diagnosed:
+) -> DiagnosesFound:
     """Plain causes of red or doubtful outcomes; without any, only causes that are a defect in any case."""
     # a warning about the inputs, such as answers that are recordings, is no doubt about the rankings
     doubtful = [each for each in outcomes if each.verdict != "pass" or (each.warning and each.id != INPUTS)]
@@ -328,7 +329,7 @@ def diagnoses_of(
     sides = (*(reference_of(check, material) for check in compared), material.comparable)
     baseline = next((side for side in sides if isinstance(side, Side)), None)
     if baseline is None or source is None:
-        return Diagnosed((), ())
+        return DiagnosesFound((), ())
     now = material.now_beside(baseline)
     metric, lost = _metric_to_explain(material.suite, material.population, now, baseline, ordered)
     change = RankingChange(
@@ -339,15 +340,15 @@ def diagnoses_of(
         source_changed=material.cause is not None and material.cause.source,
         ranked_lines=lambda: orders_by_rank(source.options, material.suite.path.parent),
         titles=lambda wanted: titles_of(wanted, *material.document_texts),
-        gone=frozenset(map(material.population.called, material.gone)),
+        removed_documents=frozenset(map(material.population.called, material.gone)),
     )
-    found = diagnosed(change, material.registry.diagnoses, certain=not doubtful)
+    found = run_diagnoses(change, material.registry.diagnoses, certain=not doubtful)
     if not lost:  # single queries lost, the whole did not: nothing is there to be explained
         found = found._replace(causes=tuple(replace(each, metric="", explained=None) for each in found.causes))
     found = found._replace(causes=with_known_changes(material, change, found.causes, red=bool(doubtful)))
     # Where documents have other ids, nothing else can be read from the figures before the ids agree.
     found = found._replace(causes=tuple(sorted(found.causes, key=lambda each: each.kind != "other_ids")))
-    repeated = repeated_run(last_run, material) if doubtful and not change.unchanged else None
+    repeated = repeated_run(last_run, material) if doubtful and not change.is_unchanged else None
     return found if repeated is None else found._replace(causes=(*found.causes, _repeats(repeated, change)))
 
 
@@ -369,7 +370,7 @@ def _metric_to_explain(
     there = [metrics[name] for name in names if name in metrics]
     for metric in there:
         context = RuleContext(population, now, baseline, Part(metric=metric))
-        if context.sign * float(np.sum(context.paired().gain)) < 0:
+        if context.sign * float(np.sum(context.paired_values().gain)) < 0:
             return metric, True
     return next(iter(there), None), False
 
@@ -380,8 +381,8 @@ def _repeats(run: LastRun, change: RankingChange) -> Diagnosis:
         kind="same_answers",
         headline=f"the source changed since {run}, but every ranking is the same as in that run",
         advice="check that the new source was asked: a cache or an old file may have answered.",
-        queries=tuple(change.worst_first(change.moved)[:NAMED]),
-        affected=len(change.moved),
+        queries=tuple(change.sort_by_loss(change.moved_queries)[:MOST_NAMED]),
+        affected=len(change.moved_queries),
         compared=len(change.queries),
     )
 

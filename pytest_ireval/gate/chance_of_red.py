@@ -19,8 +19,10 @@ from pytest_ireval.gate.sensitivity import Known, usual_spread
 from pytest_ireval.gate.verdicts import apply_rules
 from pytest_ireval.results.suite_result import QueryTable, RunResult
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import Check, by_stored
-from pytest_ireval.rules.side import Floats, Population, Scored, Side
+from pytest_ireval.rules.planning import Check, compares_with_baseline
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.statistics.differences import Floats
 
 DRAWS = 200
 MOVED = 0.3
@@ -92,7 +94,7 @@ def _find_differences(known: Known, run: RunResult | None) -> tuple[str, Mapping
 def _looks_at_values(check: Check, differences: Mapping[str, Floats]) -> bool:
     """Tell whether a rule looks at nothing but values of queries, now and in the baseline, whose moves are known."""
     metric = check.part.metric
-    if check.asked is None or metric is None or (check.asked.kind.compares and not by_stored(check.asked)):
+    if check.asked is None or metric is None or (check.asked.kind.compares and not compares_with_baseline(check.asked)):
         return False
     # a time minus the difference of another query may be below 0; most rules about times only warn
     return str(metric) in differences and metric.unit == "query" and not metric.ratio

@@ -226,7 +226,7 @@ def _exactly(path: Path) -> Pattern:
 
 
 def _in_option(value: Any, folder: Path) -> Iterator[Pattern]:
-    """Paths, alone or in lists; one that does not exist may be a pattern, context from the suite's folder."""
+    """Paths, alone or in lists; one that does not exist may be a pattern, seen from the suite's folder."""
     if isinstance(value, Path):
         text = within(value, folder)
         wild = glob.has_magic(text) and not value.exists()

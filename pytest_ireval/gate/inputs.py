@@ -34,9 +34,10 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.suite_result import JudgmentAges
-from pytest_ireval.rules.planning import cluster_problems, clusters_of
-from pytest_ireval.rules.side import Floats, Population
+from pytest_ireval.rules.planning import check_clusters, number_clusters
+from pytest_ireval.rules.population import Population
 from pytest_ireval.sources.run import reads_files_of
+from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.suite.suite import RuleAsked, SourceAsked, Suite, Waiver
 from pytest_ireval.words import format_count
 
@@ -124,9 +125,9 @@ def gathered(
     refuse_wrong_requests(suite, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = weights_of_suite(suite, queries)
-    if problems := list(cluster_problems(suite, queries)):
+    if problems := list(check_clusters(suite, queries)):
         raise InputError(*problems)
-    population = Population(queries, judgments, weights, waived, names.called, clusters_of(suite, queries))
+    population = Population(queries, judgments, weights, waived, names.called, number_clusters(suite, queries))
     side_data = SideData(
         collection=suite.documents.size,
         preferences=_preferences(suite, names),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_ireval.gate.material import Material
 from pytest_ireval.results.outcome import Cause, Diagnosis
-from pytest_ireval.rules.diagnosis import NAMED, RankingChange
+from pytest_ireval.rules.ranking_change import MOST_NAMED, RankingChange
 from pytest_ireval.words import list_changes
 
 CORRECT = "correct the name of the field in the request, or add the field to the mapping."
@@ -26,10 +26,12 @@ def with_known_changes(
     cause, unknown = material.cause or Cause(), unknown_fields_words(material.unknown_fields)
 
     def make_diagnosis(kind: str, headline: str, advice: str = "") -> Diagnosis:
-        queries = tuple(change.worst_first(change.moved)[:NAMED])
-        return Diagnosis(kind, headline, advice, queries, affected=len(change.moved), compared=len(change.queries))
+        queries = tuple(change.sort_by_loss(change.moved_queries)[:MOST_NAMED])
+        return Diagnosis(
+            kind, headline, advice, queries, affected=len(change.moved_queries), compared=len(change.queries)
+        )
 
-    if not red or change.unchanged:
+    if not red or change.is_unchanged:
         lacking = [make_diagnosis("unknown_fields", unknown, CORRECT)] if unknown else []
         return (*(_changes_of_judges(material, change) if red else ()), *lacking, *found)
     request, files, index, system = [], [], [], []
@@ -81,7 +83,7 @@ def _changes_of_judges(material: Material, change: RankingChange) -> Iterator[Di
             kind="judges_changed",
             headline=f"the judge changed since the baseline: {cause.judges}",
             advice="judge both rankings by one judge, or accept the new judgments before the new ranking.",
-            queries=tuple(change.worst_first(judged)[:NAMED]),
+            queries=tuple(change.sort_by_loss(judged)[:MOST_NAMED]),
             affected=len(judged),
             compared=len(change.queries),
         )

@@ -23,10 +23,11 @@ from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext, Values
-from pytest_ireval.rules.planning import Held, by_stored
-from pytest_ireval.rules.question import figures_compared
-from pytest_ireval.rules.side import WHOLE, Population
-from pytest_ireval.rules.wording import worst_changes
+from pytest_ireval.rules.metric_change import compare_figures
+from pytest_ireval.rules.planning import MetricOnSlice, compares_with_baseline
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.slices import WHOLE
+from pytest_ireval.rules.worst_queries import worst_changes
 from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count
 
@@ -37,7 +38,7 @@ SAME = 1e-9
 class ComparedFigure(NamedTuple):
     """A metric on a slice in both baselines."""
 
-    held: Held
+    held: MetricOnSlice
     context: RuleContext
     values: Values
     figures: SliceFigures
@@ -71,7 +72,7 @@ class ComparedFigure(NamedTuple):
         return f"{self.held.metric} {self.moved} on {self.held.slice}"
 
 
-def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Finding:
+def lowering(held: Sequence[MetricOnSlice], material: Material, *, fails: bool) -> Finding:
     """Compare the stored baseline with the base's; ``fails`` makes a lower one red. Raises IrevalError if it cannot."""
     against, stored = material.held, material.stored
     if against is None:
@@ -81,7 +82,7 @@ def lowering(held: Sequence[Held], material: Material, *, fails: bool) -> Findin
         raise against.beginning.error or BaselineError("the commit where this branch began is unknown")
     if stored is None and material.baseline_error is not None:
         raise material.baseline_error
-    if not any(by_stored(asked) for asked in material.suite.rules):
+    if not any(compares_with_baseline(asked) for asked in material.suite.rules):
         return Finding("pass", f"no rule compares with the baseline; the suite is as strict as at {at.base}")
     if at.baseline is None:
         return _new(at, stored)
@@ -148,7 +149,7 @@ def _deleted(at: BaselineAtBase, *, fails: bool) -> Finding:
 
 
 def _compared(
-    held: Sequence[Held], material: Material, at: BaselineAtBase, stored: Baseline
+    held: Sequence[MetricOnSlice], material: Material, at: BaselineAtBase, stored: Baseline
 ) -> Iterator[ComparedFigure]:
     """Each figure that both baselines have, over the queries that both have."""
     against = material.held
@@ -161,10 +162,10 @@ def _compared(
             yield found
 
 
-def compare_figure(context: RuleContext, held: Held) -> ComparedFigure | None:
+def compare_figure(context: RuleContext, held: MetricOnSlice) -> ComparedFigure | None:
     """A figure of two references; None where no query has a value in both."""
-    values = context.paired()
-    figures = replace(figures_compared(context, values), resolution=None)
+    values = context.paired_values()
+    figures = replace(compare_figures(context, values), resolution=None)
     if figures.now is None or figures.baseline is None:
         return None
     return ComparedFigure(held, context, values, figures, -context.sign * (figures.now - figures.baseline))
@@ -219,7 +220,7 @@ def figure_line(each: ComparedFigure, *, several: bool) -> SliceFigures:
 
 
 def _not_lowered(
-    held: Sequence[Held], found: Sequence[ComparedFigure], at: BaselineAtBase, stored: Baseline
+    held: Sequence[MetricOnSlice], found: Sequence[ComparedFigure], at: BaselineAtBase, stored: Baseline
 ) -> Finding:
     if at.unchanged:
         headline = f"the baseline is the one of {at.base}"

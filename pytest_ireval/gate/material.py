@@ -35,11 +35,22 @@ from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.suite_result import Counts, JudgmentAges, RecordedAnswers
-from pytest_ireval.rules.context import AcceptedChange, RuleContext, Unjudged, Walk
-from pytest_ireval.rules.planning import Check, Held, anchored_figures, by_anchor, held_figures, needs_queries, planned
-from pytest_ireval.rules.question import Question
-from pytest_ireval.rules.side import Floats, Population, Side
-from pytest_ireval.statistics.differences import differences
+from pytest_ireval.rules.accepted_chain import AcceptedChain, AcceptedChange
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.metric_change import MetricChange
+from pytest_ireval.rules.planning import (
+    Check,
+    MetricOnSlice,
+    compares_with_anchor,
+    list_anchored_means,
+    list_compared_figures,
+    needs_queries,
+    plan_checks,
+)
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
+from pytest_ireval.statistics.differences import Floats, differences
 from pytest_ireval.suite.suite import Suite
 
 
@@ -105,7 +116,7 @@ class Material:
     """The error of rankings without any judged document."""
     held: HeldAgainst | None = None
     """The stored baseline beside that of the merge base; None where no base was given."""
-    unjudged: Callable[[Side, Metric], Unjudged | None] = lambda _reference, _metric: None
+    unjudged: Callable[[Side, Metric], UnjudgedEffect | None] = lambda _reference, _metric: None
     """The possible effect of unjudged documents on a metric, now beside a reference; made once for each."""
 
     @property
@@ -171,8 +182,8 @@ def seen_of(check: Check, material: Material) -> RuleContext:
     if isinstance(reference, IrevalError):
         raise reference
     context = RuleContext(material.population, material.now_beside(reference), reference, check.part, check.slice)
-    if check.asked is not None and check.part.metric is not None and by_anchor(check.asked):
-        context = replace(context, walk=_walk_of(material, Held(check.part.metric, check.slice)))
+    if check.asked is not None and check.part.metric is not None and compares_with_anchor(check.asked):
+        context = replace(context, chain=_walk_of(material, MetricOnSlice(check.part.metric, check.slice)))
     return context if reference is None else replace(context, unjudged=partial(material.unjudged, reference))
 
 
@@ -194,12 +205,12 @@ def moved_by(material: Material) -> Moved:
     if material.comparable is None:
         return NOTHING_MOVED
     queries = material.population.queries if needs_queries(material.suite) else None
-    checks = planned(material.suite, queries)
+    checks = plan_checks(material.suite, queries)
     return Moved(round_spreads(_spreads(material, checks)), round_steps(_steps(material, checks)))
 
 
 def _spreads(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str, float]]:
-    for held in held_figures(checks):
+    for held in list_compared_figures(checks):
         gain = _gain(material, held, material.comparable)
         if gain.size > 1:
             yield _key(held), _clustered(material, held) or _sd(gain)
@@ -207,52 +218,54 @@ def _spreads(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str,
 
 def _steps(material: Material, checks: Sequence[Check]) -> Iterator[tuple[str, Step]]:
     anchor = _anchor_of(material)
-    for held in anchored_figures(checks) if anchor is not None else ():
+    for held in list_anchored_means(checks) if anchor is not None else ():
         step = _step(material, held, anchor)
         if step is not None:
             yield _key(held), step
 
 
-def _step(material: Material, held: Held, anchor: Side | None) -> Step | None:
+def _step(material: Material, held: MetricOnSlice, anchor: Side | None) -> Step | None:
     """From the stored baseline to the current rankings; None where one of them cannot be compared."""
     step, gone = _gain(material, held, material.comparable), _gain(material, held, anchor)
     return Step(float(step.mean()), _sd(step), _sd(gone)) if min(step.size, gone.size) > 1 else None
 
 
-def _walk_of(material: Material, held: Held) -> Walk:
+def _walk_of(material: Material, held: MetricOnSlice) -> AcceptedChain:
     """The way of a mean from the anchor to the current rankings: committed acceptances, and this change."""
     stored, anchor = material.stored, material.anchor
     since = () if stored is None or anchor is None else list_acceptances_since(anchor, stored)
     changes = [AcceptedChange(each.date, each.reason, each.steps.get(_key(held))) for each in since]
     step = _step(material, held, _anchor_of(material))
-    return Walk(tuple(each for each in changes if each.moved), AcceptedChange("", "", step).moved, step)
+    return AcceptedChain(tuple(each for each in changes if each.moved), AcceptedChange("", "", step).moved, step)
 
 
 def _anchor_of(material: Material) -> Side | None:
     """The anchor, scored; None where no rule compares with one, or where that cannot be done."""
-    asking = (number for number, asked in enumerate(material.suite.rules) if by_anchor(asked))
+    asking = (number for number, asked in enumerate(material.suite.rules) if compares_with_anchor(asked))
     return next((side for side in map(material.others.get, asking) if isinstance(side, Side)), None)
 
 
-def _gain(material: Material, held: Held, reference: Side | None) -> Floats:
+def _gain(material: Material, held: MetricOnSlice, reference: Side | None) -> Floats:
     """The gain of each query on a reference; empty where the metric has no values on one of the sides."""
     name = str(held.metric)
     known = (name in side.scored and name not in side.errors for side in (material.now, reference) if side is not None)
     if reference is None or held.metric.aggregate != "mean" or not all(known):
         return np.zeros(0)
-    values = RuleContext(material.population, material.now, reference, Part(metric=held.metric), held.slice).paired()
+    values = RuleContext(
+        material.population, material.now, reference, Part(metric=held.metric), held.slice
+    ).paired_values()
     return differences(values.now, values.before)
 
 
-def _clustered(material: Material, held: Held) -> float | None:
+def _clustered(material: Material, held: MetricOnSlice) -> float | None:
     """The spread of single queries with the same error of the mean; None where queries have no clusters."""
     if material.population.clusters is None:
         return None
     context = RuleContext(material.population, material.now, material.comparable, Part(metric=held.metric), held.slice)
-    return Question(context, context.paired()).evidence.sd
+    return MetricChange(context, context.paired_values()).evidence.sd
 
 
-def _key(held: Held) -> str:
+def _key(held: MetricOnSlice) -> str:
     return spread_key(str(held.metric), str(held.slice))
 
 

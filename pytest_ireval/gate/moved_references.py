@@ -23,9 +23,9 @@ from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.repositories.tree import BaseRef, Tree
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import Check, Held, planned
+from pytest_ireval.rules.planning import Check, MetricOnSlice, plan_checks
 from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.wording import worst_changes
+from pytest_ireval.rules.worst_queries import worst_changes
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.run import RunOptions, files_of
 from pytest_ireval.suite.suite import Reference, SourceAsked, Suite
@@ -52,13 +52,13 @@ def find_moved_references(material: Material, base: BaseRef) -> tuple[MovedRefer
         if then is None or not any(map(_names_a_reference, (then, suite))):
             return ()
         queries = material.population.queries
-        before = planned(then, queries_at_base(then, material.registry, tree, queries))
+        before = plan_checks(then, queries_at_base(then, material.registry, tree, queries))
     except IrevalError:  # the comparison of the suites says so
         return ()
     looking = _Looking(material, base, tree, then)
     return tuple(
         looking.compare(check, other)
-        for check, other in pair_checks(before, planned(suite, queries))
+        for check, other in pair_checks(before, plan_checks(suite, queries))
         if other is not None and looking.is_moved(check, other)
     )
 
@@ -128,7 +128,7 @@ class _Looking:
         unknown = frozenset(query for query in material.population.queries.ids if query not in theirs.position)
         theirs = over_the_same(material.suite, material.inputs, ours, theirs, unknown)
         context = RuleContext(material.population, ours, theirs, other.part, other.slice)
-        return compare_figure(context, Held(metric, other.slice))
+        return compare_figure(context, MetricOnSlice(metric, other.slice))
 
     def _side_then(self, reference: Reference, metric: Metric) -> Side:
         """The reference of the base, scored; IrevalError if it is not known."""

@@ -33,7 +33,7 @@ from pytest_ireval.gate.scoring import side_of, with_overlaps
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import Cause, Outcome
-from pytest_ireval.rules.planning import by_stored
+from pytest_ireval.rules.planning import compares_with_baseline
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.suite import SourceAsked, Suite
@@ -421,7 +421,9 @@ def beginning_of(suite: Suite, base: BaseRef, stored: Baseline | None) -> Beginn
 
 def held_against(suite: Suite, gathered: Gathered, beginning: Beginning, stored: Baseline | None) -> HeldAgainst:
     """Score both by every metric of the suite, and every one that a rule compares with the stored baseline."""
-    found = {str(part.metric): part.metric for asked in suite.rules if by_stored(asked) for part in asked.parts}
+    found = {
+        str(part.metric): part.metric for asked in suite.rules if compares_with_baseline(asked) for part in asked.parts
+    }
     found |= {str(metric): metric for metric in suite.metrics} if found else {}
     metrics = [metric for metric in found.values() if metric is not None and "reference" not in metric.needs]
     at = beginning.at

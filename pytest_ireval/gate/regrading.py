@@ -20,8 +20,10 @@ from pytest_ireval.gate.weakened import judgments_at_base, suite_at_base
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.planning import Held, planned
-from pytest_ireval.rules.side import WHOLE, Population, Side
+from pytest_ireval.rules.planning import MetricOnSlice, plan_checks
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.slices import WHOLE
 from pytest_ireval.words import format_count
 
 Grade = float | dict[str, float]
@@ -34,7 +36,7 @@ Grades = Mapping[str, Mapping[str, Grade]]
 class Regraded:
     """A figure that moved in favour of a change because judgments have other grades than before."""
 
-    held: Held
+    held: MetricOnSlice
     edits: tuple[str, ...]
     """Judgments whose grade is another one, or that are gone: ``q10 d3: 0 -> 2``."""
     baseline: ComparedFigure
@@ -110,7 +112,7 @@ def with_old_grades(inputs: Gathered, edits: Grades, now: Grades) -> Gathered | 
 
 
 def find_regraded(
-    material: Material, then: Grades, reference: Sequence[Rankings], held: Sequence[Held]
+    material: Material, then: Grades, reference: Sequence[Rankings], held: Sequence[MetricOnSlice]
 ) -> Regraded | None:
     """The figure that gained most by grades that are not those of ``then``; None if no figure gained.
 
@@ -172,7 +174,7 @@ class _Sides(NamedTuple):
     """The reference under the current grades, but for those that rose."""
     run: tuple[Side, Side]
 
-    def find_gain(self, population: Population, held: Held) -> _Gain | None:
+    def find_gain(self, population: Population, held: MetricOnSlice) -> _Gain | None:
         """What a figure gained; None if nothing."""
         name = str(held.metric)
         if not all(side.has_values(name) for side in (*self.reference, self.without_raised, *self.run)):
@@ -253,10 +255,10 @@ def _grades_at_base(material: Material, tree: Tree, stored: Baseline | None) -> 
     return {} if path in tree.files_in(path.rpartition("/")[0] or ".") else stored.judgments.grades
 
 
-def _judged_figures(material: Material) -> list[Held]:
+def _judged_figures(material: Material) -> list[MetricOnSlice]:
     """Each metric of judgments that a rule compares, over all queries and on the slices of its rules."""
     suite = material.suite
-    checks = planned(suite, material.population.queries)
+    checks = plan_checks(suite, material.population.queries)
     about = [
         (check.part.metric, check.slice)
         for check in checks
@@ -265,7 +267,7 @@ def _judged_figures(material: Material) -> list[Held]:
     judged = [(metric, each) for metric, each in about if metric.reads_judgments and "reference" not in metric.needs]
     metrics = {str(metric): metric for metric, _ in judged}
     every = dict.fromkeys([*((name, WHOLE) for name in metrics), *((str(metric), each) for metric, each in judged)])
-    return [Held(metrics[name], each) for name, each in every]
+    return [MetricOnSlice(metrics[name], each) for name, each in every]
 
 
 NAMED = 10

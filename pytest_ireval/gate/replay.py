@@ -21,9 +21,10 @@ from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, judged_all
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import Floats, Mask, Scored, Side
+from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
+from pytest_ireval.statistics.differences import Floats, Mask
 
 Rows = NDArray[np.int64]
 
@@ -109,7 +110,7 @@ def chosen(numbers: Floats, among: Mask, share: float) -> Mask:
     return found
 
 
-LeftOpen = Callable[[Side, Metric], Unjudged | None]
+LeftOpen = Callable[[Side, Metric], UnjudgedEffect | None]
 """Returns the effect of unjudged documents on a metric, for the current side beside a reference."""
 
 RED = ("fail", "error")
@@ -207,15 +208,15 @@ def as_now_in_part(stage: Stage, other: Side, marked: Mask) -> Material:
 
 def _lists_of(stage: Stage, side: Side) -> Callable[[Side], Side]:
     """Returns the side beside a reference, its lists compared with those; worked out once for a side."""
-    return side.remembered("beside", lambda: beside(stage.material.suite, stage.gathered, side))
+    return side.remember("beside", lambda: beside(stage.material.suite, stage.gathered, side))
 
 
 def _open_of(stage: Stage, side: Side) -> LeftOpen:
     """Returns the effect of the unjudged documents of a side; worked out once for a side."""
-    return side.remembered("unjudged", lambda: unjudged_of(stage.material.suite, stage.gathered, side))
+    return side.remember("unjudged", lambda: unjudged_of(stage.material.suite, stage.gathered, side))
 
 
-def _open_in_part(stage: Stage, other: Side, marked: Mask, reference: Side, metric: Metric) -> Unjudged | None:
+def _open_in_part(stage: Stage, other: Side, marked: Mask, reference: Side, metric: Metric) -> UnjudgedEffect | None:
     theirs, queries = _open_of(stage, other)(reference, metric), stage.material.population.queries.ids
     if reference is stage.accepted:
         return None if theirs is None else _with_queries_of(_of_identical(theirs), theirs, queries, marked)
@@ -252,7 +253,7 @@ def _values(ours: Scored, theirs: Scored | None, marked: Mask) -> Scored:
     return replace(ours, values=np.where(marked, theirs.values, ours.values))
 
 
-def changed_places(found: Unjudged, heads: Mask) -> Unjudged:
+def changed_places(found: UnjudgedEffect, heads: Mask) -> UnjudgedEffect:
     """Exchange both sides of some queries: a loss for one side is a gain for the other."""
     return replace(
         found,
@@ -263,18 +264,20 @@ def changed_places(found: Unjudged, heads: Mask) -> Unjudged:
     )
 
 
-def _of_identical(found: Unjudged) -> Unjudged:
+def _of_identical(found: UnjudgedEffect) -> UnjudgedEffect:
     """The effect for the reference of ``found`` beside itself: no label makes a difference."""
     none = np.where(np.isnan(found.worst), np.nan, 0.0)
     return replace(found, condensed_now=found.condensed_before, worst=none, best=none, documents=())
 
 
-def _of_known(now: Floats, before: Floats) -> Unjudged:
+def _of_known(now: Floats, before: Floats) -> UnjudgedEffect:
     """The effect for two sides whose values depend on no label."""
-    return Unjudged(now, before, now - before, now - before, exact=True)
+    return UnjudgedEffect(now, before, now - before, now - before, exact=True)
 
 
-def _with_queries_of(one: Unjudged, other: Unjudged, queries: Sequence[str], marked: Mask) -> Unjudged:
+def _with_queries_of(
+    one: UnjudgedEffect, other: UnjudgedEffect, queries: Sequence[str], marked: Mask
+) -> UnjudgedEffect:
     """The effect of ``one``, for the ``marked`` of all ``queries`` that of ``other``."""
     taken = {query for query, there in zip(queries, marked.tolist(), strict=True) if there}
     return replace(

@@ -35,9 +35,11 @@ from pytest_ireval.results.suite_result import (
     SuiteResult,
 )
 from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.metric_change import compare_figures
 from pytest_ireval.rules.planning import MOST_VALUES, Check
-from pytest_ireval.rules.question import figures_compared
-from pytest_ireval.rules.side import WHOLE, Floats, Scored, Side, Slice, in_order, one_value
+from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.rules.slices import WHOLE, Slice, order_values, slice_with_value
+from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.multiplicity import benjamini_hochberg
 from pytest_ireval.suite.suite import Suite, Waiver
 
@@ -130,10 +132,10 @@ def _since_base(material: Material) -> SinceBase | None:
     slices = [WHOLE, *_asked_slices(material)]
     rows = [SliceRow(str(metric), each) for metric in there for each in _figures(material, metric, theirs, slices)]
     context = RuleContext(material.population, material.now, theirs, Part(metric=there[0]))
-    values = context.paired()
+    values = context.paired_values()
     order = np.argsort(context.sign * values.gain, kind="stable").tolist()
     worst = [row for row in order if values.all_names[values.place[row]] in changed][:20]
-    return replace(found, rows=tuple(rows), queries=context.changes(values, worst))
+    return replace(found, rows=tuple(rows), queries=context.query_changes(values, worst))
 
 
 def broken_result(
@@ -217,7 +219,7 @@ def _metrics(material: Material, outcomes: Iterable[Outcome]) -> Iterator[Metric
         if material.baseline_error or baseline is None or name not in baseline.scored or name in baseline.errors:
             yield replace(about, lists=lists)
             continue
-        figures = figures_compared(RuleContext(material.population, side, baseline, Part(metric=metric)))
+        figures = compare_figures(RuleContext(material.population, side, baseline, Part(metric=metric)))
         shared = {key: getattr(figures, key) for key in COMPARED}
         yield replace(about, paired=figures.now, **shared)
 
@@ -271,7 +273,7 @@ def _on_both_sides(metric: Metric, now: Side, baseline: Side) -> bool:
 
 def _figures(material: Material, metric: Metric, baseline: Side, slices: Iterable[Slice]) -> Iterator[SliceFigures]:
     context = RuleContext(material.population, material.now, baseline, Part(metric=metric))
-    yield from (each for each in (figures_compared(context.of(within)) for within in slices) if each.queries)
+    yield from (each for each in (compare_figures(context.with_slice(within)) for within in slices) if each.queries)
 
 
 def _asked_slices(material: Material) -> Iterator[Slice]:
@@ -279,9 +281,9 @@ def _asked_slices(material: Material) -> Iterator[Slice]:
     queries, rules = material.population.queries, [asked.options for asked in material.suite.rules]
     for column in dict.fromkeys(column for options in rules for column in (*options.where, options.per)):
         given = [each for options in rules if options.per == column for each in options.facts.tolerances]
-        values = in_order(queries.composed.get(column, ()), given)
+        values = order_values(queries.composed.get(column, ()), given)
         if 1 < len(values) <= MOST_VALUES:
-            yield from (one_value(WHOLE, column, value) for value in values)
+            yield from (slice_with_value(WHOLE, column, value) for value in values)
 
 
 def _curves(material: Material, checks: Sequence[Check]) -> Iterator[SliceCurves]:

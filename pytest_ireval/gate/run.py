@@ -48,7 +48,14 @@ from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.results.plain import shown_result
 from pytest_ireval.results.suite_result import Counts, SuiteResult
-from pytest_ireval.rules.planning import LOWERING, Check, few_by_weight, needs_queries, never_failing, planned
+from pytest_ireval.rules.planning import (
+    LOWERING,
+    Check,
+    find_checks_that_cannot_fail,
+    find_rules_of_few_weights,
+    needs_queries,
+    plan_checks,
+)
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.describing import describe_source, make_options_tree
 from pytest_ireval.suite.suite import Suite
@@ -107,7 +114,7 @@ def plan_of(suite: Suite, registry: Registry, *, lowering: bool = False) -> Plan
     subtopics = any("subtopics" in metric.needs for metric in suite.metrics)
     refuse_missing_needs(suite, judgments_of_suite(suite, registry) if subtopics else None, queries)
     refuse_wrong_requests(suite, queries)
-    return Plan(planned(suite, queries, lowering=lowering), queries)
+    return Plan(plan_checks(suite, queries, lowering=lowering), queries)
 
 
 def gate(
@@ -134,7 +141,10 @@ def gate(
     outcomes = judged_all(plan.checks, material, circumstances, selected)
     result = result_of(material, plan.checks, outcomes, circumstances.last_run)
     queries = material.population.queries
-    idle = *never_failing(plan.checks, queries), *few_by_weight(plan.checks, queries, material.population.weights)
+    idle = (
+        *find_checks_that_cannot_fail(plan.checks, queries),
+        *find_rules_of_few_weights(plan.checks, queries, material.population.weights),
+    )
     rankings = pack_rankings(material) if keep else None
     return Gated(shown_result(replace(result, notes=(*result.notes, *idle))), material, rankings)
 

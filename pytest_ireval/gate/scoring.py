@@ -22,8 +22,9 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated, score
 from pytest_ireval.results.evaluation import Evaluation, MetricResult, note_on_ties
 from pytest_ireval.results.suite_result import Counts
-from pytest_ireval.rules.side import Floats, Judgedness, Mask, Population, Scored, Side
-from pytest_ireval.statistics.differences import TIE
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.side import Judgedness, Scored, Side
+from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.noise import RunNoise, noise_share, run_noise
 from pytest_ireval.suite.suite import Suite
 

@@ -18,10 +18,11 @@ from pytest_ireval.errors import Problem
 from pytest_ireval.gate.inputs import queries_of_suite, weights_of_suite
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.rules.planning import Check, by_stored, clusters_of, planned
-from pytest_ireval.rules.question import room_of
-from pytest_ireval.rules.side import WHOLE, Floats, Slice
+from pytest_ireval.rules.metric_change import distance_to_worst
+from pytest_ireval.rules.planning import Check, compares_with_baseline, number_clusters, plan_checks
+from pytest_ireval.rules.slices import WHOLE, Slice
 from pytest_ireval.rules.wording import LOW_BASELINE
+from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.estimate import Counts, Weighting, weighting
 from pytest_ireval.statistics.resolution import LEVEL, false_alarm, likely_spread, queries_needed, resolution
 from pytest_ireval.suite.options import RuleFacts
@@ -33,10 +34,10 @@ from pytest_ireval.words import format_count, format_magnitude, round_estimate
 def known_of(suite: Suite, registry: Registry, today: date) -> Known:
     """Collect it; raises SuiteError for rules that make no sense, and BaselineError for an unreadable baseline."""
     queries = queries_of_suite(suite, registry)
-    checks = planned(suite, queries)
+    checks = plan_checks(suite, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
     weights = None if queries is None else weights_of_suite(suite, queries)
-    clusters = None if queries is None else clusters_of(suite, queries)
+    clusters = None if queries is None else number_clusters(suite, queries)
     stored = read_baseline(suite.baselines, suite.name)
     return Known(suite, checks, queries, weights, waived, stored, clusters=clusters)
 
@@ -197,7 +198,7 @@ def _comparing(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
     """The checks of means over the values of single lists."""
     for check in checks:
         metric = check.part.metric
-        if check.asked is None or metric is None or not by_stored(check.asked):
+        if check.asked is None or metric is None or not compares_with_baseline(check.asked):
             continue
         of_ratios = metric.ratio and check.asked.options.facts.by_evidence  # spreads of ratios are not kept
         if metric.aggregate == "mean" and "reference" not in metric.needs and not of_ratios:
@@ -223,7 +224,7 @@ def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
         found = replace(found, queries=round(queries * len(values) / len(_values(known, metric, WHOLE))))
     tolerance = drop or facts.tolerance_on(check.slice.value)
     mean = math.fsum(values) / len(values)
-    found = replace(found, mean=mean, room=room_of(metric, mean))
+    found = replace(found, mean=mean, room=distance_to_worst(metric, mean))
     if tolerance is not None:
         allowed, relative = tolerance.allowed(mean), bool(tolerance.relative)
         found = replace(found, asked=str(tolerance), tolerance=allowed, relative=relative)

@@ -16,9 +16,10 @@ from pytest_ireval.errors import InputError, Problem
 from pytest_ireval.gate.material import Material, seen_of
 from pytest_ireval.results.outcome import Diagnosis, Outcome
 from pytest_ireval.results.suite_result import ToJudge
-from pytest_ireval.rules.context import RuleContext, Unjudged
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.metric_change import has_no_weight, select_weights, weighted_mean
 from pytest_ireval.rules.planning import INPUTS, Check
-from pytest_ireval.rules.question import mean_of, weightless, weights_of
+from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
 from pytest_ireval.suite.options import RuleFacts
 from pytest_ireval.suite.quantities import Tolerance
 from pytest_ireval.words import format_count
@@ -31,7 +32,7 @@ class Open(NamedTuple):
     """The possible effect of unjudged documents on one outcome."""
 
     context: RuleContext
-    unjudged: Unjudged
+    unjudged: UnjudgedEffect
     documents: tuple[ToJudge, ...]
     """Those of its slice."""
     weighted: bool
@@ -104,10 +105,10 @@ def _break_even(found: Open) -> Iterator[str]:
     Each of them is relevant by the same chance. A query's gain is exact for one such document, and for more where
     they add up; else it has the right slope at 0 and the right end at 1.
     """
-    context, values, unjudged = found.context, found.context.paired(), found.unjudged
+    context, values, unjudged = found.context, found.context.paired_values(), found.unjudged
     new = [each for each in found.documents if each.now and not each.baseline and context.sign * each.effect > 0]
-    weights = weights_of(context, values, weighted=found.weighted)
-    if not new or unjudged.all_new is None or not values.place.size or weightless(weights):
+    weights = select_weights(context, values, weighted=found.weighted)
+    if not new or unjudged.all_new is None or not values.place.size or has_no_weight(weights):
         return
     alone = np.zeros(len(context.population.queries))
     np.add.at(
@@ -119,23 +120,23 @@ def _break_even(found: Open) -> Iterator[str]:
     fall, allowed = _fall(found)
     wanted = fall - allowed if fall > allowed else fall
     low, high = 0.0, 1.0
-    if wanted <= 0 or mean_of(together, weights) < wanted:
+    if wanted <= 0 or weighted_mean(together, weights) < wanted:
         return
     for _ in range(40):  # halvings
         middle = (low + high) / 2
-        enough = mean_of(together * (1.0 - (1.0 - middle) ** chances), weights) >= wanted
+        enough = weighted_mean(together * (1.0 - (1.0 - middle) ** chances), weights) >= wanted
         low, high = (low, middle) if enough else (middle, high)
     yield f"break-even: {_needed_words(found, new, high, fall, allowed)}; {_judges_words(found, new)}"
 
 
 def _fall(found: Open) -> tuple[float, float]:
     """The fall of the figure, and the allowed fall."""
-    values = found.context.paired()
-    weights = weights_of(found.context, values, weighted=found.weighted)
-    if not values.place.size or weightless(weights):
+    values = found.context.paired_values()
+    weights = select_weights(found.context, values, weighted=found.weighted)
+    if not values.place.size or has_no_weight(weights):
         return 0.0, 0.0
-    fall = -found.context.sign * mean_of(values.gain, weights)
-    return fall, found.tolerance.allowed(mean_of(values.before, weights))
+    fall = -found.context.sign * weighted_mean(values.gain, weights)
+    return fall, found.tolerance.allowed(weighted_mean(values.before, weights))
 
 
 def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
@@ -152,7 +153,7 @@ def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float
 
 def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
     """The share among judged documents at those ranks, each rank as often as new documents have it."""
-    there = found.unjudged.there
+    there = found.unjudged.peers
     ranks = np.array([each.now for each in new], np.int64)
     size = int(ranks.max()) + 1
     often = np.bincount(ranks, minlength=size)
@@ -173,14 +174,14 @@ def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
 
 def _facts(found: Open) -> Iterator[str]:
     """The part of a fall that depends on unjudged documents."""
-    context, values = found.context, found.context.paired()
+    context, values = found.context, found.context.paired_values()
     helping = sum(context.sign * each.effect > 0 for each in found.documents)
-    weights = weights_of(context, values, weighted=found.weighted)
-    if not helping or not values.place.size or weightless(weights):
+    weights = select_weights(context, values, weighted=found.weighted)
+    if not helping or not values.place.size or has_no_weight(weights):
         return
     best = found.unjudged.best[values.place]
-    gain = mean_of(np.nan_to_num(context.sign * (best - values.gain)), weights)
-    fall = -context.sign * mean_of(values.gain, weights)
+    gain = weighted_mean(np.nan_to_num(context.sign * (best - values.gain)), weights)
+    fall = -context.sign * weighted_mean(values.gain, weights)
     documents, it = format_count(helping, "unjudged document"), "it" if helping == 1 else "them"
     if fall <= 0:
         yield f"{documents} could add {gain:.3f}: judge {it} first (to_judge.tsv)"

@@ -34,10 +34,11 @@ from pytest_ireval.gate.lacks import SCORES
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.suite_result import ToJudge
-from pytest_ireval.rules.context import JudgedThere, Unjudged
-from pytest_ireval.rules.side import Population, Side
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.unjudged_effect import JudgedPeers, UnjudgedEffect
 from pytest_ireval.statistics.differences import TIE
-from pytest_ireval.statistics.joint_bounds import ROWS, Asked, Bounds, heeds_labels, joint_bounds, rows_to_try
+from pytest_ireval.statistics.joint_bounds import ROWS, Bounds, OpenQueries, count_rows, depends_on_labels, joint_bounds
 from pytest_ireval.suite.suite import Suite
 
 T = TypeVar("T")
@@ -126,7 +127,7 @@ def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankin
         for depth in (limit, *(each for each in DEPTHS if each < limit)):
             few = found.down_to(depth)
             now, before = template(ours, few, few.now), template(theirs, few, few.before)
-            if rows_to_try(few.counts, labelled_rows(now) + labelled_rows(before)) <= ROWS:
+            if count_rows(few.counts, labelled_rows(now) + labelled_rows(before)) <= ROWS:
                 break
         return now, before, depth if depth < deepest else None
 
@@ -187,27 +188,27 @@ class _Part(NamedTuple):
     """The difference where all documents that are new and unjudged have the top label."""
 
 
-def unjudged_of(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metric], Unjudged | None]:
+def unjudged_of(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metric], UnjudgedEffect | None]:
     """Gives the possible effect of unjudged documents on a metric, now beside a reference; made once for each."""
     looking = _Looking(suite, base, now)
 
-    def left_open(reference: Side, metric: Metric) -> Unjudged | None:
+    def left_open(reference: Side, metric: Metric) -> UnjudgedEffect | None:
         made = looking.once((id(reference), str(metric)), lambda: (reference, _told_open(looking, reference, metric)))
         return made[1]
 
     return left_open
 
 
-def _told_open(looking: _Looking, reference: Side, metric: Metric) -> Unjudged | None:
+def _told_open(looking: _Looking, reference: Side, metric: Metric) -> UnjudgedEffect | None:
     """The effect of labels; a metric that breaks on them leaves its verdict as it is, and its error is reported."""
     try:
         return _left_open(looking, reference, metric)
     except MetricError as error:
         unknown = np.full(len(looking.base.population.queries), np.nan)
-        return Unjudged(unknown, unknown, unknown, unknown, exact=False, error=error_lines(error)[0])
+        return UnjudgedEffect(unknown, unknown, unknown, unknown, exact=False, error=error_lines(error)[0])
 
 
-def _left_open(looking: _Looking, reference: Side, metric: Metric) -> Unjudged | None:
+def _left_open(looking: _Looking, reference: Side, metric: Metric) -> UnjudgedEffect | None:
     """The effect of labels; None where no label would matter: to the metric, or to the difference of the two sides."""
     name = str(metric)
     now, before = looking.now.scored.get(name), reference.scored.get(name)
@@ -233,7 +234,7 @@ def _askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
 
 def _heeds_labels(pair: _Pair) -> bool:
     """Tell whether the metric tells good labels from bad ones; a share of judged documents does not."""
-    return heeds_labels(_asked(pair, _now)) or heeds_labels(_asked(pair, _before))
+    return depends_on_labels(_asked(pair, _now)) or depends_on_labels(_asked(pair, _before))
 
 
 def _part(pair: _Pair) -> _Part:
@@ -260,10 +261,10 @@ def _new(pair: _Pair) -> Mask:
     return new
 
 
-def _asked(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> Asked:
+def _asked(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> OpenQueries:
     """The question about both sides under labels."""
     rows = labelled_rows(pair.now) + labelled_rows(pair.before)
-    return Asked(pair.open.first, rows, lambda labels: value(*pair.values(labels)), pair.scale.size)
+    return OpenQueries(pair.open.first, rows, lambda labels: value(*pair.values(labels)), pair.scale.size)
 
 
 def _now(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of these
@@ -274,7 +275,7 @@ def _before(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of 
     return before
 
 
-def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> Unjudged:
+def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> UnjudgedEffect:
     """The means of all askings in the order of the suite's queries."""
     queries = population.queries
     place = np.array([queries.position[query] for query in parts[0].pair.now.judged.queries], np.int64)
@@ -286,7 +287,7 @@ def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> Unju
 
     low, high = placed([part.bounds.low for part in parts]), placed([part.bounds.high for part in parts])
     lower_is_better = parts[0].pair.metric.direction == "lower"
-    return Unjudged(
+    return UnjudgedEffect(
         condensed_now=placed([part.condensed_now for part in parts]),
         condensed_before=placed([part.condensed_before for part in parts]),
         worst=high if lower_is_better else low,
@@ -294,13 +295,13 @@ def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> Unju
         exact=len(parts) == 1 and parts[0].bounds.exact,  # labels are not followed through several askings
         documents=_documents(queries, name, parts),
         all_new=placed([part.all_new for part in parts]),
-        there=_judged_there(parts[0].pair, place),
+        peers=_judged_there(parts[0].pair, place),
         top_grade=_top_grade(population, parts[0].pair),
         below=min((part.pair.below for part in parts if part.pair.below is not None), default=None),
     )
 
 
-def _judged_there(pair: _Pair, place: Integers) -> JudgedThere:
+def _judged_there(pair: _Pair, place: Integers) -> JudgedPeers:
     """Judged documents of both sides; of the first asking, as most are the same in all of them."""
     ranks = np.unique(pair.open.now[_new(pair)])
     lowest = pair.metric.settings.get("rel")
@@ -312,7 +313,7 @@ def _judged_there(pair: _Pair, place: Integers) -> JudgedThere:
         rank = np.arange(query.size) - documents.first[query] + 1
         rows = np.flatnonzero(~np.isnan(documents.grade) & np.isin(rank, ranks))
         found.append((place[query[rows]], rank[rows], documents.grade[rows] >= relevant_from))
-    return JudgedThere(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    return JudgedPeers(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
 def _top_grade(population: Population, pair: _Pair) -> float | None:

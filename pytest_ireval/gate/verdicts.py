@@ -43,12 +43,12 @@ from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import VERDICTS, Outcome
 from pytest_ireval.results.plain import from_plain, to_plain
 from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.metric_change import MetricChange
 from pytest_ireval.rules.new_document import NewDocumentOptions, find_prominent
 from pytest_ireval.rules.planning import INPUTS, LOWERING, Check
-from pytest_ireval.rules.question import Question
 from pytest_ireval.rules.result import RuleResult, describe_statistics, list_numbers
 from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.wording import size_words
+from pytest_ireval.rules.wording import format_size
 from pytest_ireval.statistics.multiplicity import holm
 from pytest_ireval.suite.suite import RuleAsked
 from pytest_ireval.words import format_count
@@ -195,7 +195,7 @@ def _finding_of_rule(check: Check, asked: RuleAsked, look: Callable[[], RuleCont
         return family.broken[check.id]
     context = look()
     if check.id in family.adjusted:
-        context = replace(context, adjusted=family.adjusted[check.id], tests=len(family.adjusted))
+        context = replace(context, adjusted_p=family.adjusted[check.id], tested_verdicts=len(family.adjusted))
     few = _too_few(asked, context)
     return few if few is not None else _check_rule(asked, context)
 
@@ -233,7 +233,7 @@ def _check_rule(asked: RuleAsked, context: RuleContext) -> Finding:
     return replace(
         finding,
         numbers={**list_numbers(figures), **finding.numbers},
-        statistics=(*describe_statistics(figures, context.tests), *finding.statistics),
+        statistics=(*describe_statistics(figures, context.tested_verdicts), *finding.statistics),
     )
 
 
@@ -435,17 +435,17 @@ def _size(asked: RuleAsked, context: RuleContext) -> tuple[float, str]:
     """The number of queries of the slice, or their worth if drawn in clusters; and the same in words."""
     count = _counting(asked, context)
     if count and asked.options.facts.by_evidence and context.population.clusters is not None:
-        question = Question(context, context.paired())
-        return question.worth, size_words(question)
+        question = MetricChange(context, context.paired_values())
+        return question.effective_size, format_size(question)
     return count, format_count(count, "query")
 
 
 def _counting(asked: RuleAsked, context: RuleContext) -> int:
     """The number of units of the slice that the rule looks at; queries, where it is about no metric."""
     if context.part.metric is None:
-        return context.on_both_sides().size
+        return context.places_on_both_sides().size
     paired = asked.kind.compares and "reference" not in context.part.metric.needs
-    return (context.paired() if paired else context.values()).now.size
+    return (context.paired_values() if paired else context.values()).now.size
 
 
 def _cannot_tell(asked: RuleAsked, context: RuleContext) -> bool:

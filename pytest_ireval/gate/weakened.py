@@ -21,7 +21,7 @@ from pytest_ireval.errors import InputError, IrevalError, one_line
 from pytest_ireval.gate.inputs import judgments_of_suite, queries_of_suite
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.tree import Tree
-from pytest_ireval.rules.planning import Check, planned
+from pytest_ireval.rules.planning import Check, plan_checks
 from pytest_ireval.suite.finding import says_suite
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.loosening import ChangedOption, changed_options, format_changed_value, looser_part
@@ -84,7 +84,7 @@ def _compared(
     then: Suite, suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str]
 ) -> Weakened:
     asked = queries_at_base(then, registry, tree, queries)
-    before, now = planned(then, asked), planned(suite, queries)
+    before, now = plan_checks(then, asked), plan_checks(suite, queries)
     found = [*_of_checks(before, now), *_of_suite(then, suite)]
     weaker = [*_dropped(before, now), *(line for line, looser in found if looser)]
     weaker += [*_of_waivers(then.waivers, suite.waivers), *_of_watches(then, suite)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_ireval.metrics.metric import Metric
     from pytest_ireval.rules.context import RuleContext
-    from pytest_ireval.rules.diagnosis import RankingChange, Symptom
+    from pytest_ireval.rules.ranking_change import RankingChange, Symptom
     from pytest_ireval.rules.result import RuleResult
     from pytest_ireval.sources.request import Request
     from pytest_ireval.suite.options import RuleOptions, SourceOptions
@@ -122,7 +122,7 @@ class DiagnosisKind:
 
     name: str
     diagnose: Callable[[RankingChange], Symptom | None]
-    """``diagnose(change) -> Symptom | None``; see :class:`pytest_ireval.rules.diagnosis.RankingChange`."""
+    """``diagnose(change) -> Symptom | None``; see :class:`pytest_ireval.rules.ranking_change.RankingChange`."""
     certain: bool = False
     """It is named even if no metric lost anything."""
     origin: str = ""
@@ -210,7 +210,7 @@ def _checked(name: str, options: type[object], function: Callable[..., object], 
     """The summary, if name and options can be used."""
     if not isinstance(name, str) or not KIND_NAME.fullmatch(name):
         raise PluginError(f"{name!r} cannot be a key of a suite: use lower-case letters, digits and _")
-    if not isinstance(options, type) or wanted not in {each.__name__ for each in options.__mro__}:
+    if not isinstance(options, type) or wanted not in {base.__name__ for base in options.__mro__}:
         raise PluginError(f"{name}: options={options!r} is not a subclass of {wanted}")
     summary = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
     if not summary and sys.flags.optimize < 2:  # python -OO and PYTHONOPTIMIZE=2 drop docstrings

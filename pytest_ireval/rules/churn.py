@@ -13,7 +13,8 @@ from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.wording import lowest_values, on, queries_of
+from pytest_ireval.rules.wording import format_queries, format_slice
+from pytest_ireval.rules.worst_queries import lowest_values
 from pytest_ireval.suite.option_types import AmountText, MetricText, Number
 from pytest_ireval.suite.options import LESS, ComparingOptions
 from pytest_ireval.words import format_percent
@@ -52,11 +53,11 @@ def _list_parts(options: ChurnOptions) -> Iterator[Part]:
 
 
 def _describe(options: ChurnOptions, context: RuleContext, result: RuleResult) -> str:
-    changed = queries_of(context, int(result.numbers["changed"]))
+    changed = format_queries(context, int(result.numbers["changed"]))
     share = format_percent(result.numbers["share"], options.at_most.share)
     return (
         f"the list of {changed} of {result.figures[0].queries} ({share}) changed to {context.metric} below "
-        f"{options.below:g}{on(context)} (at most {options.at_most})"
+        f"{options.below:g}{format_slice(context)} (at most {options.at_most})"
     )
 
 
@@ -74,7 +75,7 @@ def churn(options: ChurnOptions, context: RuleContext) -> RuleResult:
     values = context.values()
     changed, size = int(np.count_nonzero(values.now < options.below)), values.now.size
     if not size:
-        raise InputError(f"no query has a list on both sides{on(context)}")
+        raise InputError(f"no query has a list on both sides{format_slice(context)}")
     failed = changed > options.at_most.of(size) + 1e-9  # a share may be off by rounding
     mean, share = float(values.now.mean()), context.population.share(context.slice)
     different = lowest_values(context, values, failed=failed, first=changed)
@@ -85,5 +86,5 @@ def churn(options: ChurnOptions, context: RuleContext) -> RuleResult:
         more_queries=different.more,
         queries_title="most different lists",
         numbers={"changed": float(changed), "share": changed / size},
-        sentence=f"{queries_of(context, changed)} of {size} got a very different list.",
+        sentence=f"{format_queries(context, changed)} of {size} got a very different list.",
     )

@@ -11,8 +11,8 @@ from itertools import combinations, islice
 from pytest_ireval.data.ids import are_among
 from pytest_ireval.errors import shown
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, diagnosis
-from pytest_ireval.rules.diagnosis import LEAST_SHARE, RankingChange, Symptom
-from pytest_ireval.rules.renaming import Changed, find_renaming
+from pytest_ireval.rules.ranking_change import LEAST_SHARE, RankingChange, Symptom
+from pytest_ireval.rules.renaming import ChangedIds, find_renaming
 from pytest_ireval.words import format_count
 
 ALIKE = 0.8
@@ -31,10 +31,11 @@ PAGES, PAGE_ALIKE = (10, 20, 25, 50), 0.9
 @diagnosis(name="same_answers", certain=True)
 def same_answers(change: RankingChange) -> Symptom | None:
     """The source changed, and every ranking is that of the baseline."""
-    if not change.source_changed or not change.queries or not change.unchanged:
+    if not change.source_changed or not change.queries or not change.is_unchanged:
         return None
+    rankings = format_count(len(change.compared_queries), "ranking")
     return Symptom(
-        f"the source changed, but all {format_count(len(change.compared), 'ranking')} equal those of the baseline",
+        f"the source changed, but all {rankings} equal those of the baseline",
         change.queries,
         "check that the new source was asked: a cache or an old file may have answered.",
     )
@@ -43,8 +44,8 @@ def same_answers(change: RankingChange) -> Symptom | None:
 @diagnosis(name="no_answers", certain=True)
 def no_answers(change: RankingChange) -> Symptom | None:
     """Queries return nothing that returned something in the baseline."""
-    found = [query for query in change.queries if change.listed_before(query) and not change.listed_now(query)]
-    return _symptom(
+    found = [query for query in change.queries if change.count_before(query) and not change.count_now(query)]
+    return _make_symptom(
         change, found, "return nothing now", "ask the search engine for one of these queries, and look at its errors."
     )
 
@@ -52,12 +53,12 @@ def no_answers(change: RankingChange) -> Symptom | None:
 @diagnosis(name="fewer_answers")
 def fewer_answers(change: RankingChange) -> Symptom | None:
     """Queries return less than half as many documents."""
-    found = [query for query in change.moved if 0 < len(change.now(query)) <= len(change.baseline(query)) / 2]
+    found = [query for query in change.moved_queries if 0 < len(change.now(query)) <= len(change.baseline(query)) / 2]
     if not found:
         return None
     before, now = (sorted(len(side(query)) for query in found) for side in (change.baseline, change.now))
     numbers = f"{now[0]}" if now[0] == now[-1] else f"{now[0]} to {now[-1]}"
-    return _symptom(
+    return _make_symptom(
         change,
         found,
         f"return fewer documents: {numbers} instead of {before[len(before) // 2]}",
@@ -67,19 +68,19 @@ def fewer_answers(change: RankingChange) -> Symptom | None:
 
 @diagnosis(name="other_ids")
 def other_ids(change: RankingChange) -> Symptom | None:
-    """Documents have ids that were never context, and one rule leads from the old ids to the new ones."""
-    changed = {query: _changed_ids(change, query, came) for query, came in _new_documents(change).items()}
+    """Documents have ids that were never seen, and one rule leads from the old ids to the new ones."""
+    changed = {query: _collect_ids(change, query, came) for query, came in _find_new_documents(change).items()}
     renaming = find_renaming(changed)
     if renaming is None:
         return None
-    found = [query for query, pairs in renaming.pairs.items() if _concerns(change, query, pairs)]
+    found = [query for query, pairs in renaming.pairs.items() if _has_relevant(change, query, pairs)]
     if not found:
         return None
-    pairs = {old: new for query in change.worst_first(found) for old, new in renaming.pairs[query].items()}
+    pairs = {old: new for query in change.sort_by_loss(found) for old, new in renaming.pairs[query].items()}
     examples = [f"{shown(old)} is {shown(new)}" for old, new in islice(pairs.items(), 2)]
     old, new = next(iter(pairs.items()))
     documents = format_count(len(pairs), "document")
-    return _symptom(
+    return _make_symptom(
         change,
         found,
         f"list {documents} under other ids: {renaming.words} ({', '.join(examples)}); "
@@ -89,13 +90,13 @@ def other_ids(change: RankingChange) -> Symptom | None:
     )
 
 
-def _new_documents(change: RankingChange) -> dict[str, list[str]]:
+def _find_new_documents(change: RankingChange) -> dict[str, list[str]]:
     """By query, the documents that it lists now, that no query listed before, and that are not judged."""
     now, judgments = change.now_side.rankings[0], change.population.judgments
     before = [rankings.documents for rankings in change.baseline_side.rankings]
     known = are_among(now.documents, before if judgments is None else [*before, judgments.documents])
     found = {}
-    for query in change.moved:
+    for query in change.moved_queries:
         ids = change.now(query)
         first = int(now.first[change.now_side.position[query]]) if ids else 0
         new = (~known[first : first + len(ids)]).tolist()
@@ -104,17 +105,17 @@ def _new_documents(change: RankingChange) -> dict[str, list[str]]:
     return found
 
 
-def _changed_ids(change: RankingChange, query: str, came: Sequence[str]) -> Changed:
+def _collect_ids(change: RankingChange, query: str, came: Sequence[str]) -> ChangedIds:
     now, before = {*change.now(query)}, change.baseline(query)
     listed = {*now, *before}
-    judged = [each for each in change.grades(query) if each not in listed]
-    return Changed([each for each in before if each not in now], judged, came)
+    judged = [document for document in change.grades(query) if document not in listed]
+    return ChangedIds([document for document in before if document not in now], judged, came)
 
 
-def _concerns(change: RankingChange, query: str, renamed: Collection[str]) -> bool:
+def _has_relevant(change: RankingChange, query: str, renamed: Collection[str]) -> bool:
     """Tell whether a relevant document was renamed: other ones do not move a metric. Without judgments, any counts."""
     grades = change.grades(query)
-    return not grades or any(grades.get(each, 0.0) > 0 for each in renamed)
+    return not grades or any(grades.get(document, 0.0) > 0 for document in renamed)
 
 
 @diagnosis(name="answers_of_others")
@@ -122,18 +123,18 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
     """Queries return the answers of other queries."""
     suspects = {
         query: answers
-        for query in change.moved
-        if len(answers := change.now(query)[:TOP]) >= FEW and not _is_its_own(change, query)
+        for query in change.moved_queries
+        if len(answers := change.now(query)[:TOP]) >= FEW and not _keeps_its_answers(change, query)
     }
     owners: dict[tuple[str, ...], str] = {}
     keepers: dict[tuple[str, ...], dict[tuple[str, ...], str]] = defaultdict(dict)
-    for query in change.compared if suspects else ():  # those whose answers they are need not be drawn
+    for query in change.compared_queries if suspects else ():  # those whose answers they are need not be drawn
         before = tuple(change.baseline_side.documents(query)[:TOP])
         owners.setdefault(before, query)
         answers = tuple(change.now_side.documents(query)[:TOP])
         # Two with different former lists are enough: a suspect differs from one of them. Of one list for all
         # queries, more would be compared with each suspect.
-        if len(keepers[answers]) < 2 and _is_its_own(change, query):
+        if len(keepers[answers]) < 2 and _keeps_its_answers(change, query):
             keepers[answers].setdefault(before, query)
     found: dict[str, str] = {}
     for query, answers in suspects.items():
@@ -144,16 +145,17 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
             found[query] = other
     if not found:
         return None
-    query = change.worst_first(list(found))[0]
-    return _symptom(
+    query = change.sort_by_loss(list(found))[0]
+    one, other = change.quote_query(query), change.quote_query(found[query])
+    return _make_symptom(
         change,
         list(found),
-        f"return the answers of other queries: {change.named(query)} has those of {change.named(found[query])}",
+        f"return the answers of other queries: {one} has those of {other}",
         "look for answers that are cached under a wrong key, or mixed up in a batch.",
     )
 
 
-def _is_its_own(change: RankingChange, query: str) -> bool:
+def _keeps_its_answers(change: RankingChange, query: str) -> bool:
     """Tell whether at least half of a query's first documents were in its list before."""
     answers = change.now(query)[:TOP]
     return 2 * len({*answers} & {*change.baseline(query)}) >= len(answers)
@@ -162,7 +164,7 @@ def _is_its_own(change: RankingChange, query: str) -> bool:
 @diagnosis(name="ascending_scores")
 def ascending_scores(change: RankingChange) -> Symptom | None:
     """The file's rank column contradicts its scores, and the ranks are those of the baseline."""
-    suspects = [query for query in change.moved if _is_far(change.now(query), change.baseline(query))]
+    suspects = [query for query in change.moved_queries if _is_far(change.now(query), change.baseline(query))]
     by_rank = change.ranked_lines() if suspects else {}
     found = []
     for query in suspects:
@@ -170,7 +172,7 @@ def ascending_scores(change: RankingChange) -> Symptom | None:
         ranked = by_rank.get(query, [])[: len(before)]
         if len(before) >= FEW and len({*ranked} & {*before}) >= ALIKE * len(before):
             found.append(query)
-    return _symptom(
+    return _make_symptom(
         change,
         found,
         "have the lowest score at rank 1 in the file of rankings; the gate sorts by score, so their order is reversed",
@@ -181,8 +183,8 @@ def ascending_scores(change: RankingChange) -> Symptom | None:
 @diagnosis(name="reversed_order")
 def reversed_order(change: RankingChange) -> Symptom | None:
     """The baseline's documents are in the opposite order."""
-    found = [query for query in change.moved if _is_reversed(change.now(query), change.baseline(query))]
-    return _symptom(
+    found = [query for query in change.moved_queries if _is_reversed(change.now(query), change.baseline(query))]
+    return _make_symptom(
         change, found, "list their documents in the opposite order", "check in which direction the search sorts."
     )
 
@@ -207,22 +209,23 @@ def _is_reversed(now: Sequence[str], before: Sequence[str]) -> bool:
 def exchanged_ranks(change: RankingChange) -> Symptom | None:
     """A block of ranks has changed places with the next, or the first block is missing."""
     blocks: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for query in change.moved:
+    for query in change.moved_queries:
         lists = change.now(query), change.baseline(query)
-        block = _page(*lists) or _block(*lists)
+        block = _find_page(*lists) or _find_block(*lists)
         if block is not None:
             blocks[block].append(query)
     if not blocks:
         return None
-    (what, size), queries = max(blocks.items(), key=lambda each: len(each[1]))
+    (what, size), queries = max(blocks.items(), key=lambda entry: len(entry[1]))
     if what == "exchanged":
-        told = f"have ranks 1-{size} and {size + 1}-{2 * size} exchanged"
+        predicate = f"have ranks 1-{size} and {size + 1}-{2 * size} exchanged"
     else:
-        told = f"lack ranks 1-{size}, and begin with what was at rank {size + 1}"
-    return _symptom(change, queries, told, "check the offset of the first page, and how pages of results are joined.")
+        predicate = f"lack ranks 1-{size}, and begin with what was at rank {size + 1}"
+    advice = "check the offset of the first page, and how pages of results are joined."
+    return _make_symptom(change, queries, predicate, advice)
 
 
-def _block(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
+def _find_block(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
     """The size of the first block of the baseline, and whether it comes after the second or is missing."""
     if not now or now[0] not in before:
         return None
@@ -230,15 +233,15 @@ def _block(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
     if size < 2 or len(before) - size < FEW:
         return None
     second = min(size, len(before) - size, len(now))
-    if not _same_places(now[:second], before[size : size + second]):
+    if not _has_same_places(now[:second], before[size : size + second]):
         return None
-    if len(now) >= 2 * size and second == size and _same_places(now[size : 2 * size], before[:size]):
+    if len(now) >= 2 * size and second == size and _has_same_places(now[size : 2 * size], before[:size]):
         return "exchanged", size
     rest = min(len(now), len(before) - size)
-    return ("missing", size) if rest > FEW and _same_places(now[:rest], before[size : size + rest]) else None
+    return ("missing", size) if rest > FEW and _has_same_places(now[:rest], before[size : size + rest]) else None
 
 
-def _page(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
+def _find_page(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
     for size in PAGES:
         first, second = {*before[:size]}, {*before[size : 2 * size]}
         if len(second) == size and len(second & {*now[:size]}) >= PAGE_ALIKE * size:
@@ -249,7 +252,7 @@ def _page(now: Sequence[str], before: Sequence[str]) -> tuple[str, int] | None:
     return None
 
 
-def _same_places(one: Sequence[str], other: Sequence[str]) -> bool:
+def _has_same_places(one: Sequence[str], other: Sequence[str]) -> bool:
     same = sum(a == b for a, b in zip(one, other, strict=False))
     return len(one) >= FEW - 1 and same >= ALIKE * len(one)
 
@@ -257,17 +260,18 @@ def _same_places(one: Sequence[str], other: Sequence[str]) -> bool:
 @diagnosis(name="one_document")
 def one_document(change: RankingChange) -> Symptom | None:
     """The same documents are new on top of many queries."""
-    newly, formerly = defaultdict(list), Counter(each for q in change.queries for each in change.baseline(q)[:FEW])
-    for query in change.moved:
+    newly = defaultdict(list)
+    formerly = Counter(document for query in change.queries for document in change.baseline(query)[:FEW])
+    for query in change.moved_queries:
         for document in set(change.now(query)[:FEW]) - set(change.baseline(query)[:TOP]):
             newly[document].append(query)
     # A document that is good for many queries rises in those that it is judged for.
     for document, queries in newly.items():
         newly[document] = [query for query in queries if not change.grades(query).get(document)]
-    most = max(newly, key=lambda each: (len(newly[each]), each), default=None)
+    most = max(newly, key=lambda document: (len(newly[document]), document), default=None)
     if most is None or len(newly[most]) < FEW or formerly[most] > len(newly[most]) / 4:
         return None
-    return _symptom(
+    return _make_symptom(
         change,
         newly[most],
         f"have the document {shown(most)} new among the first {FEW}",
@@ -278,50 +282,51 @@ def one_document(change: RankingChange) -> Symptom | None:
 @diagnosis(name="crowded_top")
 def crowded_top(change: RankingChange) -> Symptom | None:
     """Variants of one document, whose ids differ in their ends or whose titles are alike, fill the top."""
-    moved = change.worst_first(list(change.moved))
-    some = {each for query in moved[:TRIED] for side in (change.now, change.baseline) for each in side(query)[:TOP]}
-    titles = change.titles(some)
-    for stem in (_stem, lambda document: re.sub(r"[\W\d_]+", "", titles.get(document, "")).casefold()):
-        found = {query: group for query in moved if (group := _crowd(change, query, stem))}
+    moved = change.sort_by_loss(list(change.moved_queries))
+    sides = change.now, change.baseline
+    titles = change.titles({document for query in moved[:TRIED] for side in sides for document in side(query)[:TOP]})
+    for stem in (_strip_ending, lambda document: re.sub(r"[\W\d_]+", "", titles.get(document, "")).casefold()):
+        found = {query: group for query in moved if (group := _find_crowd(change, query, stem))}
         if len(found) >= LEAST_SHARE * len(change.queries):
             break
     if not found:
         return None
-    query = change.worst_first(list(found))[0]
-    variants = [each for each in change.now(query)[:TOP] if each in found[query]]
-    return _symptom(
+    query = change.sort_by_loss(list(found))[0]
+    variants = [document for document in change.now(query)[:TOP] if document in found[query]]
+    examples = ", ".join(map(shown, variants[:EXAMPLES]))
+    return _make_symptom(
         change,
         list(found),
-        f"have variants of one document on top: {', '.join(map(shown, variants[:EXAMPLES]))} for {change.named(query)}",
+        f"have variants of one document on top: {examples} for {change.quote_query(query)}",
         "look for a lost grouping or collapsing of variants.",
     )
 
 
-def _crowd(change: RankingChange, query: str, stem: Callable[[str], str]) -> list[str]:
+def _find_crowd(change: RankingChange, query: str, stem: Callable[[str], str]) -> list[str]:
     """The documents of the largest group in the first ten, if it is much larger than any group was before."""
-    now, before = ([stem(each) for each in side(query)[:TOP]] for side in (change.now, change.baseline))
-    name, size = _largest_group(now)
-    if size < FEW or size < 3 * _largest_group(before)[1]:
+    now, before = ([stem(document) for document in side(query)[:TOP]] for side in (change.now, change.baseline))
+    name, size = _find_largest_group(now)
+    if size < FEW or size < 3 * _find_largest_group(before)[1]:
         return []
     return [each for each, group in zip(change.now(query)[:TOP], now, strict=True) if group == name]
 
 
-def _stem(document: str) -> str:
+def _strip_ending(document: str) -> str:
     head, _, end = document.rpartition(next((sign for sign in reversed(document) if sign in "-_:./#@|"), " "))
     return head if end else ""
 
 
-def _largest_group(names: Iterable[str]) -> tuple[str, int]:
+def _find_largest_group(names: Iterable[str]) -> tuple[str, int]:
     stems = Counter(filter(None, names))
-    return max(stems.items(), key=lambda each: (each[1], each[0]), default=("", 1))
+    return max(stems.items(), key=lambda entry: (entry[1], entry[0]), default=("", 1))
 
 
 @diagnosis(name="missing_part")
 def missing_part(change: RankingChange) -> Symptom | None:
     """All documents whose ids begin alike are gone: a shard, a source, a type."""
     gone, queries = Counter[str](), defaultdict(list)
-    for query in change.moved:
-        groups = Counter(map(_group, {*change.baseline(query)} - {*change.now(query)}))
+    for query in change.moved_queries:
+        groups = Counter(map(_find_prefix, {*change.baseline(query)} - {*change.now(query)}))
         gone.update(groups)
         for group in groups:
             queries[group].append(query)
@@ -331,7 +336,7 @@ def missing_part(change: RankingChange) -> Symptom | None:
         number = sum(document.startswith(group) for document in listed) if group and lost >= 2 * FEW else 0
         others = len(listed) - number
         if 0 < number <= others and lost >= 0.95 * number and total - lost <= 0.3 * others:
-            return _symptom(
+            return _make_symptom(
                 change,
                 [query for query in queries[group] if change.losses.get(query, 0) > 0],
                 f"lost all documents whose ids begin with {shown(group)} ({lost} of {number} places in lists)",
@@ -343,26 +348,26 @@ def missing_part(change: RankingChange) -> Symptom | None:
 @diagnosis(name="gone_documents")
 def gone_documents(change: RankingChange) -> Symptom | None:
     """Documents are in no list any more, and those below them moved up: a lost shard, a new filter."""
-    ranked = {query: change.gone.intersection(change.baseline(query)) for query in change.moved if change.gone}
-    if known := [query for query, gone in ranked.items() if gone]:
-        gone = set[str]().union(*ranked.values())
-        documents = f"{format_count(len(gone), 'document')}, such as {shown(min(gone))}"
+    known = {query: change.removed_documents.intersection(change.baseline(query)) for query in change.moved_queries}
+    if queries := [query for query, removed in known.items() if removed]:
+        removed = set[str]().union(*known.values())
+        documents = f"{format_count(len(removed), 'document')}, such as {shown(min(removed))}"
         words = f"lost relevant documents that the index no longer has: {documents}"
-        return _symptom(change, known, words, "restore them, or judge again if they were removed on purpose.")
+        return _make_symptom(change, queries, words, "restore them, or judge again if they were removed on purpose.")
     there = {document for query in change.queries for document in change.now(query)}
-    lost = {each for query in change.moved for each in change.baseline(query)[: TOP // 2]} - there
-    if lost and change.is_drawn:  # queries that were not drawn may find them
-        there.update(each for query in change.compared for each in change.now_side.documents(query))
+    lost = {document for query in change.moved_queries for document in change.baseline(query)[: TOP // 2]} - there
+    if lost and change.is_sample:  # queries that were not drawn may find them
+        there.update(document for query in change.compared_queries for document in change.now_side.documents(query))
     found, gone = [], set[str]()
-    for query in change.moved:
+    for query in change.moved_queries:
         before, now = change.baseline(query), change.now(query)
         lost = {*before[: TOP // 2]} - there
         if lost and len(now) >= FEW and {*now[: TOP // 2]} <= {*before}:  # nothing new took their places
             found.append(query)
             gone |= lost
-    if not gone or len(found) < len(change.moved) / 2:
+    if not gone or len(found) < len(change.moved_queries) / 2:
         return None
-    return _symptom(
+    return _make_symptom(
         change,
         found,
         f"lost documents that no query finds any more, such as {shown(min(gone))} "
@@ -371,7 +376,7 @@ def gone_documents(change: RankingChange) -> Symptom | None:
     )
 
 
-def _group(document: str) -> str:
+def _find_prefix(document: str) -> str:
     """The first part of an id that has parts; else its letters."""
     found = re.match(r"[^-_:./#@|]+[-_:./#@|]", document) or re.match(r"[^\W\d]+(?=\d)", document)
     return found[0] if found else ""
@@ -384,13 +389,13 @@ def one_slice(change: RankingChange) -> Symptom | None:
     scored = [query for query in change.queries if query in change.losses]
     if len(losing) < FEW:
         return None
-    slices = list(_slices(change, scored))
+    slices = list(_list_slices(change, scored))
     best = max(
         (
-            (change.explained(queries) or 0.0, -len(queries), name, queries)
+            (change.explained_share(queries) or 0.0, -len(queries), name, queries)
             for name, queries in slices
             if len(queries) <= len(scored) / 2
-            and _is_no_chance(len(losing), len(losing & {*queries}), len(scored), len(queries), len(slices))
+            and _is_significant(len(losing), len(losing & {*queries}), len(scored), len(queries), len(slices))
         ),
         default=None,
     )
@@ -398,14 +403,14 @@ def one_slice(change: RankingChange) -> Symptom | None:
         return None
     *_, name, queries = best
     return Symptom(
-        f"{len(queries)} of {change.out_of(len(scored))} with {name}",
+        f"{len(queries)} of {change.format_sample(len(scored))} with {name}",
         queries,
         f"the cause is not known; look at what the change does only to queries with {name}.",
         locates=True,
     )
 
 
-def _slices(change: RankingChange, queries: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def _list_slices(change: RankingChange, queries: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     for column, values in change.columns.items():
         by_value = defaultdict(list)
         for query in queries:
@@ -416,7 +421,7 @@ def _slices(change: RankingChange, queries: Sequence[str]) -> Iterator[tuple[str
                     yield f"{column}={value}", members
 
 
-def _is_no_chance(losing: int, inside: int, queries: int, members: int, tried: int) -> bool:
+def _is_significant(losing: int, inside: int, queries: int, members: int, tried: int) -> bool:
     """Tell whether this many losing queries in one of these slices is hardly chance, if each query were as likely.
 
     The bound is that of Hoeffding, which holds for draws without replacement too.
@@ -430,10 +435,10 @@ def _is_no_chance(losing: int, inside: int, queries: int, members: int, tried: i
     return losing * divergence >= math.log(1000 * tried)
 
 
-def _symptom(change: RankingChange, queries: Sequence[str], predicate: str, advice: str) -> Symptom | None:
+def _make_symptom(change: RankingChange, queries: Sequence[str], predicate: str, advice: str) -> Symptom | None:
     if not queries:
         return None
-    return Symptom(f"{len(queries)} of {change.out_of(len(change.queries))} {predicate}", queries, advice)
+    return Symptom(f"{len(queries)} of {change.format_sample(len(change.queries))} {predicate}", queries, advice)
 
 
 DIAGNOSES: list[DiagnosisKind] = [

@@ -6,25 +6,23 @@ from dataclasses import replace
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import MetricError
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
 from pytest_ireval.rules.evidence import correction_factor, decide, p_for_suite
-from pytest_ireval.rules.question import Question, figures_of, weights_of
+from pytest_ireval.rules.metric_change import MetricChange, compute_figures, select_weights
 from pytest_ireval.rules.result import RuleResult
 from pytest_ireval.rules.wording import (
-    cannot_tell,
     describe_units,
-    few_words,
-    look_words,
-    metric_words,
-    moved_words,
-    no_weight_words,
-    on,
-    too_many_looks,
-    worst_changes,
+    explain_doubt,
+    explain_few,
+    format_metric,
+    format_move,
+    format_slice,
+    missing_figure_error,
 )
+from pytest_ireval.rules.worst_queries import worst_changes
 from pytest_ireval.statistics.mean_evidence import Equivalence, equivalence
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, ToleranceText
@@ -53,19 +51,19 @@ def _describe(options: EquivalentOptions, context: RuleContext, result: RuleResu
     within = f"less than {options.tolerance} either way"
     if decision.verdict == "pass":
         words = f"it moved by {within}" if change.evidence.changed else "nothing changed"
-    elif decision.doubt == "chance" and change.worth < options.fewest:
-        words = few_words(options, change)
+    elif decision.doubt == "chance" and change.effective_size < options.fewest:
+        words = explain_few(options, change)
     elif decision.doubt == "chance":
         between = ": the change lies between the two"
-        words = cannot_tell(change, figures, f"whether it moved by {within}", enough=between)
+        words = explain_doubt(change, figures, f"whether it moved by {within}", enough=between)
     else:
         words = f"it moved, and {options.tolerance} or more is not ruled out"
     if decision.doubt == "judgments":
         documents = format_count(decision.relabeled.documents, "unjudged document")
         words += f"; inconclusive, as judgments of {documents} could change the verdict"
     forced = "; on_inconclusive: fail" if decision.is_forced else ""
-    moved = moved_words(figures, absolute=not change.ratio)
-    return f"{metric_words(context, figures)} {moved}{on(context)}{_format_interval(change, figures)}: {words}{forced}"
+    moved = f"{format_metric(context, figures)} {format_move(figures, absolute=not change.compares_ratios)}"
+    return f"{moved}{format_slice(context)}{_format_interval(change, figures)}: {words}{forced}"
 
 
 def _p_value(options: EquivalentOptions, context: RuleContext) -> float | None:
@@ -84,9 +82,9 @@ def _p_value(options: EquivalentOptions, context: RuleContext) -> float | None:
 def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
     """A metric does not move by more than a tolerance in either direction."""
     change = _measure_change(options, context)
-    figures = figures_of(change)
+    figures = compute_figures(change)
     if figures.change is None or figures.tolerance is None:
-        raise MetricError(f"{context.metric} has no figure to compare{on(context)}{no_weight_words(change)}")
+        raise missing_figure_error(change)
     p = _test(change).p_moved
     factor = correction_factor(options, context, p)
     decision = decide(options, change, lambda other: _check_move(options, other, factor), two_sided=True)
@@ -98,28 +96,28 @@ def equivalent(options: EquivalentOptions, context: RuleContext) -> RuleResult:
         queries=worst.queries,
         more_queries=worst.more,
         sentence=f"{figures.worse} of {figures.queries} queries got worse, {figures.better} better.",
-        notes=tuple(too_many_looks(context)),
-        statistics=(*look_words(context), *describe_units(change)),
+        notes=tuple(warn_of_many_looks(context)),
+        statistics=(*describe_look(context), *describe_units(change)),
         warning=decision.verdict == "inconclusive",
         details=(change, decision),
     )
 
 
-def _measure_change(options: EquivalentOptions, context: RuleContext) -> Question:
-    values = context.paired()
-    weights = weights_of(context, values, weighted=options.weighted)
-    return Question(context, values, options.tolerance, weights, by_evidence=True)
+def _measure_change(options: EquivalentOptions, context: RuleContext) -> MetricChange:
+    values = context.paired_values()
+    weights = select_weights(context, values, weighted=options.weighted)
+    return MetricChange(context, values, options.tolerance, weights, by_evidence=True)
 
 
-def _test(change: Question) -> Equivalence:
+def _test(change: MetricChange) -> Equivalence:
     allowed = 0.0 if change.margins is None else change.margins
-    return equivalence(change.gains, allowed, weights=change.weights, clusters=change.cluster_of)
+    return equivalence(change.gains, allowed, weights=change.weights, clusters=change.clusters)
 
 
-def _check_move(options: EquivalentOptions, change: Question, factor: float) -> Verdict:
+def _check_move(options: EquivalentOptions, change: MetricChange, factor: float) -> Verdict:
     if not change.evidence.changed:
         return "pass"
-    if change.worth < options.fewest:
+    if change.effective_size < options.fewest:
         return "inconclusive"
     test = _test(change)
     if test.p < LEVEL:
@@ -127,11 +125,11 @@ def _check_move(options: EquivalentOptions, change: Question, factor: float) -> 
     return "fail" if min(1.0, factor * test.p_moved) < LEVEL else "inconclusive"
 
 
-def _format_interval(change: Question, figures: SliceFigures) -> str:
+def _format_interval(change: MetricChange, figures: SliceFigures) -> str:
     """`` (90% interval -0.021 to +0.005)``; empty without one."""
     if figures.low is None or figures.high is None:
         return ""
     low, high = f"{figures.low:+.3f}", f"{figures.high:+.3f}"
-    if change.ratio:
+    if change.compares_ratios:
         low, high = (f"{100 * end / change.baseline:+.1f}%" for end in (figures.low, figures.high))
     return f" ({figures.level * 100:.4g}% interval {low} to {high})"

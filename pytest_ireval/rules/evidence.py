@@ -9,8 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from pytest_ireval.results.outcome import Verdict
-from pytest_ireval.rules.context import RuleContext, Unjudged, Walk
-from pytest_ireval.rules.question import Question
+from pytest_ireval.rules.accepted_chain import AcceptedChain
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.metric_change import MetricChange
+from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.options import AlwaysEvidenceOptions
 
@@ -19,11 +21,11 @@ from pytest_ireval.suite.options import AlwaysEvidenceOptions
 class RelabeledChange:
     """A change under other labels of its unjudged documents."""
 
-    condensed: Question
+    condensed: MetricChange
     """Without those documents."""
-    worst: Question
+    worst: MetricChange
     """With the worst labels for the change."""
-    best: Question
+    best: MetricChange
     exact: bool
     """True if no labels lead farther than ``worst`` and ``best``."""
     documents: int
@@ -50,7 +52,11 @@ class Decision(NamedTuple):
 
 
 def decide(
-    options: AlwaysEvidenceOptions, change: Question, check: Callable[[Question], Verdict], *, two_sided: bool = False
+    options: AlwaysEvidenceOptions,
+    change: MetricChange,
+    check: Callable[[MetricChange], Verdict],
+    *,
+    two_sided: bool = False,
 ) -> Decision:
     """Decide by ``check``, which sees a change under the present judgments or others.
 
@@ -73,44 +79,47 @@ def decide(
     return Decision(undecided, doubt="judgments", significant=True, relabeled=relabeled)
 
 
-def p_for_suite(options: AlwaysEvidenceOptions, change: Question, p: Callable[[], float]) -> float | None:
+def p_for_suite(options: AlwaysEvidenceOptions, change: MetricChange, p: Callable[[], float]) -> float | None:
     """The p that the suite corrects for its many verdicts; None where there are too few queries for a test."""
-    if not change.about_a_mean or change.worth < options.fewest:
+    if not change.has_testable_mean or change.effective_size < options.fewest:
         return None
     return min(1.0, p() * look_factor(options, change.context))
 
 
 def correction_factor(options: AlwaysEvidenceOptions, context: RuleContext, p: float) -> float:
     """The factor that corrects a p for the suite's other verdicts and for earlier looks."""
-    if context.adjusted is None:
+    if context.adjusted_p is None:
         return look_factor(options, context)
-    most = context.tests * look_factor(options, context)
+    most = context.tested_verdicts * look_factor(options, context)
     if not p:
         return most
-    return max(1.0, context.adjusted / p, most if context.adjusted >= 1 else 0.0)  # a corrected p ends at 1
+    return max(1.0, context.adjusted_p / p, most if context.adjusted_p >= 1 else 0.0)  # a corrected p ends at 1
 
 
 def look_factor(options: AlwaysEvidenceOptions, context: RuleContext) -> float:
     """The factor for looks: comparing many changes with one reference gives chance many tries."""
     if not options.against.anchored:
         return 1.0
-    return LEVEL / (context.walk or Walk()).levels[-1]
+    return LEVEL / (context.chain or AcceptedChain()).levels[-1]
 
 
-def relabel_unjudged(change: Question) -> RelabeledChange | None:
+def relabel_unjudged(change: MetricChange) -> RelabeledChange | None:
     """The change under other labels; None where no unjudged document matters."""
     context, place = change.context, change.values.place
-    unjudged = None if change.ratio or context.metric.unit != "query" else context.unjudged(context.metric)
+    unjudged = None if change.compares_ratios or context.metric.unit != "query" else context.unjudged(context.metric)
     names = set(change.values.names)
-    documents = 0 if unjudged is None else sum(each.query in names for each in unjudged.documents)
+    documents = 0 if unjudged is None else sum(document.query in names for document in unjudged.documents)
     if unjudged is None or not documents:
         return None
-    ends = (np.where(np.isnan(end), change.values.gain, end) for end in (unjudged.worst[place], unjudged.best[place]))
-    worst, best = (replace(change, told=context.sign * end) for end in ends)  # observed, where labels do not matter
+    worst, best = (
+        # Of queries whose labels do not matter, the observed gain.
+        replace(change, assumed_gains=context.sign * np.where(np.isnan(end), change.values.gain, end))
+        for end in (unjudged.worst[place], unjudged.best[place])
+    )
     return RelabeledChange(_condense(change, unjudged), worst, best, unjudged.exact, documents, unjudged.below)
 
 
-def _condense(change: Question, unjudged: Unjudged) -> Question:
+def _condense(change: MetricChange, unjudged: UnjudgedEffect) -> MetricChange:
     """The change of rankings without unjudged documents, over the queries that keep any document."""
     place, values, weights = change.values.place, change.values, change.weights
     now, before = unjudged.condensed_now[place], unjudged.condensed_before[place]

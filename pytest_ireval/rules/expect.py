@@ -148,7 +148,7 @@ def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa:
     place, text = context.population.queries.position.get(query), context.population.queries.text_of(query)
     return RuleResult(
         "fail" if wrong and not known else "pass",
-        queries=() if place is None else (context.change(place),),
+        queries=() if place is None else (context.query_change(place),),
         queries_title="query",
         sentence=f"Expected of {query}{f' ({shown(text)})' if text else ''}: {_describe_wish(expectation, top)}.",
         notes=tuple(notes),

@@ -16,7 +16,7 @@ from pytest_ireval.errors import SuiteError, shown
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.wording import on, queries_of
+from pytest_ireval.rules.wording import format_queries, format_slice
 from pytest_ireval.suite.option_types import AmountText, Texts, Whole
 from pytest_ireval.suite.options import LESS, MORE, ComparingOptions
 from pytest_ireval.words import format_count, format_percent
@@ -84,22 +84,22 @@ class NewDocuments(NamedTuple):
 
     def describe(self, at: int = TOP, where: str = "") -> str:
         """The first ones, and how many others there are."""
-        words = "; ".join(each.describe(at, self.queries, where) for each in self.documents[:NAMED])
+        words = "; ".join(document.describe(at, self.queries, where) for document in self.documents[:NAMED])
         others = len(self.documents) - NAMED
         return words if others <= 0 else f"{words}; and {format_count(others, 'other document')}"
 
     @property
     def option(self) -> str:
         """The option that makes them expected: ``expected: [d7]``."""
-        return f"expected: [{', '.join(shown(each.document) for each in self.documents[:NAMED])}]"
+        return f"expected: [{', '.join(shown(new.document) for new in self.documents[:NAMED])}]"
 
 
 def _describe(options: NewDocumentOptions, context: RuleContext, result: RuleResult) -> str:
     failing: NewDocuments = result.details
     if failing.documents:
-        return f"{failing.describe(options.at, on(context))}; at most {options.at_most} are allowed"
-    too_many = f"more than {options.at_most} of {queries_of(context, failing.queries)}"
-    return f"no document is new in the top {options.at} of {too_many}{on(context)}"
+        return f"{failing.describe(options.at, format_slice(context))}; at most {options.at_most} are allowed"
+    too_many = f"more than {options.at_most} of {format_queries(context, failing.queries)}"
+    return f"no document is new in the top {options.at} of {too_many}{format_slice(context)}"
 
 
 @rule(
@@ -115,12 +115,12 @@ def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResul
     depth = context.now.depth
     if options.at > depth:
         raise SuiteError(f"looks at the first {options.at} documents, but the suite keeps only {depth} (depth)")
-    compared = context.on_both_sides()
+    compared = context.places_on_both_sides()
     size = compared.size
     expected = {context.population.called(document) for document in options.expected}
-    found = [each for each in _find_new(context, compared, options.at, 2) if each.document not in expected]
-    failing = NewDocuments([each for each in found if each.places.size > options.at_most.of(size) + ROUNDING], size)
-    most = max((each.places.size for each in found), default=0)
+    found = [new for new in _find_new(context, compared, options.at, 2) if new.document not in expected]
+    failing = NewDocuments([new for new in found if new.places.size > options.at_most.of(size) + ROUNDING], size)
+    most = max((new.places.size for new in found), default=0)
     numbers = {"queries": float(most), "share": most / size}
     if not failing.documents:
         return RuleResult("pass", numbers=numbers, details=failing)
@@ -128,7 +128,7 @@ def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResul
     them = "it" if len(failing.documents) == 1 else "them"
     return RuleResult(
         "fail",
-        queries=tuple(context.change(place) for place in first.places[:100].tolist()),
+        queries=tuple(context.query_change(place) for place in first.places[:100].tolist()),
         queries_title="queries with this document",
         numbers=numbers,
         sentence=f"{first.document} came to the top for {format_percent(first.places.size / size)} of the queries.",
@@ -142,7 +142,7 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
 
     Variants of one intent are one find, unless they are half of the suite.
     """
-    compared = context.on_both_sides()
+    compared = context.places_on_both_sides()
     found = _find_new(context, compared, min(TOP, context.now.depth), FEWEST) if compared.size >= FEWEST else []
     if not found:
         return NewDocuments((), compared.size)
@@ -154,7 +154,7 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
     def is_prominent(places: Integers) -> bool:
         return np.unique(intent_of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
 
-    prominent = [each for each in found if each.document not in expected and is_prominent(each.places)]
+    prominent = [new for new in found if new.document not in expected and is_prominent(new.places)]
     return NewDocuments(prominent, compared.size)
 
 
@@ -195,13 +195,13 @@ def _find_new(context: RuleContext, compared: Integers, at: int, least: int) -> 
     by_document = unjudged[np.argsort(code[unjudged], kind="stable")]
     often = np.bincount(code[unjudged], minlength=len(distinct))
     end = np.cumsum(often)
-    told = np.bincount(code[kept[new & known]], minlength=len(distinct))
+    judged_elsewhere = np.bincount(code[kept[new & known]], minlength=len(distinct))
     found = []
-    for each in np.flatnonzero(often >= least).tolist():
-        rows = by_document[end[each] - often[each] : end[each]]
-        judged = int(told[each]) if judgments else None
+    for number in np.flatnonzero(often >= least).tolist():
+        rows = by_document[end[number] - often[number] : end[number]]
+        judged = int(judged_elsewhere[number]) if judgments else None
         found.append(NewDocument(top.ids[int(rows[0])], top.place[rows], top.rank[rows], judged))
-    return sorted(found, key=lambda one: (-one.places.size, one.document))
+    return sorted(found, key=lambda new: (-new.places.size, new.document))
 
 
 def _number_pairs(context: RuleContext, place: Integers, document: Integers) -> Integers:

@@ -9,33 +9,33 @@ from typing import NamedTuple
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import MetricError, SuiteError
+from pytest_ireval.errors import SuiteError
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import SliceFigures, Verdict
 from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.drift import describe_drift, describe_look, list_losses, warn_of_many_looks
 from pytest_ireval.rules.evidence import Decision, correction_factor, decide, p_for_suite, relabel_unjudged
-from pytest_ireval.rules.question import Question, figures_of, needed_for, room_of, weights_of
-from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.side import WHOLE, in_order, one_value, slice_of
-from pytest_ireval.rules.wording import (
-    bounds_words,
-    cannot_tell,
-    condensed_words,
-    describe_units,
-    drift_facts,
-    drift_words,
-    fell_words,
-    few_words,
-    look_words,
-    low_baseline_words,
-    no_weight_words,
-    on,
-    too_many_looks,
-    who_got_worse,
-    worst_changes,
-    worst_words,
-    would_words,
+from pytest_ireval.rules.metric_change import (
+    MetricChange,
+    compute_figures,
+    count_needed_queries,
+    distance_to_worst,
+    select_weights,
 )
+from pytest_ireval.rules.result import RuleResult
+from pytest_ireval.rules.slices import WHOLE, order_values, slice_where, slice_with_value
+from pytest_ireval.rules.wording import (
+    describe_bounds,
+    describe_condensed,
+    describe_fall,
+    describe_units,
+    explain_doubt,
+    explain_few,
+    format_needed,
+    missing_figure_error,
+    warn_of_low_baseline,
+)
+from pytest_ireval.rules.worst_queries import describe_worse_queries, format_worst, worst_changes
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.option_types import MetricText, TolerancesText, ToleranceText
 from pytest_ireval.suite.options import EvidenceOptions, WeightedOptions
@@ -66,15 +66,18 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
     @property
     def by_evidence(self) -> bool:
         """True if evidence decides; it compares ratios of times, so one that is given as an amount is observed."""
-        if "decide_by" not in self.model_fields_set and self.metric.ratio and self._has_amount:
+        if (
+            "decide_by" not in self.model_fields_set
+            and self.metric.ratio
+            and any(each.absolute for each in self._tolerances)
+        ):
             return False
         return super().by_evidence
 
     @property
-    def _has_amount(self) -> bool:
-        return any(
-            each is not None and each.absolute for each in (self.tolerance.default, *self.tolerance.by_value.values())
-        )
+    def _tolerances(self) -> list[Tolerance]:
+        every = (self.tolerance.default, *self.tolerance.by_value.values())
+        return [tolerance for tolerance in every if tolerance is not None]
 
     @property
     def judges_few(self) -> bool:
@@ -91,23 +94,21 @@ class NoRegressionOptions(EvidenceOptions, WeightedOptions):
     def _makes_sense(self) -> NoRegressionOptions:
         if self.tolerance.by_value and not self.per:
             raise ValueError("a tolerance for each value needs per: the column that has the values")
-        tolerances = [each for each in (self.tolerance.default, *self.tolerance.by_value.values()) if each is not None]
-        for each in tolerances:
-            refuse_tolerance(each, self.metric, by_evidence=self.by_evidence)
+        for tolerance in self._tolerances:
+            refuse_tolerance(tolerance, self.metric, by_evidence=self.by_evidence)
         limit = self.hard_limit
         if limit is None:
             return self
         refuse_tolerance(limit, self.metric, by_evidence=self.by_evidence, what="hard_limit")
-        for each in tolerances:
-            if limit.relative < each.relative if limit.relative else limit.absolute < each.absolute:
-                raise ValueError(
-                    f"hard_limit: {limit} is less than the tolerance of {each}: write a hard_limit of {each} or more"
-                )
+        for tolerance in self._tolerances:
+            if limit.relative < tolerance.relative if limit.relative else limit.absolute < tolerance.absolute:
+                less = f"hard_limit: {limit} is less than the tolerance of {tolerance}"
+                raise ValueError(f"{less}: write a hard_limit of {tolerance} or more")
         return self
 
 
 class _Details(NamedTuple):
-    change: Question
+    change: MetricChange
     decision: Decision
     tolerance: Tolerance
     broken_hard_limit: Tolerance | None
@@ -122,19 +123,19 @@ def _describe(options: NoRegressionOptions, context: RuleContext, result: RuleRe
         limit, words = broken_hard_limit, f"hard limit {broken_hard_limit}"
     elif decision.significant:
         words += ", statistically significant"
-    text = fell_words(context, figures, limit, words)
-    if decision.doubt == "chance" and change.worth < options.fewest:
-        text += f": {few_words(options, change)}{would_words(figures)}"
+    text = describe_fall(context, figures, limit, words)
+    if decision.doubt == "chance" and change.effective_size < options.fewest:
+        text += f": {explain_few(options, change)}{format_needed(figures)}"
     elif decision.doubt == "chance":
-        text += f": {cannot_tell(change, figures, 'this from chance')}"
+        text += f": {explain_doubt(change, figures, 'this from chance')}"
     elif decision.doubt == "judgments":
         documents = format_count(decision.relabeled.documents, "unjudged document")
-        condensed = condensed_words(change, decision.relabeled)
+        condensed = describe_condensed(change, decision.relabeled)
         text += f": inconclusive, as judgments of {documents} could change the verdict: {condensed}"
     if decision.is_forced:
         text += "; on_inconclusive: fail"
     elif decision.doubt == "chance":
-        text += worst_words(context, result.queries)
+        text += format_worst(context, result.queries)
     return text
 
 
@@ -161,10 +162,10 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
     if tolerance is None:
         raise SuiteError(f"no tolerance is given for {options.per}={context.slice.value}, and no default")
     change = _measure_change(options, context, tolerance)
-    figures = figures_of(change)
+    figures = compute_figures(change)
     allowed = figures.tolerance
     if figures.baseline is None or figures.now is None or allowed is None:
-        raise MetricError(f"{context.metric} has no figure to compare{on(context)}{no_weight_words(change)}")
+        raise missing_figure_error(change)
     numbers = {}
     broken_hard_limit = None
     if options.by_evidence:
@@ -172,8 +173,8 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
         numbers["p"] = p
         factor = correction_factor(options, context, p)
         figures = replace(figures, adjusted=min(1.0, factor * p))
-        if factor > 1 and figures.needed is not None and change.allowed:  # other verdicts cost more queries
-            figures = replace(figures, needed=needed_for(change, change.drop or 0.0, LEVEL / factor))
+        if factor > 1 and figures.needed is not None and change.allowed_fall:  # other verdicts cost more queries
+            figures = replace(figures, needed=count_needed_queries(change, change.allowed_loss or 0.0, LEVEL / factor))
         hard_limit = _choose_hard_limit(options, change, tolerance)
         most = hard_limit.allowed(change.baseline) if hard_limit else 0.0
         if most:  # a share of 0 limits nothing
@@ -185,13 +186,14 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
     else:
         decision = Decision("fail" if change.fell_beyond(allowed) else "pass")
     worst = worst_changes(context, change.values, failed=decision.verdict != "pass")
+    sentences = describe_drift(change, figures), describe_worse_queries(context, figures, worst)
     return RuleResult(
         decision.verdict,
         figures=(replace(figures, over=decision.verdict == "fail"), *_compare_other_slices(options, context)),
         queries=worst.queries,
         more_queries=worst.more,
         numbers=numbers,
-        sentence=" ".join(filter(None, (drift_words(change, figures), who_got_worse(context, figures, worst)))),
+        sentence=" ".join(filter(None, sentences)),
         notes=tuple(_list_notes(options, change, figures, decision)),
         statistics=tuple(_list_statistics(change, figures)) if options.by_evidence else (),
         warning=decision.verdict == "inconclusive",
@@ -199,26 +201,26 @@ def no_regression(options: NoRegressionOptions, context: RuleContext) -> RuleRes
     )
 
 
-def _measure_change(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance | None) -> Question:
-    values = context.paired()
-    weights = weights_of(context, values, weighted=options.weighted)
-    return Question(context, values, tolerance, weights, by_evidence=options.by_evidence)
+def _measure_change(options: NoRegressionOptions, context: RuleContext, tolerance: Tolerance | None) -> MetricChange:
+    values = context.paired_values()
+    weights = select_weights(context, values, weighted=options.weighted)
+    return MetricChange(context, values, tolerance, weights, by_evidence=options.by_evidence)
 
 
-def _check_fall(options: NoRegressionOptions, change: Question, factor: float) -> Verdict:
+def _check_fall(options: NoRegressionOptions, change: MetricChange, factor: float) -> Verdict:
     """The verdict without a hard limit; ``factor`` corrects the p for the suite's other verdicts."""
-    if not change.fell_beyond(change.allowed or 0.0):
+    if not change.fell_beyond(change.allowed_fall or 0.0):
         return "pass"
-    enough = change.worth >= options.fewest
+    enough = change.effective_size >= options.fewest
     return "fail" if enough and min(1.0, factor * change.evidence.p_worse) < LEVEL else "inconclusive"
 
 
-def _choose_hard_limit(options: NoRegressionOptions, change: Question, tolerance: Tolerance) -> Tolerance | None:
+def _choose_hard_limit(options: NoRegressionOptions, change: MetricChange, tolerance: Tolerance) -> Tolerance | None:
     """The hard limit; against an anchor none but a written one, because harmless changes since a release add up."""
     if options.hard_limit is not None or options.against.anchored:
         return options.hard_limit
-    room = room_of(change.context.metric, change.baseline)
-    return default_hard_limit(tolerance, change.baseline, room, change.worth)
+    room = distance_to_worst(change.context.metric, change.baseline)
+    return default_hard_limit(tolerance, change.baseline, room, change.effective_size)
 
 
 def default_hard_limit(tolerance: Tolerance, baseline: float, room: float | None, queries: float) -> Tolerance:
@@ -243,34 +245,34 @@ def _compare_other_slices(options: NoRegressionOptions, context: RuleContext) ->
 
     def compare(other: RuleContext) -> SliceFigures:
         key = (other.population, other.baseline, str(other.metric), other.slice, options.weighted, options.by_evidence)
-        # Once, and not for every slice again.
-        return other.now.remembered(("other slices", *key), lambda: figures_of(_measure_change(options, other, None)))
+        # Remembered, so that a column of many values is not compared again for each of them.
+        return other.now.remember(key, lambda: compute_figures(_measure_change(options, other, None)))
 
     if context.slice.conditions:
-        yield compare(context.of(WHOLE))
+        yield compare(context.with_slice(WHOLE))
     if options.per:
-        within = slice_of(options.where)
+        within = slice_where(options.where)
         inside = within.mask(context.population.queries).tolist()
         column = context.population.queries.composed[options.per]
         values = (value for value, there in zip(column, inside, strict=True) if there)
-        for value in in_order(values, options.facts.tolerances):
+        for value in order_values(values, options.facts.tolerances):
             if value != context.slice.value:
-                yield compare(context.of(one_value(within, options.per, value)))
+                yield compare(context.with_slice(slice_with_value(within, options.per, value)))
 
 
 def _list_notes(
-    options: NoRegressionOptions, change: Question, figures: SliceFigures, decision: Decision
+    options: NoRegressionOptions, change: MetricChange, figures: SliceFigures, decision: Decision
 ) -> Iterator[str]:
-    yield from drift_facts(change, figures)
+    yield from list_losses(change, figures)
     if decision.verdict != "pass" or not options.by_evidence:
-        yield from low_baseline_words(change, figures)
+        yield from warn_of_low_baseline(change, figures)
     if decision.verdict != "pass" and change.context.metric.aggregate == "mean":
-        yield from bounds_words(change, decision.relabeled or relabel_unjudged(change))
+        yield from describe_bounds(change, decision.relabeled or relabel_unjudged(change))
     if options.by_evidence and figures.p is not None:
-        yield from too_many_looks(change.context)
+        yield from warn_of_many_looks(change.context)
 
 
-def _list_statistics(change: Question, figures: SliceFigures) -> Iterator[str]:
+def _list_statistics(change: MetricChange, figures: SliceFigures) -> Iterator[str]:
     if figures.p is not None:
-        yield from look_words(change.context)
+        yield from describe_look(change.context)
     yield from describe_units(change)

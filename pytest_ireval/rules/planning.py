@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from pytest_ireval.explaining import is_recall
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.expect import Expectation
-from pytest_ireval.rules.side import WHOLE, Floats, Slice, in_order, one_value, slice_of, slug
+from pytest_ireval.rules.slices import WHOLE, Slice, order_values, slice_where, slice_with_value
+from pytest_ireval.rules.slug import slug
+from pytest_ireval.rules.threshold import Limit
+from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.estimate import Counts, weighting
 from pytest_ireval.suite.quantities import Tolerances
 from pytest_ireval.suite.suite import Place, RuleAsked, Suite, Waiver
@@ -25,18 +28,10 @@ LOWERING = "lowering"
 NO_PART = Part()
 MOST_VALUES = 200
 """A column with more values cannot make slices."""
-SHOWN_VALUES = 5
+MOST_NAMED = 5
 
 
-@runtime_checkable
-class AlwaysHolding(Protocol):
-    """A part of a rule that can tell that no value of a range breaks it."""
-
-    def always_holds(self, range_of_values: tuple[float, float]) -> bool:
-        """Tell whether every value of the range passes."""
-
-
-class Held(NamedTuple):
+class MetricOnSlice(NamedTuple):
     """A metric on a slice."""
 
     metric: Metric
@@ -55,7 +50,7 @@ class Check:
     part: Part = NO_PART
     slice: Slice = WHOLE
     waiver: Waiver | None = None
-    held: tuple[Held, ...] = ()
+    held: tuple[MetricOnSlice, ...] = ()
     """Of ``lowering``: the figures of the branch's baseline that are compared with the base's."""
 
     @property
@@ -79,33 +74,33 @@ def needs_queries(suite: Suite) -> bool:
     return bool(suite.cluster) or any(asked.options.where or asked.options.per for asked in suite.rules)
 
 
-def planned(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:
+def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:
     """All checks in the order of the suite; raises SuiteError with all mistakes of the rules.
 
     ``queries`` may be None unless :func:`needs_queries`; where they are given, all names of queries, columns and
     values are looked up in them. ``lowering`` adds the comparison of the baseline with that of another branch.
     """
-    problems: list[Problem] = list(_no_rules(suite))
-    problems += (*_unknown_names(suite, queries), *cluster_problems(suite, queries)) if queries is not None else ()
+    problems: list[Problem] = list(_check_rules_exist(suite))
+    problems += (*_check_names(suite, queries), *check_clusters(suite, queries)) if queries is not None else ()
     checks = [Check(INPUTS, suite.place)]
     for asked in suite.rules:
-        slices = list(_slices(asked, queries, problems))
-        problems += _without_weights(asked, suite)
-        problems += _unfit_metrics(asked)
+        slices = list(_select_slices(asked, queries, problems))
+        problems += _check_weights(asked, suite)
+        problems += _check_metrics(asked)
         if not asked.parts:
             problems.append(Problem(f"{asked.kind.name} has no part to judge, so it can never fail", str(asked.place)))
         for part, place in zip(asked.parts, asked.places, strict=True):
-            checks += [Check(_id(asked, part, each), place, asked, part, each) for each in slices]
+            checks += [Check(_make_id(asked, part, slice_), place, asked, part, slice_) for slice_ in slices]
     if lowering:
-        checks.append(Check(LOWERING, suite.place, held=tuple(held_figures(checks))))
+        checks.append(Check(LOWERING, suite.place, held=tuple(list_compared_figures(checks))))
     checks += [Check(f"waive::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
-    problems += _clashes(checks)
+    problems += _check_ids(checks)
     if problems:
         raise SuiteError(*problems)
     return tuple(checks)
 
 
-def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[str]:
+def find_checks_that_cannot_fail(checks: Sequence[Check], queries: Queries | None) -> Iterator[str]:
     """Report checks that pass with any rankings, and recall checked alone: a reader may take them for a guard."""
     for check in checks:
         asked = check.asked
@@ -113,7 +108,7 @@ def never_failing(checks: Sequence[Check], queries: Queries | None) -> Iterator[
             continue
         place = f"{check.place.file}:{check.place.line}: {check.id} can never fail"
         limit, metric = check.part.item, check.part.metric
-        if metric is not None and isinstance(limit, AlwaysHolding) and limit.always_holds(metric.bounds):
+        if metric is not None and isinstance(limit, Limit) and limit.always_holds(metric.bounds):
             yield f"{place}: every value of {metric} is {limit}"
         at_most = asked.options.facts.at_most
         if at_most is not None and queries is not None:
@@ -135,7 +130,9 @@ FEW_BY_WEIGHT = 50
 """Weights that leave less than the worth of so many equal queries are said."""
 
 
-def few_by_weight(checks: Sequence[Check], queries: Queries | None, weights: Floats | None) -> Iterator[str]:
+def find_rules_of_few_weights(
+    checks: Sequence[Check], queries: Queries | None, weights: Floats | None
+) -> Iterator[str]:
     """Report weighted rules that few queries decide: a line for each rule, with its slices."""
     found: dict[int, tuple[Check, list[str]]] = {}
     for check in checks:
@@ -148,44 +145,45 @@ def few_by_weight(checks: Sequence[Check], queries: Queries | None, weights: Flo
             words = f"{format_count(inside.size, 'query')}{on} count like {worth} of equal weight"
             found.setdefault(id(check.asked), (check, []))[1].append(words)
     for check, said in found.values():
-        more = f"; and {format_count(len(said) - SHOWN_VALUES, 'more slice')}" if len(said) > SHOWN_VALUES else ""
+        more = f"; and {format_count(len(said) - MOST_NAMED, 'more slice')}" if len(said) > MOST_NAMED else ""
         place = f"{check.place.file}:{check.place.line}: {check.family} {check.part.metric or ''}".rstrip()
-        yield f"{place} is weighted, and few queries decide it: {'; '.join(said[:SHOWN_VALUES])}{more}"
+        yield f"{place} is weighted, and few queries decide it: {'; '.join(said[:MOST_NAMED])}{more}"
 
 
-def by_stored(asked: RuleAsked) -> bool:
+def compares_with_baseline(asked: RuleAsked) -> bool:
     """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
     return asked.kind.compares and asked.options.facts.reference.stored
 
 
-def held_figures(checks: Sequence[Check]) -> Iterator[Held]:
-    """Each metric that has a figure which such a rule compares: on all queries, then on the slices of its rules."""
-    about = [
-        (check.part.metric, check.slice)
-        for check in checks
-        if check.asked and by_stored(check.asked) and check.part.metric and "reference" not in check.part.metric.needs
-    ]
-    for metric in {str(metric): metric for metric, _ in about}.values():
-        slices = [each for other, each in about if str(other) == str(metric)]
-        yield from (Held(metric, each) for each in dict.fromkeys([WHOLE, *slices]))
-
-
-def by_anchor(asked: RuleAsked) -> bool:
+def compares_with_anchor(asked: RuleAsked) -> bool:
     """Tell whether a rule compares with the anchor."""
     return asked.kind.compares and asked.options.facts.reference.anchored
 
 
-def anchored_figures(checks: Sequence[Check]) -> Iterator[Held]:
+def list_compared_figures(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
+    """Each metric that a rule compares with the stored baseline: on all queries, then on the slices of its rules."""
+    metrics: dict[str, Metric] = {}
+    slices: dict[str, list[Slice]] = {}
+    for check in checks:
+        metric = check.part.metric
+        if check.asked and compares_with_baseline(check.asked) and metric and "reference" not in metric.needs:
+            metrics.setdefault(str(metric), metric)
+            slices.setdefault(str(metric), [WHOLE]).append(check.slice)
+    for name, metric in metrics.items():
+        yield from (MetricOnSlice(metric, slice_) for slice_ in dict.fromkeys(slices[name]))
+
+
+def list_anchored_means(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
     """Each mean that a rule compares with the anchor, once for each slice."""
-    about = [
-        Held(check.part.metric, check.slice)
-        for check in checks
-        if check.asked and by_anchor(check.asked) and check.part.metric and check.part.metric.aggregate == "mean"
-    ]
-    yield from {(str(each.metric), each.slice): each for each in about}.values()
+    means: dict[tuple[str, Slice], MetricOnSlice] = {}
+    for check in checks:
+        metric = check.part.metric
+        if check.asked and compares_with_anchor(check.asked) and metric and metric.aggregate == "mean":
+            means[str(metric), check.slice] = MetricOnSlice(metric, check.slice)
+    yield from means.values()
 
 
-def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
+def _select_slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
     """The slices of one rule; a slice without queries is a problem, because its rule would always pass."""
     where, per = asked.options.where, asked.options.per
     if not where and not per:
@@ -196,11 +194,11 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
         problems.append(Problem(complaint, place=str(asked.place)))
         return
     unknown = [column for column in (*where, *([per] if per else [])) if column not in queries.columns]
-    problems += [_unknown_column(asked.place, column, queries) for column in unknown]
+    problems += [_unknown_column_problem(asked.place, column, queries) for column in unknown]
     if unknown:
         return
-    within = slice_of(where)
-    wrong = list(_unknown_values(asked, queries))
+    within = slice_where(where)
+    wrong = list(_check_values(asked, queries))
     problems += wrong
     mask = within.mask(queries)
     if not mask.any():
@@ -209,18 +207,18 @@ def _slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) 
         yield within
     else:
         there = (v for v, inside in zip(queries.composed[per], mask.tolist(), strict=True) if inside)
-        values = in_order(there, asked.options.facts.tolerances)
+        values = order_values(there, asked.options.facts.tolerances)
         if len(values) > MOST_VALUES:
             complaint = (
                 f"column {per!r} has {len(values)} values; per allows up to {MOST_VALUES}, with one verdict for each"
             )
             problems.append(Problem(complaint, place=str(asked.place)))
             return
-        problems += [] if wrong else _without_tolerance(asked, values)
-        yield from (one_value(within, per, value) for value in values)
+        problems += [] if wrong else _check_tolerances(asked, values)
+        yield from (slice_with_value(within, per, value) for value in values)
 
 
-def _unknown_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
+def _check_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
     """Values that a filter or a tolerance names and no query has."""
     named = [(column, value) for column, values in asked.options.where.items() for value in values]
     named += [(asked.options.per, value) for value in asked.options.facts.tolerances]
@@ -235,22 +233,22 @@ def _unknown_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
             )
 
 
-def _without_tolerance(asked: RuleAsked, values: Sequence[str]) -> Iterator[Problem]:
+def _check_tolerances(asked: RuleAsked, values: Sequence[str]) -> Iterator[Problem]:
     """Values of the column for which a rule that has tolerances has none."""
     tolerances = asked.options.facts.tolerance
     if not isinstance(tolerances, Tolerances):
         return
     without = [value for value in values if tolerances.of(value) is None]
     if without:
-        more = f" and {len(without) - SHOWN_VALUES} more" if len(without) > SHOWN_VALUES else ""
+        more = f" and {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
         yield Problem(
-            f"no tolerance is given for {asked.options.per}={', '.join(without[:SHOWN_VALUES])}{more}",
+            f"no tolerance is given for {asked.options.per}={', '.join(without[:MOST_NAMED])}{more}",
             place=str(asked.place),
             suggestion="name one for each value, or one for all others: tolerance: {…, default: 3%}",
         )
 
 
-def _no_rules(suite: Suite) -> Iterator[Problem]:
+def _check_rules_exist(suite: Suite) -> Iterator[Problem]:
     if not suite.rules:
         yield Problem(
             "has no rules, so it can never fail",
@@ -260,13 +258,13 @@ def _no_rules(suite: Suite) -> Iterator[Problem]:
         )
 
 
-def _without_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
+def _check_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
     if asked.options.facts.weighted and not suite.weight:
         complaint = "is weighted, but the suite does not say how much traffic each query has"
         yield Problem(complaint, place=str(asked.place), suggestion="add weight: COLUMN, a column of the queries file")
 
 
-def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
+def _check_metrics(asked: RuleAsked) -> Iterator[Problem]:
     for part, place in zip(asked.parts, asked.places, strict=True):
         metric = part.metric
         if metric is None:
@@ -294,7 +292,7 @@ def _unfit_metrics(asked: RuleAsked) -> Iterator[Problem]:
             yield Problem(f"{metric} scores a whole {metric.unit}, not queries: it has no slices", place=str(place))
 
 
-def _id(asked: RuleAsked, part: Part, within: Slice) -> str:
+def _make_id(asked: RuleAsked, part: Part, within: Slice) -> str:
     label = slug(part.label) if part.label else slug(str(part.metric)) if part.metric else ""
     whole = "all" if asked.kind.id_ends_in_all else ""
     name = slug(asked.options.name) if asked.options.name else ""
@@ -302,7 +300,7 @@ def _id(asked: RuleAsked, part: Part, within: Slice) -> str:
     return f"{asked.kind.name}::{'.'.join(pieces) or 'all'}"
 
 
-def _clashes(checks: Sequence[Check]) -> Iterator[Problem]:
+def _check_ids(checks: Sequence[Check]) -> Iterator[Problem]:
     """Checks that would have one id; the problem of the second gives the place of the first."""
     first: dict[str, Check] = {}
     for check in checks:
@@ -315,7 +313,7 @@ def _clashes(checks: Sequence[Check]) -> Iterator[Problem]:
             )
 
 
-def clusters_of(suite: Suite, queries: Queries) -> Counts | None:
+def number_clusters(suite: Suite, queries: Queries) -> Counts | None:
     """The number of the cluster of each query; an empty cell is a cluster of its own. None without clusters."""
     if not suite.cluster:
         return None
@@ -327,12 +325,12 @@ def clusters_of(suite: Suite, queries: Queries) -> Counts | None:
     )
 
 
-def cluster_problems(suite: Suite, queries: Queries) -> Iterator[Problem]:
+def check_clusters(suite: Suite, queries: Queries) -> Iterator[Problem]:
     """The mistakes in what a suite says of clusters of queries."""
     if not suite.cluster:
         return
     if suite.cluster not in queries.columns:
-        yield _unknown_column(suite.cluster_place or suite.place, suite.cluster, queries)
+        yield _unknown_column_problem(suite.cluster_place or suite.place, suite.cluster, queries)
         return
     values = set(queries.composed[suite.cluster])
     if len(queries) > 1 and len(values) == 1 and next(iter(values)).strip():
@@ -343,11 +341,11 @@ def cluster_problems(suite: Suite, queries: Queries) -> Iterator[Problem]:
         )
 
 
-def _unknown_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
+def _check_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
     """Queries and columns that the suite names and the queries lack."""
     if suite.weight and suite.weight not in queries.columns:
-        yield _unknown_column(suite.weight_place or suite.place, suite.weight, queries)
-    unknown = [(query, place, what) for query, place, what in _named(suite) if query not in queries.position]
+        yield _unknown_column_problem(suite.weight_place or suite.place, suite.weight, queries)
+    unknown = [named for named in _list_named_queries(suite) if named[0] not in queries.position]
     for number, (query, place, what) in enumerate(unknown):
         yield Problem(
             f"query {shown(query)} is not in {queries.origin}",
@@ -357,7 +355,7 @@ def _unknown_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
         )
 
 
-def _unknown_column(place: Place, column: str, queries: Queries) -> Problem:
+def _unknown_column_problem(place: Place, column: str, queries: Queries) -> Problem:
     return Problem(
         f"{queries.origin} has no column {shown(column)}",
         place=str(place),
@@ -366,7 +364,7 @@ def _unknown_column(place: Place, column: str, queries: Queries) -> Problem:
     )
 
 
-def _named(suite: Suite) -> Iterator[tuple[str, Place, str]]:
+def _list_named_queries(suite: Suite) -> Iterator[tuple[str, Place, str]]:
     """Named queries, with the place and the kind of the name."""
     for asked in suite.rules:
         for part, place in zip(asked.parts, asked.places, strict=True):

@@ -35,7 +35,7 @@ LONGEST_ID = 1000
 Key = Callable[[str], str]
 
 
-class Changed(NamedTuple):
+class ChangedIds(NamedTuple):
     """The ids of one query that may be old and new names of the same documents."""
 
     left: Sequence[str]
@@ -46,7 +46,7 @@ class Changed(NamedTuple):
     """Documents that it lists now, and that nobody knew before."""
 
 
-class Rule(NamedTuple):
+class RenamingRule(NamedTuple):
     """An old id and a new one are the same document where the two keys are equal."""
 
     words: str
@@ -54,7 +54,7 @@ class Rule(NamedTuple):
     old_key: Key
     new_key: Key
 
-    def pairs(self, changed: Changed) -> dict[str, str]:
+    def pairs(self, changed: ChangedIds) -> dict[str, str]:
         """Old ids of a query with their new ones."""
         by_key = {key: old for old in (*changed.judged, *changed.left) if (key := self.old_key(old))}
         return {by_key[key]: new for new in changed.came if (key := self.new_key(new)) in by_key}
@@ -67,27 +67,27 @@ class Renaming(NamedTuple):
     pairs: Mapping[str, Mapping[str, str]]
 
 
-def find_renaming(changed: Mapping[str, Changed]) -> Renaming | None:
+def find_renaming(changed: Mapping[str, ChangedIds]) -> Renaming | None:
     """Return the one rule that maps ids that left to ids that came; None if there is none, or more than one."""
     candidates = {query: each for query, each in changed.items() if (each.left or each.judged) and each.came}
     # Where most is new, a renaming shows best: elsewhere other changes bring new documents too.
     by_share = sorted(candidates, key=lambda query: -len(candidates[query].came))
     tried = [candidates[query] for query in by_share[:TRIED]]
-    for rule, least in _likely_rules(tried):
+    for rule, least in _list_likely_rules(tried):
         if _maps_enough(rule, least, tried) and _stay_together(rule, tried):
             found = {query: pairs for query, each in candidates.items() if (pairs := rule.pairs(each))}
             return Renaming(rule.words, found)
     return None
 
 
-def _maps_enough(rule: Rule, least: float, tried: Sequence[Changed]) -> bool:
+def _maps_enough(rule: RenamingRule, least: float, tried: Sequence[ChangedIds]) -> bool:
     pairs = [rule.pairs(changed) for changed in tried]
-    mapped = {new for each in pairs for new in each.values()}
-    came = {new for each, changed in zip(pairs, tried, strict=True) if each for new in changed.came}
+    mapped = {new for renamed in pairs for new in renamed.values()}
+    came = {new for renamed, changed in zip(pairs, tried, strict=True) if renamed for new in changed.came}
     return len(mapped) >= max(FEWEST_PAIRS, least * len(came))
 
 
-def _stay_together(rule: Rule, tried: Sequence[Changed]) -> bool:
+def _stay_together(rule: RenamingRule, tried: Sequence[ChangedIds]) -> bool:
     """Tell whether queries that listed a document under its old id list it under the new one."""
     anywhere = {rule.new_key(new) for changed in tried for new in changed.came}
     expected = there = 0
@@ -99,13 +99,13 @@ def _stay_together(rule: Rule, tried: Sequence[Changed]) -> bool:
     return there >= LEAST_TOGETHER * expected
 
 
-def _likely_rules(tried: Sequence[Changed]) -> Iterator[tuple[Rule, float]]:
+def _list_likely_rules(tried: Sequence[ChangedIds]) -> Iterator[tuple[RenamingRule, float]]:
     """The exact rule that maps by far the most ids; then those that compare only a part; each with its least share."""
-    rules: dict[str, Rule] = {}
+    rules: dict[str, RenamingRule] = {}
     mapped: dict[str, set[str]] = defaultdict(set)
     for changed in tried:
-        for old, new in _similar_pairs(changed):
-            rule = _rule_between(old, new)
+        for old, new in _find_similar_pairs(changed):
+            rule = _make_rule(old, new)
             if rule is not None:
                 rules[rule.words] = rule
                 mapped[rule.words].add(new)
@@ -116,20 +116,23 @@ def _likely_rules(tried: Sequence[Changed]) -> Iterator[tuple[Rule, float]]:
     for words, part in PARTS:
         parts = {part(old) for old in olds}
         if len(parts) >= LEAST_DISTINCT * len(olds):
-            yield Rule(words, part, part), LEAST_ALIKE
+            yield RenamingRule(words, part, part), LEAST_ALIKE
 
 
-def _similar_pairs(changed: Changed) -> Iterator[tuple[str, str]]:
+def _find_similar_pairs(changed: ChangedIds) -> Iterator[tuple[str, str]]:
     """Pairs in which one id contains the other, or that share a part that tells ids apart; in linear time."""
     former = changed.left or changed.judged
-    context = {*_contained(former, changed.came), *((old, new) for new, old in _contained(changed.came, former))}
+    pairs = {
+        *_find_contained(former, changed.came),
+        *((old, new) for new, old in _find_contained(changed.came, former)),
+    }
     for key in (*(key for key, _ in SAME_IN), *(part for _, part in PARTS)):
         by_key = {found: old for old in former if (found := key(old))}
-        context.update((by_key[found], new) for new in changed.came if (found := key(new)) in by_key)
-    yield from sorted(context)  # sets have another order in every process
+        pairs.update((by_key[found], new) for new in changed.came if (found := key(new)) in by_key)
+    yield from sorted(pairs)  # sets have another order in every process
 
 
-def _contained(shorter: Sequence[str], longer: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _find_contained(shorter: Sequence[str], longer: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Pairs of which one begins or ends with the other. Ids have few lengths, so few pieces are looked up."""
     there, lengths = {*shorter}, sorted({*map(len, shorter)} - {0})
     for whole in longer:
@@ -139,16 +142,16 @@ def _contained(shorter: Sequence[str], longer: Iterable[str]) -> Iterator[tuple[
             yield from ((piece, whole) for piece in (whole[:length], whole[-length:]) if piece in there)
 
 
-def _unpad(text: str) -> str:
+def _strip_zeros(text: str) -> str:
     """Without leading zeros of numbers."""
     return re.sub(r"(?<![0-9])0+(?=[0-9])", "", text)
 
 
-def _numbers(document: str) -> str:
-    return ".".join(str(int(each)) for each in re.findall(r"[0-9]+", document[:LONGEST_ID]))
+def _extract_numbers(document: str) -> str:
+    return ".".join(str(int(number)) for number in re.findall(r"[0-9]+", document[:LONGEST_ID]))
 
 
-def _letters_and_digits(document: str) -> str:
+def _strip_separators(document: str) -> str:
     return re.sub(r"[\W_]+", "", document).casefold()
 
 
@@ -156,59 +159,59 @@ def _compose(document: str) -> str:
     return unicodedata.normalize("NFC", document)
 
 
-def _case_words(new: str) -> str:
+def _describe_case(new: str) -> str:
     if new == new.upper():
         return "letters are capitals now"
     return "letters are small now" if new == new.lower() else "letters have another case now"
 
 
 SAME_IN: tuple[tuple[Key, Callable[[str, str], str]], ...] = (
-    (str.casefold, lambda _, new: _case_words(new)),
-    (_unpad, lambda old, new: f"numbers have {'' if len(new) > len(old) else 'no '}leading zeros now"),
+    (str.casefold, lambda _, new: _describe_case(new)),
+    (_strip_zeros, lambda old, new: f"numbers have {'' if len(new) > len(old) else 'no '}leading zeros now"),
     (unquote, lambda old, new: f"ids are {'' if len(new) > len(old) else 'not '}percent-encoded now"),
     (_compose, lambda *_: "letters with accents are written in another Unicode form"),
 )
 """Forms of an id that are equal before and after, with the words for what differs."""
 
 PARTS: tuple[tuple[str, Key], ...] = (
-    ("letters and digits stayed, separators or case changed", _letters_and_digits),
-    ("the last part of the id stayed", lambda each: re.split(r"[:/#|@]", each)[-1]),
-    ("the first part of the id stayed", lambda each: re.split(r"[:/#|@.?]", each)[0]),
-    ("the numbers in the id stayed", _numbers),
-    ("the last number of the id stayed", lambda each: _numbers(each).rpartition(".")[2]),
+    ("letters and digits stayed, separators or case changed", _strip_separators),
+    ("the last part of the id stayed", lambda document: re.split(r"[:/#|@]", document)[-1]),
+    ("the first part of the id stayed", lambda document: re.split(r"[:/#|@.?]", document)[0]),
+    ("the numbers in the id stayed", _extract_numbers),
+    ("the last number of the id stayed", lambda document: _extract_numbers(document).rpartition(".")[2]),
 )
 """Parts of an id that a renaming may leave as they were, the stricter first."""
 
 
-def _rule_between(old: str, new: str) -> Rule | None:
+def _make_rule(old: str, new: str) -> RenamingRule | None:
     """The exact rule that makes a new id of an old one; None if there is none, as for ``d1`` and ``d10``."""
     for key, words in SAME_IN:
         if key(old) == key(new):
-            return Rule(words(old, new), key, key)
-    return _separator_rule(old, new) or _affix_rule(old, new) or _exchange_rule(old, new)
+            return RenamingRule(words(old, new), key, key)
+    return _make_separator_rule(old, new) or _make_affix_rule(old, new) or _make_exchange_rule(old, new)
 
 
-def _separator_rule(old: str, new: str) -> Rule | None:
+def _make_separator_rule(old: str, new: str) -> RenamingRule | None:
     if re.split(r"[\W_]", old) != re.split(r"[\W_]", new):
         return None
     before, now = next(pair for pair in zip(old, new, strict=True) if pair[0] != pair[1])
     if old.replace(before, now) != new:
         return None
-    return Rule(f"{shown(before)} became {shown(now)}", lambda each: each.replace(before, now), str)
+    return RenamingRule(f"{shown(before)} became {shown(now)}", lambda document: document.replace(before, now), str)
 
 
-def _affix_rule(old: str, new: str) -> Rule | None:
+def _make_affix_rule(old: str, new: str) -> RenamingRule | None:
     """A prefix or suffix added or removed. One that makes another number of a number is none."""
     long, short, happened = (new, old, "added") if len(new) > len(old) else (old, new, "removed")
     if short and long.endswith(short) and not _splits_number(long, len(long) - len(short)):
         prefix = long[: -len(short)]
-        rule = Rule(f"the prefix {shown(prefix)} was {happened}", lambda each: prefix + each, str)
+        rule = RenamingRule(f"the prefix {shown(prefix)} was {happened}", lambda document: prefix + document, str)
     elif short and long.startswith(short) and not _splits_number(long, len(short)):
         suffix = long[len(short) :]
-        rule = Rule(f"the suffix {shown(suffix)} was {happened}", lambda each: each + suffix, str)
+        rule = RenamingRule(f"the suffix {shown(suffix)} was {happened}", lambda document: document + suffix, str)
     else:
         return None
-    return rule if happened == "added" else Rule(rule.words, str, rule.old_key)
+    return rule if happened == "added" else RenamingRule(rule.words, str, rule.old_key)
 
 
 def _splits_number(text: str, place: int) -> bool:
@@ -219,30 +222,34 @@ def _is_digit(sign: str) -> bool:
     return sign.isascii() and sign.isdigit()
 
 
-def _exchange_rule(old: str, new: str) -> Rule | None:
+def _make_exchange_rule(old: str, new: str) -> RenamingRule | None:
     """A part that became another one: ``de-17`` is ``fr-17`` now, ``q2-d0`` is ``q2/doc-0``."""
-    head, tail = _common_ends(old, new)
+    head, tail = _measure_common_ends(old, new)
     before, now = old[head : len(old) - tail], new[head : len(new) - tail]
     if not before or not now or _is_number(before) or _is_number(now):
         return None
     if not head:
         words = f"the prefix {shown(before)} became {shown(now)}"
-        return Rule(words, lambda each: now + each[len(before) :] if each.startswith(before) else "", str)
+        return RenamingRule(
+            words, lambda document: now + document[len(before) :] if document.startswith(before) else "", str
+        )
     if not tail:
         words = f"the suffix {shown(before)} became {shown(now)}"
-        return Rule(words, lambda each: each[: -len(before)] + now if each.endswith(before) else "", str)
-    rule = Rule(f"{shown(before)} became {shown(now)}", lambda each: each.replace(before, now, 1), str)
+        return RenamingRule(
+            words, lambda document: document[: -len(before)] + now if document.endswith(before) else "", str
+        )
+    rule = RenamingRule(f"{shown(before)} became {shown(now)}", lambda document: document.replace(before, now, 1), str)
     return rule if rule.old_key(old) == new else None
 
 
-def _common_ends(old: str, new: str) -> tuple[int, int]:
+def _measure_common_ends(old: str, new: str) -> tuple[int, int]:
     """The lengths of the common beginning and end, which split no word and no number, and leave a part of both."""
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
-    while tail and any(_is_inside(each, len(each) - tail) for each in (old, new)):
+    while tail and any(_is_inside(document, len(document) - tail) for document in (old, new)):
         tail -= 1
-    while head and (head + tail >= most or any(_is_inside(each, head) for each in (old, new))):
+    while head and (head + tail >= most or any(_is_inside(document, head) for document in (old, new))):
         head -= 1
     return head, tail
 

@@ -18,8 +18,9 @@ from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext, Values
 from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.side import WHOLE
-from pytest_ireval.rules.wording import lowest_values, on, queries_of
+from pytest_ireval.rules.slices import WHOLE
+from pytest_ireval.rules.wording import format_queries, format_slice
+from pytest_ireval.rules.worst_queries import lowest_values
 from pytest_ireval.suite.editor_types import FILLED_IN
 from pytest_ireval.suite.option_types import Against, BoundText, FigureText, MetricText, Text, Texts
 from pytest_ireval.suite.options import IN_PARTS, RuleFacts, RuleOptions
@@ -46,7 +47,7 @@ class Limit(NamedTuple):
     def looser_than(self, other: Limit) -> bool:
         """Tell whether it lets more pass: a bound is gone, or is looser."""
         for theirs in other.bounds:
-            mine = next((each for each in self.bounds if each.sign[0] == theirs.sign[0]), None)
+            mine = next((bound for bound in self.bounds if bound.sign[0] == theirs.sign[0]), None)
             if mine is None or mine.looser_than(theirs):
                 return True
         return False
@@ -107,7 +108,8 @@ class ThresholdOptions(RuleOptions):
 
     @model_validator(mode="after")
     def _can_fail_and_hold(self) -> ThresholdOptions:
-        alone = [each for each in (*self.limits, self.metric) if each is not None and "reference" not in each.needs]
+        metrics = (*self.limits, *([self.metric] if self.metric else []))
+        alone = [metric for metric in metrics if "reference" not in metric.needs]
         if alone and "against" in self.model_fields_set:
             raise ValueError(f"against has no effect on {alone[0]}, which does not compare two lists")
         for metric, bound in self.limits.items():
@@ -155,7 +157,7 @@ def _describe(options: ThresholdOptions, context: RuleContext, result: RuleResul
     # As many decimals as tell the figure from the bounds beside it.
     least, unit = (1, " ms") if context.metric.milliseconds else (4, "")
     decimals = max(choose_decimals(value, bound.value, least) for bound in limit.bounds)
-    return f"{_name_figure(context, limit)} is {value:.{decimals}f}{unit}{on(context)} (must be {limit})"
+    return f"{_name_figure(context, limit)} is {value:.{decimals}f}{unit}{format_slice(context)} (must be {limit})"
 
 
 @rule(name="threshold", options=ThresholdOptions, describe=_describe, parts=_list_parts)
@@ -166,7 +168,7 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
     of = limit.of or context.metric.aggregate
     value = _aggregate(values, of)
     if value is None:
-        raise MetricError(f"{_name_figure(context, limit)} has no value{on(context)}: no query counts")
+        raise MetricError(f"{_name_figure(context, limit)} has no value{format_slice(context)}: no query counts")
     failed = not all(bound.holds(value) for bound in limit.bounds)
     figures = [
         SliceFigures(
@@ -174,13 +176,13 @@ def threshold(options: ThresholdOptions, context: RuleContext) -> RuleResult:  #
         )
     ]
     if context.slice.conditions:
-        whole = context.of(WHOLE).values()
+        whole = context.with_slice(WHOLE).values()
         figures.append(SliceFigures("all", whole.now.size, _aggregate(whole, of)))
     outside = int(np.count_nonzero(~np.all([bound.holding(values.now) for bound in limit.bounds], axis=0)))
     worst_first = len(limit.bounds) == 1 and limit.bounds[0].sign.startswith(">") == (context.sign > 0)
     lowest = lowest_values(context, values, failed=failed, first=outside if outside and worst_first else None)
     bounds = {"min" if bound.sign[0] == ">" else "max": float(bound.value) for bound in limit.bounds}
-    queries, are = queries_of(context, values.now.size), "is" if outside == 1 else "are"
+    queries, are = format_queries(context, values.now.size), "is" if outside == 1 else "are"
     return RuleResult(
         "fail" if failed else "pass",
         figures=tuple(figures),

@@ -13,20 +13,12 @@ from pydantic import Field, model_validator
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.results.outcome import Verdict
 from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.drift import describe_look, warn_of_many_looks
 from pytest_ireval.rules.evidence import Decision, correction_factor, decide, look_factor
-from pytest_ireval.rules.question import Question, figures_of
+from pytest_ireval.rules.metric_change import MetricChange, compute_figures
 from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.wording import (
-    few_words,
-    look_words,
-    much_worse,
-    on,
-    queries_of,
-    size_words,
-    too_many_looks,
-    worst_changes,
-    worst_words,
-)
+from pytest_ireval.rules.wording import explain_few, format_queries, format_size, format_slice
+from pytest_ireval.rules.worst_queries import describe_much_worse, format_worst, worst_changes
 from pytest_ireval.statistics.binomial import heads_at_most, upper_limit
 from pytest_ireval.statistics.estimate import weighting
 from pytest_ireval.statistics.resolution import LEVEL
@@ -82,19 +74,19 @@ class Tail(NamedTuple):
     gains: int
     p: float
     queries: int
-    worth: float
+    effective_size: float
     """The number of independently drawn units: queries, or the equivalent number of clusters of equal size."""
 
     @property
     def most(self) -> float:
         """The upper bound of the share of queries with such a loss, with 95% confidence."""
-        if self.worth == self.queries:
+        if self.effective_size == self.queries:
             return upper_limit(self.losses, self.queries)
-        return upper_limit(self.losses * self.worth / self.queries, self.worth)
+        return upper_limit(self.losses * self.effective_size / self.queries, self.effective_size)
 
 
 class _Details(NamedTuple):
-    change: Question
+    change: MetricChange
     tail: Tail
     decision: Decision
     factor: float
@@ -116,21 +108,21 @@ def _describe(options: WorsenedOptions, context: RuleContext, result: RuleResult
         limits.append("statistically significant")
     lose = f"{'lose' if context.sign > 0 else 'gain'}{'s' if tail.losses == 1 else ''}"
     text = (
-        f"{queries_of(context, tail.losses)} of {tail.queries} {lose} more than {options.by_more_than:g} of "
-        f"{context.metric}{on(context)} ({', '.join(limits)})"
+        f"{format_queries(context, tail.losses)} of {tail.queries} {lose} more than {options.by_more_than:g} of "
+        f"{context.metric}{format_slice(context)} ({', '.join(limits)})"
     )
-    if decision.doubt == "chance":
-        text += (
-            f": {few_words(options, change) if tail.worth < options.fewest else _needed_words(change, tail, factor)}"
-        )
+    if decision.doubt == "chance" and tail.effective_size < options.fewest:
+        text += f": {explain_few(options, change)}"
+    elif decision.doubt == "chance":
+        text += f": {_explain_few_losses(change, tail, factor)}"
     elif decision.doubt == "judgments":
         documents = format_count(decision.relabeled.documents, "unjudged document")
-        left = queries_of(context, _count_tail(options, decision.relabeled.best).losses)
+        left = format_queries(context, _count_tail(options, decision.relabeled.best).losses)
         text += f": inconclusive, as judgments of {documents} could change the verdict: at best {left} would be left"
     if decision.is_forced:
         text += "; on_inconclusive: fail"
     elif decision.doubt == "chance":
-        text += worst_words(context, result.queries)
+        text += format_worst(context, result.queries)
     return text
 
 
@@ -138,14 +130,14 @@ def _p_value(options: WorsenedOptions, context: RuleContext) -> float | None:
     """The p of the surplus of losses over gains, if evidence decides."""
     if not options.by_evidence:
         return None
-    tail = _count_tail(options, Question(context, context.paired()))
-    return None if tail.worth < options.fewest else min(1.0, tail.p * look_factor(options, context))
+    tail = _count_tail(options, MetricChange(context, context.paired_values()))
+    return None if tail.effective_size < options.fewest else min(1.0, tail.p * look_factor(options, context))
 
 
 @rule(name="worsened", options=WorsenedOptions, describe=_describe, compares=True, p_value=_p_value)
 def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
     """Limit how many queries drop by more than a threshold."""
-    change = Question(context, context.paired())
+    change = MetricChange(context, context.paired_values())
     tail = _count_tail(options, change)
     factor = correction_factor(options, context, tail.p)
     if options.by_evidence:
@@ -156,33 +148,33 @@ def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
     allowed = {} if options.at_most is None else {"allowed": float(options.at_most.of(tail.queries))}
     return RuleResult(
         decision.verdict,
-        figures=(replace(figures_of(change), over=decision.verdict == "fail"),),
+        figures=(replace(compute_figures(change), over=decision.verdict == "fail"),),
         queries=worst.queries,
         more_queries=worst.more,
         numbers={"worsened": float(tail.losses), "gained": float(tail.gains), **allowed},
-        sentence=much_worse(context, worst, tail.losses, tail.queries),
-        notes=tuple(too_many_looks(context)) if options.by_evidence else (),
+        sentence=describe_much_worse(context, worst, tail.losses, tail.queries),
+        notes=tuple(warn_of_many_looks(context)) if options.by_evidence else (),
         statistics=tuple(_list_statistics(options, context, tail)),
         warning=decision.verdict == "inconclusive",
         details=_Details(change, tail, decision, factor),
     )
 
 
-def _count_tail(options: WorsenedOptions, change: Question) -> Tail:
-    clusters = change.cluster_of
+def _count_tail(options: WorsenedOptions, change: MetricChange) -> Tail:
+    clusters = change.clusters
     found = net_severe(change.gains, options.by_more_than + ROUNDING, clusters)
     size = int(change.gains.size)
     return Tail(found.losses, found.gains, found.p, size, weighting(None, size, clusters).effective)
 
 
-def _check_tail(options: WorsenedOptions, change: Question, factor: float) -> Verdict:
+def _check_tail(options: WorsenedOptions, change: MetricChange, factor: float) -> Verdict:
     tail = _count_tail(options, change)
     allowed = float(tail.gains) if options.at_most is None else options.at_most.of(tail.queries)
     if tail.losses <= allowed + 1e-9:  # a share of a number may be off by rounding
         return "pass"
     if not options.by_evidence:
         return "fail"
-    significant = tail.worth >= options.fewest and min(1.0, factor * tail.p) < LEVEL
+    significant = tail.effective_size >= options.fewest and min(1.0, factor * tail.p) < LEVEL
     return "fail" if significant else "inconclusive"
 
 
@@ -190,9 +182,9 @@ MOST_TIMES = 1000
 """A number of queries beyond so many times the present one is not worth being named."""
 
 
-def _needed_words(change: Question, tail: Tail, factor: float) -> str:
+def _explain_few_losses(change: MetricChange, tail: Tail, factor: float) -> str:
     """``50 queries cannot tell this from chance; 70 would``, if more of them lost and gained in proportion."""
-    text = f"{size_words(change)} cannot tell this from chance"
+    text = f"{format_size(change)} cannot tell this from chance"
     for times in np.geomspace(1.1, MOST_TIMES, 70).tolist():
         losses, gains = round(times * tail.losses), round(times * tail.gains)
         if factor * heads_at_most(gains, losses + gains) < LEVEL:
@@ -207,7 +199,7 @@ def _list_statistics(options: WorsenedOptions, context: RuleContext, tail: Tail)
     yield f"with 95% confidence, at most {format_percent(tail.most)} of all such queries {verb} as much"
     if options.by_evidence:
         corrected = ""
-        if context.adjusted and context.tests > 1:
-            corrected = f", corrected for {context.tests} verdicts {format_p(context.adjusted)}"
+        if context.adjusted_p and context.tested_verdicts > 1:
+            corrected = f", corrected for {context.tested_verdicts} verdicts {format_p(context.adjusted_p)}"
         yield f"p {format_p(tail.p)}{corrected}"
-        yield from look_words(context)
+        yield from describe_look(context)

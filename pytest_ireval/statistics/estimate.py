@@ -32,7 +32,7 @@ class Weighting(NamedTuple):
     """By cluster: the move of the mean without it, divided by that move if all clusters weighed the same."""
 
     @property
-    def worth(self) -> int:
+    def effective_size(self) -> int:
         """The effective number as a count: 1 if one query outweighs all others."""
         return round(self.effective)
 
@@ -62,11 +62,11 @@ def weighting(weights: Floats | None, queries: int, clusters: Counts | None = No
         scaled = left / left.max()  # so that no square overflows
         shares = scaled * (left.size / math.fsum(scaled.tolist()))
     worth = scaled if codes is None else np.bincount(codes, scaled, units).astype(np.float64, copy=False)
-    leverage = None if codes is None else _leverage(worth)
-    return Weighting(counted, shares, _effective(worth), codes, units, leverage)
+    leverage = None if codes is None else _compute_leverage(worth)
+    return Weighting(counted, shares, _compute_effective_size(worth), codes, units, leverage)
 
 
-def _leverage(worth: Floats) -> Floats | None:
+def _compute_leverage(worth: Floats) -> Floats | None:
     if worth.size < FEWEST_UNITS or np.ptp(worth) <= TIE * worth.max():
         return None
     others: Floats = 1 - worth / math.fsum(worth.tolist())
@@ -81,7 +81,7 @@ def _number_units(clusters: Counts | None, counted: Counts | slice, queries: int
     return (None, queries) if different.size == queries else (codes.astype(np.int64, copy=False), different.size)
 
 
-def _effective(worth: Floats) -> float:
+def _compute_effective_size(worth: Floats) -> float:
     """The number of units of equal weight that have the same worth."""
     if not worth.size or np.ptp(worth) <= TIE * worth.max():
         return float(worth.size)
@@ -107,14 +107,14 @@ class Estimate(NamedTuple):
 
 def estimate_mean(values: Floats, weigh: Weighting) -> Estimate:
     """The mean under such weights of the values of the queries that count."""
-    units = _values_of_units(values, weigh)
+    units = _compute_unit_values(values, weigh)
     size = units.size
     if not size:
         return Estimate(size, math.nan, math.nan, math.nan, math.nan, math.nan, weigh.degrees)
     exponent = math.frexp(np.abs(units).max())[1]
     scaled = np.ldexp(units, -exponent)  # by powers of two: no square overflows or vanishes, no digit is lost
-    mean = _mean_of(scaled)
-    sd, skew = _sd_and_skew(scaled - mean) if size > 1 else (math.nan, math.nan)
+    mean = _mean(scaled)
+    sd, skew = _compute_spread_and_skew(scaled - mean) if size > 1 else (math.nan, math.nan)
     t = mean / sd * math.sqrt(size) if sd else math.copysign(math.inf, mean)
     t = 0.0 if mean == 0 and size > 1 else t
     with np.errstate(over="ignore"):  # what is no number is infinite
@@ -124,7 +124,7 @@ def estimate_mean(values: Floats, weigh: Weighting) -> Estimate:
     return Estimate(size, float(np.ldexp(mean, exponent)), spread, error, t, corrected, weigh.degrees)
 
 
-def _values_of_units(values: Floats, weigh: Weighting) -> Floats:
+def _compute_unit_values(values: Floats, weigh: Weighting) -> Floats:
     """A value for every unit, so that their mean is the weighted mean: the linearised ratio of two totals.
 
     Of queries they have mean(v) = Σ w d / Σ w and var(v) / n = n / (n - 1) Σ w² (d - mean)² / (Σ w)². Clusters of
@@ -135,18 +135,18 @@ def _values_of_units(values: Floats, weigh: Weighting) -> Floats:
         return values
     shares = 1.0 if weigh.shares is None else weigh.shares
     weighted = values * shares
-    mean = _mean_of(weighted)
+    mean = _mean(weighted)
     deviations = weighted - mean * shares
     if weigh.clusters is None:
         return mean + deviations
     found = sum_clusters(deviations, weigh.clusters, weigh.units) * (weigh.units / values.size)
     if weigh.leverage is not None:
         found = found * weigh.leverage
-        found = found - _mean_of(found)
+        found = found - _mean(found)
     return mean + found
 
 
-def _mean_of(values: Floats) -> float:
+def _mean(values: Floats) -> float:
     """The mean; the order of the values does not change it."""
     return math.fsum(values.tolist()) / values.size if values.size else math.nan
 
@@ -160,7 +160,7 @@ def sum_clusters(values: Floats, clusters: Counts, units: int) -> Floats:
     return found
 
 
-def _sd_and_skew(deviations: Floats) -> tuple[float, float]:
+def _compute_spread_and_skew(deviations: Floats) -> tuple[float, float]:
     """The spread (n - 1) and the third standardised moment (n); where only rounding is left, both are 0."""
     if np.ptp(deviations) < TIE:
         return 0.0, 0.0

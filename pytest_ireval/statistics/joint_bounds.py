@@ -24,7 +24,7 @@ Difference = Callable[[Labellings], Floats]
 """The difference for each labelling."""
 ENUMERATED = 4096
 """Up to this many labellings of a query are tried."""
-HEEDED = 64
+SAMPLED = 64
 """This many labellings are enough to see whether labels matter."""
 ROWS, TRIED_ROWS = 40_000_000, 24_000_000
 """The most rows of labellings in the order of effects, and of all labellings of some queries: some seconds."""
@@ -33,7 +33,7 @@ TOGETHER = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class OpenQueries:
     """Queries with open documents: those of query i are ``first[i]`` to ``first[i + 1]``.
 
     ``rows`` is the cost of one labelling of each query: this many rows are made for it. Labels are 1 to ``labels``, the
@@ -63,60 +63,60 @@ class Bounds(NamedTuple):
     exact: bool
 
 
-def joint_bounds(asked: Asked, as_it_is: Floats, *, adds_up: bool, tried_rows: int = TRIED_ROWS) -> Bounds:
+def joint_bounds(queries: OpenQueries, as_it_is: Floats, *, adds_up: bool, tried_rows: int = TRIED_ROWS) -> Bounds:
     """Bounds that contain the differences ``as_it_is``.
 
     ``adds_up`` tells whether values are a sum over documents, divided by something that depends only on the labels.
     """
-    count = asked.count
-    effect = effects(asked, as_it_is)
+    count = queries.count
+    effect = measure_effects(queries, as_it_is)
     low, high = as_it_is.copy(), as_it_is.copy()
-    labellings = _labellings_of(asked.labels, count)
-    tried = _affordable((count > 0) & (labellings <= ENUMERATED), labellings * asked.rows, tried_rows)
-    number, query = _numbered(labellings, tried)
-    _widen(low, high, query, _values(asked, query, number, _in_digits(asked.labels)))
+    labellings = _count_labellings(queries.labels, count)
+    tried = _select_affordable((count > 0) & (labellings <= ENUMERATED), labellings * queries.rows, tried_rows)
+    number, query = _number_labellings(labellings, tried)
+    _widen(low, high, query, _try(queries, query, number, _label_by_digits(queries.labels)))
     left = (count > 0) & ~tried
-    number, query = _numbered(count + 1, left)
-    for order in (places(asked.first, effect), places(asked.first, -effect)):
-        _widen(low, high, query, _values(asked, query, number, _leading(asked.labels), order))
-    return Bounds(low, high, effect, exact=not left.any() or (adds_up and asked.labels == 2))
+    number, query = _number_labellings(count + 1, left)
+    for order in (rank_by_effect(queries.first, effect), rank_by_effect(queries.first, -effect)):
+        _widen(low, high, query, _try(queries, query, number, _label_first(queries.labels), order))
+    return Bounds(low, high, effect, exact=not left.any() or (adds_up and queries.labels == 2))
 
 
-def effects(asked: Asked, as_it_is: Floats) -> Floats:
+def measure_effects(queries: OpenQueries, as_it_is: Floats) -> Floats:
     """The effect of each open document alone on the difference of its query; 0 within rounding.
 
     It is that of the top label. If that is 0, it is that of the label with the largest effect: to bpref, a document
     that is judged not relevant counts.
     """
-    number, query = _numbered(asked.count * asked.labels, asked.count > 0)
-    moved = _values(asked, query, number, _one_alone(asked.labels)) - as_it_is[query]
-    found = np.where(np.abs(moved) <= TIE, 0.0, moved).reshape(-1, asked.labels)
+    number, query = _number_labellings(queries.count * queries.labels, queries.count > 0)
+    moved = _try(queries, query, number, _label_one(queries.labels)) - as_it_is[query]
+    found = np.where(np.abs(moved) <= TIE, 0.0, moved).reshape(-1, queries.labels)
     most = found[np.arange(found.shape[0]), np.abs(found).argmax(axis=1)]
     return np.where(found[:, -1] != 0, found[:, -1], most)
 
 
-def heeds_labels(asked: Asked) -> bool:
+def depends_on_labels(queries: OpenQueries) -> bool:
     """True if values differ among labels: one for all documents, one document alone, or some of all labellings."""
-    wanted = asked.count > 0
-    number, query = _numbered(asked.labels * wanted, wanted)
-    if _differ(query, _values(asked, query, number, lambda number, place, _: number + 1 + 0 * place)):
+    wanted = queries.count > 0
+    number, query = _number_labellings(queries.labels * wanted, wanted)
+    if _have_several_values(query, _try(queries, query, number, lambda number, place, _: number + 1 + 0 * place)):
         return True
-    number, query = _numbered((asked.labels * asked.count + 1) * wanted, wanted)
-    if _differ(query, _values(asked, query, number, _one_alone(asked.labels, others=1))):
+    number, query = _number_labellings((queries.labels * queries.count + 1) * wanted, wanted)
+    if _have_several_values(query, _try(queries, query, number, _label_one(queries.labels, others=1))):
         return True
-    labellings = _labellings_of(asked.labels, asked.count)
-    some = np.minimum(labellings, HEEDED)
-    number, query = _numbered(some, wanted)
+    labellings = _count_labellings(queries.labels, queries.count)
+    some = np.minimum(labellings, SAMPLED)
+    number, query = _number_labellings(some, wanted)
     spread = number * (labellings // np.maximum(some, 1))[query]
-    return _differ(query, _values(asked, query, spread, _in_digits(asked.labels)))
+    return _have_several_values(query, _try(queries, query, spread, _label_by_digits(queries.labels)))
 
 
-def rows_to_try(count: Integers, rows: Integers) -> int:
+def count_rows(count: Integers, rows: Integers) -> int:
     """The rows of one label for each document alone, and of labellings in the order of effects."""
     return int(((3 * count + 2) * rows)[count > 0].sum())
 
 
-def places(first: Integers, effect: Floats) -> Integers:
+def rank_by_effect(first: Integers, effect: Floats) -> Integers:
     """The place of each open document among those of its query, the highest effect first, from 0."""
     query = np.repeat(np.arange(first.size - 1), np.diff(first))
     order = np.lexsort((-effect, query))
@@ -125,7 +125,7 @@ def places(first: Integers, effect: Floats) -> Integers:
     return place
 
 
-def _affordable(wanted: Mask, cost: Integers, budget: int) -> Mask:
+def _select_affordable(wanted: Mask, cost: Integers, budget: int) -> Mask:
     cost = np.where(wanted, cost, 0)
     order = np.argsort(cost, kind="stable")
     within = np.zeros(cost.size, bool)
@@ -133,20 +133,22 @@ def _affordable(wanted: Mask, cost: Integers, budget: int) -> Mask:
     return wanted & within
 
 
-def _values(asked: Asked, query: Integers, number: Integers, label: _Labels, order: Integers | None = None) -> Floats:
+def _try(
+    queries: OpenQueries, query: Integers, number: Integers, label: _Labels, order: Integers | None = None
+) -> Floats:
     made = [np.zeros(0)]
-    for part in _parts(asked.rows[query]):
-        own, count = query[part], asked.count[query[part]]
+    for part in _split_rows(queries.rows[query]):
+        own, count = query[part], queries.count[query[part]]
         of = np.repeat(np.arange(own.size), count)
         first = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
         place = np.arange(of.size) - first[of]
         if order is not None:
-            place = order[asked.first[own[of]] + place]
-        made.append(asked.difference(Labellings(own, first, label(number[part][of], place, count[of]))))
+            place = order[queries.first[own[of]] + place]
+        made.append(queries.difference(Labellings(own, first, label(number[part][of], place, count[of]))))
     return np.concatenate(made)
 
 
-def _parts(rows: Integers) -> Iterator[slice]:
+def _split_rows(rows: Integers) -> Iterator[slice]:
     """Stretches of labellings that together make few enough rows."""
     total = np.cumsum(rows)
     start = 0
@@ -174,37 +176,37 @@ MANY = 1_000_000
 """The most labellings of a query that are counted."""
 
 
-def _labellings_of(labels: int, count: Integers) -> Integers:
+def _count_labellings(labels: int, count: Integers) -> Integers:
     most = np.log(float(MANY))
     few = count * np.log(float(max(labels, 2))) < most
     return np.where(few, np.power(labels, np.where(few, count, 0)), MANY)
 
 
-def _numbered(count: Integers, wanted: Mask) -> tuple[Integers, Integers]:
+def _number_labellings(count: Integers, wanted: Mask) -> tuple[Integers, Integers]:
     """``count`` labellings of each wanted query: their numbers from 0, and their queries."""
     some = np.where(wanted, count, 0)
     query = np.repeat(np.arange(some.size), some)
     return np.arange(query.size) - (np.cumsum(some) - some)[query], query
 
 
-def _one_alone(labels: int, others: int = LEFT) -> _Labels:
+def _label_one(labels: int, others: int = LEFT) -> _Labels:
     """One document with one label: all labels of the first document, then of the second; ``others`` have another."""
     return lambda number, place, _: np.where(number // labels == place, number % labels + 1, others)
 
 
-def _leading(labels: int) -> _Labels:
+def _label_first(labels: int) -> _Labels:
     """The top label for the documents at the first places, as many as the number says; the lowest for others."""
     return lambda number, place, _: np.where(place < number, labels, 1)
 
 
-def _in_digits(labels: int) -> _Labels:
+def _label_by_digits(labels: int) -> _Labels:
     def digits(number: Integers, place: Integers, _: Integers) -> Integers:
-        worth = np.power(float(labels), np.minimum(place, 64))  # of higher places all digits are 0
+        worth = np.power(float(labels), np.minimum(place, 64))  # of higher rank_by_effect all digits are 0
         return (number // worth).astype(np.int64) % labels + 1
 
     return digits
 
 
-def _differ(query: Integers, values: Floats) -> bool:
+def _have_several_values(query: Integers, values: Floats) -> bool:
     """True if one of the queries, whose values are next to each other, has several values."""
     return bool(((query[1:] == query[:-1]) & (values[1:] != values[:-1])).any())

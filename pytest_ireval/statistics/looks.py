@@ -48,7 +48,7 @@ def levels_of_looks(correlations: Sequence[float], alpha: float) -> tuple[float,
 
     Without any there is one look. With more than 20 looks alpha lasts for all of them.
     """
-    return _integrate_levels(tuple(min(CLOSEST, max(0.0, each)) for each in correlations), alpha)
+    return _integrate_levels(tuple(min(CLOSEST, max(0.0, correlation)) for correlation in correlations), alpha)
 
 
 @lru_cache
@@ -56,17 +56,17 @@ def _integrate_levels(correlations: tuple[float, ...], alpha: float) -> tuple[fl
     lasting = max(LOOKS, len(correlations) + 1)
     levels = [alpha / lasting**SPENDING]
     bound = -NORMAL.inv_cdf(levels[0])
-    points, masses = _grid_below(bound, _normal_density)
+    points, masses = _make_grid_below(bound, _normal_density)
     for look, correlation in enumerate(correlations, 2):
         spend = alpha * (look**SPENDING - (look - 1) ** SPENDING) / lasting**SPENDING
         left = math.sqrt(1 - correlation * correlation)
         bound = _find_bound(points * correlation, masses, left, spend)
         levels.append(0.5 * math.erfc(bound / math.sqrt(2)))
-        points, masses = _grid_below(bound, _density_one_look_later(points * correlation, masses, left))
+        points, masses = _make_grid_below(bound, _make_density_one_look_later(points * correlation, masses, left))
     return tuple(levels)
 
 
-def _grid_below(bound: float, density: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
+def _make_grid_below(bound: float, density: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:
     """Points below a bound, and the share of the walk near each."""
     points = bound - np.arange(math.ceil((bound + FAR) / STEP), dtype=np.float64) * STEP
     weights = np.full(points.size, STEP)
@@ -74,7 +74,7 @@ def _grid_below(bound: float, density: Callable[[Floats], Floats]) -> tuple[Floa
     return points, density(points) * weights
 
 
-def _density_one_look_later(centres: Floats, masses: Floats, left: float) -> Callable[[Floats], Floats]:
+def _make_density_one_look_later(centres: Floats, masses: Floats, left: float) -> Callable[[Floats], Floats]:
     def density(points: Floats) -> Floats:
         return _normal_density((points[:, None] - centres[None, :]) / left) @ masses / left
 
@@ -87,7 +87,7 @@ def _find_bound(centres: Floats, masses: Floats, left: float, spend: float) -> f
     scale = left * math.sqrt(2)
     while high - low > 1e-7:
         middle = (low + high) / 2
-        beyond = [math.erfc(each) for each in ((middle - centres) / scale).tolist()]
+        beyond = [math.erfc(distance) for distance in ((middle - centres) / scale).tolist()]
         low, high = (middle, high) if 0.5 * float(masses @ np.array(beyond)) > spend else (low, middle)
     return high
 

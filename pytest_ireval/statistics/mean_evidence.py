@@ -48,7 +48,7 @@ def mean_evidence(
     differences: Floats, *, alpha: float = 0.05, weights: Floats | None = None, clusters: Counts | None = None
 ) -> MeanEvidence:
     """The evidence of one comparison; bounds are at ``alpha`` each. ``clusters`` numbers queries drawn together."""
-    counted, weigh = _counted(differences, weights, clusters)
+    counted, weigh = _select_counted(differences, weights, clusters)
     sample = estimate_mean(counted, weigh)
     half = sample.error * t_quantile(1 - alpha, sample.degrees) if sample.units > 1 else sample.error
     return MeanEvidence(
@@ -61,7 +61,7 @@ def mean_evidence(
         standard_error=sample.error,
         low=sample.mean - half,
         high=sample.mean + half,
-        p_worse=_p_worse(counted, weigh),
+        p_worse=_compute_p_worse(counted, weigh),
     )
 
 
@@ -116,29 +116,29 @@ def equivalence(
     The share 0.02 of each query's baseline value is the margin "2% of the baseline mean", and the noise of that mean
     counts.
     """
-    values, weigh = _counted(differences, weights, clusters)
+    values, weigh = _select_counted(differences, weights, clusters)
     allowed = np.broadcast_to(np.asarray(margins, dtype=np.float64), differences.shape)[weigh.counted]
-    fell, rose = (_p_within(each, allowed, weigh) for each in (values, -values))
-    p_moved = 2 * min(_p_worse(each, weigh) for each in (values, -values))
+    fell, rose = (_compute_p_within(gains, allowed, weigh) for gains in (values, -values))
+    p_moved = 2 * min(_compute_p_worse(gains, weigh) for gains in (values, -values))
     return Equivalence(max(fell, rose), min(1.0, p_moved))
 
 
 def p_of_fall_within(differences: Floats, margins: Floats | float) -> float:
     """The chance of so small a fall of the mean if it were the margin."""
-    values, weigh = _counted(differences, None, None)
-    return _p_within(values, np.broadcast_to(np.asarray(margins, dtype=np.float64), differences.shape), weigh)
+    values, weigh = _select_counted(differences, None, None)
+    return _compute_p_within(values, np.broadcast_to(np.asarray(margins, dtype=np.float64), differences.shape), weigh)
 
 
-def _counted(differences: Floats, weights: Floats | None, clusters: Counts | None) -> tuple[Floats, Weighting]:
+def _select_counted(differences: Floats, weights: Floats | None, clusters: Counts | None) -> tuple[Floats, Weighting]:
     """The differences of the queries with a weight, and how they are weighed."""
     values = np.asarray(differences, dtype=np.float64)
     weigh = weighting(weights, values.size, clusters)
     return np.where(np.abs(values) < TIE, 0.0, values)[weigh.counted], weigh
 
 
-def _p_worse(values: Floats, weigh: Weighting) -> float:
+def _compute_p_worse(values: Floats, weigh: Weighting) -> float:
     """The chance of such a fall if there were none."""
-    if weigh.worth < FEWEST or not values.any():
+    if weigh.effective_size < FEWEST or not values.any():
         return 1.0
     found = p_below(estimate_mean(values, weigh))
     sums = weigh.sums(values)
@@ -147,11 +147,11 @@ def _p_worse(values: Floats, weigh: Weighting) -> float:
     return found
 
 
-def _p_within(values: Floats, allowed: Floats, weigh: Weighting) -> float:
+def _compute_p_within(values: Floats, allowed: Floats, weigh: Weighting) -> float:
     """The chance of so small a fall if it were the mean of ``allowed``."""
     if values.size and not values.any():
         return 0.0
-    if weigh.worth < FEWEST:  # without queries there is no evidence that nothing changed
+    if weigh.effective_size < FEWEST:  # without queries there is no evidence that nothing changed
         return 1.0
     kept: Floats = values + allowed
     # Exactly 0 where rounding alone keeps the two from cancelling.

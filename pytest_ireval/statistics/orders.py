@@ -33,18 +33,18 @@ def compare_orders(one: Sequence[float | None], truth: Sequence[float | None], s
     """
     pairs = [(a, b) for a, b in zip(one, truth, strict=True) if a is not None and b is not None]
     columns = np.array(pairs, np.float64).reshape(len(pairs), 2).T * sign
-    mine, true = (np.sign(differences(each[:, None], each)) for each in columns)
+    mine, true = (np.sign(differences(figures[:, None], figures)) for figures in columns)
     net, ordered = float((mine * true).sum()), float((mine**2).sum()) * float((true**2).sum())
     ranks = [(signs < 0).sum(axis=1) for signs in (mine, true)]
     return OrderComparison(
         tau=net / ordered**0.5 if ordered else None,
-        tau_ap=_tau_ap(mine, true) if true.any() else None,
+        tau_ap=_compute_tau_ap(mine, true) if true.any() else None,
         shift=int(np.abs(ranks[0] - ranks[1]).max(initial=0)),
         swaps=int((mine * true < 0).sum()) // 2,
     )
 
 
-def _tau_ap(mine: Floats, true: Floats) -> float:
+def _compute_tau_ap(mine: Floats, true: Floats) -> float:
     """For each system: the share of those above it that belong there, averaged over the orders of equal systems."""
     size = len(mine)
     belongs = (np.sign(true) + 1) / 2  # [i, j]: i is above j; one half where both are equal

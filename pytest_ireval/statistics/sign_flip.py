@@ -46,9 +46,9 @@ def sign_flip(differences: Floats) -> SignFlip:
     total = float(scaled.sum())
     halves = _count_sums(sizes[0::2]), _count_sums(sizes[1::2])
     if halves[0] is None or halves[1] is None:
-        lower, higher = (_approximate_share(sizes, each) for each in (-total, total))
+        lower, higher = (_approximate_share(sizes, sum_) for sum_ in (-total, total))
     else:
-        lower, higher = (_count_share(*halves[0], *halves[1], sizes.size, each) for each in (-total, total))
+        lower, higher = (_count_share(*halves[0], *halves[1], sizes.size, sum_) for sum_ in (-total, total))
     tied = abs(total) <= TIE * float(sizes.sum())
     return SignFlip(changed.size, lower, higher, 1.0 if tied else min(1.0, 2 * min(lower, higher)))
 
@@ -81,7 +81,7 @@ def _approximate_share(sizes: Floats, total: float) -> float:
         sums = np.concatenate((sums - size, sums + size))
     rest = sizes[LARGEST:]
     far = (total - sums) / math.sqrt(2 * float(rest @ rest))
-    return math.fsum(0.5 * math.erfc(each) for each in far.tolist()) / sums.size
+    return math.fsum(0.5 * math.erfc(distance) for distance in far.tolist()) / sums.size
 
 
 class NetSevere(NamedTuple):

@@ -60,7 +60,7 @@ def beta_quantile(share: float, a: float, b: float) -> float:
     for _ in range(200):
         left = _beta_share(x, 1 - x, a, b) - share
         low, high = (low, x) if left > 0 else (x, high)
-        front = _front(x, 1 - x, a, b)
+        front = _beta_front(x, 1 - x, a, b)
         newton = x - left * x * (1 - x) / front if front > 1e-250 else low  # too far out for a tangent
         following = newton if low < newton < high else (low + high) / 2
         if abs(following - x) <= 1e-14 * x:
@@ -74,11 +74,11 @@ def _beta_share(x: float, rest: float, a: float, b: float) -> float:
     if not x or not rest:
         return float(not rest)
     if x * (a + b + 2) < a + 1:
-        return _front(x, rest, a, b) / a * _continued_fraction(x, a, b)
-    return 1.0 - _front(x, rest, a, b) / b * _continued_fraction(rest, b, a)
+        return _beta_front(x, rest, a, b) / a * _continued_fraction(x, a, b)
+    return 1.0 - _beta_front(x, rest, a, b) / b * _continued_fraction(rest, b, a)
 
 
-def _front(x: float, rest: float, a: float, b: float) -> float:
+def _beta_front(x: float, rest: float, a: float, b: float) -> float:
     logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest)
     return math.exp(logarithm)
 

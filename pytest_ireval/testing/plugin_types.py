@@ -32,7 +32,7 @@ from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.rules.context import RuleContext
-from pytest_ireval.rules.side import Population
+from pytest_ireval.rules.population import Population
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.loading import load_suite
@@ -249,7 +249,7 @@ RULES = (
     PromiseOfKind(
         "order_of_queries",
         "the order of queries does not matter",
-        "look at all queries of context.values() or context.paired(), and at none by its place",
+        "look at all queries of context.values() or context.paired_values(), and at none by its place",
         partial(_differs, "shuffled", "with the queries in another order"),
     ),
     PromiseOfKind(

@@ -11,7 +11,7 @@ from pytest_ireval.gate.inputs import Gathered, Names
 from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.results.policies import Policies
-from pytest_ireval.rules.side import Population
+from pytest_ireval.rules.population import Population
 from pytest_ireval.suite.suite import Place, Suite
 from pytest_ireval.suite.suite_keys import DocumentsKeys
 

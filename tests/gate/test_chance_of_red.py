@@ -12,7 +12,7 @@ from pytest_ireval.gate import chance_of_red
 from pytest_ireval.gate.chance_of_red import estimate_chance_of_red
 from pytest_ireval.gate.sensitivity import Known
 from pytest_ireval.results.suite_result import QueryTable
-from pytest_ireval.rules.planning import planned
+from pytest_ireval.rules.planning import plan_checks
 from pytest_ireval.statistics.resolution import false_alarm
 
 HEAD = """\
@@ -54,7 +54,7 @@ def chance(tmp_path, monkeypatch):
         if moved is not None:
             table = QueryTable(("a",) * len(moved), now={"nDCG@10": moved}, baseline={"nDCG@10": (0.0,) * len(moved)})
             run = SimpleNamespace(date="2026-11-20", suites=[SimpleNamespace(name="many", queries=table)])
-        return estimate_chance_of_red(Known(suite, planned(suite, asked), asked, weights, stored=stored), run)
+        return estimate_chance_of_red(Known(suite, plan_checks(suite, asked), asked, weights, stored=stored), run)
 
     return ask
 
@@ -177,7 +177,7 @@ class Options(RuleOptions):
 @rule(name="odd", options=Options, describe=lambda *_: "fine", compares=True)
 def odd(options, context):
     '''Fails if a query gains.'''
-    return RuleResult("fail" if context.paired().gain.max() > 0 else "pass")
+    return RuleResult("fail" if context.paired_values().gain.max() > 0 else "pass")
 
 
 @hookimpl

@@ -14,7 +14,7 @@ from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.run import gate, plan_of
 from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.plugins.registry import installed
-from pytest_ireval.rules import wording
+from pytest_ireval.rules import drift
 
 pytestmark = pytest.mark.ci
 
@@ -162,7 +162,7 @@ def test_a_new_anchor_begins_anew(series):
 
 def test_more_changes_than_alpha_lasts_for_are_said(tmp_path, monkeypatch):
     series = Series(tmp_path, EVIDENCE)
-    monkeypatch.setattr(wording, "LOOKS", 2)
+    monkeypatch.setattr(drift, "LOOKS", 2)
     for change in range(3):
         series.step(change, lose=5, gain=5)
         series.accept(f"change {change}")

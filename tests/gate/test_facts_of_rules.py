@@ -10,7 +10,7 @@ from pytest_ireval.errors import SuiteError
 from pytest_ireval.gate.inputs import queries_of_suite
 from pytest_ireval.gate.sensitivity import known_of, outlooks, too_low
 from pytest_ireval.plugins.conftests import Conftests
-from pytest_ireval.rules.planning import never_failing, planned
+from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
 from pytest_ireval.suite.loading import load_suite
 
 PLUGIN = """\
@@ -104,7 +104,7 @@ def test_a_share_that_nothing_can_exceed_is_named(ruled):
     for losers, can_never_fail in (("10", True), ("100%", True), ("9", False)):
         suite, registry = ruled(THEIRS.replace("}", f", losers: {losers}}}"))
         queries = queries_of_suite(suite, registry)
-        notes = never_failing(planned(suite, queries), queries)
+        notes = find_checks_that_cannot_fail(plan_checks(suite, queries), queries)
 
         assert any("can never fail" in note for note in notes) == can_never_fail, losers
 

@@ -5,7 +5,7 @@ from town import Town
 
 from pytest_ireval import load_suite, run_gate
 from pytest_ireval.report.failure_text import failure_text
-from pytest_ireval.rules import wording
+from pytest_ireval.rules import worst_queries
 
 QUERIES = 300
 NOTHING_ELSE = 100
@@ -37,7 +37,7 @@ def test_counts_and_shares_of_a_long_list_are_of_all_its_queries(town):
 
 
 def test_a_list_that_would_be_too_long_ends_and_says_how_many_are_left_out(town, monkeypatch):
-    monkeypatch.setattr(wording, "MOST_LISTED", 250)
+    monkeypatch.setattr(worst_queries, "MOST_LISTED", 250)
 
     outcomes = town.gate(*RULES.values(), "churn: {overlap: RBO(p=0.9), below: 0.9, at_most: 1%}")
     path = town.folder / "with_a_threshold.ireval.yaml"

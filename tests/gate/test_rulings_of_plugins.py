@@ -105,7 +105,7 @@ def p(options, context):
 
 
 def describe(options, context, result):
-    return f"p {{context.adjusted}} of {{context.tests}}"
+    return f"p {{context.adjusted_p}} of {{context.tested_verdicts}}"
 
 
 @rule(name="loss", options=LossOptions, describe=describe, compares=True, p_value=p)

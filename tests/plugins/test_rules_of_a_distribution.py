@@ -9,7 +9,7 @@ pytestmark = pytest.mark.ci
 
 RULES = '''\
 from pytest_ireval import RuleResult, hookimpl, rule
-from pytest_ireval.plugin_api import MeanEvidence, mean_evidence, slice_figures
+from pytest_ireval.plugin_api import MeanEvidence, compute_slice_figures, mean_evidence
 from pytest_ireval.options import EvidenceOptions, Flag, MetricText, RuleFacts, TolerancesText
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ class SlackOptions(EvidenceOptions):
 
 
 def evidence(context):
-    return mean_evidence(context.sign * context.paired().gain)
+    return mean_evidence(context.sign * context.paired_values().gain)
 
 
 def p_of_slack(options, context):
@@ -39,8 +39,8 @@ def describe_slack(options, context, result):
 @rule(name="slack", options=SlackOptions, describe=describe_slack, compares=True, p_value=p_of_slack)
 def slack(options, context):
     """A rule of somebody else."""
-    line = slice_figures(options, context)
-    failed = context.adjusted < 0.05 if options.by_evidence else -line.change > line.tolerance
+    line = compute_slice_figures(options, context)
+    failed = context.adjusted_p < 0.05 if options.by_evidence else -line.change > line.tolerance
     return RuleResult("fail" if failed else "pass", figures=(line,))
 
 

@@ -73,7 +73,7 @@ def shop(options: ShopOptions, request: Request) -> dict[str, list[str]]:
 
 @diagnosis(name="sold_out")
 def sold_out(change: RankingChange) -> Symptom | None:
-    return Symptom("sold out", change.moved, "look")
+    return Symptom("sold out", change.moved_queries, "look")
 
 
 @metric(name="Zero", range=(0, 1), direction="higher")

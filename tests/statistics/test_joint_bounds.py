@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.statistics.joint_bounds import Asked, effects, heeds_labels, joint_bounds
+from pytest_ireval.statistics.joint_bounds import OpenQueries, depends_on_labels, joint_bounds, measure_effects
 
 weights = st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), max_size=7)
 
@@ -25,7 +25,7 @@ def asked_of(queries, value):
             np.float64,
         )
 
-    return Asked(first, np.ones(len(queries), np.int64), difference)
+    return OpenQueries(first, np.ones(len(queries), np.int64), difference)
 
 
 def over_an_ideal(chosen, base=0.2):
@@ -76,7 +76,7 @@ def test_beyond_the_budget_bounds_are_called_approximate_and_are_values_under_so
 
 
 def test_the_effect_is_that_of_one_document_alone():
-    found = effects(asked_of([[0.5, -0.25], [], [0.0]], lambda chosen: 1 + sum(chosen)), np.ones(3))
+    found = measure_effects(asked_of([[0.5, -0.25], [], [0.0]], lambda chosen: 1 + sum(chosen)), np.ones(3))
 
     assert found.tolist() == [0.5, -0.25, 0.0]
 
@@ -87,7 +87,7 @@ def test_the_effect_is_that_of_one_document_alone():
     ids=["a sum", "always the same", "one document alone"],
 )
 def test_what_heeds_labels(value, heeds):
-    assert heeds_labels(asked_of([[0.5, 0.25], []], value)) is heeds
+    assert depends_on_labels(asked_of([[0.5, 0.25], []], value)) is heeds
 
 
 def test_many_labellings_are_made_in_parts(monkeypatch):

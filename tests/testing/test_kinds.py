@@ -30,7 +30,7 @@ class LossOptions(ComparingOptions):
 def loss(judge):
     def judged(options, context):
         """A rule about gains."""
-        return RuleResult("fail" if judge(context.sign * context.paired().gain) else "pass")
+        return RuleResult("fail" if judge(context.sign * context.paired_values().gain) else "pass")
 
     return rule(name="loss", options=LossOptions, describe=lambda *_: "said", compares=True)(judged)
 
@@ -255,10 +255,10 @@ def test_what_code_of_plugins_gets_is_made_in_one_line():
     change = RankingChange(context.population, context.now, context.baseline, context.metric)
     request = request_from([{"id": "q1", "text": "mug", "segment": "head"}], depth=5)
 
-    assert context.paired().gain.tolist() == [-0.5, 0.0]
+    assert context.paired_values().gain.tolist() == [-0.5, 0.0]
     assert context.population.queries.columns["segment"] == ("head", "tail")
     assert context.unjudged(context.metric).documents[0].document == "x"
-    assert mean_evidence(context.paired().gain).mean == -0.25
-    assert (change.moved, dict(change.losses)) == (("q1",), {"q1": 0.5, "q2": 0.0})
+    assert mean_evidence(context.paired_values().gain).mean == -0.25
+    assert (change.moved_queries, dict(change.losses)) == (("q1",), {"q1": 0.5, "q2": 0.0})
     assert (request.queries.ids, request.queries.columns["segment"], request.depth) == (("q1",), ("head",), 5)
     assert np.isnan(context.values().now).sum() == 0

@@ -31,7 +31,7 @@ def none_bad_first(options: NoneBadFirstOptions, context: RuleContext) -> RuleRe
     bad = [row for row, value in enumerate(values.now) if value == 0]
     return RuleResult(
         "pass" if len(bad) <= options.at_most else "fail",
-        queries=context.changes(values, bad[:3]),
+        queries=context.query_changes(values, bad[:3]),
         numbers={"bad": len(bad)},
     )
 

@@ -28,7 +28,9 @@ from pytest_ireval.gate.replay import (
 )
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import WHOLE, Mask, Side, Slice, one_value
+from pytest_ireval.rules.side import Side
+from pytest_ireval.rules.slices import WHOLE, Slice, slice_with_value
+from pytest_ireval.statistics.differences import Mask
 from pytest_ireval_lab.self_test.results import HarmlessChange, Level, MutantNoticed
 
 LEFT = 5
@@ -84,7 +86,7 @@ def _slices_of(stage: Stage) -> list[Slice]:
     columns = population.queries.composed
     few = [name for name, values in columns.items() if name != suite.weight and 1 < len(set(values)) <= MOST_VALUES]
     found = [
-        one_value(WHOLE, name, value)
+        slice_with_value(WHOLE, name, value)
         for name in sorted(set(named) & set(columns) or set(few))
         for value in sorted(set(columns[name]))
     ]

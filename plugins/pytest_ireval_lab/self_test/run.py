@@ -43,12 +43,12 @@ from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.rules.context import Unjudged
 from pytest_ireval.rules.planning import Check
-from pytest_ireval.rules.side import Floats, Mask, Scored, Side
+from pytest_ireval.rules.side import Scored, Side
+from pytest_ireval.rules.unjudged_effect import UnjudgedEffect
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.statistics.binomial import share_limits
-from pytest_ireval.statistics.differences import TIE
+from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.noise import askings_needed, noise_floor, noise_share
 from pytest_ireval.statistics.resolution import LEVEL
 from pytest_ireval.suite.suite import Place, SourceAsked, Suite
@@ -182,7 +182,7 @@ def swapped(material: Material, toss: _Toss, *, lists: bool) -> Material:
         nows[id(before)] = (now, reference)
         return before
 
-    def open_(reference: Side, metric: Metric) -> Unjudged | None:
+    def open_(reference: Side, metric: Metric) -> UnjudgedEffect | None:
         found = material.unjudged(nows[id(reference)][1], metric)
         return None if found is None else changed_places(found, toss(material.population.queries.ids))
 

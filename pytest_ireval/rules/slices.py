@@ -1,0 +1,55 @@
+"""Slices of the queries of a suite: those whose columns have certain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.rules.slug import slug
+from pytest_ireval.statistics.differences import Mask
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Queries whose columns have one of these values each; without conditions: all of them."""
+
+    conditions: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    value: str = ""
+    """The value of the column that the rule makes slices of (``per``)."""
+
+    def __str__(self) -> str:
+        return ", ".join(f"{column}={'|'.join(values)}" for column, values in self.conditions) or "all"
+
+    @property
+    def slug(self) -> str:
+        """For ids: ``segment-tail``; nothing for all queries."""
+        return ".".join(slug(f"{column}-{'-'.join(values)}", at=False) for column, values in self.conditions)
+
+    def mask(self, queries: Queries) -> Mask:
+        """The queries that belong to it."""
+        inside = np.ones(len(queries), bool)
+        for column, values in self.conditions:
+            inside &= np.isin(np.array(queries.composed[column], str), np.array(values, str))
+        return inside
+
+
+WHOLE = Slice()
+
+
+def slice_where(where: Mapping[str, tuple[str, ...]]) -> Slice:
+    """The slice that ``where`` describes."""
+    return Slice(tuple(where.items()))
+
+
+def order_values(values: Iterable[str], given: Iterable[str]) -> list[str]:
+    """Each value once: those that a rule gives in its order, such as head, middle, tail; then the others."""
+    there = dict.fromkeys(values)
+    return list(dict.fromkeys([*(value for value in given if value in there), *there]))
+
+
+def slice_with_value(slice_: Slice, column: str, value: str) -> Slice:
+    """The part of a slice where a column has one value."""
+    return Slice((*slice_.conditions, (column, (value,))), value)

@@ -1,0 +1,129 @@
+"""The queries that explain a verdict: the lists of them, and sentences about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_ireval.results.outcome import QueryChange, SliceFigures
+from pytest_ireval.rules.context import RuleContext, Values, find_best_document
+from pytest_ireval.rules.wording import format_queries
+from pytest_ireval.text_table import truncate
+from pytest_ireval.words import format_percent, pluralize
+
+SHOWN_WITHOUT_FAILURE = 5
+"""The queries listed for a rule that passes; one that does not lists all."""
+WITH_DOCUMENTS = 200
+"""The most queries that are listed with their documents."""
+MOST_LISTED = 10_000
+"""A list ends here: an object for each of a million queries takes a minute, and no reader looks at them."""
+
+
+class QueryList(NamedTuple):
+    """A list of queries, and facts about all queries that it is taken from."""
+
+    queries: tuple[QueryChange, ...]
+    more: int
+    """The number of queries that the list leaves out because it would be too long."""
+    whole: bool
+    """True if the list has all of them, with their documents."""
+    in_all: int
+    """The number of all of them, listed or not."""
+    share: float | None
+    """Their share of all searches; None where queries have no weight, or a rule that passes hides some."""
+
+
+def worst_changes(context: RuleContext, values: Values, *, failed: bool, least: float = 0.0) -> QueryList:
+    """Queries whose value got worse by more than ``least``, the worst first."""
+    change = context.sign * values.gain
+    order = np.argsort(change, kind="stable")
+    return _make_list(context, values, order[change[order] < -max(least, 1e-12)], failed)
+
+
+def lowest_values(context: RuleContext, values: Values, *, failed: bool, first: int | None = None) -> QueryList:
+    """Queries by value, the worst first; all of them, or the ``first`` ones."""
+    rows = np.argsort(context.sign * values.now, kind="stable")
+    return _make_list(context, values, rows[:first], failed)
+
+
+def _make_list(context: RuleContext, values: Values, rows: NDArray[np.int64], failed: bool) -> QueryList:
+    with_documents = rows[: WITH_DOCUMENTS if failed else SHOWN_WITHOUT_FAILURE]
+    plain = rows[with_documents.size : MOST_LISTED] if failed else rows[:0]
+    whole = with_documents.size == rows.size
+    share = None
+    if context.metric.unit == "query" and (failed or whole):
+        share = context.population.share_of(values.place[rows])
+    return QueryList(
+        (
+            *context.query_changes(values, with_documents.tolist()),
+            *(_make_plain_change(context, values, row) for row in plain.tolist()),
+        ),
+        max(0, rows.size - MOST_LISTED) if failed else 0,
+        whole,
+        int(rows.size),
+        share,
+    )
+
+
+def _make_plain_change(context: RuleContext, values: Values, row: int) -> QueryChange:
+    queries, weights, place = context.population.queries, context.population.weights, int(values.place[row])
+    of_queries = context.metric.unit == "query"
+    return QueryChange(
+        values.all_names[place],
+        queries.text[place] if of_queries else "",
+        now=float(values.now[row]),
+        baseline=None if context.baseline is None else float(values.before[row]),
+        weight=float(weights[place]) if of_queries and weights is not None else None,
+    )
+
+
+NAMED = 3
+"""The number of queries that a line names."""
+
+
+def format_worst(context: RuleContext, queries: Sequence[QueryChange]) -> str:
+    """``; worst queries: q052 1.000 -> 0.000, q007 1.000 -> 0.631``; empty where none got worse."""
+    named = [f"{truncate(change.query, 30)} {change.baseline:.3f} -> {change.now:.3f}" for change in queries[:NAMED]]
+    unit = context.metric.unit if len(named) == 1 else pluralize(context.metric.unit)
+    return f"; worst {unit}: {', '.join(named)}" if named else ""
+
+
+def describe_worse_queries(context: RuleContext, figures: SliceFigures, worst: QueryList) -> str:
+    """A sentence about the queries that got worse, for a reader who does not know the metric."""
+    if not figures.worse:
+        return f"None of {format_queries(context, figures.queries)} got worse."
+    lost = [change for change in worst.queries if _lost_its_best(context, change)] if worst.whole else []
+    if worst.in_all != figures.worse or not lost:
+        share = worst.share if worst.in_all == figures.worse else None
+        text = f"{figures.worse} of {format_queries(context, figures.queries)} got worse"
+        return f"{text}{_format_share(figures.worse, share)}."
+    share = None
+    if context.population.weights is not None and (total := float(context.population.weights.sum())):
+        share = sum(change.weight or 0.0 for change in lost) / total
+    text = f"{len(lost)} of {format_queries(context, figures.queries)} lost {'its' if len(lost) == 1 else 'their'} best"
+    return f"{text} document{_format_share(len(lost), share)}."
+
+
+def describe_much_worse(context: RuleContext, worst: QueryList, count: int, of: int) -> str:
+    """A sentence about the queries that got much worse, and their share of searches."""
+    if not count:
+        return f"None of {format_queries(context, of)} got much worse."
+    share = worst.share if worst.in_all == count else None
+    return f"{count} of {format_queries(context, of)} got much worse{_format_share(count, share)}."
+
+
+def _format_share(count: int, share: float | None) -> str:
+    if share is None:
+        return ""
+    return f"; {'it carries' if count == 1 else 'they carry'} {format_percent(share)} of searches"
+
+
+def _lost_its_best(context: RuleContext, change: QueryChange) -> bool:
+    """Tell whether the best document of the baseline's ranking is no longer where the metric looks."""
+    cutoff = context.metric.settings.get("cutoff")
+    limit = cutoff if isinstance(cutoff, int) else context.now.depth
+    best = find_best_document(context.placed_documents(change.query), before=True)
+    return best is not None and (best.baseline or 0) <= limit and (best.now is None or best.now > limit)
