@@ -6,28 +6,31 @@ import getopt
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import click
+import numpy as np
 
 import pytest_ireval
-from pytest_ireval import IrevalError, JudgedRankings, Metric, condensed
+from pytest_ireval import (
+    IrevalError,
+    Judgments,
+    Metric,
+    Policies,
+    Rankings,
+    SideData,
+    evaluate,
+    read_judgments,
+    read_rankings,
+)
 from pytest_ireval.cli.options import LateBar, registry_at
-from pytest_ireval.data.coerce import some
-from pytest_ireval.data.formats.input_file import InputFile, input_file
-from pytest_ireval.data.side_data import SideData
-from pytest_ireval.data.views import cut_to_depth, unjudged_below_0
-from pytest_ireval.errors import MetricNameError, did_you_mean
-from pytest_ireval.evaluating.evaluation import set_up
-from pytest_ireval.metrics.lookup import look_up
-from pytest_ireval.metrics.names import Vocabulary
-from pytest_ireval.metrics.score import SMALLEST_FACTOR, score
-from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.results.policies import Policies
-from pytest_ireval_metrics.vocabulary import Mask
+from pytest_ireval.cli.sheets import first_of
+from pytest_ireval.plugin_api import InputFile, Registry, did_you_mean, drop_judgments
+from pytest_ireval.tables import input_file
+from pytest_ireval_more_metrics.other_packages import names_elsewhere
 
 USAGE = "usage: ireval trec_eval [-q] [-c] [-n] [-l N] [-J] [-M N] [-N N] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
 HELP = """
@@ -109,8 +112,13 @@ SAMPLES = {
 """Parameters by their kind, or of one measure, for messages."""
 COUNTS = {"num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
 GEOMETRIC = {"gm_map", "gm_bpref"}
+SMALLEST_FACTOR = 0.00001
+"""Of a geometric mean."""
 OF_ALL_ALONE = {"runid", "num_q", *GEOMETRIC}
 NEGATIVE_IS_UNJUDGED = {"unj", "rbp_resid"}
+"""Measures for which documents with a grade below 0 are not judged; -J takes them out for all measures."""
+ZEROS = {"rbp_resid": "Judged", "Rndcg": "NumRel"}
+"""Measures that are 0 against their definition: where every document is judged, and without a relevant one."""
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 LEADING_POINT = re.compile(r"(?<![0-9])\.(?=[0-9])")
 TAIL = 1 << 16
@@ -140,6 +148,8 @@ class _Row(NamedTuple):
     name: str
     metrics: Sequence[Metric] = ()
     text: int = 0
+    zero: Metric | None = None
+    """The metric that shows where trec_eval gives 0; see ZEROS."""
 
 
 @click.command(
@@ -158,23 +168,24 @@ def command(words: tuple[str, ...]) -> None:
     registry = registry_at(None)
     for name, parameters in asked.measures.items():
         if name not in MEASURES:
-            _quit(1, _unknown(name, parameters, registry.vocabulary))
-    rows = [row for name in MEASURES if name in asked.measures for row in _rows(name, asked, registry.vocabulary)]
+            _quit(1, _unknown(name, parameters))
+    rows = [row for name in MEASURES if name in asked.measures for row in _rows(name, asked, registry)]
     if asked.help:
         click.echo(USAGE + HELP + "\n" * bool(rows) + "".join(_definitions(rows)), nl=False)
         return
     if len(files) != 2 or files[0] == "-":
         _quit(1, f"name two files, QRELS and RUN, of which RUN may be -; named: {', '.join(files) or 'none'}\n{USAGE}")
     try:
-        judged, tag = _read(files[0], files[1], asked, rows, registry)
+        inputs = _read(files[0], files[1], asked, rows, registry)
     except (IrevalError, OSError) as error:
         _quit(2, str(error))
-    missing = [query for query, there in zip(judged.queries, judged.present.tolist(), strict=True) if not there]
+    ranked = set(inputs.rankings.queries)
+    missing = [query for query in inputs.judgments.queries if query not in ranked]
     if missing and not asked.complete:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         _quit(4, f"{files[1]} has no documents for query {missing[0]!r}{more}; -c counts such queries as 0")
     try:
-        lines = list(_lines(rows, judged, tag, asked))
+        lines = list(_lines(rows, inputs, asked, registry))
     except IrevalError as error:
         _quit(4, str(error))
     click.echo("".join(lines), nl=False)
@@ -229,7 +240,7 @@ def _mark(text: str, measures: dict[str, str | None]) -> None:
             measures[each] = parameters or None
 
 
-def _rows(name: str, asked: _Asked, vocabulary: Vocabulary) -> Iterator[_Row]:
+def _rows(name: str, asked: _Asked, registry: Registry) -> Iterator[_Row]:
     """The rows of a measure with its parameters."""
     given = asked.measures[name]
     takes, default = MEASURES[name]
@@ -246,11 +257,11 @@ def _rows(name: str, asked: _Asked, vocabulary: Vocabulary) -> Iterator[_Row]:
             _quit(1, f"-m {name}.{given}: a parameter is given twice")
         for end in ends:
             shown = str(end) if takes == "cutoffs" else f"{end:3.2f}"
-            yield _row(name, f"{name}_{shown}", [f"{name}_{end}"], asked, vocabulary)
+            yield _row(name, f"{name}_{shown}", [f"{name}_{end}"], asked, registry)
     elif name == "11pt_avg" and numbers:
-        yield _row(name, title, [f"iprec_at_recall_{each}" for each in numbers], asked, vocabulary)
+        yield _row(name, title, [f"iprec_at_recall_{each}" for each in numbers], asked, registry)
     else:
-        yield _row(name, title, [f"{name}_{text}" if text else name], asked, vocabulary)
+        yield _row(name, title, [f"{name}_{text}" if text else name], asked, registry)
 
 
 def _number(name: str, text: str) -> float:
@@ -259,16 +270,18 @@ def _number(name: str, text: str) -> float:
     return float(text)
 
 
-def _row(measure: str, title: str, names: Sequence[str], asked: _Asked, vocabulary: Vocabulary) -> _Row:
+def _row(measure: str, title: str, names: Sequence[str], asked: _Asked, registry: Registry) -> _Row:
     try:
-        metrics = [metric for each in names for metric in vocabulary.parse(each)]
-    except MetricNameError as error:
+        metrics = [metric for each in names for metric in registry.parse_metrics([each])]
+    except IrevalError as error:
         complaint = error.problems[0].complaint
         kind = MEASURES[measure][0]
         sample = f"as in -m {measure}.{SAMPLES.get(measure, SAMPLES[kind])}"
         fault = "these parameters do not fit" if "unknown metric" in complaint else complaint
         _quit(1, f"-m {measure}.{asked.measures[measure]}: {fault}; write them {sample}")
-    return _Row(measure, title, [_with_level(metric, asked.level) for metric in metrics])
+    zero = registry.parse_metrics([ZEROS[measure]])[0] if measure in ZEROS else None
+    leveled = [_with_level(metric, asked.level) for metric in metrics]
+    return _Row(measure, title, leveled, zero=zero and _with_level(zero, asked.level))
 
 
 def _with_level(metric: Metric, level: int) -> Metric:
@@ -276,17 +289,16 @@ def _with_level(metric: Metric, level: int) -> Metric:
     return metric if relevant is None or relevant.default is None else metric(rel=level)
 
 
-def _unknown(name: str, parameters: str | None, vocabulary: Vocabulary) -> str:
+def _unknown(name: str, parameters: str | None) -> str:
     """The complaint about a measure, with the reason why it is not offered or with the measure that is meant."""
     text = name if parameters is None else f"{name}.{parameters}"
-    try:
-        found = look_up(text, "trec_eval", vocabulary)
-    except MetricNameError:
-        found = None
-    if found and found.absent:
-        return f"-m {text}: the measure is not offered: {found.absent.differs}"
-    meant = [re.sub(r"_(?=[-+]?[0-9.])", ".", row.names[0], count=1) for row in found.rows] if found else []
-    hint = f"did you mean {meant[0]!r}?" if meant else did_you_mean(name, [*MEASURES, *NICKNAMES])
+    for row in names_elsewhere():
+        if row.package == "trec_eval" and row.name == name and not row.ours:
+            return f"-m {text}: the measure is not offered: {row.differs}"
+    with_point = re.sub(r"_(?=[-+]?[0-9.]+$)", ".", name, count=1)  # ndcg_cut_10 is its name in the output
+    hint = did_you_mean(name, [*MEASURES, *NICKNAMES])
+    if with_point.partition(".")[0] in MEASURES:
+        hint = f"did you mean {with_point!r}?"
     return f"-m {text}: the measure is unknown; {hint or 'ireval metrics --for trec_eval lists all'}"
 
 
@@ -296,24 +308,31 @@ def _definitions(rows: Sequence[_Row]) -> Iterator[str]:
         yield f"  {row.name} = {meaning}\n"
 
 
-def _read(qrels: str, run: str, asked: _Asked, rows: Sequence[_Row], registry: Registry) -> tuple[JudgedRankings, str]:
-    """The judged rankings as the options ask for them, and the run's tag if a row shows it."""
-    metrics: list[str | Metric] = [metric for row in rows for metric in row.metrics] or ["NumQ"]
-    policies = Policies(missing_queries="zero", depth=asked.depth)
+class _Inputs(NamedTuple):
+    judgments: Judgments
+    rankings: Rankings
+    tag: str
+    """That of the run; empty if no row shows it."""
+
+
+def _read(qrels: str, run: str, asked: _Asked, rows: Sequence[_Row], registry: Registry) -> _Inputs:
     with input_file(run) as file, LateBar() as progress:
-        setting = set_up(qrels, metrics, policies, registry, progress, "trec", "trec")
-        documents = True if any(row.measure == "relstring" for row in rows) else None
+        judgments = read_judgments(qrels, format="trec", registry=registry, progress=progress)
         try:
-            judged, _, unjudged = setting.brought(file.path, SideData(collection=asked.collection), documents=documents)
+            rankings = read_rankings(file.path, format="trec", registry=registry, progress=progress)
         except IrevalError as error:  # the bytes of a pipe have a path of their own
             copied = file.path.name != Path(file.name).name
             raise IrevalError(str(error).replace(str(file.path), file.name) if copied else str(error)) from None
         tag = _tag(file) if any(row.measure == "runid" for row in rows) else ""
-    if unjudged:
-        click.echo(f"ireval trec_eval: not judged, so they do not count: queries {some(unjudged)}", err=True)
-    if asked.depth:
-        judged = cut_to_depth(judged, asked.depth)
-    return condensed(unjudged_below_0(judged)) if asked.judged_only else judged, tag
+    if not_judged := sorted(set(rankings.queries) - set(judgments.queries)):
+        named = first_of(list(map(repr, not_judged)))
+        click.echo(f"ireval trec_eval: not judged, so they do not count: queries {named}", err=True)
+    return _Inputs(_without_negative(judgments) if asked.judged_only else judgments, rankings, tag)
+
+
+def _without_negative(judgments: Judgments) -> Judgments:
+    negative = np.flatnonzero(judgments.grade < 0)
+    return drop_judgments(judgments, negative) if negative.size else judgments
 
 
 def _tag(file: InputFile) -> str:
@@ -326,21 +345,25 @@ def _tag(file: InputFile) -> str:
     return next((words[5] for words in reversed(lines) if len(words) > 5 and not words[0].startswith("#")), "")
 
 
-def _lines(rows: Sequence[_Row], judged: JudgedRankings, tag: str, asked: _Asked) -> Iterator[str]:
+def _lines(rows: Sequence[_Row], inputs: _Inputs, asked: _Asked, registry: Registry) -> Iterator[str]:
     """The lines of each query by id, then those of all queries."""
-    values = [_values(row, judged, asked.level) for row in rows]
-    order = sorted(range(judged.count), key=lambda number: judged.queries[number].encode())
-    for number in order if asked.per_query else ():
-        for row, of_row in zip(rows, values, strict=True):
+    values = _score(rows, inputs, asked, registry)
+    order = sorted(inputs.judgments.queries, key=str.encode)
+    grades = _map_grades(inputs.judgments) if any(row.measure == "relstring" for row in rows) else {}
+    lists = _map_lists(inputs.rankings) if grades else {}
+    for query in order if asked.per_query else ():
+        for row, by_query in zip(rows, values, strict=True):
             if row.measure == "relstring":
-                yield _line(row.name, judged.queries[number], f"'{_relevance(judged, number, row.text)}'")
+                documents = list(lists.get(query, ()))[: asked.depth]
+                signs = _relevance(documents, grades[query], row.text, judged_only=asked.judged_only)
+                yield _line(row.name, query, f"'{signs}'")
             elif row.measure not in OF_ALL_ALONE:
-                yield _line(row.name, judged.queries[number], _figure(row, of_row[number]))
-    for row, of_row in zip(rows, values, strict=True):
+                yield _line(row.name, query, _figure(row, by_query[query]))
+    for row, by_query in zip(rows, values, strict=True):
         if row.measure == "runid":
-            yield from [_line(row.name, "all", tag)] if asked.summary else ()
+            yield from [_line(row.name, "all", inputs.tag)] if asked.summary else ()
         elif row.measure != "relstring" and asked.summary:
-            yield _line(row.name, "all", _figure(row, _summed_up(row, [of_row[number] for number in order])))
+            yield _line(row.name, "all", _figure(row, _sum_up(row, [by_query[query] for query in order])))
 
 
 def _line(name: str, query: str, value: str) -> str:
@@ -351,32 +374,59 @@ def _figure(row: _Row, value: float) -> str:
     return str(int(value)) if row.measure in COUNTS else f"{value:6.4f}"
 
 
-def _values(row: _Row, judged: JudgedRankings, level: int) -> list[float]:
-    """The value of every query; one without a ranking is taken for an empty list."""
-    view = unjudged_below_0(judged) if row.measure in NEGATIVE_IS_UNJUDGED else judged
-    ranked = replace(view, present=view.retrieved >= 0, _memory=view._memory)
-    parts = [score(metric, ranked).values.tolist() for metric in row.metrics]
-    found = [math.fsum(each) / len(each) for each in zip(*parts, strict=True)] or [0.0] * judged.count
+Values = Mapping[str, float]
+"""By query."""
+
+
+def _score(rows: Sequence[_Row], inputs: _Inputs, asked: _Asked, registry: Registry) -> list[Values]:
+    """The values of each row for every query."""
+    policies = Policies(depth=asked.depth, unjudged="removed" if asked.judged_only else "irrelevant")
+    side_data = SideData(collection=asked.collection)
+    rankings: Rankings | dict[str, dict[str, float]] = inputs.rankings
+    if missing := set(inputs.judgments.queries).difference(inputs.rankings.queries):
+        rankings = _map_lists(inputs.rankings) | {query: {} for query in missing}  # trec_eval scores an empty list
+    scored: dict[tuple[bool, str], Values] = {}
+    for without_negative in (False, True):
+        metrics = [
+            metric
+            for row in rows
+            if (row.measure in NEGATIVE_IS_UNJUDGED) == without_negative
+            for metric in (*row.metrics, *filter(None, [row.zero]))
+        ]
+        if metrics:
+            evaluation = evaluate(
+                _without_negative(inputs.judgments) if without_negative else inputs.judgments,
+                rankings,
+                list(dict.fromkeys(metrics)),
+                policies=policies,
+                side_data=side_data,
+                registry=registry,
+            )
+            scored |= {(without_negative, metric.name): metric.values for metric in evaluation.metrics}
+    return [_find_values(row, scored, inputs, asked) for row in rows]
+
+
+def _find_values(row: _Row, scored: Mapping[tuple[bool, str], Values], inputs: _Inputs, asked: _Asked) -> Values:
+    queries, without_negative = inputs.judgments.queries, row.measure in NEGATIVE_IS_UNJUDGED
+    parts = [scored[without_negative, str(metric)] for metric in row.metrics]
+    values = {query: math.fsum(part[query] for part in parts) / len(parts) if parts else 0.0 for query in queries}
     if row.measure == "rbp":
-        tops = judged.ideal.grade[judged.first_ideal[:-1]].tolist()
-        return [value * judged.highest_grade / max(1.0, top) for value, top in zip(found, tops, strict=True)]
-    zero = _zero(row.measure, view, level) or [False] * judged.count
-    return [0.0 if none else value for value, none in zip(found, zero, strict=True)]
+        tops = np.ones(len(queries))
+        np.maximum.at(tops, inputs.judgments.query, inputs.judgments.grade)
+        highest = inputs.judgments.highest_grade
+        return {query: values[query] * highest / top for query, top in zip(queries, tops.tolist(), strict=True)}
+    zero: set[str] = set()
+    if row.measure in ("utility", "unj", "rbp_resid"):
+        zero.update(set(queries).difference(inputs.rankings.queries))
+    if row.measure == "rbp_resid" and asked.judged_only:
+        zero.update(queries)
+    elif row.zero is not None:
+        wanted = 1.0 if row.measure == "rbp_resid" else 0.0
+        zero.update(query for query, value in scored[without_negative, str(row.zero)].items() if value == wanted)
+    return {query: 0.0 if query in zero else value for query, value in values.items()}
 
 
-def _zero(measure: str, judged: JudgedRankings, level: int) -> list[bool]:
-    """A mark for the queries that trec_eval gives 0 against the definition of a measure; none for most measures."""
-    marks: list[Mask] = []
-    if measure in ("utility", "unj", "rbp_resid"):
-        marks.append(~judged.present)
-    if measure == "rbp_resid":
-        marks.append(judged.retrieved == judged.first[1:] - judged.first[:-1])  # every document is judged
-    if measure == "Rndcg":
-        marks.append(judged.relevant_count(level) == 0)
-    return [any(each) for each in zip(*(mark.tolist() for mark in marks), strict=True)]
-
-
-def _summed_up(row: _Row, values: Sequence[float]) -> float:
+def _sum_up(row: _Row, values: Sequence[float]) -> float:
     """The figure of all queries, added up one by one as trec_eval does: the last digit depends on it."""
     total = 0.0
     for value in values:
@@ -386,9 +436,26 @@ def _summed_up(row: _Row, values: Sequence[float]) -> float:
     return math.exp(total / len(values)) if row.measure in GEOMETRIC else total / len(values)
 
 
-def _relevance(judged: JudgedRankings, query: int, count: int) -> str:
+def _map_grades(judgments: Judgments) -> dict[str, dict[str, float]]:
+    grades: dict[str, dict[str, float]] = {query: {} for query in judgments.queries}
+    rows = zip(judgments.query.tolist(), judgments.documents.texts(), judgments.grade.tolist(), strict=True)
+    for query, document, grade in rows:
+        grades[judgments.queries[query]][document] = grade
+    return grades
+
+
+def _map_lists(rankings: Rankings) -> dict[str, dict[str, float]]:
+    """The documents of each query with their scores, best first."""
+    rows = list(zip(rankings.documents.texts(), rankings.score.tolist(), strict=True))
+    first = rankings.first.tolist()
+    return {query: dict(rows[first[i] : first[i + 1]]) for i, query in enumerate(rankings.queries)}
+
+
+def _relevance(documents: Sequence[str], grades: Mapping[str, float], count: int, *, judged_only: bool) -> str:
     """A character for each of the first documents: its grade, - without a judgment, . with a grade below 0."""
-    documents = judged.documents
-    grades = documents.grade[documents.of(query)][:count].tolist() if documents else []
-    signs = ("-" if math.isnan(each) else "." if each < 0 else ">" if each > 9 else f"{each:.0f}" for each in grades)
-    return "".join(signs)
+    known = [grades.get(document) for document in documents]
+    if judged_only:
+        known = [grade for grade in known if grade is not None]
+    return "".join(
+        "-" if grade is None else "." if grade < 0 else ">" if grade > 9 else f"{grade:.0f}" for grade in known[:count]
+    )
