@@ -15,14 +15,14 @@ from pytest_ireval.errors import PluginError, Problem, did_you_mean, raised_at, 
 
 ENTRY_POINT_GROUP = "pytest_ireval"
 """The group of plugins that every run needs, and every command that reads files."""
-OF_SUITES = "pytest_ireval_suites"
+SUITES_GROUP = "pytest_ireval_suites"
 """The group of plugins that only suites need: they are loaded when the first suite is read."""
-OF_COMMANDS = "pytest_ireval_commands"
+COMMANDS_GROUP = "pytest_ireval_commands"
 """The group of plugins that bring commands. Listing the commands imports them, so they import nothing heavy."""
-WITHOUT = "IREVAL_WITHOUT"
+WITHOUT_VARIABLE = "IREVAL_WITHOUT"
 """The variable with names of plugins that are left out, separated by commas; ``--ireval-without`` does the same."""
 
-BESIDE_THE_CORE = {
+BUNDLED_COMMANDS = {
     "pytest_ireval_judgments": ("import", "sample", "pool", "judge", "clicks", "agreement", "collection", "lint"),
     "pytest_ireval_lab": (
         "self-test",
@@ -39,7 +39,7 @@ BESIDE_THE_CORE = {
 """Packages of this distribution without which the core works, and their commands."""
 
 
-class Installed(NamedTuple):
+class InstalledPlugin(NamedTuple):
     """An entry point: its name, the module that is the plugin, the distribution that has it, and its group."""
 
     name: str
@@ -58,97 +58,96 @@ def import_object(target: str) -> object:
     return EntryPoint(name=target, value=target, group="").load()
 
 
-def installed_plugins(*groups: str) -> list[Installed]:
-    """All entry points of the groups; of a distribution that is found twice, the first on the path counts."""
-    found = entry_points()
-    return [_installed(entry) for group in groups for entry in found.select(group=group)]
-
-
-def _installed(entry: EntryPoint) -> Installed:
-    target = entry.value.partition("[")[0].strip()  # extras that it needs may follow
-    name, version = ("", "") if entry.dist is None else _name_and_version(entry.dist)
-    return Installed(entry.name, target, name, version, entry.group)
+def list_installed_plugins(*groups: str) -> list[InstalledPlugin]:
+    """List all entry points of the groups; of a distribution that is found twice, the first on the path counts."""
+    plugins = []
+    for entry in (entry for group in groups for entry in entry_points().select(group=group)):
+        module = entry.value.partition("[")[0].strip()  # extras that it needs may follow
+        name, version = ("", "") if entry.dist is None else _read_name_and_version(entry.dist)
+        plugins.append(InstalledPlugin(entry.name, module, name, version, entry.group))
+    return plugins
 
 
 @cache  # each time the whole description of the distribution is parsed
-def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+def _read_name_and_version(distribution: Distribution) -> tuple[str, str]:
     metadata = distribution.metadata
     return metadata["Name"] or "", metadata["Version"] or ""  # a damaged installation has neither
 
 
-def find_entries() -> list[Installed]:
-    """Entry points of our groups, sorted by name; no two distributions may use one name."""
-    found = sorted(installed_plugins(ENTRY_POINT_GROUP, OF_SUITES, OF_COMMANDS), key=lambda entry: entry.name)
-    for entry, other in pairwise(found):
-        ours = entry.distribution == other.distribution and entry.group != other.group
-        if entry.name == other.name and not ours:
+def find_entry_points() -> list[InstalledPlugin]:
+    """Find the entry points of our groups, sorted by name; no two distributions may use one name."""
+    entries = sorted(
+        list_installed_plugins(ENTRY_POINT_GROUP, SUITES_GROUP, COMMANDS_GROUP), key=lambda entry: entry.name
+    )
+    for entry, other in pairwise(entries):
+        same_package = entry.distribution == other.distribution and entry.group != other.group
+        if entry.name == other.name and not same_package:
             raise PluginError(
-                f"two installed plugins are called {entry.name!r}: {source_of(entry)} and {source_of(other)}; "
+                f"two installed plugins are called {entry.name!r}: {format_source(entry)} and {format_source(other)}; "
                 "one must rename its entry point"
             )
-    return found
+    return entries
 
 
-def find_left_out(entries: Sequence[Installed], without: Iterable[str] = ()) -> list[Installed]:
-    """The plugins that ``without`` or the variable IREVAL_WITHOUT names: by entry point, or by distribution."""
-    asked = {"--ireval-without": without, WITHOUT: os.environ.get(WITHOUT, "").split(",")}
-    found = []
-    for asker, names in asked.items():
-        for name in filter(None, map(str.strip, names)):
-            plain = plain_distribution(name)
-            meant = [
-                each
-                for each in entries
-                if plain_distribution(each.name) == plain or plain_distribution(each.distribution) == plain
-            ]
-            others = sorted({each.name for each in entries if not is_built_in(each)})
-            allowed = f"installed: {', '.join(others)}" if others else "no plugins of others are installed"
-            if not meant:
-                complaint = f"{asker} names {name!r}, which is not an installed plugin"
-                raise PluginError(Problem(complaint, suggestion=did_you_mean(name, others), allowed=allowed))
-            if any(map(is_built_in, meant)):
-                raise PluginError(
-                    Problem(f"{asker} names {name!r}, which is built in and cannot be left out", allowed=allowed)
-                )
-            found += meant
-    return found
+def find_left_out(entries: Sequence[InstalledPlugin], without: Iterable[str] = ()) -> list[InstalledPlugin]:
+    """Find the plugins that ``without`` or the variable IREVAL_WITHOUT names: by entry point, or by distribution."""
+    left_out = []
+    others = sorted({entry.name for entry in entries if not is_built_in(entry)})
+    allowed = f"installed: {', '.join(others)}" if others else "no plugins of others are installed"
+    requests = [("--ireval-without", name) for name in without]
+    requests += [(WITHOUT_VARIABLE, name) for name in os.environ.get(WITHOUT_VARIABLE, "").split(",")]
+    for option, name in ((option, name.strip()) for option, name in requests if name.strip()):
+        plain = normalize_distribution(name)
+        meant = [
+            entry
+            for entry in entries
+            if plain in (normalize_distribution(entry.name), normalize_distribution(entry.distribution))
+        ]
+        if not meant:
+            complaint = f"{option} names {name!r}, which is not an installed plugin"
+            raise PluginError(Problem(complaint, suggestion=did_you_mean(name, others), allowed=allowed))
+        if any(map(is_built_in, meant)):
+            complaint = f"{option} names {name!r}, which is built in and cannot be left out"
+            raise PluginError(Problem(complaint, allowed=allowed))
+        left_out += meant
+    return left_out
 
 
-def import_plugin(entry: Installed) -> object:
-    """The plugin of an entry point; PluginError names it if it cannot be imported."""
+def import_plugin(entry: InstalledPlugin) -> object:
+    """Import the plugin of an entry point; PluginError names it if that fails."""
     try:
         return entry.load()
     except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
-        way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT}={entry.name})"
-        complaint = f"{describe(entry)} cannot be loaded: {told(error)}"
+        way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT_VARIABLE}={entry.name})"
+        complaint = f"{describe_plugin(entry)} cannot be loaded: {told(error)}"
         raise PluginError(Problem(complaint, suggestion=raised_at(error), allowed=way_out)) from error
 
 
-def is_built_in(entry: Installed) -> bool:
+def is_built_in(entry: InstalledPlugin) -> bool:
     """True for a plugin of this distribution."""
-    return plain_distribution(entry.distribution) == "pytest-ireval"
+    return normalize_distribution(entry.distribution) == "pytest-ireval"
 
 
-def is_missing(entry: Installed) -> bool:
+def is_missing(entry: InstalledPlugin) -> bool:
     """True for a package of this distribution that was taken out of the installation: the core works without it."""
     return is_built_in(entry) and find_spec(entry.module.partition(".")[0]) is None
 
 
-def package_of(command: str) -> str | None:
+def find_package(command: str) -> str | None:
     """The package of this distribution that brings a command; None for any other command."""
-    return next((package for package, commands in BESIDE_THE_CORE.items() if command in commands), None)
+    return next((package for package, commands in BUNDLED_COMMANDS.items() if command in commands), None)
 
 
-def source_of(entry: Installed) -> str:
+def format_source(entry: InstalledPlugin) -> str:
     """The distribution with its version, for messages."""
     return f"{entry.distribution} {entry.version}".strip() or entry.name
 
 
-def describe(entry: Installed) -> str:
+def describe_plugin(entry: InstalledPlugin) -> str:
     """A plugin in messages: ``plugin 'acme' (acme_metrics) of acme-metrics 2.1.0``."""
-    return f"plugin {entry.name!r} ({entry.module}) of {source_of(entry)}"
+    return f"plugin {entry.name!r} ({entry.module}) of {format_source(entry)}"
 
 
-def plain_distribution(name: str) -> str:
+def normalize_distribution(name: str) -> str:
     """The name of a distribution as packaging tools compare it: ``Acme_Metrics`` is ``acme-metrics``."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -21,14 +21,15 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.tables import Table, cell_text, holds_judgments, holds_queries, selected, table_of_judgments
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.plugins.manager import installed_registry
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.policies import Grades
 
 
 def read_queries(path: FilePath, *, format: Format = None, registry: Registry | None = None) -> Queries:  # noqa: A002 - as users say it
     """All queries in the file; its format is recognised by its content unless it is named."""
-    return as_queries(path, (registry or installed()).readers, format)
+    return as_queries(path, (registry or installed_registry()).readers, format)
 
 
 def read_judgments(
@@ -40,7 +41,7 @@ def read_judgments(
     progress: Progress = SILENT,
 ) -> Judgments:
     """All judgments in the file. Grades are whole numbers unless ``grades="float"`` declares otherwise."""
-    return as_judgments(path, (registry or installed()).readers, format, Reading(grades, progress=progress))
+    return as_judgments(path, (registry or installed_registry()).readers, format, Reading(grades, progress=progress))
 
 
 def read_rankings(
@@ -57,7 +58,7 @@ def read_rankings(
     Equal scores are in descending order of document id; unless ``by_id``, in the order of the file.
     """
     how = Reading(depth=depth, by_id=by_id, progress=progress)
-    return as_rankings(path, (registry or installed()).readers, format, how)
+    return as_rankings(path, (registry or installed_registry()).readers, format, how)
 
 
 def read_judges(
@@ -71,7 +72,7 @@ def read_judges(
 ) -> list[tuple[str, Judgments]]:
     """The judgments of each judge in a file that has a column ``judge``; else all of them, by the judge ``name``."""
     with input_file(path) as file:
-        reader = reader_for(file, "judgments", (registry or installed()).readers, format)
+        reader = reader_for(file, "judgments", (registry or installed_registry()).readers, format)
         value = read_by(reader, file, Reading(grades, recognised=format is None, progress=progress))
         if isinstance(value, Judgments):
             return [(name, value)]
@@ -103,7 +104,7 @@ def read_contents(
     registry: Registry | None = None,
 ) -> FileContents:
     """The queries and the judgments of a file, whichever it holds; an error if it holds neither."""
-    readers = (registry or installed()).readers
+    readers = (registry or installed_registry()).readers
     found: dict[Content, Table] = {}
     formats: dict[Content, str] = {}
     columns: list[str] = []

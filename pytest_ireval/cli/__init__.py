@@ -94,9 +94,9 @@ class Commands(click.Group):
         if name not in COMMANDS and not name.startswith("-"):
             packages = _find_packages(ctx)
             if name not in packages.by_name:
-                from pytest_ireval.entry_points import package_of
+                from pytest_ireval.entry_points import find_package
 
-                if (package := package_of(name)) is not None:
+                if (package := find_package(name)) is not None:
                     complaint = f"the command {name!r} belongs to the package {package}, which is not installed"
                     raise IrevalError(
                         Problem(complaint, suggestion="install pytest-ireval again: it brings this package")

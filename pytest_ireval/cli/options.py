@@ -66,9 +66,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def metric_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The names that a shell completes; letter case does not count."""
-    from pytest_ireval.plugins.registry import loaded
+    from pytest_ireval.plugins.manager import load_installed_registry
 
-    vocabulary = loaded(looks=True).vocabulary
+    vocabulary = load_installed_registry(skip_broken=True).vocabulary
     resolved = (f"{each.prefix}:{name}" for each in vocabulary.prefixes for name in each.known)
     return [name for name in (*vocabulary.metrics, *resolved) if name.lower().startswith(incomplete.lower())]
 
@@ -259,10 +259,10 @@ def registry_at(suites: Path | None, *, kinds: bool = False) -> Registry:
     With ``kinds`` the plugins that only suites need are loaded as well.
     """
     from pytest_ireval.plugins.conftests import Conftests
-    from pytest_ireval.plugins.registry import loaded
+    from pytest_ireval.plugins.manager import load_installed_registry
 
     if suites is None:
-        registry = loaded(looks=True)
+        registry = load_installed_registry(skip_broken=True)
         if kinds:
             _ = registry.rules
         for each in registry.broken:

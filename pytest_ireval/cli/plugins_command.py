@@ -11,7 +11,7 @@ import click
 import pytest_ireval
 from pytest_ireval.cli.options import registry_at, suites_option
 from pytest_ireval.data.formats.reader import CONTENTS
-from pytest_ireval.entry_points import ENTRY_POINT_GROUP, OF_COMMANDS, OF_SUITES
+from pytest_ireval.entry_points import COMMANDS_GROUP, ENTRY_POINT_GROUP, SUITES_GROUP
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.plugins.commands import PackageCommand, find_commands
 from pytest_ireval.plugins.registry import Registry
@@ -38,7 +38,7 @@ def command(suites: Path | None, new: str | None) -> None:
             click.echo(f"  {title}: {', '.join(names)}")
     for origin in registry.without:
         click.echo(f"{origin}: left out by name")
-    click.echo(f"\nFound through the entry-point groups {ENTRY_POINT_GROUP}, {OF_SUITES} and {OF_COMMANDS}.")
+    click.echo(f"\nFound through the entry-point groups {ENTRY_POINT_GROUP}, {SUITES_GROUP} and {COMMANDS_GROUP}.")
 
 
 def _written(name: str) -> Iterator[str]:

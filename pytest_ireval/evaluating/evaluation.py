@@ -23,7 +23,8 @@ from pytest_ireval.errors import InputError, MetricError, Problem, raised
 from pytest_ireval.evaluating.executors import read_with
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
-from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.plugins.manager import installed_registry
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.results.policies import DEEPEST, Policies
@@ -109,7 +110,7 @@ def set_up(
     rankings_format: Format = None,
 ) -> Setting:
     """Judgments and metrics, read; raises an error if the scale cannot hold the grades."""
-    registry = (registry or installed()).in_dialect(policies.dialect)
+    registry = (registry or installed_registry()).in_dialect(policies.dialect)
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     wanted = registry.parse_metrics(named)
     how = Reading(policies.grades, by_id=policies.ties != "input", progress=progress)

@@ -14,7 +14,7 @@ from pytest_ireval.data.formats.recognised import Format
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError, Problem, told
 from pytest_ireval.masking import public_address
-from pytest_ireval.plugins.registry import installed
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.progress import SILENT
 
 if TYPE_CHECKING:
@@ -72,5 +72,5 @@ def _name_files(files: Sequence[str]) -> Iterator[None]:
 def _read_group(
     judgments: Judgments, files: Sequence[str], named: Format, how: Reading, documents: bool
 ) -> list[FileRead]:
-    readers = installed().readers
+    readers = installed_registry().readers
     return [read_file(judgments, file, readers, named, how, documents=documents) for file in files]

@@ -42,7 +42,8 @@ from pytest_ireval.gate.scoring import EvaluatedSide, noise_notes, notes_on_shar
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances, broken_outcome, judged_all
 from pytest_ireval.gate.waived_queries import find_losses_of_waived_queries
-from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.plugins.manager import installed_registry
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
 from pytest_ireval.results.outcome import Cause
@@ -90,7 +91,7 @@ def run_gate(
     only for a suite whose rules make no sense. With the git ref ``base``, the stored baseline is compared with the one
     at the merge base of HEAD and ``base``: a lower one is a warning, or fails with ``lowering_fails``.
     """
-    registry = registry or installed()
+    registry = registry or installed_registry()
     circumstances = Circumstances(today or today_of(), BaseRef(base) if base else None, lowering_fails)
     plan = plan_of(suite, registry, lowering=bool(base))
     return gate(suite, registry, plan, circumstances, progress=progress).result

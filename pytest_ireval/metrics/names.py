@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from pytest_ireval.entry_points import plain_distribution
+from pytest_ireval.entry_points import normalize_distribution
 from pytest_ireval.errors import MetricError, MetricNameError, Problem, closest, did_you_mean, shown
 from pytest_ireval.metrics.catalog import MetricCatalog, MetricResolver
 from pytest_ireval.metrics.elsewhere import OTHER_MEANINGS, PACKAGES, Elsewhere
@@ -61,7 +61,7 @@ class Vocabulary:
         match = OWNED.match(text.strip())
         if match is None:
             return self, text
-        owner, rest = plain_distribution(match["owner"]), text.strip()[match.end() :]
+        owner, rest = normalize_distribution(match["owner"]), text.strip()[match.end() :]
         resolvers, listed = self.resolvers.get(owner, ()), self.of_distributions.get(owner)
         named = [rest] if listed is not None and listed.metrics else []
         if len(resolvers) + len(named) > 1:

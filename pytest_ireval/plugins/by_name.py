@@ -10,7 +10,7 @@ from itertools import starmap
 from typing import Any, TypeVar
 
 from pytest_ireval.data.formats.reader import CONTENTS, Reader
-from pytest_ireval.entry_points import plain_distribution
+from pytest_ireval.entry_points import normalize_distribution
 from pytest_ireval.errors import PluginError
 from pytest_ireval.metrics.catalog import CatalogEntry, MetricCatalog, MetricResolver, listed_metric
 from pytest_ireval.metrics.elsewhere import Elsewhere, find_mistake
@@ -34,46 +34,48 @@ class Origin:
     @property
     def owner(self) -> str:
         """The plain name of the distribution; empty for a conftest.py."""
-        return plain_distribution(self.distribution)
+        return normalize_distribution(self.distribution)
 
 
-Brought = Iterable[tuple[Origin, Iterable[object]]]
+HookResults = Iterable[tuple[Origin, Iterable[object]]]
 """The values that each plugin returned from one hook."""
 Claims = dict[str, list[tuple[str, str, CatalogEntry]]]
 """By key: the distribution, the name, the metric."""
 Thing = TypeVar("Thing")
 
 
-def _together(owner: str, other: str) -> bool:
+def _cannot_share(owner: str, other: str) -> bool:
     """Tell whether two plugins cannot share a name; two distributions can."""
     return owner == other or not owner or not other
 
 
-def vocabulary_of(metrics: Brought, resolvers: Brought = (), elsewhere: Callable[[], Brought] = tuple) -> Vocabulary:
+def build_vocabulary(
+    metrics: HookResults, resolvers: HookResults = (), elsewhere: Callable[[], HookResults] = tuple
+) -> Vocabulary:
     """The vocabulary of metrics and resolvers that plugins brought; ``elsewhere`` brings names of other packages."""
-    families = [(origin.owner, _resolver(value, origin)) for origin, values in resolvers for value in values]
-    found = [(origin.owner, _listed(value, origin)) for origin, values in metrics for value in values]
+    families = [(origin.owner, _check_resolver(value, origin)) for origin, values in resolvers for value in values]
+    found = [(origin.owner, _make_entry(value, origin)) for origin, values in metrics for value in values]
     found += [(owner, entry) for owner, resolver in families for entry in resolver.entries()]
     with_prefix = [(owner, resolver) for owner, resolver in families if resolver.prefix]
     claims: Claims = {}
     for owner, entry in found:
-        _claim(owner, entry, claims)
+        _claim_names(owner, entry, claims)
     for owner, entry in found:
-        _claim_as_spelled(owner, entry, claims)
+        _claim_spelled_names(owner, entry, claims)
     of_distributions = {
-        owner: Vocabulary(_qualified(owner, found), resolvers=_qualified_resolvers(owner, with_prefix))
+        owner: Vocabulary(_qualify_entries(owner, found), resolvers=_qualify_resolvers(owner, with_prefix))
         for owner in dict.fromkeys(owner for owner, _ in (*found, *with_prefix) if owner)
     }
     shared = {key: tuple(starmap(_qualify_name, several)) for key, several in claims.items() if len(several) > 1}
     catalog = MetricCatalog(
         entry if not shared else _leave_out_shared_names(owner, entry, shared) for owner, entry in found
     )
-    prefixes = _prefixes(with_prefix, {owner: entry.origin for owner, entry in found if owner})
-    read_elsewhere = partial(_names_elsewhere, elsewhere, catalog)
+    prefixes = _group_by_prefix(with_prefix, {owner: entry.origin for owner, entry in found if owner})
+    read_elsewhere = partial(_read_names_elsewhere, elsewhere, catalog)
     return Vocabulary(catalog, of_distributions, shared, prefixes, read_elsewhere=read_elsewhere)
 
 
-def _names_elsewhere(elsewhere: Callable[[], Brought], catalog: MetricCatalog) -> tuple[Elsewhere, ...]:
+def _read_names_elsewhere(elsewhere: Callable[[], HookResults], catalog: MetricCatalog) -> tuple[Elsewhere, ...]:
     found: list[Elsewhere] = []
     for origin, values in elsewhere():
         for value in values:
@@ -84,14 +86,14 @@ def _names_elsewhere(elsewhere: Callable[[], Brought], catalog: MetricCatalog) -
     return tuple(found)
 
 
-def _listed(value: object, origin: Origin) -> CatalogEntry:
+def _make_entry(value: object, origin: Origin) -> CatalogEntry:
     if not isinstance(value, Metric):
         complaint = f"plugin {origin} returned {value!r} from ireval_metrics, which is not a metric"
         raise PluginError(f"{complaint}: decorate the function with @per_query_metric or @metric")
     return listed_metric(value, str(origin))
 
 
-def _resolver(value: object, origin: Origin) -> MetricResolver:
+def _check_resolver(value: object, origin: Origin) -> MetricResolver:
     if not isinstance(value, MetricResolver):
         complaint = f"plugin {origin} returned {value!r} from ireval_resolve_metric, which is not a MetricResolver"
         raise PluginError(f"{complaint}: return [MetricResolver(names=…, resolve=…)]")
@@ -110,35 +112,35 @@ def _resolver(value: object, origin: Origin) -> MetricResolver:
     return replace(value, origin=str(origin))
 
 
-def _claim(owner: str, metric: CatalogEntry, claims: Claims) -> None:
+def _claim_names(owner: str, metric: CatalogEntry, claims: Claims) -> None:
     """Take a metric's names; names of one key are one name."""
     for name in dict.fromkeys((metric.name, *metric.spellings)):
         others = claims.setdefault(key_of(name), [])
-        mine = [each for each in others if _together(each[0], owner)]
+        mine = [each for each in others if _cannot_share(each[0], owner)]
         if not any(each[2] is metric for each in mine):
             others.append((owner, name, metric))
         for _, other_name, other in mine:
             if other is metric:
                 continue
             if other_name.lower() != name.lower():
-                raise _read_as_another(name, metric, other_name, other)
+                raise _make_ambiguity_error(name, metric, other_name, other)
             case = "" if other_name == name else f" (the first spells it {other_name!r}; letter case is ignored)"
             by = f"by {other.name} of {other.origin} and by {metric.name} of {metric.origin}"
             raise PluginError(f"metric name {name!r} is claimed twice{case}: {by}")
 
 
-def _claim_as_spelled(owner: str, metric: CatalogEntry, claims: Claims) -> None:
+def _claim_spelled_names(owner: str, metric: CatalogEntry, claims: Claims) -> None:
     """Take a name such as ``P_5`` also for the other metric that has the spelling ``P_{cutoff}``."""
     for name in (metric.name, *metric.spellings):
         match = SPELLED.fullmatch(name)
         for other_owner, other_name, other in claims.get(f"{stem(match['stem'])}{{}}", ()) if match else ():
             if other is not metric:
-                if _together(owner, other_owner):
-                    raise _read_as_another(name, metric, other_name, other)
+                if _cannot_share(owner, other_owner):
+                    raise _make_ambiguity_error(name, metric, other_name, other)
                 claims[name.lower()].append((other_owner, name, other))
 
 
-def _read_as_another(name: str, metric: CatalogEntry, other_name: str, other: CatalogEntry) -> PluginError:
+def _make_ambiguity_error(name: str, metric: CatalogEntry, other_name: str, other: CatalogEntry) -> PluginError:
     another = f"{other_name!r} of {other.name} of {other.source}"
     return PluginError(f"metric name {name!r} of {metric.name} of {metric.source} would be read as {another}")
 
@@ -156,7 +158,7 @@ def _leave_out_shared_names(owner: str, entry: CatalogEntry, shared: Container[s
     return entry.renamed(f"{owner}:{entry.name}" if entry.name.lower() in shared else entry.name, spellings)
 
 
-def _qualified(owner: str, found: Iterable[tuple[str, CatalogEntry]]) -> MetricCatalog:
+def _qualify_entries(owner: str, found: Iterable[tuple[str, CatalogEntry]]) -> MetricCatalog:
     own = (entry for other, entry in found if other == owner)
     return MetricCatalog(entry.renamed(f"{owner}:{entry.name}", entry.spellings) for entry in own)
 
@@ -164,22 +166,22 @@ def _qualified(owner: str, found: Iterable[tuple[str, CatalogEntry]]) -> MetricC
 Families = Sequence[tuple[str, MetricResolver]]
 
 
-def _qualified_resolvers(owner: str, families: Families) -> dict[str, tuple[MetricResolver, ...]]:
+def _qualify_resolvers(owner: str, families: Families) -> dict[str, tuple[MetricResolver, ...]]:
     return {
-        plain_distribution(each.prefix): (replace(each, prefix=f"{owner}:{each.prefix}"),)
+        normalize_distribution(each.prefix): (replace(each, prefix=f"{owner}:{each.prefix}"),)
         for other, each in families
         if other == owner
     }
 
 
-def _prefixes(families: Families, distributions: Mapping[str, str]) -> dict[str, tuple[MetricResolver, ...]]:
+def _group_by_prefix(families: Families, distributions: Mapping[str, str]) -> dict[str, tuple[MetricResolver, ...]]:
     """Resolvers by plain prefix; ``distributions`` have metrics, and the name of one is taken, too."""
     claims: dict[str, list[tuple[str, MetricResolver]]] = {}
     for owner, resolver in families:
-        plain = plain_distribution(resolver.prefix)
+        plain = normalize_distribution(resolver.prefix)
         others = claims.setdefault(plain, [])
-        taken = [other.origin for other_owner, other in others if _together(owner, other_owner)]
-        if plain in distributions and _together(owner, plain):
+        taken = [other.origin for other_owner, other in others if _cannot_share(owner, other_owner)]
+        if plain in distributions and _cannot_share(owner, plain):
             taken.append(f"{distributions[plain]}, which has metrics and this name,")
         if taken:
             complaint = f"prefix {resolver.prefix!r} of metrics is claimed twice"
@@ -205,7 +207,7 @@ class KindsByName(Mapping[str, Thing]):
 
     def __getitem__(self, key: str) -> Thing:
         owner, colon, name = str(key).rpartition(":")
-        whole = f"{plain_distribution(owner)}{colon}{name}"
+        whole = f"{normalize_distribution(owner)}{colon}{name}"
         if whole not in self.listed and whole in self.qualified:
             return self.qualified[whole]()
         return self.listed[whole]
@@ -217,7 +219,7 @@ class KindsByName(Mapping[str, Thing]):
         return len(self.listed)
 
 
-def kinds_by_name(brought: Brought, wanted: type[Thing], what: str, hook: str) -> KindsByName[Thing]:
+def index_kinds(brought: HookResults, wanted: type[Thing], what: str, hook: str) -> KindsByName[Thing]:
     """Kinds of sources or rules, diagnoses, sections of the report, or what a package's own hook returned.
 
     ``what`` is the name of the decorator that makes them.
@@ -232,7 +234,7 @@ def kinds_by_name(brought: Brought, wanted: type[Thing], what: str, hook: str) -
             kind: Any = replace(value, origin=str(origin))  # type: ignore[type-var]  # each of them is a dataclass
             others = found.setdefault(kind.name, [])
             for whose, other in others:
-                if other is not kind and _together(whose, origin.owner):
+                if other is not kind and _cannot_share(whose, origin.owner):
                     by = f"by {other.source} and by {kind.source}"
                     raise PluginError(f"{called} {kind.name!r} is claimed twice: {by}")
             others.append((origin.owner, kind))
@@ -241,33 +243,33 @@ def kinds_by_name(brought: Brought, wanted: type[Thing], what: str, hook: str) -
     for name, claims in found.items():
         for owner, kind in claims:
             whole = f"{owner}:{name}"  # the options of a source have a field of its bare name
-            called_so = partial(replace, kind, name=name if wanted is SourceKind else whole)
+            rename = partial(replace, kind, name=name if wanted is SourceKind else whole)
             if owner:
-                qualified[whole] = called_so
+                qualified[whole] = rename
             if len(claims) > 1:
-                listed[whole] = called_so()
+                listed[whole] = rename()
             else:
                 listed[name] = kind
     return KindsByName(listed, qualified)
 
 
-def readers_by_name(brought: Brought) -> tuple[Reader, ...]:
+def index_readers(brought: HookResults) -> tuple[Reader, ...]:
     """Readers; each of a distribution is also called ``acme:arrows``, and only so if another has the same name."""
     claims: dict[tuple[str, str], list[tuple[str, Reader]]] = {}
-    readers = [(origin.owner, _reader(value, origin)) for origin, values in brought for value in values]
+    readers = [(origin.owner, _check_reader(value, origin)) for origin, values in brought for value in values]
     for owner, reader in readers:
         for name in dict.fromkeys((reader.name, *reader.also)):
             others = claims.setdefault((reader.holds, name), [])
             for whose, other in others:
-                if _together(owner, whose):
+                if _cannot_share(owner, whose):
                     by = f"by {other.name} of {other.origin} and by {reader.name} of {reader.origin}"
                     raise PluginError(f"format {name!r} of {reader.holds} is claimed twice: {by}")
             others.append((owner, reader))
     shared = {key for key, several in claims.items() if len(several) > 1}
-    return tuple(_named_apart(owner, reader, shared) for owner, reader in readers)
+    return tuple(_qualify_reader(owner, reader, shared) for owner, reader in readers)
 
 
-def _named_apart(owner: str, reader: Reader, shared: Container[tuple[str, str]]) -> Reader:
+def _qualify_reader(owner: str, reader: Reader, shared: Container[tuple[str, str]]) -> Reader:
     if not owner:
         return reader
     names = [name for name in (reader.name, *reader.also) if (reader.holds, name) not in shared]
@@ -276,7 +278,7 @@ def _named_apart(owner: str, reader: Reader, shared: Container[tuple[str, str]])
     return reader._replace(name=name, also=tuple(each for each in (*names, *whole) if each != name))
 
 
-def _reader(value: object, origin: Origin) -> Reader:
+def _check_reader(value: object, origin: Origin) -> Reader:
     if not isinstance(value, Reader):
         raise PluginError(f"plugin {origin} returned {value!r} from ireval_readers, which is not a Reader")
     named = all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in (value.name, *value.also))

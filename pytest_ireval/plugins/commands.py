@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import pluggy
 
 from pytest_ireval.entry_points import (
-    OF_COMMANDS,
-    WITHOUT,
-    Installed,
-    describe,
-    find_entries,
+    COMMANDS_GROUP,
+    WITHOUT_VARIABLE,
+    InstalledPlugin,
+    describe_plugin,
+    find_entry_points,
     find_left_out,
+    format_source,
     import_object,
     import_plugin,
     is_built_in,
     is_missing,
-    source_of,
 )
 from pytest_ireval.errors import PluginError, Problem, raised_at, told
 from pytest_ireval.plugins import hookspecs
@@ -37,12 +37,12 @@ class PackageCommand(NamedTuple):
     """A command, and the entry point of the plugin that brings it."""
 
     spec: CommandSpec
-    entry: Installed
+    entry: InstalledPlugin
 
     @property
     def source(self) -> str:
         """The distribution with its version."""
-        return source_of(self.entry)
+        return format_source(self.entry)
 
     @property
     def is_built_in(self) -> bool:
@@ -86,12 +86,12 @@ def find_commands(taken: Collection[str] = ()) -> PackageCommands:
     Two packages with a command of one name are an error: neither is ever called in place of the other. A plugin that
     cannot be loaded is not: all other commands work without it.
     """
-    entries = find_entries()
+    entries = find_entry_points()
     left_out = find_left_out(entries)
     found: dict[str, PackageCommand] = {}
     broken = []
     for entry in entries:
-        if entry.group != OF_COMMANDS or entry in left_out or is_missing(entry):
+        if entry.group != COMMANDS_GROUP or entry in left_out or is_missing(entry):
             continue
         try:
             specs = _call_hook(entry)
@@ -106,7 +106,7 @@ def find_commands(taken: Collection[str] = ()) -> PackageCommands:
     return PackageCommands(found, broken)
 
 
-def _call_hook(entry: Installed) -> list[CommandSpec]:
+def _call_hook(entry: InstalledPlugin) -> list[CommandSpec]:
     """What ``ireval_commands`` of one plugin returns, checked."""
     plugin = import_plugin(entry)
     manager = pluggy.PluginManager(hookspecs.PROJECT)
@@ -114,25 +114,29 @@ def _call_hook(entry: Installed) -> list[CommandSpec]:
     try:
         manager.register(plugin)
     except pluggy.PluginValidationError as error:
-        raise PluginError(f"{describe(entry)}: {error}") from error
+        raise PluginError(f"{describe_plugin(entry)}: {error}") from error
     if not manager.hook.ireval_commands.get_hookimpls():
-        complaint = f"{describe(entry)} does not implement ireval_commands, which the group {OF_COMMANDS} is for"
+        complaint = (
+            f"{describe_plugin(entry)} does not implement ireval_commands, which the group {COMMANDS_GROUP} is for"
+        )
         raise PluginError(Problem(complaint, suggestion="is the function marked with @hookimpl?"))
     try:
         returned = [list(specs) for specs in manager.hook.ireval_commands()]
     except Exception as error:  # a plugin may raise anything; the message names it
-        complaint = f"ireval_commands of {describe(entry)} must return a list of CommandSpec: {told(error)}"
+        complaint = f"ireval_commands of {describe_plugin(entry)} must return a list of CommandSpec: {told(error)}"
         raise PluginError(Problem(complaint, suggestion=raised_at(error))) from error
     if not returned:
-        raise PluginError(f"ireval_commands of {describe(entry)} returned None; is a return statement missing?")
+        raise PluginError(f"ireval_commands of {describe_plugin(entry)} returned None; is a return statement missing?")
     return _check_specs([spec for specs in returned for spec in specs], entry)
 
 
-def _check_specs(specs: Iterable[object], entry: Installed) -> list[CommandSpec]:
+def _check_specs(specs: Iterable[object], entry: InstalledPlugin) -> list[CommandSpec]:
     checked = []
     for spec in specs:
         if not isinstance(spec, CommandSpec):
-            raise PluginError(f"{describe(entry)} returned {spec!r} from ireval_commands, which is not a CommandSpec")
+            raise PluginError(
+                f"{describe_plugin(entry)} returned {spec!r} from ireval_commands, which is not a CommandSpec"
+            )
         complaint = ""
         if not COMMAND_NAME.fullmatch(str(spec.name)):
             complaint = f"{spec.name!r} cannot be the name of a command: use lower-case letters, digits, - and _"
@@ -141,7 +145,7 @@ def _check_specs(specs: Iterable[object], entry: Installed) -> list[CommandSpec]
         elif not TARGET.fullmatch(spec.target):
             complaint = f"command {spec.name!r} has the target {spec.target!r}: write module:attribute"
         if complaint:
-            raise PluginError(f"{describe(entry)}: {complaint}")
+            raise PluginError(f"{describe_plugin(entry)}: {complaint}")
         checked.append(spec)
     return checked
 
@@ -151,4 +155,6 @@ def _claimed_twice(command: PackageCommand, other: PackageCommand | None) -> Plu
     owner = "ireval itself" if other is None else other.source
     complaint = f"command {command.spec.name!r} is claimed twice: by {owner} and by {command.source}"
     names = [each.entry.name for each in (other, command) if each is not None and not each.is_built_in]
-    return PluginError(Problem(complaint, suggestion=f"run without one of them: {WITHOUT}={' or '.join(names)}"))
+    return PluginError(
+        Problem(complaint, suggestion=f"run without one of them: {WITHOUT_VARIABLE}={' or '.join(names)}")
+    )

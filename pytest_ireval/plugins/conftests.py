@@ -10,7 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 from pytest_ireval.errors import PluginError, Problem, raised_at, told, within
-from pytest_ireval.plugins.registry import Plugins, Registry, loaded
+from pytest_ireval.plugins.manager import Plugins, load_installed_registry
+from pytest_ireval.plugins.registry import Registry
 
 MENTIONED = b"ireval"
 """A conftest.py without it has no hooks of ours and is not imported: it may do anything."""
@@ -19,47 +20,51 @@ MENTIONED = b"ireval"
 class Conftests:
     """Installed plugins, and conftest.py files as files ask for them."""
 
-    def __init__(self, *, looks: bool = False) -> None:
+    def __init__(self, *, skip_broken: bool = False) -> None:
         self.plugins = Plugins()
-        self.plugins.load_installed(looks=looks)
+        self.plugins.load_installed(skip_broken=skip_broken)
         self._modules: dict[Path, ModuleType | None] = {}
         self._registries: dict[tuple[Path, ...], Registry] = {}
 
     def registry_for(self, path: Path) -> Registry:
         """The registry for a suite at ``path``, or for suites in that folder; shared by all that see the same files."""
-        found = tuple(file for file in conftests_for(path) if self._adopted(file))
-        if found not in self._registries:
-            hidden = [module for file, module in self._modules.items() if module is not None and file not in found]
-            self._registries[found] = self.plugins.registry(without=hidden)
-        return self._registries[found]
+        files = tuple(file for file in find_conftests(path) if self._register(file))
+        if files not in self._registries:
+            others = [module for file, module in self._modules.items() if module is not None and file not in files]
+            self._registries[files] = self.plugins.make_registry(without=others)
+        return self._registries[files]
 
-    def _adopted(self, file: Path) -> bool:
+    def _register(self, file: Path) -> bool:
         if file not in self._modules:
-            module = imported(file) if MENTIONED in file.read_bytes() else None
-            taken = module is not None and self.plugins.adopt(module, within(file, Path.cwd()))
+            module = import_conftest(file) if MENTIONED in file.read_bytes() else None
+            taken = module is not None and self.plugins.register_module(module, within(file, Path.cwd()))
             self._modules[file] = module if taken else None
             self._registries.clear()
         return self._modules[file] is not None
 
 
-def load_registry(suites: str | os.PathLike[str] | None = None, *, looks: bool = False) -> Registry:
+def load_registry(suites: str | os.PathLike[str] | None = None, *, skip_broken: bool = False) -> Registry:
     """The registry of the installed plugins; with a suite or a folder, of the conftest.py files that serve it, too.
 
-    An installed plugin that cannot be loaded is an error, unless the caller only ``looks``: then it is in ``broken``.
+    An installed plugin that cannot be loaded is an error, unless ``skip_broken``: then it is in ``broken``.
     """
-    return loaded(looks=looks) if suites is None else Conftests(looks=looks).registry_for(Path(suites).absolute())
+    return (
+        load_installed_registry(skip_broken=skip_broken)
+        if suites is None
+        else Conftests(skip_broken=skip_broken).registry_for(Path(suites).absolute())
+    )
 
 
-def conftests_for(path: Path) -> Iterator[Path]:
+def find_conftests(path: Path) -> Iterator[Path]:
     """From the working folder, if it is above, down to the folder of ``path``."""
     folder = (path if path.is_dir() else path.parent).absolute()
-    above = [each for each in (folder, *folder.parents) if Path.cwd() in (each, *each.parents)] or [folder]
-    for each in reversed(above):
-        if (each / "conftest.py").is_file():
-            yield each / "conftest.py"
+    below_here = [home for home in (folder, *folder.parents) if home.is_relative_to(Path.cwd())] or [folder]
+    for home in reversed(below_here):
+        if (home / "conftest.py").is_file():
+            yield home / "conftest.py"
 
 
-def imported(file: Path) -> ModuleType:
+def import_conftest(file: Path) -> ModuleType:
     """The module, imported as pytest does it: its folder is on the path, and no two of them are one module."""
     name = f"conftest_of_{abs(hash(file.as_posix()))}"
     spec = importlib.util.spec_from_file_location(name, file)

@@ -180,7 +180,7 @@ def ireval_hookspecs() -> Iterable[object]:  # type: ignore[empty-body]  # as ab
 
     Called in modules of the entry-point group ``pytest_ireval_commands``, before any other plugin is loaded. Each
     function of such a module that is marked with ``@hookspec`` is a hook; its name begins with ``ireval_``. A command
-    gets what plugins return from ``registry.returned(name, kind)``.
+    gets what plugins return from ``registry.collect(name, kind, made_by)``.
 
     Since 0.1.
     """

@@ -12,8 +12,9 @@ import pytest
 
 from pytest_ireval.errors import IrevalError, PluginError, one_line, raised
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.conftests import conftests_for, imported
-from pytest_ireval.plugins.registry import Plugins, Registry
+from pytest_ireval.plugins.conftests import find_conftests, import_conftest
+from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import Registry
 
 Answer = TypeVar("Answer")
 
@@ -45,16 +46,16 @@ class RunPlugins:
         folder, name = _conftest_folder(plugin), ""  # other plugins keep their names
         if folder is not None and folder.is_relative_to(self.root):
             name = (folder / "conftest.py").relative_to(self.root).as_posix()
-        if self.plugins.adopt(plugin, name):
+        if self.plugins.register_module(plugin, name):
             self._registries.clear()
 
     def adopt_conftests(self, path: Path, *words: bytes) -> None:
         """Adopt the conftest.py files of ``path`` that pytest had no reason to import here, and that contain a word."""
-        for file in conftests_for(path):
+        for file in find_conftests(path):
             if file not in self._known_files:
                 content = file.read_bytes()
                 if any(word in content for word in words):
-                    self.adopt(imported(file))
+                    self.adopt(import_conftest(file))
 
     def remember_broken(self, plugin: object, error: IrevalError) -> None:
         self.broken.append(BrokenPlugin(_conftest_folder(plugin), str(error)))
@@ -66,11 +67,11 @@ class RunPlugins:
                 raise PluginError(plugin.message)
         others = self._find_conftests_elsewhere(path)
         if others not in self._registries:  # shared by files that see the same plugins: suite models are made for each
-            self._registries[others] = self.plugins.registry(without=others)
+            self._registries[others] = self.plugins.make_registry(without=others)
         return self._registries[others]
 
     def find_observers(self, hook: str, path: Path) -> list[tuple[Origin, Callable[..., object]]]:
-        return list(self.plugins.observers(hook, self._find_conftests_elsewhere(path)))
+        return list(self.plugins.find_observers(hook, self._find_conftests_elsewhere(path)))
 
     def call_observer(
         self, hook: str, origin: Origin, observer: Callable[..., object], **arguments: object
@@ -83,7 +84,7 @@ class RunPlugins:
     @property
     def module_paths(self) -> tuple[Path, ...]:
         """Modules and packages of the plugins that serve the whole run; conftest.py files are known by their places."""
-        plugins = [self.plugins.late.get(plugin, plugin) for plugin in self.plugins.origins]
+        plugins = [self.plugins.loaded_for_suites.get(plugin, plugin) for plugin in self.plugins.origins]
         names = [p.__name__ for p in plugins if isinstance(p, ModuleType) and _conftest_folder(p) is None]
         return tuple(dict.fromkeys(path for name in names for path in _locate_package(name.partition(".")[0])))
 

@@ -12,7 +12,8 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from pytest_ireval.errors import Problem, SuiteError
-from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.plugins.manager import installed_registry
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.results.policies import Dialect, Policies
 from pytest_ireval.suite.checks import Given, find_contradictions
 from pytest_ireval.suite.finding import is_shared
@@ -45,7 +46,7 @@ def load_suites(
     Names are looked up in ``registry``; unless given, in what is installed. ``shown`` is the file as messages show it.
     ``contents`` returns the content of YAML files, unless they are to be read from the disk.
     """
-    registry = registry if registry is not None else installed()
+    registry = registry if registry is not None else installed_registry()
     found = gather_keys(Path(os.path.abspath(path)), environment, shown, contents=contents)
     suites = []
     if found.whole and _is_suite(found):

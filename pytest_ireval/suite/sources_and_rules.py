@@ -10,8 +10,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import TypeAdapter, ValidationError, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
 
 from pytest_ireval.errors import IrevalError, did_you_mean, name_in_full, raised
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.plugin_types import Part, RuleKind
-from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suite.scalars import KEY, Keys, Scalar, UnfitError, find_place, place_of
 from pytest_ireval.suite.suite import ANCHOR, STORED, Reference, RuleAsked, SourceAsked
 
@@ -21,7 +22,7 @@ Made = TypeVar("Made")
 def registry_of(info: ValidationInfo) -> Registry:
     """The registry that names are looked up in; unless given, that of the installed packages."""
     given: Registry | None = (info.context or {}).get("registry")
-    return given if given is not None else installed()
+    return given if given is not None else installed_registry()
 
 
 def validate_source(value: Any, info: ValidationInfo) -> SourceAsked:

@@ -12,7 +12,7 @@ from pytest_ireval.errors import IrevalError, MetricError, PluginError, Problem,
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
-from pytest_ireval.plugins.registry import loaded
+from pytest_ireval.plugins.manager import load_installed_registry
 from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
 from pytest_ireval.testing.data import Case, Data, Fields, Query, deep_data, up_to
 from pytest_ireval.testing.promises import PROMISES, Promise
@@ -88,7 +88,7 @@ def _metrics(wanted: str | Metric | Iterable[str | Metric]) -> list[Metric]:
         if isinstance(value, Metric):
             found.append(value)
         elif isinstance(value, str):
-            registry = loaded()
+            registry = load_installed_registry()
             bare = registry.metrics.get(value)  # a bare name, as P, may leave out what the metric requires
             found += [bare] if bare is not None else registry.parse_metrics([value])
         else:

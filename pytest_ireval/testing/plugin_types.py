@@ -26,8 +26,9 @@ from pytest_ireval.gate.scoring import side_of
 from pytest_ireval.gate.unjudged import unjudged_of
 from pytest_ireval.gate.verdicts import Circumstances
 from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.plugin_types import Kinds, Part, RuleKind, SourceKind
-from pytest_ireval.plugins.registry import Registry, installed
+from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.policies import Policies
@@ -82,15 +83,15 @@ def seen_from(
 
 def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
     """A request to a source for ``{id: text}``, or for rows with ``id``, ``text`` and columns."""
-    readers = installed().readers
+    readers = installed_registry().readers
     return Request(as_queries(queries, readers), depth, Path(folder).absolute(), "test", readers)
 
 
 def _registry_with(kind: RuleKind | SourceKind) -> Registry:
-    ours = installed()
+    ours = installed_registry()
     sources = {**ours.sources, kind.name: kind} if isinstance(kind, SourceKind) else ours.sources
     rules = {**ours.rules, kind.name: kind} if isinstance(kind, RuleKind) else ours.rules
-    return replace(ours, kinds_when_asked=lambda: Kinds(sources, rules, ours.diagnoses))
+    return replace(ours, known_kinds=Kinds(sources, rules, ours.diagnoses))
 
 
 def check_rule(

@@ -13,7 +13,7 @@ from pytest_ireval.baseline.writing import delete_baseline, write_anchor, write_
 from pytest_ireval.gate.acceptance import proposal_of
 from pytest_ireval.gate.run import gate, plan_of
 from pytest_ireval.gate.verdicts import Circumstances
-from pytest_ireval.plugins.registry import installed
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.rules import drift
 
 pytestmark = pytest.mark.ci
@@ -66,8 +66,8 @@ class Series:
             )
         )
         suite = load_suite(self.folder / "shop.ireval.yaml")
-        plan = plan_of(suite, installed())
-        return gate(suite, installed(), plan, Circumstances(date(2026, 11, 22)))
+        plan = plan_of(suite, installed_registry())
+        return gate(suite, installed_registry(), plan, Circumstances(date(2026, 11, 22)))
 
     def accept(self, reason):
         """What this version is, accepted on the next day; the outcomes before it was."""

@@ -11,7 +11,7 @@ from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, ro
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.data.from_objects import rankings_from
 from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
-from pytest_ireval.plugins.registry import installed
+from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 from pytest_ireval.suite.quantities import Tolerance
 
@@ -57,7 +57,7 @@ def suite(tmp_path):
 
 
 def foreseen(path, **more):
-    return outlooks(known_of(load_suite(path), installed(), TODAY), **more)
+    return outlooks(known_of(load_suite(path), installed_registry(), TODAY), **more)
 
 
 def named(found):

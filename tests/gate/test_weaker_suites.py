@@ -63,7 +63,7 @@ OF_RULES = [
         "expect::q01.q01-d0: q01-d0 in the first 3 -> q01-d0 in the first 3, a known failure",
     ),
 ]
-OF_SUITES = [
+SUITES_GROUP = [
     ("tolerance: 5%}", "tolerance: 5%, on_fail: warn}", "no_regression::nDCG_10.all: on_fail fail -> warn"),
     (
         "per: segment, tolerance: {head: 10%, default: 5%}",
@@ -82,7 +82,7 @@ OF_SUITES = [
 ]
 
 
-@pytest.mark.parametrize("changes", [OF_RULES, OF_SUITES], ids=["rules", "suites"])
+@pytest.mark.parametrize("changes", [OF_RULES, SUITES_GROUP], ids=["rules", "suites"])
 def test_what_makes_a_suite_weaker_is_named(strict, changes):
     strict.shop.change(*(change[:2] for change in changes))
 

@@ -10,14 +10,14 @@ import pytest
 from pytest_ireval import IrevalError, MetricError, evaluate, metric, per_query_metric
 from pytest_ireval.errors import PluginError
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.registry import registered
+from pytest_ireval.plugins.registry import GivenHooks, build_registry
 
 JUDGMENTS = {"q1": {"a": 1}, "q2": {"b": 1}}
 RANKINGS = {"q1": ["a"], "q2": ["c", "b"]}
 
 
 def message(toy):
-    registry = registered([(Origin("acme", "acme-metrics", "2.1"), [toy])], [])
+    registry = build_registry(GivenHooks(ireval_metrics=[(Origin("acme", "acme-metrics", "2.1"), [toy])]))
     with pytest.raises(MetricError) as caught:
         evaluate(JUDGMENTS, RANKINGS, [toy.name], registry=registry)
     return str(caught.value)
@@ -109,7 +109,7 @@ def test_a_value_outside_by_rounding_is_pulled_back():
         """One, and a little."""
         return np.array([1 + 1e-12, -1e-12])
 
-    registry = registered([(Origin("acme"), [rounded])], [])
+    registry = build_registry(GivenHooks(ireval_metrics=[(Origin("acme"), [rounded])]))
     (result,) = evaluate(JUDGMENTS, RANKINGS, ["Rounded"], registry=registry).metrics
 
     assert list(result.values.values()) == [1.0, 0.0]
@@ -310,7 +310,7 @@ def test_no_relevant_documents_is_decided_by_rel_of_any_kind(rel):
         """Share of documents with that grade."""
         return float((ranking.grades >= rel).mean())
 
-    registry = registered([(Origin("acme"), [rel_metric])], [])
+    registry = build_registry(GivenHooks(ireval_metrics=[(Origin("acme"), [rel_metric])]))
     (result,) = evaluate({"q": {"a": 1}, "r": {"a": 0}}, {"q": ["a"], "r": ["a"]}, [rel], registry=registry).metrics
 
     assert result.values == ({"q": 0, "r": 0} if "2" in rel else {"q": 1, "r": 1})

@@ -5,7 +5,7 @@ import pytest
 
 from pytest_ireval import Policies, evaluate, per_query_metric
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.registry import registered
+from pytest_ireval.plugins.registry import GivenHooks, build_registry
 
 JUDGMENTS = {"q": {"a": 3, "b": 0, "c": 1, "n": -1}, "other": {"a": 1}}
 
@@ -20,7 +20,7 @@ def seen(rankings, name="Probe", judgments=JUDGMENTS, needs=(), **options):
         given[ranking.query] = ranking
         return 0.0
 
-    registry = registered([(Origin("probe"), [probe])], [])
+    registry = build_registry(GivenHooks(ireval_metrics=[(Origin("probe"), [probe])]))
     evaluate(judgments, rankings, [name], registry=registry, policies=Policies(missing_queries="zero"))
     return given
 
@@ -88,7 +88,7 @@ def test_one_ranking_at_a_time_equals_all_at_once(cutoff):
     generator = np.random.default_rng(cutoff)
     judgments = {f"q{i}": {f"d{j}": int(generator.integers(0, 3)) for j in range(8)} for i in range(30)}
     rankings = {q: [f"d{j}" for j in generator.permutation(12)[: generator.integers(1, 12)]] for q in judgments}
-    registry = registered([(Origin("mine"), [my_precision])], [])
+    registry = build_registry(GivenHooks(ireval_metrics=[(Origin("mine"), [my_precision])]))
 
     mine = evaluate(judgments, rankings, [f"MyPrecision@{cutoff}"], registry=registry).metrics[0].values
     ours = evaluate(judgments, rankings, [f"P@{cutoff}"]).metrics[0].values

@@ -9,7 +9,7 @@ import pytest
 from pytest_ireval import MetricError, Param, SideData, evaluate, metric, per_query_metric
 from pytest_ireval.metrics.metric import SOURCES
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.registry import registered
+from pytest_ireval.plugins.registry import GivenHooks, build_registry
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1, "d": 1}, "q3": {"x": 1}}
 RANKINGS = {"q1": {"b": 3.0, "a": 2.0, "u": 1.0}, "q2": {"d": 5.0, "z": 5.0, "a": 1.0}, "q3": {"y": 1.0}}
@@ -17,7 +17,7 @@ RANKINGS = {"q1": {"b": 3.0, "a": 2.0, "u": 1.0}, "q2": {"d": 5.0, "z": 5.0, "a"
 
 def only(toy, name=None, **side_data):
     """The result of one toy metric over the data above."""
-    registry = registered([(Origin("toys", "toy-metrics", "1.0"), [toy])], [])
+    registry = build_registry(GivenHooks(ireval_metrics=[(Origin("toys", "toy-metrics", "1.0"), [toy])]))
     side_data = SideData(**side_data)
     (result,) = evaluate(JUDGMENTS, RANKINGS, [name or toy.name], side_data=side_data, registry=registry).metrics
     return result
@@ -180,7 +180,7 @@ class TestNeeds:
             return len({name for entry in ranking.subtopics for name, grade in entry.items() if grade > 0}) / 3
 
         judgments = {"q": {"a": {"1": 1, "2": 0}, "b": {"2": 1, "1": 1}, "c": {"3": 1}}}
-        registry = registered([(Origin("toys"), [subtopic_recall])], [])
+        registry = build_registry(GivenHooks(ireval_metrics=[(Origin("toys"), [subtopic_recall])]))
 
         found = evaluate(judgments, {"q": ["a", "u", "b", "c"]}, ["StRecall@[1,3,4]"], registry=registry)
 

@@ -5,7 +5,7 @@ import pytest
 from pytest_ireval import Elsewhere
 from pytest_ireval.errors import MetricNameError, PluginError
 from pytest_ireval.metrics.elsewhere import OTHER_MEANINGS, counterparts, without_counterpart
-from pytest_ireval.plugins.by_name import Origin, vocabulary_of
+from pytest_ireval.plugins.by_name import Origin, build_vocabulary
 
 
 def test_rows_are_listed_by_the_name_over_there():
@@ -49,7 +49,7 @@ def test_the_verdict_in_words(row, verdict):
 )
 def test_rows_that_make_no_sense_are_refused_when_they_are_read(registry, row, message):
     origin = Origin("acme", "acme", "1")
-    vocabulary = vocabulary_of([(origin, [registry.metrics["P"]])], elsewhere=lambda: [(origin, [row])])
+    vocabulary = build_vocabulary([(origin, [registry.metrics["P"]])], elsewhere=lambda: [(origin, [row])])
 
     with pytest.raises(PluginError) as caught:
         vocabulary.elsewhere  # noqa: B018 - it is read here

@@ -10,7 +10,7 @@ from foreign import need_peer
 
 from pytest_ireval import InputError, MetricError, Policies, evaluate
 from pytest_ireval.errors import MetricNameError
-from pytest_ireval.plugins.registry import Plugins
+from pytest_ireval.plugins.manager import Plugins
 
 FILE = Path(__file__).parents[2] / "examples/ir_measures_provider/ireval_ir_measures.py"
 NAMES = (
@@ -38,8 +38,8 @@ def registry():
     spec.loader.exec_module(module)
     plugins = Plugins()
     plugins.load_installed()
-    plugins.adopt(module, "ireval-ir-measures")
-    return plugins.registry()
+    plugins.register_module(module, "ireval-ir-measures")
+    return plugins.make_registry()
 
 
 def theirs(name, judgments):

@@ -208,7 +208,7 @@ def test_a_package_brings_a_hook_that_other_plugins_implement(with_hook):
     distribution(with_hook, "aaa-prices", "[pytest_ireval]\naaa = aaa_prices\n")
     import aaa_prices
 
-    found = load_registry().returned("ireval_prices", aaa_prices.Price, "price")
+    found = load_registry().collect("ireval_prices", aaa_prices.Price, "price")
 
     assert [(name, price.origin) for name, price in found.items()] == [("mug", "aaa-prices 1.2")]
 

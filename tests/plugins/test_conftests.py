@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval.errors import PluginError
-from pytest_ireval.plugins.conftests import Conftests, conftests_for
+from pytest_ireval.plugins.conftests import Conftests, find_conftests
 
 METRIC = """\
 from pytest_ireval import hookimpl, per_query_metric
@@ -55,8 +55,8 @@ def test_a_conftest_that_has_nothing_of_ours_is_not_imported(folders):
 def test_nothing_above_the_working_folder_is_looked_at(folders, monkeypatch):
     monkeypatch.chdir(folders / "a")
 
-    assert list(conftests_for(folders / "a" / "b" / "shop.yaml")) == [folders / "a" / "conftest.py"]
-    assert list(conftests_for(folders / "c" / "shop.yaml")) == [folders / "c" / "conftest.py"]
+    assert list(find_conftests(folders / "a" / "b" / "shop.yaml")) == [folders / "a" / "conftest.py"]
+    assert list(find_conftests(folders / "c" / "shop.yaml")) == [folders / "c" / "conftest.py"]
 
 
 def test_a_conftest_that_cannot_be_imported_is_named(folders):

@@ -4,7 +4,7 @@ import os.path
 
 import pytest
 
-from pytest_ireval.entry_points import Installed, describe, installed_plugins
+from pytest_ireval.entry_points import InstalledPlugin, describe_plugin, list_installed_plugins
 
 
 def distribution(folder, name, entry_points_text, version="1.2"):
@@ -21,7 +21,9 @@ def test_a_distribution_on_the_path_is_found(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
 
-    assert installed_plugins("my_group") == [Installed("acme", "acme.hooks", "acme-metrics", "1.2", "my_group")]
+    assert list_installed_plugins("my_group") == [
+        InstalledPlugin("acme", "acme.hooks", "acme-metrics", "1.2", "my_group")
+    ]
 
 
 def test_a_distribution_found_twice_counts_once_the_first_on_the_path(tmp_path, monkeypatch):
@@ -29,15 +31,15 @@ def test_a_distribution_found_twice_counts_once_the_first_on_the_path(tmp_path, 
         distribution(tmp_path / folder, "Acme.Metrics", "[my_group]\nacme = acme\n", version=version)
         monkeypatch.syspath_prepend(tmp_path / folder)
 
-    assert [found.version for found in installed_plugins("my_group")] == ["2"]
+    assert [found.version for found in list_installed_plugins("my_group")] == ["2"]
 
 
 def test_the_plugins_of_this_distribution_are_found():
-    assert {found.name for found in installed_plugins("pytest_ireval")} >= {"builtin", "formats", "kinds", "more"}
+    assert {found.name for found in list_installed_plugins("pytest_ireval")} >= {"builtin", "formats", "kinds", "more"}
 
 
 def test_a_plugin_may_be_an_object_inside_a_module():
-    assert Installed("x", "os:path.join", "d", "1", "g").load() is os.path.join
+    assert InstalledPlugin("x", "os:path.join", "d", "1", "g").load() is os.path.join
 
 
 @pytest.mark.filterwarnings("ignore:Implicit None")  # of importlib.metadata
@@ -46,5 +48,5 @@ def test_a_distribution_without_metadata_has_the_name_of_its_entry_point_in_mess
     (tmp_path / "odd-1.2.dist-info" / "METADATA").unlink()
     monkeypatch.syspath_prepend(tmp_path)
 
-    (found,) = installed_plugins("my_group")
-    assert describe(found) == "plugin 'odd' (odd_module) of odd"
+    (found,) = list_installed_plugins("my_group")
+    assert describe_plugin(found) == "plugin 'odd' (odd_module) of odd"

@@ -5,10 +5,10 @@ from test_discovery import distribution
 
 from pytest_ireval import MetricResolver, load_registry
 from pytest_ireval.baseline.reading import read_baseline
-from pytest_ireval.entry_points import ENTRY_POINT_GROUP, Installed, find_entries
+from pytest_ireval.entry_points import ENTRY_POINT_GROUP, InstalledPlugin, find_entry_points
 from pytest_ireval.errors import MetricNameError, PluginError
-from pytest_ireval.plugins import registry as registry_of_plugins
-from pytest_ireval.plugins.by_name import Origin, vocabulary_of
+from pytest_ireval.plugins import manager
+from pytest_ireval.plugins.by_name import Origin, build_vocabulary
 
 PLUGIN = """\
 from pytest_ireval import MetricResolver, hookimpl, per_query_metric
@@ -175,7 +175,7 @@ def test_a_module_is_imported_when_its_metric_is_named():
 
     origin = Origin("acme", "acme", "1")
     names = {"P": ["Precision", "P_{cutoff}", "precision_{cutoff}"], "Fresh": []}
-    vocabulary = vocabulary_of([], [(origin, [MetricResolver(names=names, resolve=resolve)])])
+    vocabulary = build_vocabulary([], [(origin, [MetricResolver(names=names, resolve=resolve)])])
     assert [*vocabulary.metrics] == ["P", "Fresh"]
     assert {*vocabulary.heads, *vocabulary.stems} == {"precision", "p", "fresh"}
     assert asked == []
@@ -192,9 +192,9 @@ def test_names_of_a_resolver_and_of_a_list_are_claimed_alike(registry):
     listed = [(Origin("acme", "acme", "1"), [registry.metrics["P"]])]
 
     with pytest.raises(PluginError, match="claimed twice"):
-        vocabulary_of(listed, [(Origin("acme", "acme", "1"), late)])
+        build_vocabulary(listed, [(Origin("acme", "acme", "1"), late)])
     with pytest.raises(MetricNameError, match="write one of acme:P_5, shop:P_5"):
-        vocabulary_of(listed, [(Origin("shop", "shop", "1"), late)]).parse("P_5")
+        build_vocabulary(listed, [(Origin("shop", "shop", "1"), late)]).parse("P_5")
 
 
 def resolver(prefix="irm", resolve=lambda text: None):
@@ -217,7 +217,7 @@ def precision():
 
 
 def test_one_prefix_of_two_distributions_is_an_error_where_it_is_used(precision):
-    both = vocabulary_of([], brought(one=resolver(resolve=precision), two=resolver(resolve=precision)))
+    both = build_vocabulary([], brought(one=resolver(resolve=precision), two=resolver(resolve=precision)))
 
     with pytest.raises(MetricNameError, match="write one of one:irm:p@5, two:irm:p@5"):
         both.parse("irm:p@5")
@@ -229,11 +229,11 @@ def test_one_prefix_of_one_distribution_is_claimed_once(precision):
     origin = Origin("a", "acme", "1")
 
     with pytest.raises(PluginError, match="prefix 'irm' of metrics is claimed twice: by acme 1 and by acme 1"):
-        vocabulary_of([], [(origin, [resolver()]), (origin, [resolver()])])
+        build_vocabulary([], [(origin, [resolver()]), (origin, [resolver()])])
 
 
 def test_a_name_that_does_not_lead_back_to_itself_is_refused(registry):
-    up = vocabulary_of([], brought(acme=resolver(resolve=lambda text: registry.metrics["P"] @ (len(text) + 1))))
+    up = build_vocabulary([], brought(acme=resolver(resolve=lambda text: registry.metrics["P"] @ (len(text) + 1))))
 
     with pytest.raises(MetricNameError, match="acme 1 calls it 'P@2', but resolves that name to 'P@4'"):
         up.parse("irm:x")
@@ -248,7 +248,7 @@ def test_a_name_that_does_not_lead_back_to_itself_is_refused(registry):
 )
 def test_what_is_no_metric_is_refused_by_name(resolve, said):
     with pytest.raises(MetricNameError, match=said):
-        vocabulary_of([], brought(acme=resolver(resolve=resolve))).parse("irm:x")
+        build_vocabulary([], brought(acme=resolver(resolve=resolve))).parse("irm:x")
 
 
 @pytest.mark.parametrize("prefix", ["My", None])
@@ -256,15 +256,18 @@ def test_a_prefix_is_a_word(prefix):
     with pytest.raises(
         PluginError, match="a MetricResolver needs names, or a prefix of lower-case letters, digits and _"
     ):
-        vocabulary_of([], brought(acme=resolver(prefix)))
+        build_vocabulary([], brought(acme=resolver(prefix)))
 
 
 def test_a_package_of_ours_that_is_missing_is_named_where_a_metric_is_unknown(monkeypatch):
-    entries = [*find_entries(), Installed("tail", "pytest_ireval_gone", "pytest-ireval", "0.1.0", ENTRY_POINT_GROUP)]
-    monkeypatch.setattr(registry_of_plugins, "find_entries", lambda: entries)
+    entries = [
+        *find_entry_points(),
+        InstalledPlugin("tail", "pytest_ireval_gone", "pytest-ireval", "0.1.0", ENTRY_POINT_GROUP),
+    ]
+    monkeypatch.setattr(manager, "find_entry_points", lambda: entries)
 
     with pytest.raises(MetricNameError) as caught:
-        registry_of_plugins.loaded().parse_metrics(["Gone@5"])
+        manager.load_installed_registry().parse_metrics(["Gone@5"])
 
     assert "\n  the package pytest_ireval_gone, which may have it, is not installed" in str(caught.value)
-    assert registry_of_plugins.loaded().parse_metrics(["P@5"])
+    assert manager.load_installed_registry().parse_metrics(["P@5"])

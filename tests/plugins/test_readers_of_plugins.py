@@ -8,7 +8,7 @@ import pytest
 from pytest_ireval import IrevalError, evaluate, hookimpl, read_judgments, read_queries
 from pytest_ireval.errors import PluginError
 from pytest_ireval.plugin_api import InputFile, Reader
-from pytest_ireval.plugins.registry import Plugins
+from pytest_ireval.plugins.manager import Plugins
 
 
 def read_arrows(file: InputFile, how):
@@ -35,8 +35,8 @@ def registry_with(*readers):
     plugins.load_installed()
     module = types.ModuleType("acme")
     module.ireval_readers = hookimpl(lambda: list(readers), specname="ireval_readers")
-    plugins.adopt(module, "acme")
-    return plugins.registry()
+    plugins.register_module(module, "acme")
+    return plugins.make_registry()
 
 
 @pytest.fixture

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from pytest_ireval import InputError, entry_points, hookimpl, load_registry, metric, read_judgments, rule, source
-from pytest_ireval.entry_points import ENTRY_POINT_GROUP, OF_SUITES
+from pytest_ireval.entry_points import ENTRY_POINT_GROUP, SUITES_GROUP
 from pytest_ireval.errors import MetricNameError, PluginError
 from pytest_ireval.options import RuleOptions, SourceOptions, Text
 from pytest_ireval.plugin_api import Reader
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.registry import Plugins, registered
+from pytest_ireval.plugins.manager import Plugins
+from pytest_ireval.plugins.registry import GivenHooks, build_registry
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.suite.scalars import UnfitError
 from pytest_ireval.suite.sources_and_rules import read_source
@@ -63,7 +64,7 @@ def installed(monkeypatch):
     """Pretends that these entry points are installed."""
 
     def pretend(*entries):
-        monkeypatch.setattr(entry_points, "installed_plugins", lambda *groups: list(entries))
+        monkeypatch.setattr(entry_points, "list_installed_plugins", lambda *groups: list(entries))
 
     return pretend
 
@@ -254,7 +255,7 @@ def test_a_plugin_is_left_out_by_name(installed, monkeypatch, name, how):
     if how == "variable":
         monkeypatch.setenv("IREVAL_WITHOUT", f" {name} ,")
     plugins.load_installed([name] if how == "option" else [])
-    found = plugins.registry()
+    found = plugins.make_registry()
 
     assert list(found.metrics) == ["Clicks"]
     assert [str(each) for each in found.without] == ["acme-metrics 2.1"]
@@ -284,7 +285,7 @@ def test_a_name_that_cannot_be_left_out_is_an_error(installed, name, complaint):
 
 def test_names_that_differ_in_letter_case_only_are_one_name():
     with pytest.raises(PluginError) as caught:
-        registered([(Origin("a"), [toy("Clicks")]), (Origin("b"), [toy("CLICKS")])], [])
+        build_registry(GivenHooks(ireval_metrics=[(Origin("a"), [toy("Clicks")]), (Origin("b"), [toy("CLICKS")])]))
 
     assert str(caught.value) == (
         "metric name 'CLICKS' is claimed twice (the first spells it 'Clicks'; letter case is ignored): "
@@ -296,7 +297,7 @@ def test_a_spelling_of_a_built_in_metric_cannot_be_taken(registry):
     builtin = (Origin("builtin"), registry.metrics.values())
 
     with pytest.raises(PluginError, match="metric name 'map' is claimed twice"):
-        registered([builtin, (Origin("b"), [toy("map")])], [])
+        build_registry(GivenHooks(ireval_metrics=[builtin, (Origin("b"), [toy("map")])]))
 
 
 @pytest.mark.parametrize(
@@ -340,7 +341,7 @@ def test_a_misspelt_hook_is_refused(name):
     misspelt.__name__ = name
 
     with pytest.raises(PluginError, match=name):
-        Plugins().adopt(module("bad", **{name: misspelt}))
+        Plugins().register_module(module("bad", **{name: misspelt}))
 
 
 @pytest.mark.parametrize(
@@ -355,18 +356,18 @@ def test_a_function_named_like_a_hook_that_would_never_be_called_is_refused(name
         return []
 
     with pytest.raises(PluginError, match=message):
-        Plugins().adopt(module("bad", **{name: forgotten}))
+        Plugins().register_module(module("bad", **{name: forgotten}))
 
 
 def test_two_files_called_conftest_are_two_plugins():
     plugins = Plugins()
     first, second = module("conftest", ireval_metrics=hook(toy("A"))), module("conftest", ireval_metrics=hook(toy("B")))
     first.__file__, second.__file__ = "/a/conftest.py", "/b/conftest.py"
-    plugins.adopt(first)
-    plugins.adopt(second)
+    plugins.register_module(first)
+    plugins.register_module(second)
 
-    assert set(plugins.registry().metrics) == {"A", "B"}
-    assert set(plugins.registry(without=[first]).metrics) == {"B"}
+    assert set(plugins.make_registry().metrics) == {"A", "B"}
+    assert set(plugins.make_registry(without=[first]).metrics) == {"B"}
 
 
 @pytest.mark.parametrize("name", ["2nd", "P@5"])
@@ -380,7 +381,7 @@ def test_a_name_that_would_be_read_as_a_spelling_of_another_metric_is_refused(re
     builtin = (Origin("builtin"), registry.metrics.values())
 
     with pytest.raises(PluginError, match=f"metric name '{name}' of {name} of b would be read as"):
-        registered([builtin, (Origin("b"), [toy(name)])], [])
+        build_registry(GivenHooks(ireval_metrics=[builtin, (Origin("b"), [toy(name)])]))
 
 
 def test_two_spellings_with_one_stem_are_refused(registry):
@@ -390,7 +391,9 @@ def test_two_spellings_with_one_stem_are_refused(registry):
         return np.zeros(judged.count)
 
     with pytest.raises(PluginError, match="would be read as"):
-        registered([(Origin("builtin"), registry.metrics.values()), (Origin("b"), [other])], [])
+        build_registry(
+            GivenHooks(ireval_metrics=[(Origin("builtin"), registry.metrics.values()), (Origin("b"), [other])])
+        )
 
 
 def test_a_plugin_that_leaves_the_program_while_it_is_imported_is_named(installed):
@@ -408,7 +411,7 @@ class Late(FakeEntryPoint):
     """A plugin that only suites need; counts how often it is imported."""
 
     def __init__(self, name, distribution, plugin, version="1.0"):
-        super().__init__(name, distribution, plugin, version, OF_SUITES)
+        super().__init__(name, distribution, plugin, version, SUITES_GROUP)
         self.loads = 0
 
     def load(self):
@@ -470,6 +473,6 @@ def test_a_broken_plugin_of_suites_stops_what_reads_suites_every_time(installed)
     for _ in range(2):
         with pytest.raises(PluginError, match=r"acme-metrics 1.0 cannot be loaded: ImportError: gone"):
             _ = found.rules
-    looking = load_registry(looks=True)
+    looking = load_registry(skip_broken=True)
     assert list(looking.rules) == []
     assert [each.partition(":")[0] for each in looking.broken] == ["plugin 'acme' (acme-metrics"]

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_ireval import hookimpl, report_section
 from pytest_ireval.errors import PluginError
-from pytest_ireval.plugins.registry import Plugins
+from pytest_ireval.plugins.manager import Plugins
 from pytest_ireval.pytest_plugin.sections import copy_plain_data
 
 MODULE = """\
@@ -71,11 +71,11 @@ def test_a_section_without_template_or_title_is_refused():
 
 def test_two_plugins_with_one_name_are_an_error(module):
     plugins = Plugins()
-    plugins.adopt(module("one.py"))
-    plugins.adopt(module("two.py"))
+    plugins.register_module(module("one.py"))
+    plugins.register_module(module("two.py"))
 
     with pytest.raises(PluginError, match=r"^report section 'latency' is claimed twice: by .*one.py and by .*two.py$"):
-        plugins.registry()
+        plugins.make_registry()
 
 
 def test_a_hook_that_returns_something_else_is_an_error(module):
@@ -87,13 +87,13 @@ def test_a_hook_that_returns_something_else_is_an_error(module):
 
     made.ireval_report_sections = ireval_report_sections
     plugins = Plugins()
-    plugins.adopt(made)
+    plugins.register_module(made)
 
     says = (
         "returned '<h1>' from ireval_report_sections, which is not a report section: decorate .* with @report_section"
     )
     with pytest.raises(PluginError, match=says):
-        plugins.registry()
+        plugins.make_registry()
 
 
 def test_plain_data_are_copied_with_lists_for_tuples():

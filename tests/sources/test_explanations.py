@@ -8,7 +8,7 @@ from live_server import Server
 
 from pytest_ireval import SourceError, hookimpl, load_suite, run_gate, source
 from pytest_ireval.options import SourceOptions, Text
-from pytest_ireval.plugins.registry import Plugins
+from pytest_ireval.plugins.manager import Plugins
 
 TREE = {
     "value": 2.5,
@@ -135,9 +135,9 @@ def test_a_source_of_a_plugin_may_explain(gate):
     plugins.load_installed()
     module = types.ModuleType("acme")
     module.ireval_sources = hookimpl(lambda: [acme], specname="ireval_sources")
-    plugins.adopt(module, "acme")
+    plugins.register_module(module, "acme")
 
-    result = gate({"acme": "v2"}, registry=plugins.registry())
+    result = gate({"acme": "v2"}, registry=plugins.make_registry())
 
     assert [each.lines for each in result.explanations] == [("v2: mug q0 in d/0",), ("v2: mug q0 in d/1",)]
     assert "the source does not explain document d/0 of query q1: the index is closed" in str(result.notes)

@@ -13,7 +13,7 @@ from pytest_ireval import Answer, IrevalError, Rankings, SourceError, hookimpl, 
 from pytest_ireval.data.from_objects import rankings_from
 from pytest_ireval.options import SourceOptions
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.registry import Plugins
+from pytest_ireval.plugins.manager import Plugins
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.option_types import PathText, Text
@@ -39,9 +39,9 @@ def acme(fetch):
     plugins.load_installed()
     module = types.ModuleType("acme")
     module.ireval_sources = hookimpl(lambda: [documented], specname="ireval_sources")
-    plugins.adopt(module, "acme")
+    plugins.register_module(module, "acme")
     plugins.origins[module] = Origin("acme", "acme-search", "2.1")
-    return plugins.registry()
+    return plugins.make_registry()
 
 
 def refused(shop, fetch):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pytest_ireval.plugins.by_name import Origin
-from pytest_ireval.plugins.registry import registered
+from pytest_ireval.plugins.registry import GivenHooks
 
 BEGINNING = "ireval: 1\nsuite: shop\nsource: {run: c.trec}\n"
 
@@ -11,6 +11,5 @@ BEGINNING = "ireval: 1\nsuite: shop\nsource: {run: c.trec}\n"
 def with_kinds(registry, rules, sources):
     """The registry with other kinds than the installed ones."""
     origin = Origin("toys", "toys", "1.0")
-    brought = [(origin, sources)], [(origin, rules)], ()
-    kinds = registered([(origin, registry.metrics.values())], [origin], (), lambda: brought)
-    return replace(registry, kinds_when_asked=kinds.kinds_when_asked)
+    hooks = GivenHooks(ireval_sources=[(origin, sources)], ireval_rules=[(origin, rules)])
+    return replace(registry, hooks=hooks)

@@ -179,7 +179,7 @@ def _refuse_targets(target: str | None, endings: Sequence[str], files: Sequence[
 
 
 def _policy(name: str, suites: Path | None) -> ClickPolicy:
-    policies = registry_at(suites).returned("ireval_click_policies", ClickPolicy, "click_policy")
+    policies = registry_at(suites).collect("ireval_click_policies", ClickPolicy, "click_policy")
     if name not in policies:
         allowed = f"--policy is one of {', '.join(policies)}"
         raise IrevalError(Problem(f"unknown policy {name!r}", suggestion=did_you_mean(name, policies), allowed=allowed))
