@@ -26,7 +26,7 @@ from pytest_ireval.cli.evaluate_command import evaluated_figure, evaluation_note
 from pytest_ireval.cli.why_text import FORMATS as WHY_TEXTS
 from pytest_ireval.cli.why_text import Grid, blocks_of
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.gate.material import moment_of, written
+from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.report.page import page_text
 from pytest_ireval.report.summary_table import summary_lines
 from pytest_ireval.report.wording import word_of
@@ -188,7 +188,7 @@ def _(result: SuiteResult) -> str:
 
 
 def _run(result: SuiteResult) -> RunResult:
-    return RunResult(pytest_ireval.__version__, written(moment_of()), result.verdict, (result,))
+    return RunResult(pytest_ireval.__version__, format_moment(read_clock()), result.verdict, (result,))
 
 
 _FRAME = 'sandbox="allow-scripts" style="width: 100%; height: 40em; border: 1px solid #8888; resize: vertical"'

@@ -113,14 +113,14 @@ def _anchor(paths: tuple[Path, ...], reason: str, named: str | None) -> None:
     """
     from pytest_ireval.cli.options import suites_named
     from pytest_ireval.gate.changed_since import files_of_suite
-    from pytest_ireval.gate.material import moment_of, written
+    from pytest_ireval.gate.clock import format_moment, read_clock
     from pytest_ireval.repositories.git import read_commit_state
 
     reason = reason.strip()
     if not reason:
         raise click.UsageError('--reason is empty: name the release, for example --reason "release 4.2"')
     pinned = _baselines(suites_named(paths, named))
-    date = written(moment_of())
+    date = format_moment(read_clock())
     for suite, baseline in pinned:
         state = read_commit_state(suite.path.parent, files_of_suite(suite))
         anchoring = Acceptance(date, *state, reason)

@@ -79,15 +79,15 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
 
 
 def _loaded(path: Path, conftests: Conftests) -> Sequence[Suite]:
-    """The suites of a file; an error if their verdicts cannot be planned, or their queries lack something."""
-    from pytest_ireval.gate.inputs import queries_of_suite
+    """The suites of a file; an error if their verdicts cannot be plan_checks, or their queries lack something."""
+    from pytest_ireval.gate.collection import read_suite_queries
     from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
     from pytest_ireval.suite.loading import load_suites
 
     registry = conftests.registry_for(path)
     suites = load_suites(path, registry)
     for suite in suites:
-        queries = queries_of_suite(suite, registry)
+        queries = read_suite_queries(suite, registry)
         for warning in find_checks_that_cannot_fail(plan_checks(suite, queries), queries):
             click.echo(escape_unprintable(f"warning: {warning}"))
     return suites
@@ -107,21 +107,21 @@ def _checked(suite: Suite, registry: Registry) -> list[Problem]:
 
 def _wrong_inputs(suite: Suite, registry: Registry) -> Iterator[Problem]:
     """Mistakes of judgments and of files of rankings that are there; no other source is asked."""
-    from pytest_ireval.gate.inputs import gathered
-    from pytest_ireval.gate.material import today_of
-    from pytest_ireval.gate.run import material_of
-    from pytest_ireval.gate.to_judge import changed_ids
-    from pytest_ireval.progress import SILENT
+    from pytest_ireval.gate.check_inputs import find_id_problem
+    from pytest_ireval.gate.clock import read_date
+    from pytest_ireval.gate.collect import collect_inputs
+    from pytest_ireval.gate.collection import read_collection
+    from pytest_ireval.gate.score import score_inputs
     from pytest_ireval.sources.run import missing_files
 
     missing = None if suite.source is None else missing_files(suite.source.options, suite.path.parent)
     try:
         if missing is not None and not missing and _compares_with_files(suite):
-            material = material_of(suite, registry, today_of(), SILENT)
-            strange = material.strange or changed_ids(material)
-            yield from strange.problems if strange is not None else ()
+            scores = score_inputs(collect_inputs(suite, registry, read_date()))
+            problem = find_id_problem(scores)
+            yield from problem.problems if problem is not None else ()
             return
-        gathered(suite, registry, today_of(), SILENT)
+        read_collection(suite, registry, read_date())
     except IrevalError as error:
         yield from error.problems
         return
@@ -140,19 +140,24 @@ def _compares_with_files(suite: Suite) -> bool:
 
 def _foreseen(suite: Suite, registry: Registry) -> Iterator[Problem | str]:
     """Tolerances that make no sense under the stored baseline; warnings of tolerances that ask for too much."""
-    from pytest_ireval.gate.material import today_of
-    from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
+    from pytest_ireval.gate.clock import read_date
+    from pytest_ireval.gate.sensitivity import (
+        collect_known,
+        find_blind_tolerances,
+        find_tolerances_of_nothing,
+        foresee_rules,
+    )
     from pytest_ireval.rules.planning import find_rules_of_few_weights
 
     try:
-        known = known_of(suite, registry, today_of())
-        found = outlooks(known)
+        known = collect_known(suite, registry, read_date())
+        found = foresee_rules(known)
     except IrevalError as error:
         yield from error.problems
         return
-    yield from beyond_sight(found)
+    yield from find_blind_tolerances(found)
     yield from find_rules_of_few_weights(known.checks, known.queries, known.weights)
-    yield from too_low(found)
+    yield from find_tolerances_of_nothing(found)
 
 
 def _named_twice(suites: Sequence[Suite], names: dict[str, Suite]) -> Iterator[Problem]:

@@ -146,8 +146,8 @@ def _name(name: str | None) -> str:
 def _answered(name: str, path: Path, source: _Source, queries: _Named | None) -> Rankings:
     """The rankings of a function or a command, asked as the suite will ask it."""
     from pytest_ireval.cli.options import LateBar
-    from pytest_ireval.gate.material import today_of
-    from pytest_ireval.gate.run import material_of
+    from pytest_ireval.gate.clock import read_date
+    from pytest_ireval.gate.collect import collect_inputs
     from pytest_ireval.plugins.conftests import Conftests
     from pytest_ireval.suite.inheriting import shown_path
     from pytest_ireval.suite.loading import load_suites
@@ -162,7 +162,7 @@ def _answered(name: str, path: Path, source: _Source, queries: _Named | None) ->
         contents=lambda file: text.encode() if file == path else file.read_bytes(),
     )
     with LateBar() as progress:
-        return material_of(suite, registry, today_of(), progress).now.rankings[0]
+        return collect_inputs(suite, registry, read_date(), progress).current.rankings[0]
 
 
 def _known(name: str, path: Path, source: _Source, judgments: _Named | None, queries: _Named | None) -> _Known:

@@ -11,8 +11,8 @@ import click
 
 from pytest_ireval.cli.options import suites_named
 from pytest_ireval.gate.chance_of_red import ChanceOfRed, estimate_chance_of_red
-from pytest_ireval.gate.material import today_of
-from pytest_ireval.gate.sensitivity import Known, Outlook, known_of, outlooks
+from pytest_ireval.gate.clock import read_date
+from pytest_ireval.gate.sensitivity import Known, Outlook, collect_known, foresee_rules
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.report.data_files import RESULTS, recorded_run, report_folders
 from pytest_ireval.results.suite_result import RunResult
@@ -64,14 +64,14 @@ def command(
     many queries its tolerance takes, and how often a harmless change breaks it. At last, how often such a change would
     turn the suite red: its rules are applied to changes like that of the last run. No source is asked.
     """
-    conftests, today = Conftests(), today_of()
+    conftests, today = Conftests(), read_date()
     planned = []
     for suite in suites_named(paths, named, conftests):
-        known = known_of(suite, conftests.registry_for(suite.path), today)
+        known = collect_known(suite, conftests.registry_for(suite.path), today)
         chance = None
         if known.stored is not None and drop is None and queries is None:
             chance = estimate_chance_of_red(known, _last_run(suite, report))
-        planned.append((known, outlooks(known, drop, queries), chance))
+        planned.append((known, foresee_rules(known, drop, queries), chance))
     if form == "json":
         said = {"format": 1, "suites": [_as_plain(*each) for each in planned]}
         click.echo(json.dumps(said, indent=1, ensure_ascii=False))
@@ -124,7 +124,7 @@ def _table(rows: Sequence[Outlook], asked: str) -> list[str]:
 def _row(each: Outlook) -> list[str]:
     usual = each.usual
     return [
-        escape_unprintable(each.mean_of),
+        escape_unprintable(each.mean_name),
         escape_unprintable(each.slice),
         f"{each.queries:,}" if each.clusters is None else f"{each.queries:,} in {each.clusters:,}",
         "-" if usual is None else format_magnitude(usual.spread),

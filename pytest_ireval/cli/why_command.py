@@ -41,10 +41,13 @@ from pytest_ireval.errors import (
     shown,
 )
 from pytest_ireval.explaining import why
-from pytest_ireval.gate.inputs import gathered, judgment_prints, metric_of_suite, prints_of
-from pytest_ireval.gate.last_run import FILE, LastRun, baseline_print, changed_since, last_run
-from pytest_ireval.gate.material import today_of
-from pytest_ireval.gate.run import material_of
+from pytest_ireval.gate.check_inputs import refuse_unknown_ids
+from pytest_ireval.gate.clock import read_date
+from pytest_ireval.gate.collect import collect_inputs
+from pytest_ireval.gate.collection import adapt_metric, read_collection
+from pytest_ireval.gate.fingerprinting import compute_fingerprints, fingerprint_suite_judgments
+from pytest_ireval.gate.last_run import FILE, LastRun, identify_baseline, list_changed_inputs, read_last_run
+from pytest_ireval.gate.score import score_inputs
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.plugins.registry import Registry
@@ -193,7 +196,7 @@ def _why_in_suite(
             raise InputError(Problem(complaint, queries.origin, suggestion=meant))
     policies, preferences = suite.policies, suite.judgments.preferences if suite.judgments else None
     explanation = why(
-        metric_of_suite(suite, wanted),
+        adapt_metric(suite, wanted),
         judgments,
         first,
         query,
@@ -239,9 +242,9 @@ def _sides(
         where = report if report is not None else Path(FOLDER)
         none = f"there is no run of this suite in {where.as_posix()}"
         return _asked(suite, registry, progress, f"what the source returns now; {none}")
-    base = gathered(suite, registry, today_of(), progress)
-    prints = prints_of(suite, base, "", judgment_prints(base))
-    changed = " and ".join(changed_since(run, suite, prints))
+    base = read_collection(suite, registry, read_date(), progress)
+    prints = compute_fingerprints(base, "", fingerprint_suite_judgments(base))
+    changed = " and ".join(list_changed_inputs(run, suite, prints))
     if changed:
         return _asked(suite, registry, progress, f"what the source returns now; {changed} changed since {run}")
     explains = f"the rankings of {run}; --ask asks the source again"
@@ -252,25 +255,30 @@ def _sides(
         return alone._replace(baseline_error=error)
     if stored is None:
         return alone
-    if baseline_print(stored) != run.record["baseline"]:
+    if identify_baseline(stored) != run.record["baseline"]:
         explains = f"{explains}; the baseline was accepted after this run"
     before = replace(base.names.in_rankings(stored.rankings[0]), origin=f"the baseline of {stored.accepted.date}")
     return alone._replace(before=before, explains=explains)
 
 
 def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) -> _Sides:
-    material = material_of(suite, registry, today_of(), progress)
-    now, baseline = replace(material.now.rankings[0], origin=material.source), material.baseline
-    before = None if baseline is None else replace(baseline.rankings[0], origin=baseline.origin)
-    error = material.baseline_error
-    known = error if isinstance(error, BaselineError) else None
-    return _Sides(material.population, now, before, explains, known)
+    inputs = collect_inputs(suite, registry, read_date(), progress)
+    scores = score_inputs(inputs)
+    refuse_unknown_ids(inputs, scores)
+    accepted, problem = scores.accepted, scores.baseline.problem
+    return _Sides(
+        scores.population,
+        replace(scores.current.rankings[0], origin=inputs.source),
+        None if accepted is None else replace(accepted.rankings[0], origin=accepted.origin),
+        explains,
+        problem if isinstance(problem, BaselineError) else None,
+    )
 
 
 def _last_run(suite: Suite, report: Path | None) -> LastRun | None:
     """The newest of the runs that left a report here, above here, or above the suite."""
     folders = report_folders(suite.path, report)
-    found = [run for folder in folders if (folder / FILE).is_file() and (run := last_run(folder / FILE, suite))]
+    found = [run for folder in folders if (folder / FILE).is_file() and (run := read_last_run(folder / FILE, suite))]
     return max(found, key=lambda run: run.date, default=None)
 
 

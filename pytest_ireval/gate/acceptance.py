@@ -11,20 +11,31 @@ import numpy as np
 from pytest_ireval.baseline.fingerprints import fingerprint_rankings
 from pytest_ireval.baseline.index_facts import describe_index_change
 from pytest_ireval.baseline.reading import read_acceptances
-from pytest_ireval.baseline.record import NO_JUDGMENTS, Acceptance, Baseline, Search, StoredMetric
+from pytest_ireval.baseline.record import NO_JUDGMENTS, Acceptance, Baseline, StoredMetric
 from pytest_ireval.data.coerce import some
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import first_documents, of_queries, side_by_side
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
-from pytest_ireval.gate.answers import field_user
-from pytest_ireval.gate.material import NOTHING_MOVED, Material, Moved, moved_by
-from pytest_ireval.gate.redefinition import definitions, describe_definition
-from pytest_ireval.gate.reference import bring_back, needs_scores, too_little
+from pytest_ireval.gate.collect import Inputs
+from pytest_ireval.gate.fetching import find_used_fields
+from pytest_ireval.gate.movement import NO_MOVEMENT, Movement, measure_movement
+from pytest_ireval.gate.notes import note_failures
+from pytest_ireval.gate.redefinition import describe_definition, list_definitions
+from pytest_ireval.gate.references import describe_restoring, find_missing_data, needs_scores
+from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import INPUTS, LOWERING
 from pytest_ireval.rules.side import Scored
 from pytest_ireval.suite.suite import Suite
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """What stands against accepting what was measured."""
+
+    headline: str
+    details: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +46,13 @@ class Proposal:
     """The baseline to accept, without its acceptance; None if it equals the stored one."""
     exists: bool
     """True if a baseline is stored, readable or not."""
-    only_by_force: tuple[str, str] = ("", "")
-    """The problem of the stored baseline, and its details."""
+    obstacle: Obstacle | None = None
+    """The reason why only --ireval-force accepts it."""
     history_lost: bool = False
     """True if earlier acceptances cannot be read, and so cannot be kept."""
     error: str = ""
     """The reason why the measured values make no baseline."""
-    moved: Moved = NOTHING_MOVED
+    moved: Movement = NO_MOVEMENT
     """The spread of the changes of queries, by metric and slice."""
 
     def accepted(self, acceptance: Acceptance) -> Baseline | None:
@@ -54,37 +65,40 @@ class Proposal:
         return replace(self.baseline, acceptances=(*self.baseline.acceptances, accepted))
 
 
-def proposal_of(material: Material) -> Proposal:
-    """Make the proposal to accept this material."""
+def propose_baseline(inputs: Inputs, scores: Scores) -> Proposal:
+    """Make the proposal to accept what was measured."""
     error, baseline = "", None
     try:
-        baseline = _measured(material)
+        baseline = _make_baseline(inputs, scores)
     except IrevalError as raised:
         error = str(raised)
     return Proposal(
         baseline=baseline,
-        exists=material.stored is not None or material.baseline_error is not None,
-        only_by_force=_only_by_force(material),
-        history_lost=_history_lost(material),
+        exists=inputs.stored.baseline is not None or scores.baseline.problem is not None,
+        obstacle=_find_obstacle(inputs, scores),
+        history_lost=_lost_history(inputs),
         error=error,
-        moved=moved_by(material) if baseline is not None else NOTHING_MOVED,
+        moved=measure_movement(scores) if baseline is not None else NO_MOVEMENT,
     )
 
 
-def _only_by_force(material: Material) -> tuple[str, str]:
-    if material.stored is None and material.baseline_error is not None:
-        return "its baseline cannot be read", str(material.baseline_error)
-    if material.deleted is not None:
-        return "the last commit has a baseline of this suite, but this folder does not", bring_back(material.deleted)
-    if material.failed:
-        return "empty rankings would be stored for queries that were not answered", material.failed[0]
-    return material.differing
+def _find_obstacle(inputs: Inputs, scores: Scores) -> Obstacle | None:
+    if inputs.stored.problem is not None:
+        return Obstacle("its baseline cannot be read", str(inputs.stored.problem))
+    if inputs.stored.deleted is not None:
+        headline = "the last commit has a baseline of this suite, but this folder does not"
+        return Obstacle(headline, describe_restoring(inputs.stored.deleted))
+    for failure in note_failures(inputs):
+        return Obstacle("empty rankings would be stored for queries that were not answered", failure)
+    if scores.unstable is not None:
+        return Obstacle(scores.unstable.headline, scores.unstable.details)
+    return None
 
 
-def _history_lost(material: Material) -> bool:
-    if material.stored is not None or material.baseline_error is None:
-        return material.deleted is not None
-    return not read_acceptances(material.suite.baselines, material.suite.name)
+def _lost_history(inputs: Inputs) -> bool:
+    if inputs.stored.problem is None:
+        return inputs.stored.deleted is not None
+    return not read_acceptances(inputs.suite.baselines, inputs.suite.name)
 
 
 def blockers(result: SuiteResult) -> Iterator[str]:
@@ -112,66 +126,65 @@ def needs_reason(result: SuiteResult) -> str:
     return ""
 
 
-def _measured(material: Material) -> Baseline | None:
+def _make_baseline(inputs: Inputs, scores: Scores) -> Baseline | None:
     """The measured baseline; None if it equals the stored one."""
-    suite, stored = material.suite, material.stored
-    prints = material.judged_by
-    rankings = _with_used_data(suite, _rankings(material))
+    suite, stored, prints = inputs.suite, inputs.stored.baseline, inputs.judgment_prints
+    rankings = _keep_used_data(suite, _choose_rankings(inputs, scores))
     made = Baseline(
         suite=suite.name,
         depth=suite.depth,
         rankings=rankings,
         scored=needs_scores(suite),
-        metrics=_metrics(material),
+        metrics=_store_metrics(scores, stored),
         judgments=NO_JUDGMENTS if prints is None else prints,
-        fingerprints=material.fingerprints,
-        search=Search(material.source, material.request, material.source_files, material.index),
-        waived=tuple(sorted(material.population.waived)),
-        plugins=material.registry.distributions,
+        fingerprints=inputs.fingerprints,
+        search=inputs.search,
+        waived=tuple(sorted(scores.population.waived)),
+        plugins=inputs.collection.registry.distributions,
         acceptances=stored.acceptances if stored is not None else (),
     )
-    return None if stored is not None and _says_the_same(made, stored) else made
+    return None if stored is not None and _is_unchanged(made, stored) else made
 
 
-def _fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dict[str, Any]]:
+def _collect_fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dict[str, Any]]:
     """The fields that metrics use, of the documents that are kept."""
-    known, uses = rankings[0].fields or {}, field_user(suite)
+    known, uses = rankings[0].fields or {}, find_used_fields(suite)
     ranked = {document for each in rankings for document in first_documents(each, suite.depth).documents.texts()}
     found = ((each, known[each].items()) for each in ranked & known.keys())
     used = {document: {name: value for name, value in fields if uses(name)} for document, fields in found}
     return {document: fields for document, fields in used.items() if fields}
 
 
-def _with_used_data(suite: Suite, rankings: Sequence[Rankings]) -> tuple[Rankings, ...]:
+def _keep_used_data(suite: Suite, rankings: Sequence[Rankings]) -> tuple[Rankings, ...]:
     """The rankings with the timings and fields that metrics use, and no others."""
-    fields, timed = _fields(suite, rankings), any("timings" in metric.needs for metric in suite.metrics)
+    fields, timed = _collect_fields(suite, rankings), any("timings" in metric.needs for metric in suite.metrics)
     return tuple(replace(each, fields=fields, timings=each.timings if timed else None) for each in rankings)
 
 
-def _metrics(material: Material) -> dict[str, StoredMetric]:
-    defined = definitions(material.now)
-    made = {name: _stored(scored, *defined[name]) for name, scored in material.now.scored.items()}
-    if material.stored is None:
+def _store_metrics(scores: Scores, stored: Baseline | None) -> dict[str, StoredMetric]:
+    defined = list_definitions(scores.current)
+    made = {name: _store_values(scored, *defined[name]) for name, scored in scores.current.scored.items()}
+    if stored is None:
         return made
-    waived, known = material.population.waived, material.stored.metrics
+    waived, known = scores.population.waived, stored.metrics
     kept = {name: {q: v for q, v in known[name].values.items() if q in waived} for name in made if name in known}
     return {name: each._replace(values={**kept.get(name, {}), **each.values}) for name, each in made.items()}
 
 
-def _rankings(material: Material) -> tuple[Rankings, ...]:
+def _choose_rankings(inputs: Inputs, scores: Scores) -> tuple[Rankings, ...]:
     """The current rankings; for waived queries the accepted ones, because the current ones were not judged.
 
     So are their timings, and the fields of documents that no other query ranks.
     """
-    waived, stored, now = material.population.waived, material.stored, material.now.rankings
+    waived, stored, now = scores.population.waived, inputs.stored.baseline, scores.current.rankings
     if not waived:
         return now
-    before = material.baseline.rankings if material.baseline is not None else ()  # under the current names
+    before = scores.accepted.rankings if scores.accepted is not None else ()  # under the current names
     kept = [query for query in before[0].queries if query in waived] if before else []
     if (
         stored is not None
         and kept
-        and (problem := next(too_little(material.suite, stored, material.fingerprints), None))
+        and (problem := next(find_missing_data(inputs.suite, stored, inputs.fingerprints), None))
     ):
         complaint = f"waived queries keep what is stored ({some(kept)}), but {problem.complaint}"
         raise BaselineError(Problem(complaint, suggestion="accept without their waivers, then waive them again"))
@@ -189,14 +202,14 @@ def _rankings(material: Material) -> tuple[Rankings, ...]:
     return tuple(made)
 
 
-def _stored(scored: Scored, version: int, origin: str) -> StoredMetric:
+def _store_values(scored: Scored, version: int, origin: str) -> StoredMetric:
     counts = ~np.isnan(scored.values)
     values = dict(zip(np.array(scored.names, object)[counts].tolist(), scored.values[counts].tolist(), strict=True))
     value = aggregated(scored.values[counts], scored.metric.aggregate)
     return StoredMetric(version, origin, value, values, describe_definition(scored.metric))
 
 
-def _says_the_same(made: Baseline, stored: Baseline) -> bool:
+def _is_unchanged(made: Baseline, stored: Baseline) -> bool:
     """Tell whether only the acceptance is new."""
     names = ("depth", "scored", "fingerprints", "metrics", "fields", "timings")
     if any(getattr(made, name) != getattr(stored, name) for name in names):

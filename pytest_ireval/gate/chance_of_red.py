@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import rank_lists
-from pytest_ireval.gate.sensitivity import Known, usual_spread
-from pytest_ireval.gate.verdicts import apply_rules
+from pytest_ireval.gate.apply import apply_rules
+from pytest_ireval.gate.collection import Collection, DocumentNames
+from pytest_ireval.gate.comparison import Comparison, Reference
+from pytest_ireval.gate.score import Scores
+from pytest_ireval.gate.sensitivity import Known, estimate_spread
 from pytest_ireval.results.suite_result import QueryTable, RunResult
-from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.planning import Check, compares_with_baseline
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Scored, Side
@@ -47,20 +48,18 @@ def estimate_chance_of_red(known: Known, run: RunResult | None) -> ChanceOfRed:
     drawn_from, differences = _find_differences(known, run)
     checks = [check for check in known.checks if check.asked is not None]
     counted = [check for check in checks if _looks_at_values(check, differences)]
-    left_out = {check.id: _name(check) for check in checks if check not in counted}
+    left_out = {check.id: _name_rule(check) for check in checks if check not in counted}
     if known.clusters is not None:
         return ChanceOfRed(None, why="queries of one cluster move together; ireval self-test measures it")
     if not differences:
         return ChanceOfRed(None, why="no accepted change and no run has shown yet how far queries move")
     failed, warned = np.zeros((2, len(counted), DRAWS), bool)
-    for draw, look in enumerate(_draw_changes(known, differences)):
-        rulings = apply_rules(counted, look)
-        for row, check in enumerate(counted):
-            ruling = rulings[check.id]
-            failed[row, draw] = ruling.verdict == "fail" and not check.only_warns
-            warned[row, draw] = ruling.verdict == "fail" or ruling.warning
-            if ruling.verdict == "error":
-                left_out.setdefault(check.id, f"{_name(check)} ({ruling.headline})")
+    for draw, scores in enumerate(_draw_changes(known, differences)):
+        for row, outcome in enumerate(apply_rules(counted, scores)):
+            failed[row, draw] = outcome.verdict == "fail"
+            warned[row, draw] = outcome.verdict == "fail" or outcome.warning
+            if outcome.verdict == "error":
+                left_out.setdefault(outcome.id, f"{_name_rule(counted[row])} ({outcome.headline})")
     sound = [check.id not in left_out for check in counted]
     names = tuple(dict.fromkeys(left_out.values()))
     if not any(sound):
@@ -70,7 +69,7 @@ def estimate_chance_of_red(known: Known, run: RunResult | None) -> ChanceOfRed:
     return ChanceOfRed(float(red.mean()), float(only_warned.mean()), drawn_from, names)
 
 
-def _name(check: Check) -> str:
+def _name_rule(check: Check) -> str:
     return check.family if check.part.metric is None else f"{check.family} {check.part.metric}"
 
 
@@ -85,7 +84,7 @@ def _find_differences(known: Known, run: RunResult | None) -> tuple[str, Mapping
     draw = np.random.default_rng(0)
     moves = draw.standard_normal(1000) * (draw.random(1000) < MOVED) / math.sqrt(MOVED)
     spreads = {
-        name: usual_spread(known.acceptances, name, "all", [*each.values.values()]) for name, each in stored.items()
+        name: estimate_spread(known.acceptances, name, "all", [*each.values.values()]) for name, each in stored.items()
     }
     known_spreads = {name: each.spread for name, each in spreads.items() if each is not None and not each.assumed}
     return "earlier changes", {name: moves * spread for name, spread in known_spreads.items()}
@@ -100,12 +99,13 @@ def _looks_at_values(check: Check, differences: Mapping[str, Floats]) -> bool:
     return str(metric) in differences and metric.unit == "query" and not metric.ratio
 
 
-def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[partial[RuleContext]]:
-    """Yield, for each drawn change, the function that shows it to the rule of a check."""
+def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[Scores]:
+    """Yield the scores of each drawn change beside the baseline."""
     stored = {} if known.stored is None else known.stored.metrics
     ids = tuple(dict.fromkeys(query for each in stored.values() for query in each.values))
     queries = known.queries or Queries(ids, ("",) * len(ids))
     population = Population(queries, weights=known.weights, waived=known.waived)
+    collection = Collection(known.suite, known.registry, population, DocumentNames({}, {}), None)
     metrics = {str(check.part.metric): check.part.metric for check in known.checks if check.part.metric is not None}
     before = {
         name: Scored(metric, queries.ids, np.array([stored[name].values.get(query, np.nan) for query in queries.ids]))
@@ -124,9 +124,5 @@ def _draw_changes(known: Known, differences: Mapping[str, Floats]) -> Iterator[p
             name: Scored(each.metric, each.names, each.values + signs * moves[name][taken])
             for name, each in before.items()
         }
-        yield partial(_see, population, Side("a drawn change", (rankings,), known.suite.depth, now), baseline)
-
-
-def _see(population: Population, now: Side, baseline: Side, check: Check) -> RuleContext:
-    compares = check.asked is not None and check.asked.kind.compares
-    return RuleContext(population, now, baseline if compares else None, check.part, check.slice)
+        change = Side("a drawn change", (rankings,), known.suite.depth, now)
+        yield Scores(collection, change, Reference(Comparison(change, baseline)))

@@ -19,8 +19,8 @@ from pytest_ireval.baseline.record import Baseline, Fingerprints
 from pytest_ireval.baseline.text import Damage, build_rankings, collect_answers, unpack
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.reference import needs_scores
+from pytest_ireval.gate.collect import Inputs
+from pytest_ireval.gate.references import needs_scores
 from pytest_ireval.results.suite_result import RunResult
 from pytest_ireval.suite.suite import Suite
 
@@ -57,26 +57,26 @@ class LastRun:
         return f"the run of {self.date}{at}{' with uncommitted changes' if self.commit and self.dirty else ''}"
 
 
-def pack_rankings(material: Material) -> KeptRankings:
+def pack_rankings(inputs: Inputs) -> KeptRankings:
     """The rankings of a suite that were scored, of the first asking."""
-    suite, rankings = material.suite, material.now.rankings[0]
+    suite, rankings = inputs.suite, inputs.current.rankings[0]
     more = np.flatnonzero(rankings.retrieved > np.diff(rankings.first)).tolist()
-    prints = material.fingerprints
+    prints = inputs.fingerprints
     record = {
-        "source": material.source,
+        "source": inputs.source,
         "depth": suite.depth,
         "retrieved": {rankings.queries[i]: int(rankings.retrieved[i]) for i in more},
-        "suite": _print_of_files(suite),
+        "suite": _fingerprint_files(suite),
         "judgments": prints.judgments,
         "policies": prints.policies,
-        "baseline": baseline_print(material.stored),
+        "baseline": identify_baseline(inputs.stored.baseline),
     }
     answers = collect_answers(rankings, suite.depth, scored=needs_scores(suite))
     text = json.dumps(answers, ensure_ascii=False).encode()
     return KeptRankings(suite.name, gzip.compress(text, compresslevel=1, mtime=0), record)
 
 
-def rankings_of_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
+def pack_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
     """The file of a run; nothing where no suite has rankings. The same bytes for the same content."""
     if not kept:
         return b""
@@ -90,7 +90,7 @@ def rankings_of_run(run: RunResult, kept: Sequence[KeptRankings]) -> bytes:
     return content.getvalue()
 
 
-def last_run(path: Path, suite: Suite) -> LastRun | None:
+def read_last_run(path: Path, suite: Suite) -> LastRun | None:
     """Read the data of a suite from this file; None if that run did not judge the suite."""
     try:
         with zipfile.ZipFile(path) as file:
@@ -129,9 +129,9 @@ def _content(file: zipfile.ZipFile, name: str) -> bytes:
     return file.read(name)
 
 
-def changed_since(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str]:
+def list_changed_inputs(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str]:
     """Name the inputs that changed since that run, so that its rankings would be judged in another way."""
-    if run.record["suite"] != _print_of_files(suite):
+    if run.record["suite"] != _fingerprint_files(suite):
         yield "the suite file"
     elif run.record["policies"] != now.policies:
         yield "a variable that the suite file names"
@@ -139,25 +139,25 @@ def changed_since(run: LastRun, suite: Suite, now: Fingerprints) -> Iterator[str
         yield "the judgments"
 
 
-def repeated_run(path: Path | None, material: Material) -> LastRun | None:
+def find_repeated_run(path: Path | None, inputs: Inputs) -> LastRun | None:
     """The run before this one, if its source was another one and its rankings were the same; None otherwise."""
     if path is None or not path.is_file():
         return None
     try:
-        run = last_run(path, material.suite)
+        run = read_last_run(path, inputs.suite)
     except InputError:  # it only gives a hint; `ireval why` reports a damaged file
         return None
-    now = material.now.rankings[0]
-    if run is None or run.record["source"] == material.source:
+    now = inputs.current.rankings[0]
+    if run is None or run.record["source"] == inputs.source:
         return None
-    depth = min(material.suite.depth, run.record["depth"])
+    depth = min(inputs.suite.depth, run.record["depth"])
     return run if fingerprint_rankings(run.rankings, depth) == fingerprint_rankings(now, depth) else None
 
 
-def baseline_print(stored: Baseline | None) -> str:
+def identify_baseline(stored: Baseline | None) -> str:
     """Identify a baseline by its acceptances."""
     return "" if stored is None else fingerprint_text(json.dumps([each.date for each in stored.acceptances]))
 
 
-def _print_of_files(suite: Suite) -> str:
+def _fingerprint_files(suite: Suite) -> str:
     return fingerprint(b"\0".join(path.read_bytes() for path in suite.files or (suite.path,)))

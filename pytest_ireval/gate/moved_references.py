@@ -11,13 +11,14 @@ from pathlib import Path
 
 from pytest_ireval.baseline.at_base import BaselineAtBase, find_anchor_at_base
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
-from pytest_ireval.gate.answers import rankings_of_suite
+from pytest_ireval.gate.collect import Inputs
+from pytest_ireval.gate.fetching import fetch_rankings
 from pytest_ireval.gate.finding import Finding
-from pytest_ireval.gate.lowering import ComparedFigure, add_finding, compare_figure, decides, figure_line
-from pytest_ireval.gate.material import Material, rule_number
-from pytest_ireval.gate.reference import over_the_same, refuse_too_little, score_baseline
-from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.gate.weakened import pair_checks, queries_at_base, suite_at_base
+from pytest_ireval.gate.lowered_figures import ComparedFigure, add_finding, can_fail, compare_figure, format_line
+from pytest_ireval.gate.merge_base import refuse_too_little, score_baseline
+from pytest_ireval.gate.score import Scores
+from pytest_ireval.gate.scoring import score_rankings, share_queries
+from pytest_ireval.gate.weaker_suite import pair_checks, queries_at_base, suite_at_base
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.repositories.merge_base import MergeBase
 from pytest_ireval.repositories.tree import BaseRef, Tree
@@ -44,22 +45,23 @@ class MovedReference:
     """The reason why the two cannot be compared; empty too for a rule that compares lists alone."""
 
 
-def find_moved_references(material: Material, base: BaseRef) -> tuple[MovedReference, ...]:
+def find_moved_references(inputs: Inputs, scores: Scores, base: BaseRef) -> tuple[MovedReference, ...]:
     """Every check whose reference is not that of the merge base; a rule about the stored baseline is not looked at."""
-    suite, tree = material.suite, base.find_tree(material.suite.path.parent)
+    suite, registry = inputs.suite, inputs.collection.registry
+    tree = base.find_tree(suite.path.parent)
     try:
-        then = suite_at_base(suite, material.registry, tree)
+        then = suite_at_base(suite, registry, tree)
         if then is None or not any(map(_names_a_reference, (then, suite))):
             return ()
-        queries = material.population.queries
-        before = plan_checks(then, queries_at_base(then, material.registry, tree, queries))
+        queries = scores.population.queries
+        before = plan_checks(then, queries_at_base(then, registry, tree, queries))
     except IrevalError:  # the comparison of the suites says so
         return ()
-    looking = _Looking(material, base, tree, then)
+    comparer = _ReferenceComparer(inputs, scores, base, tree, then)
     return tuple(
-        looking.compare(check, other)
+        comparer.compare(check, other)
         for check, other in pair_checks(before, plan_checks(suite, queries))
-        if other is not None and looking.is_moved(check, other)
+        if other is not None and comparer.is_moved(check, other)
     )
 
 
@@ -73,10 +75,11 @@ def _reference_of(check: Check) -> Reference | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Looking:
+class _ReferenceComparer:
     """The suite now and at the merge base."""
 
-    material: Material
+    inputs: Inputs
+    scores: Scores
     base: BaseRef
     tree: Tree
     then: Suite
@@ -94,7 +97,7 @@ class _Looking:
         if (before.source.kind.name, before.source.options) != (now.source.kind.name, now.source.options):
             return True
         paths = find_files_at_base(before.source, self.tree)
-        here = [_name_in_git(file, self.tree) for file in files_of(now.source.options, self.material.suite.path.parent)]
+        here = [_name_in_git(file, self.tree) for file in files_of(now.source.options, self.inputs.suite.path.parent)]
         return bool(paths) and (paths != here or any(path in self.tree.changes for path in paths))
 
     def compare(self, check: Check, other: Check) -> MovedReference:
@@ -102,7 +105,7 @@ class _Looking:
         before, now = _reference_of(check), _reference_of(other)
         assert before is not None  # noqa: S101 - it is moved
         assert now is not None  # noqa: S101
-        words, was = self._words(now, self.material.suite), self._words(before, self.then)
+        words, was = self._words(now, self.inputs.suite), self._words(before, self.then)
         moved = MovedReference(other.id, words if words == was else f"{words}; at the base: {was}")
         metric = other.part.metric
         if metric is None or "reference" in metric.needs:
@@ -113,61 +116,62 @@ class _Looking:
             return replace(moved, why=" ".join(str(error).split()))
 
     def _figure(self, before: Reference, other: Check, metric: Metric) -> ComparedFigure | None:
-        material = self.material
-        reference = _reference_of(other)
+        reference, collection = _reference_of(other), self.inputs.collection
         if reference is not None and reference.stored:
-            if material.stored is None:
+            stored = self.inputs.stored.baseline
+            if stored is None:
                 raise BaselineError("there is no baseline now")
-            ours = score_baseline(material.suite, material.inputs, material.stored, "the baseline now", [metric])
+            ours = score_baseline(collection, stored, "the baseline now", [metric])
         else:
-            found = material.others.get(rule_number(other, material))
-            if not isinstance(found, Side):
+            assert other.asked is not None  # noqa: S101 - it has a reference
+            usable = self.scores.find_reference(other.asked).usable
+            if usable is None:
                 return None  # the rule itself is an error
-            ours = found
-        theirs = self._side_then(before, metric)
-        unknown = frozenset(query for query in material.population.queries.ids if query not in theirs.position)
-        theirs = over_the_same(material.suite, material.inputs, ours, theirs, unknown)
-        context = RuleContext(material.population, ours, theirs, other.part, other.slice)
+            ours = usable.reference
+        theirs = self._score_at_base(before, metric)
+        queries = collection.population.queries.ids
+        unknown = frozenset(query for query in queries if query not in theirs.position)
+        ours, theirs = share_queries(collection, ours, theirs, unknown)
+        context = RuleContext(collection.population, ours, theirs, other.part, other.slice)
         return compare_figure(context, MetricOnSlice(metric, other.slice))
 
-    def _side_then(self, reference: Reference, metric: Metric) -> Side:
+    def _score_at_base(self, reference: Reference, metric: Metric) -> Side:
         """The reference of the base, scored; IrevalError if it is not known."""
         if reference.source is not None:
-            return self._source_then(reference.source, metric)
-        held = self.material.held
-        at = self._anchor() if reference.anchored else held.beginning.at if held is not None else None
+            return self._score_source_at_base(reference.source, metric)
+        beginning = self.inputs.merge_base
+        at = self._anchor() if reference.anchored else beginning.at if beginning is not None else None
         if at is None or at.baseline is None:
             raise BaselineError(f"there was none at {self.tree.base}")
-        stored = self.material.anchor if reference.anchored else self.material.stored
-        if stored is not None:
-            refuse_too_little(self.material.suite, metric, at, stored)
-        return score_baseline(self.material.suite, self.material.inputs, at.baseline, f"that of {at.base}", [metric])
+        stored = self.inputs.anchor if reference.anchored else self.inputs.stored
+        if stored is not None and stored.baseline is not None:
+            refuse_too_little(self.inputs.suite, metric, at, stored.baseline)
+        return score_baseline(self.inputs.collection, at.baseline, f"that of {at.base}", [metric])
 
     def _anchor(self) -> BaselineAtBase:
-        material = self.material
-        beginning = material.held.beginning.at if material.held is not None else None
-        return find_anchor_at_base(self.base, material.suite.baselines, material.suite.name, material.anchor, beginning)
+        suite, beginning, anchor = self.inputs.suite, self.inputs.merge_base, self.inputs.anchor
+        at = beginning.at if beginning is not None else None
+        stored = anchor.baseline if anchor is not None else None
+        return find_anchor_at_base(self.base, suite.baselines, suite.name, stored, at)
 
-    def _source_then(self, source: SourceAsked, metric: Metric) -> Side:
+    def _score_source_at_base(self, source: SourceAsked, metric: Metric) -> Side:
         """Rankings in files that git has; the answer of another source of then cannot be had any more."""
-        material, options = self.material, source.options
+        collection, options = self.inputs.collection, source.options
         if not isinstance(options, RunOptions):
             raise BaselineError(f"what {source.kind.name} answered then is not known")
         paths = find_files_at_base(source, self.tree)
         with tempfile.TemporaryDirectory(prefix="ireval-then-") as folder:
-            files = [*_written(paths, self.tree, Path(folder))]
+            files = [*_write_files(paths, self.tree, Path(folder))]
             if not files:
                 raise BaselineError(
                     Problem("git has no such file", place=describe_source(source, self.then.path.parent))
                 )
-            asked = replace(source, options=options.model_copy(update={"run": tuple(files), "timings": None}))
-            answered = rankings_of_suite(asked, material.suite, material.registry, material.inputs, reference=-1)
-        ranked = set(answered.rankings[0].queries)
-        unknown = frozenset(query for query in material.population.queries.ids if query not in ranked)
+            then = replace(source, options=options.model_copy(update={"run": tuple(files), "timings": None}))
+            answer = fetch_rankings(then, collection, reference=-1)
+        ranked = set(answer.rankings[0].queries)
+        unknown = frozenset(query for query in collection.population.queries.ids if query not in ranked)
         words = f"that of {self.tree.base}"
-        return side_of(
-            material.suite, material.inputs, answered.rankings, words, unknown=unknown, metrics=[metric]
-        ).side
+        return score_rankings(collection, answer.rankings, words, unknown=unknown, metrics=[metric]).side
 
     def _words(self, reference: Reference, suite: Suite) -> str:
         if reference.source is not None:
@@ -193,7 +197,7 @@ def find_files_at_base(source: SourceAsked, tree: Tree) -> list[str]:
     return list(found)
 
 
-def _written(paths: Sequence[str], tree: Tree, folder: Path) -> Iterator[Path]:
+def _write_files(paths: Sequence[str], tree: Tree, folder: Path) -> Iterator[Path]:
     """The files as they were at the base, each under its own name, by which its format is recognised."""
     entries = {path: tree.files_in(path.rpartition("/")[0] or ".")[path] for path in paths}
     for number, (path, content) in enumerate(tree.contents(entries).items()):
@@ -207,7 +211,7 @@ NAMED = 10
 """The most checks that are named."""
 
 
-def with_moved_references(
+def add_moved_references(
     finding: Finding, moved: Sequence[MovedReference], suite: Suite, base: MergeBase, *, fails: bool
 ) -> Finding:
     """Add the rules that compare with another reference than at the base.
@@ -243,7 +247,7 @@ def with_moved_references(
         "pass",
         f"the branch lowers what {first.check} compares with ({first.words}): {worst}{more}",
         sentence,
-        figures=tuple(_reference_line(each) for _, each in lowered),
+        figures=tuple(_format_reference_line(each) for _, each in lowered),
         queries=queries.queries,
         more_queries=queries.more,
         worst=f"worst by {worst.held.metric}",
@@ -251,10 +255,10 @@ def with_moved_references(
         numbers=worst.numbers,
     )
     return add_finding(
-        finding, found, fails=fails and (bool(unknown) or any(decides(each.held.metric, suite) for _, each in lowered))
+        finding, found, fails=fails and (bool(unknown) or any(can_fail(each.held.metric, suite) for _, each in lowered))
     )
 
 
-def _reference_line(each: ComparedFigure) -> SliceFigures:
-    line = figure_line(each, several=True)
+def _format_reference_line(each: ComparedFigure) -> SliceFigures:
+    line = format_line(each, several=True)
     return replace(line, slice=f"{line.slice}, reference")

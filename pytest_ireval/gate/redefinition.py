@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, StoredMetric
-from pytest_ireval.gate.inputs import Gathered
+from pytest_ireval.gate.collection import Collection
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import aggregated
 from pytest_ireval.results.outcome import Restated
@@ -76,13 +76,13 @@ class ScoredAgain:
     """The inputs of then and now, to tell of which units a value can only change by a metric's definition."""
 
     stored: Baseline
-    gathered: Gathered
+    collection: Collection
     prints: Fingerprints
-    judged_by: JudgmentPrints | None
+    judgment_prints: JudgmentPrints | None
 
     def find_units_with_equal_inputs(self, scored: Scored) -> NDArray[np.bool_]:
         """Mark the queries (or sessions) whose inputs are those of then."""
-        metric, population = scored.metric, self.gathered.population
+        metric, population = scored.metric, self.collection.population
         nothing = np.zeros(len(scored.names), bool)
         wanted = ["policies", "documents", "side_files"]
         wanted += ["queries"] if metric.unit != "query" or metric.needs & {"queries", "sessions"} else []
@@ -95,7 +95,10 @@ class ScoredAgain:
             return ~nothing if judged_alike and not waived and ranked.issuperset(population.queries.ids) else nothing
         if not judged_alike and not self._has_the_same_top_grade:
             return nothing
-        then, now = self.stored.judgments.grades_of, {} if self.judged_by is None else self.judged_by.grades_of
+        then, now = (
+            self.stored.judgments.grades_of,
+            {} if self.judgment_prints is None else self.judgment_prints.grades_of,
+        )
         same = (judged_alike or then.get(query) == now.get(query) for query in scored.names)
         counts = (query in ranked and query not in waived for query in scored.names)
         return np.array([*map(all, zip(same, counts, strict=True))], bool)
@@ -103,7 +106,8 @@ class ScoredAgain:
     @cached_property
     def _has_the_same_top_grade(self) -> bool:
         """True if the highest grade of all is what it was: a metric may measure each query by it."""
-        setting, grades, written = self.gathered.setting, self.stored.judgments.grades, self.gathered.written
+        setting, written = self.collection.setting, self.collection.written_judgments
+        grades = self.stored.judgments.grades
         if setting is None or setting.policies.scale is not None:
             return True
         if grades is None or written is None:
@@ -118,7 +122,7 @@ def plain_origin(text: str) -> str:
     return text.replace("\\", "/").rpartition("/")[2].partition(" ")[0]
 
 
-def definitions(side: Side) -> dict[str, tuple[int, str]]:
+def list_definitions(side: Side) -> dict[str, tuple[int, str]]:
     """Version and origin of each metric; an origin without the version of its distribution."""
     return {name: (scored.metric.version, plain_origin(scored.metric.origin)) for name, scored in side.scored.items()}
 

@@ -11,12 +11,13 @@ from pytest_ireval.data.from_objects import judgments_from
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError
+from pytest_ireval.gate.collect import Inputs
+from pytest_ireval.gate.collection import Collection
 from pytest_ireval.gate.finding import Finding
-from pytest_ireval.gate.inputs import Gathered
-from pytest_ireval.gate.lowering import SAME, ComparedFigure, add_finding, compare_figure, figure_line
-from pytest_ireval.gate.material import Material
-from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.gate.weakened import judgments_at_base, suite_at_base
+from pytest_ireval.gate.lowered_figures import SAME, ComparedFigure, add_finding, compare_figure, format_line
+from pytest_ireval.gate.score import Scores
+from pytest_ireval.gate.scoring import score_rankings
+from pytest_ireval.gate.weaker_suite import judgments_at_base, suite_at_base
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.rules.context import RuleContext
@@ -96,33 +97,33 @@ def _is_lower(before: Grade, now: Grade | None) -> bool:
     return now < before  # type: ignore[operator]  # both are numbers
 
 
-def with_old_grades(inputs: Gathered, edits: Grades, now: Grades) -> Gathered | None:
-    """The inputs with the old grades of edited judgments, and the current ones of all others; None without any."""
-    if inputs.setting is None:
+def with_old_grades(collection: Collection, edits: Grades, now: Grades) -> Collection | None:
+    """The collection with the old grades of edited judgments, and the current ones of all others; None without any."""
+    if collection.setting is None:
         return None
     grades = {query: {**now.get(query, {}), **edits.get(query, {})} for query in {**now, **edits}}
     whole = {query: documents for query, documents in grades.items() if documents}
-    judgments = inputs.names.in_judgments(judgments_from(whole, grades="float", origin="the judgments of then"))
+    judgments = collection.names.in_judgments(judgments_from(whole, grades="float", origin="the judgments of then"))
     return replace(
-        inputs,
-        population=replace(inputs.population, judgments=judgments),
-        setting=replace(inputs.setting, judgments=judgments),
-        written=judgments,
+        collection,
+        population=replace(collection.population, judgments=judgments),
+        setting=replace(collection.setting, judgments=judgments),
+        written_judgments=judgments,
     )
 
 
 def find_regraded(
-    material: Material, then: Grades, reference: Sequence[Rankings], held: Sequence[MetricOnSlice]
+    scores: Scores, then: Grades, reference: Sequence[Rankings], held: Sequence[MetricOnSlice]
 ) -> Regraded | None:
     """The figure that gained most by grades that are not those of ``then``; None if no figure gained.
 
     It gained if grades that fell make the reference worth less, or if this run was worse than the reference under the
     old grades and is less so now. Grades that only rose make it harder for both.
     """
-    inputs, queries = material.inputs, material.population.queries.ids
-    if inputs.written is None or not held:
+    collection, queries = scores.collection, scores.population.queries.ids
+    if collection.written_judgments is None or not held:
         return None
-    now = grades_of(inputs.written)
+    now = grades_of(collection.written_judgments)
     edits = find_edited_grades(then, now, queries)
     raised = {
         query: {document: grade for document, grade in grades.items() if not _is_lower(grade, now[query].get(document))}
@@ -130,7 +131,7 @@ def find_regraded(
         if query in now
     }
     try:
-        old, without_raised = (with_old_grades(inputs, each, now) if edits else None for each in (edits, raised))
+        old, without_raised = (with_old_grades(collection, each, now) if edits else None for each in (edits, raised))
     except InputError:  # two names of one document had two grades
         return None
     if old is None or without_raised is None:
@@ -139,13 +140,13 @@ def find_regraded(
     ranked = {query for rankings in reference for query in rankings.queries}
     unknown = frozenset(query for query in queries if query not in ranked)
 
-    def score(under: Gathered, rankings: Sequence[Rankings]) -> Side:
-        return side_of(material.suite, under, rankings, "", unknown=unknown, metrics=metrics).side
+    def score(under: Collection, rankings: Sequence[Rankings]) -> Side:
+        return score_rankings(under, rankings, "", unknown=unknown, metrics=metrics).side
 
     sides = _Sides(
-        reference=(score(old, reference), score(inputs, reference)),
+        reference=(score(old, reference), score(collection, reference)),
         without_raised=score(without_raised, reference),
-        run=(score(old, material.now.rankings), material.now),
+        run=(score(old, scores.current.rankings), scores.current),
     )
     lines = tuple(
         f"{query} {document}: {_format_grade(grade)} -> {_format_grade(now.get(query, {}).get(document))}"
@@ -155,7 +156,7 @@ def find_regraded(
     found = [
         (gain.share, Regraded(each, lines, gain.reference, gain.run))
         for each in held
-        if (gain := sides.find_gain(material.population, each)) is not None
+        if (gain := sides.find_gain(scores.population, each)) is not None
     ]
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
@@ -199,66 +200,60 @@ def _format_grade(grade: Grade | None) -> str:
     return "not judged" if grade is None else f"{grade:g}"
 
 
-def find_regraded_since_baseline(material: Material) -> Regraded | None:
+def find_regraded_since_baseline(inputs: Inputs, scores: Scores) -> Regraded | None:
     """What grades that changed since the stored baseline was accepted moved in favour of this run."""
-    stored, cause = material.stored, material.cause
-    if (
-        stored is None
-        or stored.judgments.grades is None
-        or material.comparable is None
-        or cause is None
-        or not cause.judgments
-    ):
+    stored, cause, comparison = inputs.stored.baseline, scores.baseline.cause, scores.baseline.usable
+    written = inputs.collection.written_judgments
+    if stored is None or stored.judgments.grades is None or comparison is None or cause is None or not cause.judgments:
         return None
-    if material.inputs.written is None or material.inputs.written.subtopics is not None:
+    if written is None or written.subtopics is not None:
         return None  # a baseline keeps one grade a document
-    return find_regraded(material, stored.judgments.grades, material.comparable.rankings, _judged_figures(material))
+    return find_regraded(scores, stored.judgments.grades, comparison.reference.rankings, _list_judged_figures(scores))
 
 
-def find_regraded_since_base(material: Material, tree: Tree) -> Regraded | None:
+def find_regraded_since_base(inputs: Inputs, scores: Scores, tree: Tree) -> Regraded | None:
     """What grades that changed since the merge base moved in favour of this branch."""
-    at = material.held.beginning.at if material.held is not None else None
+    at = inputs.merge_base.at if inputs.merge_base is not None else None
     stored = None if at is None else at.baseline
-    others = (each for each in material.others.values() if isinstance(each, Side))
+    others = (each.comparison.reference for each in scores.others.values() if each.comparison is not None)
     try:
-        then = _grades_at_base(material, tree, stored)
+        then = _read_grades_at_base(inputs, tree, stored)
     except IrevalError:  # the comparison of the suites says so
         return None
     if stored is not None:
-        reference: Sequence[Rankings] = [*map(material.inputs.names.in_rankings, stored.rankings)]
+        reference: Sequence[Rankings] = [*map(inputs.collection.names.in_rankings, stored.rankings)]
     else:
         reference = next((each.rankings for each in others), ())
-    return find_regraded(material, then, reference, _judged_figures(material)) if then and reference else None
+    return find_regraded(scores, then, reference, _list_judged_figures(scores)) if then and reference else None
 
 
-def _grades_at_base(material: Material, tree: Tree, stored: Baseline | None) -> Grades:
+def _read_grades_at_base(inputs: Inputs, tree: Tree, stored: Baseline | None) -> Grades:
     """The grades at the merge base: of the file there or, where git does not have it, of the baseline.
 
     Empty if they are those of now.
     """
-    suite, judged_by = material.suite, material.judged_by
-    then = suite_at_base(suite, material.registry, tree)
+    suite, registry, prints = inputs.suite, inputs.collection.registry, inputs.judgment_prints
+    then = suite_at_base(suite, registry, tree)
     if then is None or then.judgments is None or suite.judgments is None:
         return {}
     file = then.judgments.file.path
     path = tree.path_from_top(file)
     if path in tree.changes or file != suite.judgments.file.path:
-        judgments = judgments_at_base(then, material.registry, tree)
+        judgments = judgments_at_base(then, registry, tree)
         return {} if judgments is None else grades_of(judgments)
     if (
         stored is None
         or stored.judgments.grades is None
-        or judged_by is None
-        or stored.judgments.grades_of == judged_by.grades_of
+        or prints is None
+        or stored.judgments.grades_of == prints.grades_of
     ):
         return {}
     return {} if path in tree.files_in(path.rpartition("/")[0] or ".") else stored.judgments.grades
 
 
-def _judged_figures(material: Material) -> list[MetricOnSlice]:
+def _list_judged_figures(scores: Scores) -> list[MetricOnSlice]:
     """Each metric of judgments that a rule compares, over all queries and on the slices of its rules."""
-    suite = material.suite
-    checks = plan_checks(suite, material.population.queries)
+    checks = plan_checks(scores.collection.suite, scores.population.queries)
     about = [
         (check.part.metric, check.slice)
         for check in checks
@@ -274,30 +269,30 @@ NAMED = 10
 """The most regraded judgments that are named."""
 
 
-def with_regraded(finding: Finding, regraded: Regraded | None, *, fails: bool) -> Finding:
+def add_regraded(finding: Finding, regraded: Regraded | None, *, fails: bool) -> Finding:
     """Add the grades that a branch changed in its own favour."""
     if regraded is None:
         return finding
     sentence = "Baseline is what was accepted at the base, under the grades of then; now is it under those of now."
-    line = figure_line(regraded.baseline, several=True)
+    line = format_line(regraded.baseline, several=True)
     found = Finding(
         "pass",
         f"in this branch {regraded}",
         sentence,
         figures=(replace(line, slice=f"{line.slice}, regraded"),),
-        facts=_listed(regraded),
+        facts=_list_edits(regraded),
         numbers=regraded.baseline.numbers,
     )
     return add_finding(finding, found, fails=fails)
 
 
-def _listed(regraded: Regraded) -> tuple[str, ...]:
+def _list_edits(regraded: Regraded) -> tuple[str, ...]:
     """The judgments, as far as the headline does not name them."""
     more = (f"and {len(regraded.edits) - NAMED} more",) if len(regraded.edits) > NAMED else ()
     return (*regraded.edits[1:NAMED], *more)
 
 
-def with_regraded_inputs(finding: Finding, regraded: Regraded | None) -> Finding:
+def add_regraded_inputs(finding: Finding, regraded: Regraded | None) -> Finding:
     """Add to the finding on the inputs that grades changed in favour of this run since the baseline was accepted."""
     if regraded is None:
         return finding
@@ -305,6 +300,6 @@ def with_regraded_inputs(finding: Finding, regraded: Regraded | None) -> Finding
         finding,
         warning=True,
         headline=f"since the baseline was accepted, {regraded}",
-        facts=(*_listed(regraded), finding.headline, *finding.facts),
+        facts=(*_list_edits(regraded), finding.headline, *finding.facts),
         numbers=regraded.baseline.numbers,
     )

@@ -15,7 +15,7 @@ from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, spread_key
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import Problem
-from pytest_ireval.gate.inputs import queries_of_suite, weights_of_suite
+from pytest_ireval.gate.collection import read_suite_queries, read_weights
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.rules.metric_change import distance_to_worst
@@ -31,18 +31,18 @@ from pytest_ireval.suite.suite import Suite
 from pytest_ireval.words import format_count, format_magnitude, round_estimate
 
 
-def known_of(suite: Suite, registry: Registry, today: date) -> Known:
+def collect_known(suite: Suite, registry: Registry, today: date) -> Known:
     """Collect it; raises SuiteError for rules that make no sense, and BaselineError for an unreadable baseline."""
-    queries = queries_of_suite(suite, registry)
+    queries = read_suite_queries(suite, registry)
     checks = plan_checks(suite, queries)
     waived = frozenset(waiver.query for waiver in suite.waivers if waiver.until >= today)
-    weights = None if queries is None else weights_of_suite(suite, queries)
+    weights = None if queries is None else read_weights(suite, queries)
     clusters = None if queries is None else number_clusters(suite, queries)
     stored = read_baseline(suite.baselines, suite.name)
-    return Known(suite, checks, queries, weights, waived, stored, clusters=clusters)
+    return Known(suite, registry, checks, queries, weights, waived, stored, clusters=clusters)
 
 
-def too_low(found: Sequence[Outlook]) -> Iterator[Problem]:
+def find_tolerances_of_nothing(found: Sequence[Outlook]) -> Iterator[Problem]:
     """Tolerances that are a share of nearly nothing."""
     for each in found:
         if each.relative and each.mean is not None and abs(each.mean) < LOW_BASELINE:
@@ -53,7 +53,7 @@ def too_low(found: Sequence[Outlook]) -> Iterator[Problem]:
             )
 
 
-def beyond_sight(found: Sequence[Outlook]) -> Iterator[str]:
+def find_blind_tolerances(found: Sequence[Outlook]) -> Iterator[str]:
     """Tolerances that are less than the queries can show."""
     for each in found:
         if not each.blind or each.tolerance is None:
@@ -63,12 +63,12 @@ def beyond_sight(found: Sequence[Outlook]) -> Iterator[str]:
         needed = f": about {round_estimate(each.needed):,} queries would be needed" if each.needed else ""
         guess = f" (the spread of changes is {ASSUMED})" if each.usual is not None and each.usual.assumed else ""
         yield (
-            f"{place}: {each.check.family} {each.mean_of}{_on(each)}: {_shown_by(each)}; "
+            f"{place}: {each.check.family} {each.mean_name}{_on(each)}: {_describe_power(each)}; "
             f"the tolerance is {format_magnitude(each.tolerance)}{share}{needed}{guess}"
         )
 
 
-def _shown_by(each: Outlook) -> str:
+def _describe_power(each: Outlook) -> str:
     """``12 queries can show a drop of 0.34``; that they can show none, where there is no such drop."""
     metric = each.check.part.metric
     drop = "rise" if metric is not None and metric.direction == "lower" else "drop"
@@ -88,7 +88,7 @@ NEWEST = 20
 ASSUMED = "assumed from the spread of values"
 
 
-class _UsualSpread(NamedTuple):
+class UsualSpread(NamedTuple):
     """A standard deviation of differences, and where it comes from."""
 
     spread: float
@@ -100,16 +100,16 @@ class _UsualSpread(NamedTuple):
         return self.origin == ASSUMED
 
 
-def usual_spread(
+def estimate_spread(
     acceptances: Sequence[Acceptance], metric: str, within: str, values: Sequence[float]
-) -> _UsualSpread | None:
+) -> UsualSpread | None:
     """The median of those of acceptances; without any, a guess from ``values`` of queries; None if all are alike."""
     key = spread_key(metric, within)
     accepted = [each.spreads[key] for each in acceptances if key in each.spreads][-NEWEST:]
     if accepted:
-        return _UsualSpread(median(accepted), format_count(len(accepted), "acceptance"))
+        return UsualSpread(median(accepted), format_count(len(accepted), "acceptance"))
     guess = likely_spread(values)
-    return None if guess is None else _UsualSpread(guess, ASSUMED)
+    return None if guess is None else UsualSpread(guess, ASSUMED)
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,7 @@ class Known:
     """The data of a suite that is known without asking its source."""
 
     suite: Suite
+    registry: Registry
     checks: tuple[Check, ...]
     queries: Queries | None
     """None: the suite names none."""
@@ -146,7 +147,7 @@ class Outlook:
     """Of the baseline."""
     room: float | None = None
     """The largest possible loss of the mean; None where nothing bounds it."""
-    usual: _UsualSpread | None = None
+    usual: UsualSpread | None = None
     resolution: float | None = None
     """The smallest drop that this many queries show in 80% of cases."""
     asked: str = ""
@@ -171,7 +172,7 @@ class Outlook:
     """The number of clusters of the queries; None where each was drawn for itself."""
 
     @property
-    def mean_of(self) -> str:
+    def mean_name(self) -> str:
         """``nDCG@10``, ``nDCG@10, weighted``."""
         return f"{self.metric}, weighted" if self.weighted else self.metric
 
@@ -186,15 +187,15 @@ class Outlook:
         return self.resolution is not None and self.room is not None and self.resolution > self.room
 
 
-def outlooks(known: Known, drop: Tolerance | None = None, queries: int | None = None) -> tuple[Outlook, ...]:
+def foresee_rules(known: Known, drop: Tolerance | None = None, queries: int | None = None) -> tuple[Outlook, ...]:
     """Foresee each mean that a rule compares with the stored baseline, in the order of the suite.
 
     ``drop`` replaces the tolerances; ``queries`` is the number that the suite would have, its slices in proportion.
     """
-    return tuple(_outlook(known, check, metric, drop, queries) for check, metric in _comparing(known.checks))
+    return tuple(_foresee(known, check, metric, drop, queries) for check, metric in _list_compared_means(known.checks))
 
 
-def _comparing(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
+def _list_compared_means(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
     """The checks of means over the values of single lists."""
     for check in checks:
         metric = check.part.metric
@@ -205,47 +206,47 @@ def _comparing(checks: Sequence[Check]) -> Iterator[tuple[Check, Metric]]:
             yield check, metric
 
 
-def _outlook(known: Known, check: Check, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
-    values = _values(known, metric, check.slice)
+def _foresee(known: Known, check: Check, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
+    values = _collect_values(known, metric, check.slice)
     facts = check.asked.options.facts if check.asked else RuleFacts()
     found = Outlook(
         check,
         str(metric),
         str(check.slice),
-        len(values) or _listed(known, check.slice),
+        len(values) or _count_queries(known, check.slice),
         weighted=facts.weighted,
         by_evidence=facts.by_evidence,
-        alpha=LEVEL / (_tests(known) if facts.by_evidence else 1),
+        alpha=LEVEL / (_count_tests(known) if facts.by_evidence else 1),
         blocks=not check.only_warns,
     )
     if not values:
         return found
     if queries is not None:
-        found = replace(found, queries=round(queries * len(values) / len(_values(known, metric, WHOLE))))
+        found = replace(found, queries=round(queries * len(values) / len(_collect_values(known, metric, WHOLE))))
     tolerance = drop or facts.tolerance_on(check.slice.value)
     mean = math.fsum(values) / len(values)
     found = replace(found, mean=mean, room=distance_to_worst(metric, mean))
     if tolerance is not None:
         allowed, relative = tolerance.allowed(mean), bool(tolerance.relative)
         found = replace(found, asked=str(tolerance), tolerance=allowed, relative=relative)
-    usual = usual_spread(known.acceptances, found.metric, found.slice, values)
-    weigh = _weighting(known, check, metric)
+    usual = estimate_spread(known.acceptances, found.metric, found.slice, values)
+    weigh = _weigh_queries(known, check, metric)
     found = replace(found, clusters=None if weigh is None or weigh.clusters is None else weigh.units)
-    return found if usual is None else _foreseen(replace(found, usual=usual), weigh)
+    return found if usual is None else _add_power(replace(found, usual=usual), weigh)
 
 
-def _tests(known: Known) -> int:
+def _count_tests(known: Known) -> int:
     """Count the verdicts that evidence decides: the smallest p is multiplied by this number."""
     return sum(check.asked is not None and check.asked.options.facts.by_evidence for check in known.checks)
 
 
-def _foreseen(found: Outlook, weigh: Weighting | None) -> Outlook:
+def _add_power(found: Outlook, weigh: Weighting | None) -> Outlook:
     """Add the power of this many queries of the usual spread; weighted ones are worth less.
 
     The spread that earlier changes had says how alike the queries of a cluster are. One that is assumed does not, so
     a cluster is then taken for one query.
     """
-    worth = _worth_of_one(weigh, clustered=found.usual is not None and found.usual.assumed)
+    worth = _measure_worth(weigh, clustered=found.usual is not None and found.usual.assumed)
     spread = found.usual.spread / math.sqrt(worth) if found.usual else math.nan
     found = replace(found, resolution=resolution(spread, found.queries))
     if not found.tolerance:
@@ -257,44 +258,52 @@ def _foreseen(found: Outlook, weigh: Weighting | None) -> Outlook:
     )
 
 
-def _worth_of_one(weigh: Weighting | None, *, clustered: bool) -> float:
+def _measure_worth(weigh: Weighting | None, *, clustered: bool) -> float:
     """The worth of one query in queries of equal weight; ``clustered`` if a cluster is taken for one query."""
     if weigh is None or not weigh.effective or (weigh.clusters is not None and not clustered):
         return 1.0
     return weigh.effective / (weigh.units if weigh.clusters is None else weigh.clusters.size)
 
 
-def _values(known: Known, metric: Metric, within: Slice) -> list[float]:
+def _collect_values(known: Known, metric: Metric, within: Slice) -> list[float]:
     """Those that the baseline has of a slice, without waived queries."""
     stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
     if stored is None:
         return []
     if metric.unit != "query" or known.queries is None:
         return [value for query, value in stored.values.items() if query not in known.waived]
-    return [value for query in _inside(known.queries, within) if (value := _value(stored, query, known)) is not None]
+    return [
+        value
+        for query in _list_queries(known.queries, within)
+        if (value := _find_value(stored, query, known)) is not None
+    ]
 
 
-def _value(stored: StoredMetric, query: str, known: Known) -> float | None:
+def _find_value(stored: StoredMetric, query: str, known: Known) -> float | None:
     return None if query in known.waived else stored.values.get(query)
 
 
-def _inside(queries: Queries, within: Slice) -> list[str]:
+def _list_queries(queries: Queries, within: Slice) -> list[str]:
     return [query for query, inside in zip(queries.ids, within.mask(queries).tolist(), strict=True) if inside]
 
 
-def _listed(known: Known, within: Slice) -> int:
+def _count_queries(known: Known, within: Slice) -> int:
     """The number of queries, with or without a value; 0 without a queries file."""
-    return 0 if known.queries is None else sum(query not in known.waived for query in _inside(known.queries, within))
+    return (
+        0 if known.queries is None else sum(query not in known.waived for query in _list_queries(known.queries, within))
+    )
 
 
-def _weighting(known: Known, check: Check, metric: Metric) -> Weighting | None:
+def _weigh_queries(known: Known, check: Check, metric: Metric) -> Weighting | None:
     """The weights and clusters of a rule's queries; None where they are unknown."""
     facts = check.asked.options.facts if check.asked is not None else RuleFacts()
     stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
     if known.queries is None or stored is None or metric.unit != "query":
         return None
-    inside = [known.queries.position[query] for query in _inside(known.queries, check.slice)]
-    place = np.array([row for row in inside if _value(stored, known.queries.ids[row], known) is not None], np.int64)
+    inside = [known.queries.position[query] for query in _list_queries(known.queries, check.slice)]
+    place = np.array(
+        [row for row in inside if _find_value(stored, known.queries.ids[row], known) is not None], np.int64
+    )
     weights = known.weights[place] if facts.weighted and known.weights is not None else None
     clusters = None if known.clusters is None else known.clusters[place]
     return None if weights is None and clusters is None else weighting(weights, place.size, clusters)

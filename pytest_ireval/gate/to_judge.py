@@ -1,4 +1,4 @@
-"""Lists the unjudged documents to judge first, on which red or undecided comparisons depend; finds changed ids."""
+"""Lists the unjudged documents to judge first, on which red or undecided comparisons depend."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.data.coerce import some
-from pytest_ireval.data.ids import Ids, are_among
-from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.gate.material import Material, seen_of
+from pytest_ireval.gate.apply import make_context
+from pytest_ireval.gate.check_inputs import find_changed_ids
+from pytest_ireval.gate.score import Scores
 from pytest_ireval.results.outcome import Diagnosis, Outcome
 from pytest_ireval.results.suite_result import ToJudge
 from pytest_ireval.rules.context import RuleContext
@@ -40,25 +38,25 @@ class Open(NamedTuple):
     """The allowed fall of the figure; 0 where the rule does not say."""
 
 
-def with_what_to_judge(
-    material: Material, checks: Sequence[Check], outcomes: Sequence[Outcome], causes: Sequence[Diagnosis] = ()
+def list_documents_to_judge(
+    scores: Scores, checks: Sequence[Check], outcomes: Sequence[Outcome], causes: Sequence[Diagnosis] = ()
 ) -> tuple[tuple[Outcome, ...], tuple[ToJudge, ...]]:
     """Add to the outcomes facts about unjudged documents, and list the documents to judge.
 
     Where ids were changed, or a plain cause explains most of the loss, judging does not help: nothing is listed.
     """
     by_id = {check.id: check for check in checks}
-    asked = {each.id: by_id[each.id] for each in outcomes if _hangs(each, by_id[each.id])}
-    if asked and changed_ids(material) is not None:
-        return tuple(_renamed(each) if each.id in asked else each for each in outcomes), ()
+    asked = {each.id: by_id[each.id] for each in outcomes if _depends_on_judgments(each, by_id[each.id])}
+    if asked and find_changed_ids(scores) is not None:
+        return tuple(_report_renamed_ids(each) if each.id in asked else each for each in outcomes), ()
     if any(cause.is_most and not cause.locates for cause in causes):
         return tuple(outcomes), ()
-    found = {key: each for key, check in asked.items() if (each := _open(check, material)) is not None}
+    found = {key: each for key, check in asked.items() if (each := _find_open_part(check, scores)) is not None}
     listed = [document for each in found.values() for document in each.documents]
-    return tuple(_with_facts(each, found.get(each.id)) for each in outcomes), _most_influential(listed)
+    return tuple(_add_facts(each, found.get(each.id)) for each in outcomes), _choose_most_influential(listed)
 
 
-def _with_facts(outcome: Outcome, found: Open | None) -> Outcome:
+def _add_facts(outcome: Outcome, found: Open | None) -> Outcome:
     if found is None:
         return outcome
     if found.unjudged.error:
@@ -66,13 +64,13 @@ def _with_facts(outcome: Outcome, found: Open | None) -> Outcome:
         return replace(outcome, facts=(*outcome.facts, error))
     if found.context.metric.aggregate != "mean":  # changes of queries do not add up to that of a sum or a percentile
         return outcome
-    even = tuple(_break_even(found))
-    fall, allowed = _fall(found)
+    even = tuple(_describe_break_even(found))
+    fall, allowed = _measure_fall(found)
     before, after = (even, ()) if fall > allowed else ((), even)
-    return replace(outcome, facts=(*before, *outcome.facts, *after, *_facts(found)))
+    return replace(outcome, facts=(*before, *outcome.facts, *after, *_describe_effect(found)))
 
 
-def _hangs(outcome: Outcome, check: Check) -> bool:
+def _depends_on_judgments(outcome: Outcome, check: Check) -> bool:
     """Tell whether it compares a metric of queries, and is against the change, or cannot tell."""
     metric = check.part.metric
     if check.asked is None or not check.asked.kind.compares or metric is None or metric.unit != "query":
@@ -80,16 +78,17 @@ def _hangs(outcome: Outcome, check: Check) -> bool:
     return not outcome.missing_baseline and (outcome.verdict in ("fail", "inconclusive") or outcome.warning)
 
 
-def _renamed(outcome: Outcome) -> Outcome:
+def _report_renamed_ids(outcome: Outcome) -> Outcome:
     """Say that the failure does not describe the ranking."""
     sentence = "Almost no ranked document has a known id, so this figure does not describe the ranking."
     facts = (f"see the outcome of {INPUTS}: were ids renamed?", *outcome.facts)
     return replace(outcome, sentence=sentence, facts=facts)
 
 
-def _open(check: Check, material: Material) -> Open | None:
+def _find_open_part(check: Check, scores: Scores) -> Open | None:
     """The open part of a check; None where no unjudged document matters."""
-    context = seen_of(check, material)
+    assert check.asked is not None  # noqa: S101 - asked for above
+    context = make_context(check, check.asked, scores)
     found = context.unjudged(context.metric)
     if found is None:
         return None
@@ -99,7 +98,7 @@ def _open(check: Check, material: Material) -> Open | None:
     return Open(context, found, documents, facts.weighted, facts.tolerance_on(context.slice.value) or Tolerance())
 
 
-def _break_even(found: Open) -> Iterator[str]:
+def _describe_break_even(found: Open) -> Iterator[str]:
     """The share of new unjudged documents that would have to be relevant, and the share that judges found relevant.
 
     Each of them is relevant by the same chance. A query's gain is exact for one such document, and for more where
@@ -117,7 +116,7 @@ def _break_even(found: Open) -> Iterator[str]:
     alone = alone[values.place]
     together = np.maximum(0.0, np.nan_to_num(context.sign * (unjudged.all_new[values.place] - values.gain)))
     chances = np.where(together > 0, alone / np.where(together > 0, together, 1.0), 1.0)
-    fall, allowed = _fall(found)
+    fall, allowed = _measure_fall(found)
     wanted = fall - allowed if fall > allowed else fall
     low, high = 0.0, 1.0
     if wanted <= 0 or weighted_mean(together, weights) < wanted:
@@ -126,10 +125,10 @@ def _break_even(found: Open) -> Iterator[str]:
         middle = (low + high) / 2
         enough = weighted_mean(together * (1.0 - (1.0 - middle) ** chances), weights) >= wanted
         low, high = (low, middle) if enough else (middle, high)
-    yield f"break-even: {_needed_words(found, new, high, fall, allowed)}; {_judges_words(found, new)}"
+    yield f"break-even: {_describe_needed(found, new, high, fall, allowed)}; {_describe_judged(found, new)}"
 
 
-def _fall(found: Open) -> tuple[float, float]:
+def _measure_fall(found: Open) -> tuple[float, float]:
     """The fall of the figure, and the allowed fall."""
     values = found.context.paired_values()
     weights = select_weights(found.context, values, weighted=found.weighted)
@@ -139,7 +138,7 @@ def _fall(found: Open) -> tuple[float, float]:
     return fall, found.tolerance.allowed(weighted_mean(values.before, weights))
 
 
-def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
+def _describe_needed(found: Open, new: Sequence[ToJudge], share: float, fall: float, allowed: float) -> str:
     count = math.ceil(share * len(new) - 1e-6)  # the share may be off by rounding
     grade = found.unjudged.top_grade
     be = "be relevant" if grade is None else f"have the top grade {grade:g}"
@@ -151,7 +150,7 @@ def _needed_words(found: Open, new: Sequence[ToJudge], share: float, fall: float
     return f"{of} would have to {be} for {what}"
 
 
-def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
+def _describe_judged(found: Open, new: Sequence[ToJudge]) -> str:
     """The share among judged documents at those ranks, each rank as often as new documents have it."""
     there = found.unjudged.peers
     ranks = np.array([each.now for each in new], np.int64)
@@ -172,7 +171,7 @@ def _judges_words(found: Open, new: Sequence[ToJudge]) -> str:
     return f"judges gave it to {share:.0%} {where}"
 
 
-def _facts(found: Open) -> Iterator[str]:
+def _describe_effect(found: Open) -> Iterator[str]:
     """The part of a fall that depends on unjudged documents."""
     context, values = found.context, found.context.paired_values()
     helping = sum(context.sign * each.effect > 0 for each in found.documents)
@@ -193,7 +192,7 @@ def _facts(found: Open) -> Iterator[str]:
     yield f"{documents} {verb} and {count} as irrelevant: judge {it} (to_judge.tsv){left}"
 
 
-def _most_influential(documents: Sequence[ToJudge]) -> tuple[ToJudge, ...]:
+def _choose_most_influential(documents: Sequence[ToJudge]) -> tuple[ToJudge, ...]:
     """Each pair once, under the metric that it moves most as a share of what any document moves there."""
     largest: dict[str, float] = {}
     for each in documents:
@@ -204,51 +203,3 @@ def _most_influential(documents: Sequence[ToJudge]) -> tuple[ToJudge, ...]:
     for each in order:
         once.setdefault((each.query, each.document), each)
     return tuple(once.values())[:MOST_TO_JUDGE]
-
-
-COLLAPSED = 1 / 3
-"""If less than this part of the share of judged documents is left, ids may have changed."""
-ONCE_JUDGED = 0.2
-"""If less was judged before, a smaller share shows nothing."""
-MOST_CHANGED = 0.8
-"""A broken ranker lists known documents; so large a share of unknown ones has new names."""
-
-
-def changed_ids(material: Material) -> InputError | None:
-    """The error of changed ids; None where enough of the listed documents are known."""
-    counts, judgments = material.counts, material.population.judgments
-    now, before = counts.judged_share, counts.judged_share_before
-    if now is None or before is None or before < ONCE_JUDGED or now >= COLLAPSED * before:
-        return None
-    share = _share_of_strangers(material)
-    if share < MOST_CHANGED:
-        return None
-    assert judgments is not None  # noqa: S101 - without them there is no share that could collapse
-    listed = _listed(material.now.rankings[0], counts.judged_depth)
-    return InputError(
-        Problem(
-            f"{share:.0%} of the documents listed now stand neither in the judgments nor in the baseline's rankings; "
-            f"were ids renamed? judged: {counts.judged_share:.0%} now, {counts.judged_share_before:.0%} in the "
-            "baseline",
-            place=material.now.origin,
-            suggestion=f"listed: {some(listed.texts(np.arange(min(len(listed), 3))))}; "
-            f"judged: {some(judgments.documents.texts(np.arange(min(len(judgments), 3))))}",
-            allowed="list renamed documents in the suite: documents: {aliases: FILE}",
-        )
-    )
-
-
-def _share_of_strangers(material: Material) -> float:
-    """The share of the documents listed now that occur for no query of the judgments or of the baseline."""
-    judgments, before = material.population.judgments, material.baseline
-    listed = _listed(material.now.rankings[0], material.counts.judged_depth)
-    if judgments is None or before is None or not len(listed):
-        return 0.0
-    listed_before = (rankings.documents for rankings in before.rankings)
-    return float(1.0 - are_among(listed, [judgments.documents, *listed_before]).mean())
-
-
-def _listed(rankings: Rankings, depth: int) -> Ids:
-    """The first documents of all queries."""
-    rank = np.arange(int(rankings.first[-1])) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
-    return rankings.documents.take(np.flatnonzero(rank < depth))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from pytest_ireval.data.views import (
 )
 from pytest_ireval.errors import MetricError, error_lines
 from pytest_ireval.evaluating.evaluation import apply_policies
-from pytest_ireval.gate.inputs import Gathered
+from pytest_ireval.gate.collection import Collection
 from pytest_ireval.gate.lacks import SCORES
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
@@ -39,32 +39,13 @@ from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.unjudged_effect import JudgedPeers, UnjudgedEffect
 from pytest_ireval.statistics.differences import TIE
 from pytest_ireval.statistics.joint_bounds import ROWS, Bounds, OpenQueries, count_rows, depends_on_labels, joint_bounds
-from pytest_ireval.suite.suite import Suite
 
-T = TypeVar("T")
 WITH_DOCUMENTS = {"documents", "fields"}
 """Needs of metrics that look at ids."""
 DEPTHS = (1000, 500, 200, 100, 50, 20, 10, 5, 1)
 """Where labels of all documents would take too long to try, those to the first of these ranks that do not are tried."""
 WHOLE_GRADES = 20
 """Up to this top of a scale of whole numbers, each of them is a grade, whether or not a document has it."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Looking:
-    """The data shared by all metrics; lists of both sides are joined and matched once."""
-
-    suite: Suite
-    base: Gathered
-    now: Side
-    made: dict[Hashable, Any] = field(default_factory=dict)
-
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result of ``make``, made once."""
-        if key not in self.made:
-            self.made[key] = make()
-        found: T = self.made[key]
-        return found
 
 
 class _Pair(NamedTuple):
@@ -89,11 +70,11 @@ class _Pair(NamedTuple):
         documents = bool(self.metric.needs & WITH_DOCUMENTS)
         now, before = (labelled(side, labels, self.scale, documents=documents) for side in (self.now, self.before))
         before = replace(before, ideal=now.ideal, _memory_of_ideal=now._memory_of_ideal)
-        return self._said(now), self._said(before)
+        return self._score(now), self._score(before)
 
     def as_it_is(self) -> tuple[Floats, Floats]:
         """The metric's values of both sides with the present judgments."""
-        return self._said(self.now.judged), self._said(self.before.judged)
+        return self._score(self.now.judged), self._score(self.before.judged)
 
     def without_unjudged(self) -> tuple[Floats, Floats]:
         """The same without the unjudged documents; NaN where that leaves an empty list."""
@@ -104,42 +85,11 @@ class _Pair(NamedTuple):
         nothing_left = (fewer.retrieved == 0) & (judged.retrieved > 0)
         return np.where(nothing_left, np.nan, score(self.metric, fewer).values)
 
-    def _said(self, judged: JudgedRankings) -> Floats:
+    def _score(self, judged: JudgedRankings) -> Floats:
         return score(self.metric, condensed(judged) if self.removed else judged).values
 
 
-def _pair_of(looking: _Looking, metric: Metric, rankings: tuple[Rankings, Rankings], valued: frozenset[str]) -> _Pair:
-    """Both sides with their open documents, of queries that are ``valued``, down to the metric's cutoff.
-
-    An unjudged document below it on both sides can change the number of relevant documents alone: it counts as judged,
-    so bounds of a figure at 5 are about the documents that can come among the first 5.
-    """
-    ours, theirs = (_told(looking, each, valued) for each in rankings)
-    removed = looking.suite.policies.unjudged == "removed"
-    scores = bool(metric.needs & SCORES)
-    judgments = looking.base.population.judgments
-    scale = _told_apart(metric, _scale_of(judgments, ours.highest_grade))
-
-    def sides() -> tuple[Template, Template, int | None]:
-        found = open_documents(ours, theirs, scores=scores)
-        deepest = int(found.best.max(initial=1))
-        limit = min(cutoff or deepest, deepest)
-        for depth in (limit, *(each for each in DEPTHS if each < limit)):
-            few = found.down_to(depth)
-            now, before = template(ours, few, few.now), template(theirs, few, few.before)
-            if count_rows(few.counts, labelled_rows(now) + labelled_rows(before)) <= ROWS:
-                break
-        return now, before, depth if depth < deepest else None
-
-    cutoff = metric.settings.get("cutoff")
-    moves_up = removed or metric.settings.get("judged_only")
-    if not isinstance(cutoff, int) or moves_up:  # a document from below the cutoff may move above it
-        cutoff = None
-    key = ("sides", id(ours), id(theirs), cutoff, scores)
-    return _Pair(metric, *looking.once(key, sides), scale, removed)
-
-
-def _scale_of(judgments: Judgments | None, top: float) -> Floats:
+def _list_grades(judgments: Judgments | None, top: float) -> Floats:
     """The grades that a judge could give, ascending: those in use, 0, the top, and the whole numbers between them."""
     used = np.zeros(0) if judgments is None else np.unique(judgments.grade)
     between = np.arange(top) if top <= WHOLE_GRADES and (used == np.rint(used)).all() else np.zeros(0)
@@ -147,28 +97,13 @@ def _scale_of(judgments: Judgments | None, top: float) -> Floats:
     return found[found <= top]
 
 
-def _told_apart(metric: Metric, scale: Floats) -> Floats:
+def _merge_equal_grades(metric: Metric, scale: Floats) -> Floats:
     """The highest of all grades that are the same to a metric, which may ask only what is relevant."""
     rel = metric.settings.get("rel")
     if not metric.binary or rel is None:
         return scale
     kind: Integers = np.where(scale >= rel, 2, np.where(scale >= 0, 1, 0))
     return np.array([scale[kind == each].max() for each in np.unique(kind)])
-
-
-def _told(looking: _Looking, rankings: Rankings, valued: frozenset[str]) -> JudgedRankings:
-    """Rankings of some queries as metrics see them, with their unjudged documents."""
-    setting = looking.base.setting
-    if setting is None:
-        raise TypeError("the suite has no judgments")
-
-    def told() -> JudgedRankings:
-        found = setting.brought(rankings, documents=True)
-        judged = apply_policies(found.judged, replace(setting.policies, unjudged="irrelevant"))
-        wanted = np.array([query in valued for query in judged.queries], bool)
-        return judged if wanted.all() else only(judged, wanted)
-
-    return looking.once(("told", id(rankings), valued), told)
 
 
 NOT_OF_LABELS = {
@@ -188,44 +123,90 @@ class _Part(NamedTuple):
     """The difference where all documents that are new and unjudged have the top label."""
 
 
-def unjudged_of(suite: Suite, base: Gathered, now: Side) -> Callable[[Side, Metric], UnjudgedEffect | None]:
-    """Gives the possible effect of unjudged documents on a metric, now beside a reference; made once for each."""
-    looking = _Looking(suite, base, now)
+class UnjudgedEffects:
+    """What judgments of unjudged documents could change in a comparison; each metric is measured once, when asked."""
 
-    def left_open(reference: Side, metric: Metric) -> UnjudgedEffect | None:
-        made = looking.once((id(reference), str(metric)), lambda: (reference, _told_open(looking, reference, metric)))
-        return made[1]
+    def __init__(self, collection: Collection, current: Side, reference: Side) -> None:
+        self._collection, self._current, self._reference = collection, current, reference
+        self._measured: dict[str, UnjudgedEffect | None] = {}
+        # The lists of both sides are joined and matched once for all metrics that look at the same queries and depth.
+        self._joined: dict[tuple[int, frozenset[str]], JudgedRankings] = {}
+        self._templates: dict[Hashable, tuple[Template, Template, int | None]] = {}
 
-    return left_open
+    def measure(self, metric: Metric) -> UnjudgedEffect | None:
+        """The effect on one metric; None where no label would matter, to the metric or to the difference."""
+        name = str(metric)
+        if name not in self._measured:
+            try:
+                self._measured[name] = self._measure(metric)
+            except MetricError as error:  # it breaks on other labels: its verdict stays, and the error is reported
+                unknown = np.full(len(self._collection.population.queries), np.nan)
+                complaint = error_lines(error)[0]
+                self._measured[name] = UnjudgedEffect(unknown, unknown, unknown, unknown, exact=False, error=complaint)
+        return self._measured[name]
+
+    def _measure(self, metric: Metric) -> UnjudgedEffect | None:
+        name = str(metric)
+        now, before = self._current.scored.get(name), self._reference.scored.get(name)
+        if now is None or before is None or name in self._reference.errors or self._collection.setting is None:
+            return None
+        metric = now.metric
+        if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS or not metric.judged:
+            return None
+        undefined = np.isnan(now.values - before.values)
+        valued = frozenset(query for query, no in zip(now.names, undefined.tolist(), strict=True) if not no)
+        pairs = [self._pair_lists(metric, both, valued) for both in _pair_askings(self._current, self._reference)]
+        if not any(pair.open.query.size and pair.scale[-1] > 0 and _heeds_labels(pair) for pair in pairs):
+            return None
+        return _average_pairs(self._collection.population, name, [_bound_pair(pair) for pair in pairs])
+
+    def _pair_lists(self, metric: Metric, rankings: tuple[Rankings, Rankings], valued: frozenset[str]) -> _Pair:
+        """Both sides with their open documents, of queries that are ``valued``, down to the metric's cutoff.
+
+        An unjudged document below it on both sides can change the number of relevant documents alone: it counts as
+        judged, so bounds of a figure at 5 are about the documents that can come among the first 5.
+        """
+        ours, theirs = (self._join(each, valued) for each in rankings)
+        removed = self._collection.suite.policies.unjudged == "removed"
+        scores = bool(metric.needs & SCORES)
+        scale = _merge_equal_grades(metric, _list_grades(self._collection.population.judgments, ours.highest_grade))
+        cutoff = metric.settings.get("cutoff")
+        moves_up = removed or metric.settings.get("judged_only")
+        if not isinstance(cutoff, int) or moves_up:  # a document from below the cutoff may move above it
+            cutoff = None
+        key = id(ours), id(theirs), cutoff, scores
+        if key not in self._templates:
+            self._templates[key] = _match_lists(ours, theirs, cutoff, scores=scores)
+        return _Pair(metric, *self._templates[key], scale, removed)
+
+    def _join(self, rankings: Rankings, valued: frozenset[str]) -> JudgedRankings:
+        """Rankings of some queries as metrics see them, with their unjudged documents."""
+        key, setting = (id(rankings), valued), self._collection.setting
+        assert setting is not None  # noqa: S101 - asked for above
+        if key not in self._joined:
+            joined = setting.brought(rankings, documents=True)
+            judged = apply_policies(joined.judged, replace(setting.policies, unjudged="irrelevant"))
+            wanted = np.array([query in valued for query in judged.queries], bool)
+            self._joined[key] = judged if wanted.all() else only(judged, wanted)
+        return self._joined[key]
 
 
-def _told_open(looking: _Looking, reference: Side, metric: Metric) -> UnjudgedEffect | None:
-    """The effect of labels; a metric that breaks on them leaves its verdict as it is, and its error is reported."""
-    try:
-        return _left_open(looking, reference, metric)
-    except MetricError as error:
-        unknown = np.full(len(looking.base.population.queries), np.nan)
-        return UnjudgedEffect(unknown, unknown, unknown, unknown, exact=False, error=error_lines(error)[0])
+def _match_lists(
+    ours: JudgedRankings, theirs: JudgedRankings, cutoff: int | None, *, scores: bool
+) -> tuple[Template, Template, int | None]:
+    """Both lists with their open documents, down to the depth to which their labels can be tried in time."""
+    found = open_documents(ours, theirs, scores=scores)
+    deepest = int(found.best.max(initial=1))
+    limit = min(cutoff or deepest, deepest)
+    for depth in (limit, *(each for each in DEPTHS if each < limit)):
+        few = found.down_to(depth)
+        now, before = template(ours, few, few.now), template(theirs, few, few.before)
+        if count_rows(few.counts, labelled_rows(now) + labelled_rows(before)) <= ROWS:
+            break
+    return now, before, depth if depth < deepest else None
 
 
-def _left_open(looking: _Looking, reference: Side, metric: Metric) -> UnjudgedEffect | None:
-    """The effect of labels; None where no label would matter: to the metric, or to the difference of the two sides."""
-    name = str(metric)
-    now, before = looking.now.scored.get(name), reference.scored.get(name)
-    if now is None or before is None or name in reference.errors or looking.base.setting is None:
-        return None
-    metric = now.metric
-    if metric.unit != "query" or metric.direction == "neither" or metric.needs & NOT_OF_LABELS or not metric.judged:
-        return None
-    undefined = np.isnan(now.values - before.values)
-    valued = frozenset(query for query, no in zip(now.names, undefined.tolist(), strict=True) if not no)
-    pairs = [_pair_of(looking, metric, both, valued) for both in _askings(looking.now, reference)]
-    if not any(pair.open.query.size and pair.scale[-1] > 0 and _heeds_labels(pair) for pair in pairs):
-        return None
-    return _in_order(looking.base.population, name, [_part(pair) for pair in pairs])
-
-
-def _askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
+def _pair_askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
     """Every asking of both sides equally often."""
     ours, theirs = now.rankings, reference.rankings
     for number in range(math.lcm(len(ours), len(theirs))):
@@ -234,34 +215,34 @@ def _askings(now: Side, reference: Side) -> Iterator[tuple[Rankings, Rankings]]:
 
 def _heeds_labels(pair: _Pair) -> bool:
     """Tell whether the metric tells good labels from bad ones; a share of judged documents does not."""
-    return depends_on_labels(_asked(pair, _now)) or depends_on_labels(_asked(pair, _before))
+    return depends_on_labels(_ask_labels(pair, _now)) or depends_on_labels(_ask_labels(pair, _before))
 
 
-def _part(pair: _Pair) -> _Part:
+def _bound_pair(pair: _Pair) -> _Part:
     now, before = pair.as_it_is()
-    asked = _asked(pair, lambda ours, theirs: ours - theirs)
+    asked = _ask_labels(pair, lambda ours, theirs: ours - theirs)
     adds_up = pair.metric.adds_up and not pair.removed
     bounds = joint_bounds(asked, now - before, adds_up=adds_up)
-    return _Part(pair, *pair.without_unjudged(), bounds, _with_new_at_the_top(pair, now - before))
+    return _Part(pair, *pair.without_unjudged(), bounds, _label_new_documents(pair, now - before))
 
 
-def _with_new_at_the_top(pair: _Pair, as_it_is: Floats) -> Floats:
+def _label_new_documents(pair: _Pair, as_it_is: Floats) -> Floats:
     found = pair.open
     query = np.flatnonzero(found.counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(found.counts[query])))
-    now, before = pair.values(Labellings(query, first, np.where(_new(pair), pair.scale.size, LEFT)))
+    now, before = pair.values(Labellings(query, first, np.where(_mark_new(pair), pair.scale.size, LEFT)))
     change = as_it_is.copy()
     change[query] = now - before
     return change
 
 
-def _new(pair: _Pair) -> Mask:
+def _mark_new(pair: _Pair) -> Mask:
     """The open documents that the baseline does not list."""
     new: Mask = (pair.open.now > 0) & (pair.open.before == 0)
     return new
 
 
-def _asked(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> OpenQueries:
+def _ask_labels(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> OpenQueries:
     """The question about both sides under labels."""
     rows = labelled_rows(pair.now) + labelled_rows(pair.before)
     return OpenQueries(pair.open.first, rows, lambda labels: value(*pair.values(labels)), pair.scale.size)
@@ -275,7 +256,7 @@ def _before(now: Floats, before: Floats) -> Floats:  # noqa: ARG001 - as all of 
     return before
 
 
-def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> UnjudgedEffect:
+def _average_pairs(population: Population, name: str, parts: Sequence[_Part]) -> UnjudgedEffect:
     """The means of all askings in the order of the suite's queries."""
     queries = population.queries
     place = np.array([queries.position[query] for query in parts[0].pair.now.judged.queries], np.int64)
@@ -293,17 +274,17 @@ def _in_order(population: Population, name: str, parts: Sequence[_Part]) -> Unju
         worst=high if lower_is_better else low,
         best=low if lower_is_better else high,
         exact=len(parts) == 1 and parts[0].bounds.exact,  # labels are not followed through several askings
-        documents=_documents(queries, name, parts),
+        documents=_list_documents(queries, name, parts),
         all_new=placed([part.all_new for part in parts]),
-        peers=_judged_there(parts[0].pair, place),
-        top_grade=_top_grade(population, parts[0].pair),
+        peers=_find_judged_documents(parts[0].pair, place),
+        top_grade=_find_top_grade(population, parts[0].pair),
         below=min((part.pair.below for part in parts if part.pair.below is not None), default=None),
     )
 
 
-def _judged_there(pair: _Pair, place: Integers) -> JudgedPeers:
+def _find_judged_documents(pair: _Pair, place: Integers) -> JudgedPeers:
     """Judged documents of both sides; of the first asking, as most are the same in all of them."""
-    ranks = np.unique(pair.open.now[_new(pair)])
+    ranks = np.unique(pair.open.now[_mark_new(pair)])
     lowest = pair.metric.settings.get("rel")
     relevant_from = float(pair.scale[-1]) if lowest is None else lowest
     found = []
@@ -316,7 +297,7 @@ def _judged_there(pair: _Pair, place: Integers) -> JudgedPeers:
     return JudgedPeers(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
-def _top_grade(population: Population, pair: _Pair) -> float | None:
+def _find_top_grade(population: Population, pair: _Pair) -> float | None:
     """The top grade; None where relevant documents are all alike to the metric, or to the judges."""
     assert population.judgments is not None  # noqa: S101 - a metric was scored by them
     grades = population.judgments.grade
@@ -324,18 +305,18 @@ def _top_grade(population: Population, pair: _Pair) -> float | None:
     return None if alike else float(pair.scale[-1])
 
 
-def _documents(queries: Queries, name: str, parts: Sequence[_Part]) -> tuple[ToJudge, ...]:
+def _list_documents(queries: Queries, name: str, parts: Sequence[_Part]) -> tuple[ToJudge, ...]:
     """Documents whose label moves a query, with the effect of the top label; the mean of all askings."""
     found: dict[tuple[str, str], ToJudge] = {}
     for part in parts:
-        for each in _moving(queries, name, part):
+        for each in _list_moving_documents(queries, name, part):
             earlier = found.get((each.query, each.document))
             effect = each.effect / len(parts) + (earlier.effect if earlier else 0.0)
             found[each.query, each.document] = replace(earlier or each, effect=effect)
     return tuple(sorted(found.values(), key=lambda each: -abs(each.effect)))
 
 
-def _moving(queries: Queries, name: str, part: _Part) -> Iterator[ToJudge]:
+def _list_moving_documents(queries: Queries, name: str, part: _Part) -> Iterator[ToJudge]:
     """Documents of one pair of askings; all those of a query that no document moves alone, but some do together."""
     pair, effect = part.pair, part.bounds.effect
     names = pair.now.judged.queries

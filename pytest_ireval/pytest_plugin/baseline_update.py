@@ -14,8 +14,8 @@ import pytest
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.acceptance import Proposal, blockers, needs_reason
-from pytest_ireval.gate.material import written
+from pytest_ireval.gate.acceptance import Obstacle, Proposal, blockers, needs_reason
+from pytest_ireval.gate.clock import format_moment
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
 from pytest_ireval.repositories.git import read_commit_state
 from pytest_ireval.results.suite_result import SuiteResult
@@ -80,17 +80,18 @@ class BaselineUpdate:
 
     def _find_obstacles(self, result: SuiteResult, proposal: Proposal) -> Iterator[str]:
         """All that is neither forced nor explained, so that the next command is the last."""
-        what, details = _find_need_of_force(result, proposal)
-        if what and not self.force:
-            if proposal.only_by_force[0]:
-                yield f"{what}, and --ireval-force was not given: {details}"
+        obstacle = _find_need_of_force(result, proposal)
+        if obstacle is not None and not self.force:
+            if proposal.obstacle is not None:
+                yield f"{obstacle.headline}, and --ireval-force was not given: {obstacle.details}"
             else:
-                yield f"{what}: make it pass, change its rule, or add --ireval-force: {details}"
+                remedy = "make it pass, change its rule, or add --ireval-force"
+                yield f"{obstacle.headline}: {remedy}: {obstacle.details}"
         if not self.reason.strip():
             if need := needs_reason(result):
                 yield f'{need}: give a reason with --ireval-reason "…"'
-            elif what:
-                yield f'{what}, to be accepted by force: give a reason with --ireval-reason "…"'
+            elif obstacle is not None:
+                yield f'{obstacle.headline}, to be accepted by force: give a reason with --ireval-reason "…"'
 
     def _write(self, suite: PlannedSuite, result: SuiteResult, proposal: Proposal, moment: datetime) -> list[str]:
         """Write the baseline; returns what prevents that."""
@@ -101,8 +102,10 @@ class BaselineUpdate:
         if proposal.error:
             return [proposal.error]
         commit, branch, dirty = read_commit_state(suite.path.parent, suite.files)
-        forced = bool(_find_need_of_force(result, proposal)[0])
-        baseline = proposal.accepted(Acceptance(written(moment), commit, branch, dirty, self.reason.strip(), forced))
+        forced = _find_need_of_force(result, proposal) is not None
+        baseline = proposal.accepted(
+            Acceptance(format_moment(moment), commit, branch, dirty, self.reason.strip(), forced)
+        )
         if baseline is None:
             self.messages.append(f"{suite.name}: nothing to accept, unchanged since the baseline")
             return []
@@ -117,12 +120,12 @@ class BaselineUpdate:
         return []
 
 
-def _find_need_of_force(result: SuiteResult, proposal: Proposal) -> tuple[str, str]:
-    """What only force can accept, and a detail; empty where force is not needed."""
-    if proposal.only_by_force[0]:
-        return proposal.only_by_force
+def _find_need_of_force(result: SuiteResult, proposal: Proposal) -> Obstacle | None:
+    """What only force can accept; None where force is not needed."""
+    if proposal.obstacle is not None:
+        return proposal.obstacle
     red = list(blockers(result))
-    return (f"{format_count(len(red), 'verdict')} red", red[0]) if red else ("", "")
+    return Obstacle(f"{format_count(len(red), 'verdict')} red", red[0]) if red else None
 
 
 def read_update_options(config: pytest.Config) -> BaselineUpdate:

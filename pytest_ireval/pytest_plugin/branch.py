@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_ireval.errors import BaselineError, IrevalError, Problem, did_you_mean
-from pytest_ireval.gate.verdicts import Circumstances
+from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.repositories.tree import BaseRef
 
 LOWERING_INI = "ireval_baseline_lowering"
@@ -39,12 +39,12 @@ def read_branch_options(config: pytest.Config) -> BranchOptions:
     return BranchOptions((base or "").strip(), mode == "fail")
 
 
-def make_circumstances(config: pytest.Config, today: date) -> Circumstances:
-    """The circumstances of all suites of a process, which share the answers of git about the base."""
+def make_run_context(config: pytest.Config, today: date) -> RunContext:
+    """The conditions of all suites of a process, which share the answers of git about the base."""
     options = read_branch_options(config)
     if options.base and BASE not in config.stash:
         config.stash[BASE] = BaseRef(options.base)
-    return Circumstances(today, config.stash.get(BASE, None), options.lowering_fails)
+    return RunContext(today, config.stash.get(BASE, None), options.lowering_fails)
 
 
 INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")

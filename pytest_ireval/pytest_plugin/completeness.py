@@ -15,7 +15,7 @@ import pytest
 
 from pytest_ireval.baseline.files import FOLDER, baseline_name, display_path, suite_name_of
 from pytest_ireval.errors import BaselineError, IrevalError, one_line
-from pytest_ireval.gate.weakened import find_missing_suites
+from pytest_ireval.gate.weaker_suite import find_missing_suites
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_plugin.branch import BASE, find_relaxed_setting, read_branch_options
 from pytest_ireval.pytest_plugin.change_filter import ChangeFilter

@@ -11,8 +11,8 @@ import pytest
 
 import pytest_ireval
 from pytest_ireval.errors import IrevalError, one_line
-from pytest_ireval.gate.last_run import rankings_of_run
-from pytest_ireval.gate.material import written
+from pytest_ireval.gate.clock import format_moment
+from pytest_ireval.gate.last_run import pack_run
 from pytest_ireval.masking import mask_text
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
@@ -166,7 +166,7 @@ class RunEnd:
             self.result, self.files.templates = add_sections(self.result, suites, self.plugins)
             evaluations = (self._read_evaluation(suite) for suite in results)
             rankings = [each.rankings for each in evaluations if each is not None and each.rankings is not None]
-            self.files.rankings = rankings_of_run(self.result, rankings)
+            self.files.rankings = pack_run(self.result, rankings)
         self.write_error = self.files.write(self.result)
         if complaints_at_end := tuple(map(mask_text, self._notify_of_end(self.result, results))):
             self.problems += complaints_at_end
@@ -249,7 +249,7 @@ class RunEnd:
         commit, branch, dirty = read_commit_state(self.files.root, files)
         result = RunResult(
             version=pytest_ireval.__version__,
-            date=written(self.moment),
+            date=format_moment(self.moment),
             verdict="error" if problems or not results else verdict,
             suites=results,
             commit=commit,

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.evaluating.evaluation import evaluate
-from pytest_ireval.gate.material import moment_of, written
+from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.gate.run import run_gate
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.conftests import MENTIONED
@@ -91,7 +91,7 @@ class Gatekeeper:
             yield f"{result.name}: {result.error}"
             return
         with _fail_on_error():
-            date = written(moment_of())
+            date = format_moment(read_clock())
         for outcome in result.outcomes:
             if outcome.verdict != "pass":
                 yield failure_text(outcome, result, date=date, width=self.width)

@@ -15,9 +15,9 @@ import pytest
 import pytest_ireval
 from pytest_ireval.data.formats.writers import put
 from pytest_ireval.errors import InputError, IrevalError, Problem
+from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.gate.last_run import BEFORE
 from pytest_ireval.gate.last_run import FILE as RANKINGS
-from pytest_ireval.gate.material import moment_of, written
 from pytest_ireval.pytest_plugin.code_host import source_links
 from pytest_ireval.report.commands import PAGE, link_to, rule_anchor, suite_anchor
 from pytest_ireval.report.data_files import PARTS, RESULTS, metrics_text, results_files, to_judge_text
@@ -71,7 +71,7 @@ class ReportFiles:
             for path in sorted((self.folder / PARTS).glob("[0-9]*-*.json")):
                 path.unlink()
             (self.folder / PARTS).rmdir()
-        unfinished = RunResult(pytest_ireval.__version__, written(moment), "error", (), problems=(NOT_ENDED,))
+        unfinished = RunResult(pytest_ireval.__version__, format_moment(moment), "error", (), problems=(NOT_ENDED,))
         contents = self._format_files(unfinished, UNFINISHED_PAGE)
         if self._make_folder() is None and self._put_all(contents):
             for path in contents:
@@ -221,7 +221,7 @@ def discard_earlier_report(config: pytest.Config, options: argparse.Namespace) -
     except IrevalError:  # the start of the session reports it, and a wrong SOURCE_DATE_EPOCH
         return
     try:
-        files.discard_earlier(moment_of())
+        files.discard_earlier(read_clock())
     except IrevalError:
         files.discard_earlier(datetime.now(timezone.utc))
 

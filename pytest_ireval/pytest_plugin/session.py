@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from pytest_ireval.errors import SuiteError
+from pytest_ireval.gate.clock import format_moment
 from pytest_ireval.gate.last_run import BEFORE
-from pytest_ireval.gate.material import written
-from pytest_ireval.gate.run import Plan, plan_of
+from pytest_ireval.gate.run import Plan, make_plan
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_plugin.baseline_update import BaselineUpdate
-from pytest_ireval.pytest_plugin.branch import make_circumstances
+from pytest_ireval.pytest_plugin.branch import make_run_context
 from pytest_ireval.pytest_plugin.change_filter import ChangeFilter
 from pytest_ireval.pytest_plugin.code_host import make_printable
 from pytest_ireval.pytest_plugin.items import RuleItem, SuiteFile
@@ -58,7 +58,7 @@ class EvaluationSession:
     def __post_init__(self) -> None:
         report = make_report_files(self.config, self.config.option).folder
         last_run = None if report is None else report / BEFORE
-        self.circumstances = make_circumstances(self.config, self.moment.date())._replace(last_run=last_run)
+        self.run_context = replace(make_run_context(self.config, self.moment.date()), last_run=last_run)
         # by the ini option alone, the files of an earlier run stay until a suite is read
         self.earlier_report_discarded = self.worker_folder is not None or self.config.getoption("ireval")
 
@@ -134,7 +134,7 @@ class EvaluationSession:
     def _plan_run(self, suite: Suite, registry: Registry) -> SuiteRun:
         affected_by = self.changes.find_reason(suite, self.plugins.module_paths)
         if affected_by is not None or suite.path in self._read_arguments(only_parts=True):
-            plan = plan_of(suite, registry, lowering=self.circumstances.base is not None)
+            plan = make_plan(suite, registry, with_base=self.run_context.base is not None)
         else:
             # of a suite that takes no part one check stands for all, so that no query has to be read
             plan = Plan((Check(INPUTS, suite.place),), None)
@@ -180,7 +180,7 @@ class EvaluationSession:
         return failure_text(
             outcome,
             result,
-            date=written(self.moment),
+            date=format_moment(self.moment),
             width=self.width,
             queries=QUERIES_BY_VERBOSITY.get(max(verbosity, 0)),
             report=files.format_page_link(result, outcome.id),

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.material import moment_of
+from pytest_ireval.gate.clock import read_clock
 from pytest_ireval.pytest_plugin.baseline_update import read_update_options
 from pytest_ireval.pytest_plugin.branch import read_branch_options
 from pytest_ireval.pytest_plugin.change_filter import make_change_filter
@@ -53,7 +53,7 @@ def _register_parts(config: pytest.Config) -> None:
     collector = PluginCollector(config)
     config.pluginmanager.register(collector, PluginCollector.NAME)
     update = read_update_options(config)
-    moment, width = (setup.moment, setup.width) if setup is not None else (moment_of(), get_width(config))
+    moment, width = (setup.moment, setup.width) if setup is not None else (read_clock(), get_width(config))
     worker_folder = WorkerFolder(setup.folder) if setup is not None else None
     changes = make_change_filter(config, worker_folder.read_changes() if worker_folder is not None else {})
     evaluations: Evaluations

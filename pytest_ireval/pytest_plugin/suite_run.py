@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest_ireval
 from pytest_ireval.errors import IrevalError, Problem
-from pytest_ireval.gate.acceptance import proposal_of
-from pytest_ireval.gate.report_data import broken_result
-from pytest_ireval.gate.run import Plan, gate
-from pytest_ireval.gate.verdicts import broken_outcome
+from pytest_ireval.gate.acceptance import propose_baseline
+from pytest_ireval.gate.apply import describe_broken_suite
+from pytest_ireval.gate.last_run import pack_rankings
+from pytest_ireval.gate.result import make_broken_result
+from pytest_ireval.gate.run import Plan, gate_suite
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_plugin.assertion_rewriting import suspend_assertion_rewriting
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite, SuiteEvaluation
@@ -86,19 +87,19 @@ class SuiteRun:
     def _run_gate(self) -> SuiteEvaluation:
         config = self.session.config
         with suspend_assertion_rewriting(config):
-            gated = gate(
+            gated = gate_suite(
                 self.suite,
                 self.registry,
                 self.plan,
-                self.session.circumstances,
+                self.session.run_context,
                 set(self.planned.selected),
                 ProgressLines(config),
-                keep=make_report_files(config, config.option).folder is not None,
             )
-            if gated.material is None:
+            if gated.inputs is None or gated.scores is None:
                 return SuiteEvaluation(gated.result)
-            proposal = proposal_of(gated.material) if self.session.update.is_requested else None
-            return SuiteEvaluation(gated.result, proposal, gated.rankings)
+            update, keeps = self.session.update, make_report_files(config, config.option).folder is not None
+            proposal = propose_baseline(gated.inputs, gated.scores) if update.is_requested else None
+            return SuiteEvaluation(gated.result, proposal, pack_rankings(gated.inputs) if keeps else None)
 
     def _turn_errors_into_results(self, evaluate: Callable[[], SuiteEvaluation]) -> SuiteEvaluation:
         try:
@@ -108,8 +109,10 @@ class SuiteRun:
         except BaseException as error:  # noqa: BLE001 - not a verdict must get lost, so anything is an error of all
             problem = error if isinstance(error, IrevalError) else describe_crash(error, str(self.suite.place))
             selected, checks = set(self.planned.selected), self.plan.checks
-            outcomes = tuple(broken_outcome(check, problem) for check in checks if check.id in selected)
-            return SuiteEvaluation(shown_result(broken_result(self.suite, self.registry, checks, outcomes, problem)))
+            outcomes = tuple(describe_broken_suite(check, problem) for check in checks if check.id in selected)
+            return SuiteEvaluation(
+                shown_result(make_broken_result(self.suite, self.registry, checks, outcomes, problem))
+            )
 
 
 PACKAGE = Path(pytest_ireval.__file__).parent

@@ -98,7 +98,7 @@ class RuleContext:
 
     def paired_values(self) -> Values:
         """Values of units that have one on both sides."""
-        now = self._reference.counterpart.get(str(self.metric)) or self.find_scores(self.now)
+        now = self.find_scores(self.now)
         before = self.find_scores(self._reference)
         values_before = before.values
         if now.names != before.names:

@@ -49,8 +49,6 @@ class Side:
     """The errors of metrics without values."""
     askings: Mapping[str, Floats] = field(default_factory=dict)
     """The values whose mean is in ``scored``: a row for each time that the source was asked."""
-    counterpart: Mapping[str, Scored] = field(default_factory=dict)
-    """On a reference side: the current values of metrics of sessions and of the whole, over the same queries."""
     judgedness: Judgedness | None = None
     """Of the first asking, down to the lowest rank that metrics use; None without judgments."""
     recall_precision: Floats | None = None

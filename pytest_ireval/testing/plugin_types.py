@@ -10,7 +10,7 @@ from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -19,21 +19,23 @@ from pytest_ireval.data.coerce import QueriesLike, as_queries, as_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.evaluating.evaluation import set_up
-from pytest_ireval.gate.inputs import Gathered, Names
-from pytest_ireval.gate.replay import Stage, as_now, outcomes, scored, stage_of
-from pytest_ireval.gate.run import material_of, plan_of
-from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.gate.unjudged import unjudged_of
-from pytest_ireval.gate.verdicts import Circumstances
+from pytest_ireval.gate.apply import apply_rules
+from pytest_ireval.gate.collect import collect_inputs
+from pytest_ireval.gate.collection import Collection, DocumentNames
+from pytest_ireval.gate.run import make_plan
+from pytest_ireval.gate.score import Scores, score_inputs
+from pytest_ireval.gate.scoring import score_rankings
+from pytest_ireval.gate.unjudged import UnjudgedEffects
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.plugin_types import Kinds, Part, RuleKind, SourceKind
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.progress import SILENT
 from pytest_ireval.results.outcome import Outcome
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.loading import load_suite
@@ -69,16 +71,19 @@ def seen_from(
     ids = tuple(judgments)
     given = {name: tuple(values[query] for query in ids) for name, values in (columns or {}).items()}
     population = Population(Queries(ids, ("",) * len(ids), given), setting.judgments)
-    gathered = Gathered(population, setting, Names({}, {}), setting.judgments)
-    sides = [
-        side_of(suite, gathered, [as_rankings(each, setting.registry.readers, None, setting.how)], "Python").side
-        for each in (now, baseline)
-        if each is not None
-    ]
-    reference = sides[1] if len(sides) > 1 else None
-    context = RuleContext(population, sides[0], reference, Part(metric=one, item=item))
-    look = unjudged_of(suite, gathered, sides[0])
-    return context if reference is None else replace(context, unjudged=partial(look, reference))
+    collection = Collection(suite, setting.registry, population, DocumentNames({}, {}), setting)
+    part = Part(metric=one, item=item)
+
+    def score(lists: Lists) -> Side:
+        rankings = as_rankings(lists, setting.registry.readers, None, setting.how)
+        return score_rankings(collection, [rankings], "Python").side
+
+    current = score(now)
+    if baseline is None:
+        return RuleContext(population, current, None, part)
+    reference = score(baseline)
+    effects = UnjudgedEffects(collection, current, reference)
+    return RuleContext(population, current, reference, part, unjudged=effects.measure)
 
 
 def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
@@ -111,6 +116,14 @@ GRADES = (3, 2, 2, 1, 1, 0, 0)
 SAME = "the same rankings"
 
 
+class _RehearsedSuite(NamedTuple):
+    """A suite whose rules are applied to other rankings."""
+
+    checks: tuple[Check, ...]
+    scores: Scores
+    """With its own rankings as the baseline."""
+
+
 class _RuleCase:
     def __init__(self, kind: RuleKind, options: Mapping[str, Any], folder: Path) -> None:
         self.kind, self.options, self.folder = kind, options, folder
@@ -119,7 +132,7 @@ class _RuleCase:
             f"q{i:02}": [f"q{i:02}-d{d}" for d in np.argsort(np.arange(10) + draw.normal(0, 2, 10)).tolist()]
             for i in range(1, 41)
         }
-        self._judged: dict[str, dict[str, Outcome]] = {}
+        self._outcomes: dict[str, dict[str, Outcome]] = {}
 
     @cached_property
     def changes(self) -> dict[str, Lists]:
@@ -139,16 +152,16 @@ class _RuleCase:
         }
 
     @cached_property
-    def stage(self) -> Stage:
+    def in_order(self) -> _RehearsedSuite:
         """The suite with its queries in order."""
-        return self._stage(list(self.before), "plain")
+        return self._rehearse(list(self.before), "plain")
 
     @cached_property
-    def shuffled(self) -> Stage:
+    def shuffled(self) -> _RehearsedSuite:
         """The suite with its queries in another order."""
-        return self._stage(sorted(self.before, key=lambda query: query[::-1], reverse=True), "shuffled")
+        return self._rehearse(sorted(self.before, key=lambda query: query[::-1], reverse=True), "shuffled")
 
-    def _stage(self, order: list[str], name: str) -> Stage:
+    def _rehearse(self, order: list[str], name: str) -> _RehearsedSuite:
         folder = self.folder / name
         folder.mkdir()
         rows = [f"{q}\ttext of {q}\t{'head' if int(q[1:]) % 2 else 'tail'}\t{100 - int(q[1:])}\n" for q in order]
@@ -168,21 +181,21 @@ class _RuleCase:
         (folder / "test.ireval.yaml").write_text(json.dumps(suite, default=str))
         registry = _registry_with(self.kind)
         loaded = load_suite(folder / "test.ireval.yaml", registry, shown="the suite of the test")
-        plan, circumstances = plan_of(loaded, registry), Circumstances(date(2000, 1, 1))
-        return stage_of(
-            material_of(loaded, registry, circumstances.today, SILENT, plan.queries), plan.checks, circumstances
-        )
+        plan = make_plan(loaded, registry)
+        inputs = collect_inputs(loaded, registry, date(2000, 1, 1), queries=plan.queries)
+        return _RehearsedSuite(plan.checks, score_inputs(inputs).fill_baseline())
 
-    def outcomes(self, change: str, stage: Stage | None = None) -> dict[str, Outcome]:
-        """By id, the outcomes of a change; judged now where a stage is given."""
-        if stage is None and change not in self._judged:
-            self._judged[change] = self.outcomes(change, self.stage)
-        if stage is None:
-            return self._judged[change]
-        order = stage.material.population.queries.ids
-        lists = {query: self.changes[change][query] for query in order}
-        side = scored(stage, [as_rankings(lists, stage.material.registry.readers)])
-        return {each.id: each for each in outcomes(stage, as_now(stage, side))}
+    def outcomes(self, change: str, suite: _RehearsedSuite | None = None) -> dict[str, Outcome]:
+        """By id, the outcomes of a change; checked again where a suite is given."""
+        if suite is None and change not in self._outcomes:
+            self._outcomes[change] = self.outcomes(change, self.in_order)
+        if suite is None:
+            return self._outcomes[change]
+        scores = suite.scores
+        lists = {query: self.changes[change][query] for query in scores.population.queries.ids}
+        rankings = as_rankings(lists, scores.collection.registry.readers)
+        changed = scores.replace_current(score_rankings(scores.collection, [rankings], change).side)
+        return {each.id: each for each in apply_rules(suite.checks, changed)}
 
     def verdicts(self) -> Iterator[tuple[str, Outcome]]:
         """Each outcome of each change."""
@@ -208,10 +221,10 @@ def _minds_nothing(case: _RuleCase) -> str:
     return next((_said(SAME, each) for each in case.outcomes(SAME).values() if each.verdict == "fail"), "")
 
 
-def _differs(stage: str, how: str, case: _RuleCase) -> str:
-    """Another verdict, or other numbers, of the same change on a stage."""
+def _differs(suite: str, how: str, case: _RuleCase) -> str:
+    """Another verdict, or other numbers, of the same change in another suite."""
     for change in case.changes:
-        other = case.outcomes(change, getattr(case, stage))
+        other = case.outcomes(change, getattr(case, suite))
         for name, one in case.outcomes(change).items():
             if other[name].verdict != one.verdict or not _same(one.numbers, other[name].numbers):
                 return f"{_said(change, one)}\n{how}: {other[name].verdict}: {other[name].headline}"
@@ -250,14 +263,14 @@ RULES = (
     PromiseOfKind(
         "order_of_queries",
         "the order of queries does not matter",
-        "look at all queries of context.values() or context.paired_values(), and at none by its place",
+        "look at all queries of context.values() or context.paired(), and at none by its place",
         partial(_differs, "shuffled", "with the queries in another order"),
     ),
     PromiseOfKind(
         "same_twice",
         "the same rankings get the same verdict twice",
         "keep nothing between calls, and do not depend on chance or time",
-        partial(_differs, "stage", "the second time"),
+        partial(_differs, "in_order", "the second time"),
     ),
 )
 

@@ -12,7 +12,7 @@ from pytest_ireval.data.aliases import read_aliases, read_groups
 from pytest_ireval.data.coerce import as_judgments, as_queries, as_rankings, brought
 from pytest_ireval.data.side_data import read_fields, read_preferences, read_timings
 from pytest_ireval.errors import IrevalError
-from pytest_ireval.gate.last_run import last_run
+from pytest_ireval.gate.last_run import read_last_run
 from pytest_ireval.report.data_files import refuse_contradictions, run_of
 from pytest_ireval.suite.finding import is_suite
 
@@ -88,7 +88,7 @@ def results(data):
 
 
 def last_rankings(data):
-    last_run(file_of(data, "rankings.zip"), load_suites(sound_suite(), registry(), environment={})[0])
+    read_last_run(file_of(data, "rankings.zip"), load_suites(sound_suite(), registry(), environment={})[0])
 
 
 @cache

@@ -7,9 +7,9 @@ from pytest_ireval import load_registry
 from pytest_ireval.data.coerce import as_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.evaluating.evaluation import set_up
-from pytest_ireval.gate.inputs import Gathered, Names
-from pytest_ireval.gate.scoring import side_of
-from pytest_ireval.gate.unjudged import unjudged_of
+from pytest_ireval.gate.collection import Collection, DocumentNames
+from pytest_ireval.gate.scoring import score_rankings
+from pytest_ireval.gate.unjudged import UnjudgedEffects
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.rules.population import Population
 from pytest_ireval.suite.suite import Place, Suite
@@ -42,12 +42,12 @@ class TwoSides:
         )
         queries = Queries(tuple(judgments), tuple(f"text of {query}" for query in judgments))
         population = Population(queries, self.setting.judgments)
-        self.gathered = Gathered(population, self.setting, Names({}, {}), self.setting.judgments)
+        self.collection = Collection(suite, REGISTRY, population, DocumentNames({}, {}), self.setting)
         self.now, self.before = (
-            side_of(suite, self.gathered, [self._read(each) for each in _askings(side)], "here").side
+            score_rankings(self.collection, [self._read(each) for each in _askings(side)], "here").side
             for side in (now, before)
         )
-        self.look = unjudged_of(suite, self.gathered, self.now)
+        self.effects = UnjudgedEffects(self.collection, self.now, self.before)
 
     def _read(self, lists):
         scored = {query: [_scored(rank, each) for rank, each in enumerate(ids)] for query, ids in lists.items()}
@@ -55,7 +55,7 @@ class TwoSides:
 
     def left_open(self, name):
         """What the gate says of one metric."""
-        return self.look(self.before, self.metrics[name])
+        return self.effects.measure(self.metrics[name])
 
     def difference(self, name):
         """``now - before`` of every query."""

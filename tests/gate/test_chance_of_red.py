@@ -38,7 +38,8 @@ def chance(tmp_path, monkeypatch):
         for name in ("now.txt", "queries.tsv", "judgments.txt"):
             (tmp_path / name).touch()  # they are not read
         path.write_text(HEAD + "".join(f"  - {each}\n" for each in rules))
-        suite = load_suite(path, load_registry())
+        registry = load_registry()
+        suite = load_suite(path, registry)
         ids = tuple(f"q{i}" for i in range(queries))
         columns = {"part": tuple(f"p{i % 5}" for i in range(queries)), "searches": ("1",) * queries}
         asked = Queries(ids, ids, columns=columns)
@@ -54,7 +55,9 @@ def chance(tmp_path, monkeypatch):
         if moved is not None:
             table = QueryTable(("a",) * len(moved), now={"nDCG@10": moved}, baseline={"nDCG@10": (0.0,) * len(moved)})
             run = SimpleNamespace(date="2026-11-20", suites=[SimpleNamespace(name="many", queries=table)])
-        return estimate_chance_of_red(Known(suite, plan_checks(suite, asked), asked, weights, stored=stored), run)
+        return estimate_chance_of_red(
+            Known(suite, registry, plan_checks(suite, asked), asked, weights, stored=stored), run
+        )
 
     return ask
 
@@ -167,7 +170,8 @@ def test_the_report_of_the_last_run_is_found_or_named(moving, ireval):
 
 PLUGIN = """\
 from pytest_ireval import RuleResult, hookimpl, rule
-from pytest_ireval.options import RuleOptions, MetricText
+from pytest_ireval.suite.options import RuleOptions
+from pytest_ireval.suite.option_types import MetricText
 
 
 class Options(RuleOptions):

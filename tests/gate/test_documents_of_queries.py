@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pytest_ireval.gate.causes import BEST_OF_A_METRIC, FEW, WORST_OF_A_METRIC
+from pytest_ireval.gate.query_documents import BEST_OF_A_METRIC, FEW, WORST_OF_A_METRIC
 
 METRICS = ("metrics: [nDCG@10, P@3]", "metrics: [nDCG@10, P@3, AP, RR@10, RBP, YAAP]")
 

@@ -10,9 +10,9 @@ from pytest_ireval import load_suite
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.baseline.writing import delete_baseline, write_anchor, write_baseline
-from pytest_ireval.gate.acceptance import proposal_of
-from pytest_ireval.gate.run import gate, plan_of
-from pytest_ireval.gate.verdicts import Circumstances
+from pytest_ireval.gate.acceptance import propose_baseline
+from pytest_ireval.gate.run import gate_suite, make_plan
+from pytest_ireval.gate.run_context import RunContext
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.rules import drift
 
@@ -66,14 +66,14 @@ class Series:
             )
         )
         suite = load_suite(self.folder / "shop.ireval.yaml")
-        plan = plan_of(suite, installed_registry())
-        return gate(suite, installed_registry(), plan, Circumstances(date(2026, 11, 22)))
+        plan = make_plan(suite, installed_registry())
+        return gate_suite(suite, installed_registry(), plan, RunContext(date(2026, 11, 22)))
 
     def accept(self, reason):
         """What this version is, accepted on the next day; the outcomes before it was."""
         gated = self.gated()
         self.day += 1
-        accepted = proposal_of(gated.material).accepted(
+        accepted = propose_baseline(gated.inputs, gated.scores).accepted(
             Acceptance(f"2026-03-{1 + self.day:02}T09:00:00Z", reason=reason)
         )
         if accepted is not None:

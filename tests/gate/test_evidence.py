@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval.errors import SuiteError
-from pytest_ireval.gate.verdicts import _checked
+from pytest_ireval.gate.apply import _validate_p
 
 BY_EVIDENCE = "no_regression: {metric: RR@10, tolerance: 2%}"
 SAME = (2, 2)
@@ -29,7 +29,7 @@ def test_queries_that_cannot_tell_have_the_numbers_beside_the_verdict(town):
 @pytest.mark.parametrize("p", [float("nan"), -0.1, 1.5])
 def test_what_a_plugin_says_of_its_p_is_checked(p):
     with pytest.raises(ValueError, match="its p is"):
-        _checked(p)
+        _validate_p(p)
 
 
 def test_four_changed_queries_cannot_fail_by_evidence_and_five_that_all_fell_can(town):

@@ -7,8 +7,8 @@ import pytest
 
 from pytest_ireval import run_gate
 from pytest_ireval.errors import SuiteError
-from pytest_ireval.gate.inputs import queries_of_suite
-from pytest_ireval.gate.sensitivity import known_of, outlooks, too_low
+from pytest_ireval.gate.collection import read_suite_queries
+from pytest_ireval.gate.sensitivity import collect_known, find_tolerances_of_nothing, foresee_rules
 from pytest_ireval.plugins.conftests import Conftests
 from pytest_ireval.rules.planning import find_checks_that_cannot_fail, plan_checks
 from pytest_ireval.suite.loading import load_suite
@@ -16,9 +16,13 @@ from pytest_ireval.suite.loading import load_suite
 PLUGIN = """\
 from pydantic import Field
 from pytest_ireval import RuleResult, hookimpl, rule
-from pytest_ireval.options import (
-    Against, AmountText, ComparingOptions, Flag, MetricText, RuleFacts, TolerancesText,
-)
+from pytest_ireval.suite.option_types import Against
+from pytest_ireval.suite.option_types import AmountText
+from pytest_ireval.suite.options import ComparingOptions
+from pytest_ireval.suite.option_types import Flag
+from pytest_ireval.suite.option_types import MetricText
+from pytest_ireval.suite.options import RuleFacts
+from pytest_ireval.suite.option_types import TolerancesText
 
 
 class SlackOptions(ComparingOptions):
@@ -66,7 +70,7 @@ def ruled(shop):
 
 
 def outlooks_of(suite, registry):
-    return outlooks(known_of(suite, registry, date(2026, 11, 18)))
+    return foresee_rules(collect_known(suite, registry, date(2026, 11, 18)))
 
 
 PAIRS = [
@@ -85,7 +89,9 @@ def test_plan_says_of_it_what_it_says_of_a_built_in_rule(ruled):
         assert len(found) > 0
         assert all(outlook.tolerance is not None for outlook in found)
         assert [replace(each, check=None) for each in found] == [replace(each, check=None) for each in expected]
-    wrong = [list(too_low(outlooks_of(*ruled(rule.replace("5%", "0%"))))) for rule in (BUILT_IN, THEIRS)]
+    wrong = [
+        list(find_tolerances_of_nothing(outlooks_of(*ruled(rule.replace("5%", "0%"))))) for rule in (BUILT_IN, THEIRS)
+    ]
     assert len(wrong[0]) == len(wrong[1])
 
 
@@ -103,7 +109,7 @@ def test_a_tolerance_for_a_value_that_no_query_has_and_weights_that_the_suite_la
 def test_a_share_that_nothing_can_exceed_is_named(ruled):
     for losers, can_never_fail in (("10", True), ("100%", True), ("9", False)):
         suite, registry = ruled(THEIRS.replace("}", f", losers: {losers}}}"))
-        queries = queries_of_suite(suite, registry)
+        queries = read_suite_queries(suite, registry)
         notes = find_checks_that_cannot_fail(plan_checks(suite, queries), queries)
 
         assert any("can never fail" in note for note in notes) == can_never_fail, losers

@@ -8,7 +8,7 @@ import pytest
 from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.data.from_objects import judgments_of_columns
 from pytest_ireval.data.tables import Table
-from pytest_ireval.gate.inputs import judgment_ages
+from pytest_ireval.gate.result import measure_judgment_ages
 from pytest_ireval.report.wording import ages_words
 from pytest_ireval.results.suite_result import JudgmentAges
 
@@ -48,12 +48,12 @@ def judged(**columns):
     ],
 )
 def test_ages_are_those_of_the_day_of_the_run(dates, ages, words):
-    assert judgment_ages(judged(date=dates), TODAY) == ages
+    assert measure_judgment_ages(judged(date=dates), TODAY) == ages
     assert ages_words(ages) == words
 
 
 def test_judgments_without_dates_have_no_age():
-    assert judgment_ages(judged(date=["", "?"]), TODAY) is None
+    assert measure_judgment_ages(judged(date=["", "?"]), TODAY) is None
 
 
 def test_a_model_is_called_by_its_name_and_prompt_and_few_judges_are_kept():

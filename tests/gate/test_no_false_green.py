@@ -162,7 +162,7 @@ def test_what_nobody_foresaw_is_an_error_that_happens_once_and_asks_to_be_report
         asked.append(arguments)
         raise TypeError("cannot be")
 
-    monkeypatch.setattr("pytest_ireval.gate.run.result_of", broken)
+    monkeypatch.setattr("pytest_ireval.gate.run.make_result", broken)
 
     result = accepted.run()
 

@@ -42,7 +42,7 @@ def clean(result):
 def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stale_green(shop, monkeypatch):
     shop.accept()
     assert shop.results()["verdict"] == "pass"
-    from pytest_ireval.gate.material import moment_of
+    from pytest_ireval.gate.clock import read_clock
     from pytest_ireval.pytest_plugin import report_files
 
     def full(*_):
@@ -50,7 +50,7 @@ def test_results_that_cannot_be_replaced_are_removed_so_that_nobody_reads_a_stal
 
     with monkeypatch.context() as patch:
         patch.setattr(report_files, "put", full)
-        report_files.ReportFiles(shop.path / "ireval-report", shop.path).discard_earlier(moment_of())
+        report_files.ReportFiles(shop.path / "ireval-report", shop.path).discard_earlier(read_clock())
 
     left = sorted(path.name for path in (shop.path / "ireval-report").iterdir())
     assert left == [".gitignore", "rankings_before.zip"], "the second has no verdict in it"

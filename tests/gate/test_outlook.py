@@ -10,7 +10,12 @@ from pytest_ireval import load_suite
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, round_spreads
 from pytest_ireval.baseline.writing import write_baseline
 from pytest_ireval.data.from_objects import rankings_from
-from pytest_ireval.gate.sensitivity import beyond_sight, known_of, outlooks, too_low
+from pytest_ireval.gate.sensitivity import (
+    collect_known,
+    find_blind_tolerances,
+    find_tolerances_of_nothing,
+    foresee_rules,
+)
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.statistics.resolution import false_alarm, queries_needed, resolution
 from pytest_ireval.suite.quantities import Tolerance
@@ -57,7 +62,7 @@ def suite(tmp_path):
 
 
 def foreseen(path, **more):
-    return outlooks(known_of(load_suite(path), installed_registry(), TODAY), **more)
+    return foresee_rules(collect_known(load_suite(path), installed_registry(), TODAY), **more)
 
 
 def named(found):
@@ -124,7 +129,7 @@ def test_another_drop_and_another_number_of_queries_can_be_asked_about(suite):
 
 
 def test_a_tolerance_below_what_can_be_shown_is_told_with_the_queries_it_takes(suite):
-    shown = [line.partition(": ")[2] for line in beyond_sight(foreseen(suite))]
+    shown = [line.partition(": ")[2] for line in find_blind_tolerances(foreseen(suite))]
 
     assert shown == [
         "no_regression nDCG@10: 50 queries can show a drop of 0.036; the tolerance is 0.010 (2%): about 620 queries "
@@ -139,7 +144,7 @@ def test_a_share_of_nearly_nothing_is_a_mistake(tmp_path, suite):
     shutil.rmtree(tmp_path / "baselines")
     write_baseline(tmp_path / "baselines", make_baseline(values, (Acceptance("2026-01-01T00:00:00Z"),)))
 
-    problems = list(too_low(foreseen(suite)))
+    problems = list(find_tolerances_of_nothing(foreseen(suite)))
 
     assert [problem.complaint for problem in problems] == [
         "the baseline of nDCG@10 is 0.0400: a share of such a small value is noise",
@@ -151,7 +156,7 @@ def test_a_share_of_nearly_nothing_is_a_mistake(tmp_path, suite):
 def test_a_weighted_mean_is_named_beside_the_plain_one(suite):
     suite.write_text(SUITE + "  - no_regression: {metric: nDCG@10, tolerance: 2%, weighted: true, name: traffic}\n")
 
-    assert [each.mean_of for each in foreseen(suite) if each.slice == "all"] == [
+    assert [each.mean_name for each in foreseen(suite) if each.slice == "all"] == [
         "nDCG@10",
         "RR@10",
         "nDCG@10, weighted",

@@ -8,7 +8,7 @@ from pytest_ireval.data.side_data import SideData
 from pytest_ireval.data.views import cut_to_depth, only
 from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.explaining import described_steps
-from pytest_ireval.gate.causes import each_document_alone
+from pytest_ireval.gate.query_documents import isolate_documents
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.testing.data import corner_cases, random_data
@@ -33,7 +33,7 @@ def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(na
     whole = judged(metric, data)
     seen = whole if cutoff is None else cut_to_depth(whole, cutoff)
 
-    alone = score(metric, each_document_alone(seen)).values
+    alone = score(metric, isolate_documents(seen)).values
 
     sums = np.bincount(seen.hits.query, weights=alone, minlength=seen.count)
     assert sums == pytest.approx(score(metric, whole).values, abs=1e-9)

@@ -64,7 +64,7 @@ def test_rankings_are_kept_alike_where_freed_memory_is_returned(red, ireval, mon
     monkeypatch.setenv("SHOP_RANKINGS", "worse.txt")
     red.run()
     plain = (red.path / "ireval-report/rankings.zip").read_bytes()
-    monkeypatch.setattr("pytest_ireval.gate.run.MANY", 0)
+    monkeypatch.setattr("pytest_ireval.gate.collect.MANY_DOCUMENTS", 0)
     for without in (ctypes, None):
         monkeypatch.setitem(sys.modules, "ctypes", without)
         red.run()

@@ -7,14 +7,14 @@ import numpy as np
 
 from pytest_ireval.baseline.record import Acceptance
 from pytest_ireval.baseline.writing import write_baseline
-from pytest_ireval.gate.acceptance import proposal_of
-from pytest_ireval.gate.run import material_of
-from pytest_ireval.gate.verdicts import Circumstances
-from pytest_ireval.progress import SILENT
+from pytest_ireval.gate.acceptance import propose_baseline
+from pytest_ireval.gate.collect import collect_inputs
+from pytest_ireval.gate.run import make_plan
+from pytest_ireval.gate.score import score_inputs
 from pytest_ireval.suite.loading import load_suite
+from pytest_ireval_lab.self_test.rehearsal import begin_rehearsal
 
 TODAY = date(2026, 11, 1)
-CIRCUMSTANCES = Circumstances(TODAY)
 RULES = """\
   - no_regression: {metric: nDCG@5, tolerance: 1%}
 """
@@ -56,13 +56,18 @@ class Shop:
         return load_suite(self.write(), self.registry)
 
     def accept(self):
-        material = self.material()
-        baseline = proposal_of(material).baseline
+        inputs, scores = self.collect_and_score()
+        baseline = propose_baseline(inputs, scores).baseline
         first = Acceptance("2026-10-01T10:00:00Z", "", "", reason="the first one")
-        write_baseline(material.suite.baselines, replace(baseline, acceptances=(first,)))
+        write_baseline(inputs.suite.baselines, replace(baseline, acceptances=(first,)))
 
-    def material(self):
-        return material_of(self.suite(), self.registry, TODAY, SILENT)
+    def collect_and_score(self):
+        inputs = collect_inputs(self.suite(), self.registry, TODAY)
+        return inputs, score_inputs(inputs)
+
+    def rehearse(self):
+        inputs, scores = self.collect_and_score()
+        return begin_rehearsal(inputs, scores, make_plan(inputs.suite, self.registry).checks)
 
     def change(self, share=0.5, seed=1):
         """Half of the queries have two documents at random swapped: nothing is better or worse on the whole."""

@@ -4,11 +4,11 @@ import sys
 
 import numpy as np
 import pytest
-from shop_of_many import CIRCUMSTANCES
+from shop_of_many import TODAY
 
 from pytest_ireval.gate.run import run_gate
 from pytest_ireval.statistics.noise import noise_floor, run_noise
-from pytest_ireval_lab.self_test.run import asked_again
+from pytest_ireval_lab.self_test.asking_again import ask_again
 
 NOISY = """\
 import random
@@ -41,7 +41,7 @@ def noisy(shop):
 
 
 def asked(shop, **more):
-    return asked_again(shop.suite(), shop.registry, **more)
+    return ask_again(shop.suite(), shop.registry, **more)
 
 
 def test_a_source_that_always_answers_the_same_is_said_to(shop):
@@ -115,7 +115,7 @@ def test_a_suite_that_asks_several_times_says_how_much_of_a_change_is_noise(nois
     noisy.accept()
     sys.modules.pop("noisy", None)
     (noisy.folder / "noisy.py").write_text(NOISY.replace("calls = 0", "calls = 10"))
-    result = run_gate(noisy.suite(), registry=noisy.registry, today=CIRCUMSTANCES.today)
+    result = run_gate(noisy.suite(), registry=noisy.registry, today=TODAY)
     (note,) = (fact for fact in result.outcomes[0].facts if fact.startswith("the source was asked"))
 
     assert note.startswith("the source was asked 3 times; a query's value is the mean. Run noise: ")
@@ -124,7 +124,7 @@ def test_a_suite_that_asks_several_times_says_how_much_of_a_change_is_noise(nois
 
 def test_a_suite_whose_answers_are_the_same_says_so(shop):
     shop.source = "{run: now.trec, repeat: 2}"
-    result = run_gate(shop.suite(), registry=shop.registry, today=CIRCUMSTANCES.today)
+    result = run_gate(shop.suite(), registry=shop.registry, today=TODAY)
 
     assert "the source was asked 2 times, and every metric was the same each time" in result.outcomes[0].facts
 

@@ -25,9 +25,9 @@ def metric(name="nDCG@10", now=0.8, **more):
 def suite(name="shop", *metrics, verdict="pass", tail=None, outcomes=(), **more):
     slices = () if tail is None else (SliceRow("nDCG@10", SliceFigures("segment=tail", 12, tail, 0.7)),)
     outcomes = outcomes or (Outcome("no_regression::nDCG_10", "no_regression", verdict, "said", metric="nDCG@10"),)
-    planned = tuple(each.id for each in outcomes)
+    plan_checks = tuple(each.id for each in outcomes)
     table = QueryTable(ids=("q1",), texts=("red mug",), now={"nDCG@10": (0.8,)})
-    about = {"outcomes": outcomes, "planned": planned, "slices": slices, "queries": table, "metrics": metrics}
+    about = {"outcomes": outcomes, "planned": plan_checks, "slices": slices, "queries": table, "metrics": metrics}
     return SuiteResult(name, f"suites/{name}.yaml", verdict, **{**about, **more})
 
 

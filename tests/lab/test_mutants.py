@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval.data.from_objects import judgments_from, rankings_from
 from pytest_ireval.data.join import look_up_grades
-from pytest_ireval.gate.replay import mixed_sides, moved_up
+from pytest_ireval.gate.mixing import keep_documents, mix_rankings
 from pytest_ireval_lab.self_test.damage import (
     emptied,
     first_reversed,
@@ -89,7 +89,7 @@ def test_what_stands_on_top_does_not_depend_on_the_order_of_queries(lists, rando
 @given(any_lists, any_lists, st.sets(st.sampled_from([f"q{i}" for i in range(8)])))
 def test_a_mixture_has_the_marked_queries_of_the_other(lists, others, marked):
     one, other = rankings(lists), rankings(others)
-    found = lists_of(mixed_sides(one, other, np.array([query in marked for query in one.queries], bool)))
+    found = lists_of(mix_rankings(one, other, np.array([query in marked for query in one.queries], bool)))
 
     assert found == {
         query: others[query] if query in marked and query in others else documents for query, documents in lists.items()
@@ -100,7 +100,7 @@ def test_a_mixture_has_the_marked_queries_of_the_other(lists, others, marked):
 def test_what_moved_up_is_what_reading_the_shorter_lists_gives(lists, random):
     before = rankings(lists)
     kept = np.array([random.random() < 0.5 for _ in range(int(before.first[-1]))], bool)
-    after = moved_up(before, kept)
+    after = keep_documents(before, kept)
     texts = [text for text, stays in zip(before.documents.texts(), kept, strict=True) if stays]
 
     assert after.documents.texts() == texts

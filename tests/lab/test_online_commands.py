@@ -1,4 +1,4 @@
-"""``ireval plan-online`` and ``interleave``: online tests planned, evaluated and simulated."""
+"""``ireval plan-online`` and ``interleave``: online tests plan_checks, evaluated and simulated."""
 
 import csv
 import io

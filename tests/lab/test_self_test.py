@@ -4,23 +4,17 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from shop_of_many import CIRCUMSTANCES
 
-from pytest_ireval.gate.replay import as_now_in_part, drawn_queries, scored, stage_of
-from pytest_ireval.gate.run import plan_of
 from pytest_ireval_lab.self_test.damage import first_reversed
-from pytest_ireval_lab.self_test.run import false_alarms, self_test, swapped
+from pytest_ireval_lab.self_test.false_alarms import count_false_alarms
+from pytest_ireval_lab.self_test.rehearsal import draw_numbers, mix_scores
+from pytest_ireval_lab.self_test.run import self_test
 
 pytestmark = pytest.mark.ci
 
 
 def report(shop, **more):
     return self_test(shop.suite(), shop.registry, **{"trials": 40, **more})
-
-
-def stage(shop):
-    material = shop.material()
-    return stage_of(material, plan_of(material.suite, shop.registry).checks, CIRCUMSTANCES)
 
 
 def by_name(found):
@@ -33,14 +27,14 @@ def test_variants_of_one_intent_change_places_together(shop):
     shop.searches = [1 + number // 5 for number in range(60)]  # the column of the intents
     shop.more = "cluster: searches\n"
     shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}\n"
-    material = shop.material()
-    now, before = (side.scored["nDCG@5"].values for side in (material.now, material.baseline))
-    staged = stage(shop)
-    firsts = np.array([material.population.queries.columns["searches"].index(str(1 + n // 5)) for n in range(60)])
-    coins = [(drawn_queries(staged.urn, "swap", trial) < 0.5)[firsts] for trial in range(100)]
+    rehearsal = shop.rehearse()
+    scores = rehearsal.scores
+    now, before = (side.scored["nDCG@5"].values for side in (scores.current, scores.accepted))
+    firsts = np.array([scores.population.queries.columns["searches"].index(str(1 + n // 5)) for n in range(60)])
+    coins = [(draw_numbers(rehearsal.urn, "swap", trial) < 0.5)[firsts] for trial in range(100)]
     drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
 
-    whole, _ = false_alarms(staged, staged.material, 100)
+    whole, _ = count_false_alarms(rehearsal, scores, 100)
 
     assert whole.alarms == sum(drop > 0.002 for drop in drops)
     assert len({tuple(coin[:5]) for coin in coins}) == 2
@@ -50,13 +44,13 @@ def test_a_coin_turns_a_tight_tolerance_red_as_often_as_the_sign_of_the_mean_say
     shop.accept()
     shop.change()
     shop.rules = "  - no_regression: {metric: nDCG@5, tolerance: {absolute: 0.002}, decide_by: observed}\n"
-    material = shop.material()
-    now, before = (side.scored["nDCG@5"].values for side in (material.now, material.baseline))
-    staged = stage(shop)
-    coins = [drawn_queries(staged.urn, "swap", trial) < 0.5 for trial in range(100)]
+    rehearsal = shop.rehearse()
+    scores = rehearsal.scores
+    now, before = (side.scored["nDCG@5"].values for side in (scores.current, scores.accepted))
+    coins = [draw_numbers(rehearsal.urn, "swap", trial) < 0.5 for trial in range(100)]
     drops = [float(np.where(coin, now - before, before - now).mean()) for coin in coins]
 
-    whole, rule = false_alarms(staged, staged.material, 100)
+    whole, rule = count_false_alarms(rehearsal, scores, 100)
 
     assert rule.rule == "no_regression::nDCG_5.all"
     assert rule.alarms == whole.alarms == sum(drop > 0.002 for drop in drops)
@@ -68,17 +62,17 @@ def test_a_coin_turns_a_tight_tolerance_red_as_often_as_the_sign_of_the_mean_say
 def test_values_change_places_for_all_metrics_of_a_query_together(shop):
     shop.accept()
     shop.change()
-    material = stage(shop).material
+    scores = shop.rehearse().scores
     heads = np.arange(60) % 2 == 0
-    found = swapped(material, lambda names: heads[: len(names)], lists=True)
+    swapped = scores.swap(heads).baseline.comparison
 
     for name in ("nDCG@5", "RR@5"):
-        now, before = material.now.scored[name].values, material.baseline.scored[name].values
-        assert found.now_beside(found.baseline).scored[name].values.tolist() == np.where(heads, before, now).tolist()
-        assert found.baseline.scored[name].values.tolist() == np.where(heads, now, before).tolist()
-    assert found.now_beside(found.baseline).documents("q000") == material.baseline.documents("q000")
-    assert found.baseline.documents("q000") == material.now.documents("q000")
-    assert found.now_beside(found.baseline).documents("q001") == material.now.documents("q001")
+        now, before = scores.current.scored[name].values, scores.accepted.scored[name].values
+        assert swapped.current.scored[name].values.tolist() == np.where(heads, before, now).tolist()
+        assert swapped.reference.scored[name].values.tolist() == np.where(heads, now, before).tolist()
+    assert swapped.current.documents("q000") == scores.accepted.documents("q000")
+    assert swapped.reference.documents("q000") == scores.current.documents("q000")
+    assert swapped.current.documents("q001") == scores.current.documents("q001")
 
 
 def test_another_file_gives_the_coin_something_to_toss(shop):
@@ -104,17 +98,19 @@ def test_without_a_baseline_damage_is_held_against_the_rankings_of_now(shop):
 
 def test_damage_to_a_share_of_queries_is_what_ranking_them_so_would_score(shop):
     shop.accept()
-    staged = stage(shop)
+    rehearsal = shop.rehearse()
     worse = {query: list(reversed(ids)) if int(query[1:]) < 20 else ids for query, ids in shop.lists.items()}
     shop.lists = worse
-    wanted = shop.material().now.scored["nDCG@5"].values
+    wanted = shop.collect_and_score()[1].current.scored["nDCG@5"].values
     marked = np.array([int(query[1:]) < 20 for query in shop.queries])
-    other = scored(staged, [first_reversed(each, 8) for each in staged.accepted.rankings])
-    found = as_now_in_part(staged, other, marked)
+    accepted = rehearsal.accepted
+    other = rehearsal.score([first_reversed(each, 8) for each in accepted.rankings])
+    healthy, damaged = (rehearsal.scores.replace_current(side) for side in (accepted, other))
+    found = mix_scores(healthy, damaged, marked)
 
-    assert found.now.scored["nDCG@5"].values.tolist() == wanted.tolist()
-    assert found.now.documents("q000") == worse["q000"]
-    assert found.now.documents("q040") == worse["q040"]
+    assert found.current.scored["nDCG@5"].values.tolist() == wanted.tolist()
+    assert found.current.documents("q000") == worse["q000"]
+    assert found.current.documents("q040") == worse["q040"]
 
 
 def test_the_share_from_which_damage_is_noticed_follows_the_tolerance(shop):

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from pytest_ireval import Policies, SideData, compare, evaluate, load_registry
 from pytest_ireval.data.from_objects import judgments_from
-from pytest_ireval.plugin_api import SILENT, compare_orders, drop_judgments
+from pytest_ireval.data.judgments import drop_judgments
+from pytest_ireval.progress import SILENT
+from pytest_ireval.statistics.orders import compare_orders
 from pytest_ireval_lab.stress import StressPlan, draw_orders, stress_metrics, with_condensed_forms
 from pytest_ireval_lab.systems import Systems, note_doubts
 

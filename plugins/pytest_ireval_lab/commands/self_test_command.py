@@ -56,10 +56,11 @@ def command(
     for option in ("trials", "against"):
         if repeat is not None and context.get_parameter_source(option) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--repeat cannot be combined with --{option}")
-    from pytest_ireval_lab.self_test.run import asked_again, self_test  # imports the gate, which --help does without
+    from pytest_ireval_lab.self_test.asking_again import ask_again  # imports the gate, which --help does without
+    from pytest_ireval_lab.self_test.run import self_test
 
     if repeat is not None:
-        _test_suites(suite, form, partial(asked_again, times=repeat, bars=LateBar), again_text)
+        _test_suites(suite, form, partial(ask_again, times=repeat, bars=LateBar), again_text)
     else:
         rehearse = partial(self_test, trials=trials, against=against, bars=LateBar)
         _test_suites(suite, form, rehearse, self_test_text)

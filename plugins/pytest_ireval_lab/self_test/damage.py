@@ -9,28 +9,19 @@ from functools import partial
 
 import numpy as np
 
-from pytest_ireval.data.ids import Ids, number_ids
+from pytest_ireval.data.ids import number_ids
 from pytest_ireval.data.join import look_up_grades
 from pytest_ireval.data.judged import is_relevant
 from pytest_ireval.data.rankings import Rankings, rank_columns
-from pytest_ireval.gate.replay import (
-    Stage,
-    as_now,
-    as_now_in_part,
-    chosen,
-    drawn_queries,
-    moved_up,
-    outcomes,
-    red_rules,
-    scored,
-    urn_of,
-    with_documents_at,
-)
+from pytest_ireval.data.scan.ids import Ids
+from pytest_ireval.gate.mixing import keep_documents, take_documents
+from pytest_ireval.gate.score import Scores
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Side
 from pytest_ireval.rules.slices import WHOLE, Slice, slice_with_value
 from pytest_ireval.statistics.differences import Mask
+from pytest_ireval_lab.self_test.rehearsal import Rehearsal, choose_lowest, draw_numbers, list_red, make_urn, mix_scores
 from pytest_ireval_lab.self_test.results import HarmlessChange, Level, MutantNoticed
 
 LEFT = 5
@@ -52,13 +43,13 @@ class _Mutant:
     unnoticed_is_right: bool = False
 
 
-def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
+def _list_mutants(rehearsal: Rehearsal) -> Iterator[_Mutant]:
     """All kinds of damage, in the order in which they are reported."""
-    judgments = stage.material.population.judgments
-    top = _top_of(stage)
+    judgments = rehearsal.scores.population.judgments
+    top = _find_deepest_cutoff(rehearsal)
     yield _Mutant("the first two documents swapped", partial(first_reversed, top=2), everywhere=True)
     if judgments is not None:
-        asked = stage.material.suite.judgments
+        asked = rehearsal.scores.collection.suite.judgments
         lowest = asked.relevant_from if asked else None
         yield _Mutant(
             "the first relevant document gone",
@@ -66,22 +57,24 @@ def _mutants_of(stage: Stage) -> Iterator[_Mutant]:
         )
     yield _Mutant(f"the first {top} documents reversed", partial(first_reversed, top=top))
     yield _Mutant(f"only {LEFT} documents left", partial(truncated, length=LEFT), everywhere=True)
-    for each in _slices_of(stage):
+    for each in _list_slices(rehearsal):
         yield _Mutant(f"nothing found: {each}", emptied, everywhere=True, within=each)
-    yield _Mutant("an unrelated document on top", partial(with_unrelated_first, seed=stage.urn.seed))
+    yield _Mutant("an unrelated document on top", partial(with_unrelated_first, seed=rehearsal.urn.seed))
     yield _Mutant("documents with other ids", ids_renamed, unnoticed_is_right=True)
 
 
-def _top_of(stage: Stage) -> int:
+def _find_deepest_cutoff(rehearsal: Rehearsal) -> int:
     """The deepest cutoff of the metrics that rules are about; 10 without any cutoff."""
-    metrics = [check.part.metric for check in stage.checks if check.part.metric is not None]
+    metrics = [check.part.metric for check in rehearsal.checks if check.part.metric is not None]
     cutoffs = [metric.settings.get("cutoff") for metric in metrics]
-    return max((each for each in cutoffs if isinstance(each, int)), default=min(10, stage.material.suite.depth))
+    return max(
+        (each for each in cutoffs if isinstance(each, int)), default=min(10, rehearsal.scores.collection.suite.depth)
+    )
 
 
-def _slices_of(stage: Stage) -> list[Slice]:
+def _list_slices(rehearsal: Rehearsal) -> list[Slice]:
     """Slices by the columns that rules name, or else by all columns with few values. The smallest come first."""
-    population, suite = stage.material.population, stage.material.suite
+    population, suite = rehearsal.scores.population, rehearsal.scores.collection.suite
     named = [name for asked in suite.rules for name in (*asked.options.where, asked.options.per) if name]
     columns = population.queries.composed
     few = [name for name, values in columns.items() if name != suite.weight and 1 < len(set(values)) <= MOST_VALUES]
@@ -99,7 +92,7 @@ def first_reversed(rankings: Rankings, top: int) -> Rankings:
     rank = rankings.rank
     length = np.repeat(np.minimum(np.diff(rankings.first), top), np.diff(rankings.first))
     rows = np.arange(rank.size)
-    return with_documents_at(rankings, np.where(rank <= length, rows - rank + (length - rank + 1), rows))
+    return take_documents(rankings, np.where(rank <= length, rows - rank + (length - rank + 1), rows))
 
 
 def without_first_relevant(rankings: Rankings, relevant: Mask) -> Rankings:
@@ -108,17 +101,17 @@ def without_first_relevant(rankings: Rankings, relevant: Mask) -> Rankings:
     _, first = np.unique(rankings.query[rows], return_index=True)
     kept = np.ones(relevant.size, bool)
     kept[rows[first]] = False
-    return moved_up(rankings, kept)
+    return keep_documents(rankings, kept)
 
 
 def truncated(rankings: Rankings, length: int) -> Rankings:
     """Keep only the first ``length`` documents."""
-    return moved_up(rankings, rankings.rank <= length)
+    return keep_documents(rankings, rankings.rank <= length)
 
 
 def emptied(rankings: Rankings) -> Rankings:
     """Remove all documents."""
-    return moved_up(rankings, np.zeros(int(rankings.first[-1]), bool))
+    return keep_documents(rankings, np.zeros(int(rankings.first[-1]), bool))
 
 
 def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
@@ -128,7 +121,7 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
     order = order[length[order] > 0]
     if order.size < 2:
         return rankings
-    numbers = drawn_queries(urn_of(rankings.queries, seed), "unrelated")[order]
+    numbers = draw_numbers(make_urn(rankings.queries, seed), "unrelated")[order]
     step = 1 + np.floor(numbers * (order.size - 1)).astype(np.int64)
     intruder = np.full(len(rankings), -1, np.int64)
     document = number_ids(rankings.documents).number
@@ -147,7 +140,7 @@ def with_unrelated_first(rankings: Rankings, seed: str) -> Rankings:
     rows = np.arange(query.size)
     touched = intruder[query] >= 0
     first = rankings.rank == 1
-    return with_documents_at(rankings, np.where(touched, np.where(first, intruder[query], rows - 1), rows))
+    return take_documents(rankings, np.where(touched, np.where(first, intruder[query], rows - 1), rows))
 
 
 def ids_renamed(rankings: Rankings) -> Rankings:
@@ -162,24 +155,28 @@ NOTICED = 0.8
 """Damage counts as noticed if this share of the trials is red."""
 
 
-def noticed(stage: Stage, already_red: frozenset[str], progress: Progress = SILENT) -> tuple[MutantNoticed, ...]:
+def try_mutants(
+    rehearsal: Rehearsal, already_red: frozenset[str], progress: Progress = SILENT
+) -> tuple[MutantNoticed, ...]:
     """The rules that notice each kind of damage; rules that are ``already_red`` without any do not count."""
-    mutants = list(_mutants_of(stage))
+    mutants = list(_list_mutants(rehearsal))
     progress.expect(len(mutants) * TRIALS, "damage")
     found = []
     for mutant in mutants:
-        found.append(_noticed(stage, mutant, already_red))
+        found.append(_try_all_shares(rehearsal, mutant, already_red))
         progress.advance(TRIALS)
     return tuple(found)
 
 
-def _noticed(stage: Stage, mutant: _Mutant, already_red: frozenset[str]) -> MutantNoticed:
-    other = scored(stage, [mutant.done(each) for each in stage.accepted.rankings])
-    among = _can_be_damaged(stage, mutant)
+def _try_all_shares(rehearsal: Rehearsal, mutant: _Mutant, already_red: frozenset[str]) -> MutantNoticed:
+    healthy = rehearsal.scores.replace_current(rehearsal.accepted)
+    other = rehearsal.score([mutant.done(each) for each in rehearsal.accepted.rankings])
+    damaged = rehearsal.scores.replace_current(other)
+    among = _mark_damageable(rehearsal, mutant)
     levels: list[Level] = []
     rules: tuple[str, ...] = ()
     for share in (1.0,) if mutant.everywhere else SHARES:
-        level, rules = _tried_mutant(stage, mutant, other, among, share, already_red)
+        level, rules = _try_mutant(rehearsal, mutant, healthy, damaged, among, share, already_red)
         levels.append(level)
         if level.red >= NOTICED * level.trials:
             break
@@ -194,31 +191,37 @@ def _noticed(stage: Stage, mutant: _Mutant, already_red: frozenset[str]) -> Muta
     )
 
 
-def _can_be_damaged(stage: Stage, mutant: _Mutant) -> Mask:
+def _mark_damageable(rehearsal: Rehearsal, mutant: _Mutant) -> Mask:
     """Queries of its slice that count, have a ranking, and have judgments if the suite has any."""
-    population, ranked = stage.material.population, stage.accepted.position
+    population, ranked = rehearsal.scores.population, rehearsal.accepted.position
     judged = None if population.judgments is None else set(population.judgments.queries)
     there = [query in ranked and (judged is None or query in judged) for query in population.queries.ids]
     among: Mask = population.mask(mutant.within) & np.array(there, bool)
     return among
 
 
-def _tried_mutant(
-    stage: Stage, mutant: _Mutant, other: Side, among: Mask, share: float, already_red: frozenset[str]
+def _try_mutant(
+    rehearsal: Rehearsal,
+    mutant: _Mutant,
+    healthy: Scores,
+    damaged: Scores,
+    among: Mask,
+    share: float,
+    already_red: frozenset[str],
 ) -> tuple[Level, tuple[str, ...]]:
     """Try one share of the queries several times, but all of them only once: the result is the same each time."""
     trials = 1 if share == 1 else TRIALS
     count, red, inconclusive = 0, 0, 0
     rules: Counter[str] = Counter()
     for trial in range(trials):
-        marked = chosen(drawn_queries(stage.urn, mutant.name, trial), among, share)
+        marked = choose_lowest(draw_numbers(rehearsal.urn, mutant.name, trial), among, share)
         count = int(np.count_nonzero(marked))
-        found = [o for o in outcomes(stage, as_now_in_part(stage, other, marked)) if o.id not in already_red]
-        failed = red_rules(found)
+        found = [o for o in rehearsal.check(mix_scores(healthy, damaged, marked)) if o.id not in already_red]
+        failed = list_red(found)
         rules.update(failed)
         red += bool(failed)
         inconclusive += not failed and any(outcome.verdict == "inconclusive" for outcome in found)
-    often = sorted((check.id for check in stage.checks if rules[check.id]), key=lambda rule: -rules[rule])
+    often = sorted((check.id for check in rehearsal.checks if rules[check.id]), key=lambda rule: -rules[rule])
     level = Level(share, count, trials, red, inconclusive)
     return level, tuple(often) if red >= NOTICED * trials else ()
 
@@ -235,38 +238,38 @@ class _Equivalent:
     """Rules that must stay green; None: all."""
 
 
-def harmless_changes(stage: Stage) -> tuple[HarmlessChange, ...]:
+def try_harmless_changes(rehearsal: Rehearsal) -> tuple[HarmlessChange, ...]:
     """All harmless changes, with the rules that are red all the same; the first changes nothing at all."""
-    return tuple(_tried_harmless(stage, each) for each in _equivalents(stage))
+    return tuple(_try_harmless(rehearsal, each) for each in _list_harmless_changes(rehearsal))
 
 
-def _tried_harmless(stage: Stage, change: _Equivalent) -> HarmlessChange:
+def _try_harmless(rehearsal: Rehearsal, change: _Equivalent) -> HarmlessChange:
     if change.why_not:
         return HarmlessChange(change.name, tried=False, why=change.why_not)
-    red = _red(stage, [change.done(each) for each in change.side.rankings])
-    anyway = [] if change.side is stage.accepted else _red(stage, change.side.rankings)
+    red = _list_red_rules(rehearsal, [change.done(each) for each in change.side.rankings])
+    anyway = [] if change.side is rehearsal.accepted else _list_red_rules(rehearsal, change.side.rankings)
     minded = [rule for rule in red if rule not in anyway and (change.rules is None or rule in change.rules)]
     return HarmlessChange(change.name, tried=True, red=tuple(minded))
 
 
-def _red(stage: Stage, rankings: Sequence[Rankings]) -> list[str]:
-    return red_rules(outcomes(stage, as_now(stage, scored(stage, rankings))))
+def _list_red_rules(rehearsal: Rehearsal, rankings: Sequence[Rankings]) -> list[str]:
+    return list_red(rehearsal.check(rehearsal.scores.replace_current(rehearsal.score(rankings))))
 
 
-def _equivalents(stage: Stage) -> Iterator[_Equivalent]:
-    accepted = stage.accepted
+def _list_harmless_changes(rehearsal: Rehearsal) -> Iterator[_Equivalent]:
+    accepted = rehearsal.accepted
     yield _Equivalent("the same rankings", accepted, lambda rankings: rankings)
-    sides = (accepted, stage.material.now)  # baselines keep scores only where a metric asks for them
+    sides = (accepted, rehearsal.scores.current)  # baselines keep scores only where a metric asks for them
     tied = next((side for side in sides if any(rows_tied(each).any() for each in side.rankings)), None)
-    why_not = _why_no_ties(stage) or ("" if tied else "no query has documents with equal scores")
+    why_not = _explain_no_ties(rehearsal) or ("" if tied else "no query has documents with equal scores")
     yield _Equivalent("equal scores written in another order", tied or accepted, ties_written_otherwise, why_not)
-    deepest = _top_of(stage)
-    shallow = [check for check in stage.checks if _looks_no_deeper(check)]
+    deepest = _find_deepest_cutoff(rehearsal)
+    shallow = [check for check in rehearsal.checks if _looks_no_deeper(check)]
     yield _Equivalent(
         f"documents below rank {deepest} reordered",
         accepted,
         partial(reversed_below, deepest=deepest),
-        _why_nothing_below(stage, deepest, shallow),
+        _explain_nothing_below(rehearsal, deepest, shallow),
         frozenset(check.id for check in shallow),
     )
 
@@ -276,8 +279,8 @@ def _looks_no_deeper(check: Check) -> bool:
     return metric is not None and isinstance(metric.settings.get("cutoff"), int)
 
 
-def _why_no_ties(stage: Stage) -> str:
-    suite = stage.material.suite
+def _explain_no_ties(rehearsal: Rehearsal) -> str:
+    suite = rehearsal.scores.collection.suite
     if suite.policies.ties == "input":
         return "the suite sets ties: input, so their order counts"
     documents = suite.documents
@@ -286,13 +289,13 @@ def _why_no_ties(stage: Stage) -> str:
     return ""
 
 
-def _why_nothing_below(stage: Stage, deepest: int, shallow: Sequence[Check]) -> str:
-    policies = stage.material.suite.policies
+def _explain_nothing_below(rehearsal: Rehearsal, deepest: int, shallow: Sequence[Check]) -> str:
+    policies = rehearsal.scores.collection.suite.policies
     if not shallow:
         return "no rule uses a metric with a cutoff"
     if policies.unjudged != "irrelevant":
         return f"the suite sets unjudged: {policies.unjudged}, so metrics use documents below their cutoff"
-    if all(int(np.diff(each.first).max(initial=0)) < deepest + 2 for each in stage.accepted.rankings):
+    if all(int(np.diff(each.first).max(initial=0)) < deepest + 2 for each in rehearsal.accepted.rankings):
         return "no ranking is longer than that"
     return ""
 
@@ -328,4 +331,4 @@ def reversed_below(rankings: Rankings, deepest: int) -> Rankings:
     rank = rankings.rank
     length = np.repeat(np.diff(rankings.first), np.diff(rankings.first))
     rows = np.arange(rank.size)
-    return with_documents_at(rankings, np.where(rank > deepest, rows - rank + (length + deepest + 1 - rank), rows))
+    return take_documents(rankings, np.where(rank > deepest, rows - rank + (length + deepest + 1 - rank), rows))

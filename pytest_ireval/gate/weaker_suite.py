@@ -18,7 +18,7 @@ from pytest_ireval.data.coerce import some
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import InputError, IrevalError, one_line
-from pytest_ireval.gate.inputs import judgments_of_suite, queries_of_suite
+from pytest_ireval.gate.collection import read_suite_judgments, read_suite_queries
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.tree import Tree
 from pytest_ireval.rules.planning import Check, plan_checks
@@ -44,7 +44,7 @@ YAML = (".yaml", ".yml")
 Read = TypeVar("Read")
 
 
-class Weakened(NamedTuple):
+class Weakening(NamedTuple):
     """Lines about changes since the base."""
 
     weaker: tuple[str, ...] = ()
@@ -52,21 +52,23 @@ class Weakened(NamedTuple):
     """Changes that may let more pass, or less."""
 
 
-def weakened(suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str] = ()) -> Weakened:
+def find_weakening(
+    suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str] = ()
+) -> Weakening:
     """Compare the suite with its version in ``tree``; a new suite is not weaker.
 
     ``queries`` are the current ones. ``ranked`` are those of the base's baseline: git may not have the queries file.
     """
     own = _path_then(suite, tree)
     files = [tree.path_from_top(path) for path in _read_by(suite)]
-    unchanged = Weakened(tuple(_of_queries(ranked, queries)))
+    unchanged = Weakening(tuple(_of_queries(ranked, queries)))
     if not own or (own == files[0] and not any(path in tree.changes for path in files)):
         return unchanged
     try:
         then = _suite_then(suite, own, registry, tree)
         return unchanged if then is None else _compared(then, suite, registry, tree, queries, ranked)
     except IrevalError as error:
-        return Weakened(
+        return Weakening(
             (f"the base version of the suite cannot be compared: {one_line(error)[:400]}", *unchanged.weaker)
         )
 
@@ -82,14 +84,14 @@ def suite_at_base(suite: Suite, registry: Registry, tree: Tree) -> Suite | None:
 
 def _compared(
     then: Suite, suite: Suite, registry: Registry, tree: Tree, queries: Queries, ranked: Collection[str]
-) -> Weakened:
+) -> Weakening:
     asked = queries_at_base(then, registry, tree, queries)
     before, now = plan_checks(then, asked), plan_checks(suite, queries)
     found = [*_of_checks(before, now), *_of_suite(then, suite)]
     weaker = [*_dropped(before, now), *(line for line, looser in found if looser)]
     weaker += [*_of_waivers(then.waivers, suite.waivers), *_of_watches(then, suite)]
     weaker += [*_of_queries((*asked.ids, *ranked), queries), *_of_judgments(then, suite, registry, tree)]
-    return Weakened(tuple(weaker), tuple(line for line, looser in found if not looser))
+    return Weakening(tuple(weaker), tuple(line for line, looser in found if not looser))
 
 
 def _suites_then(path: Path, registry: Registry, tree: Tree) -> tuple[Suite, ...]:
@@ -138,7 +140,7 @@ def _suite_then(suite: Suite, own: str, registry: Registry, tree: Tree) -> Suite
 def queries_at_base(then: Suite, registry: Registry, tree: Tree, queries: Queries) -> Queries:
     """Those of its file, as it was, or else those that were judged."""
     if then.queries is not None:
-        return _as_it_was(then.queries.file, tree, lambda path: queries_of_suite(then, registry, path)) or queries
+        return _as_it_was(then.queries.file, tree, lambda path: read_suite_queries(then, registry, path)) or queries
     if then.judgments is None or tree.path_from_top(then.judgments.file.path) not in tree.changes:
         return queries
     judgments = judgments_at_base(then, registry, tree)
@@ -149,7 +151,7 @@ def judgments_at_base(then: Suite, registry: Registry, tree: Tree) -> Judgments 
     """The judgments as they were; the current ones, where git does not have the file."""
     if then.judgments is None:
         return None
-    return _as_it_was(then.judgments.file, tree, lambda path: judgments_of_suite(then, registry, path=path))
+    return _as_it_was(then.judgments.file, tree, lambda path: read_suite_judgments(then, registry, path=path))
 
 
 def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Read:
@@ -293,7 +295,7 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
     if same_file and tree.path_from_top(then.judgments.file.path) not in tree.changes:
         return
     before = _pairs_of(judgments_at_base(then, registry, tree))
-    after = _pairs_of(judgments_of_suite(now, registry))
+    after = _pairs_of(read_suite_judgments(now, registry))
     gone = [pair for pair in before if pair not in after]
     if gone:
         queries = list(dict.fromkeys(query for query, _ in gone))

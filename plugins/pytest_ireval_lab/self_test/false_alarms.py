@@ -1,0 +1,114 @@
+"""False alarms: baseline and candidate change places by chance, and the rules that turn red are counted.
+
+If a change makes queries better or worse only by chance, each query might as well have had its two values the other way
+round. So they are swapped at random, for all metrics of a query together, and every rule is applied again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+
+import numpy as np
+
+from pytest_ireval.gate.apply import correct_p_values
+from pytest_ireval.gate.score import Scores
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.rules.planning import Check
+from pytest_ireval.statistics.binomial import share_limits
+from pytest_ireval.statistics.differences import TIE, Mask
+from pytest_ireval.statistics.resolution import LEVEL
+from pytest_ireval_lab.self_test.rehearsal import RED, Rehearsal, draw_numbers
+from pytest_ireval_lab.self_test.results import FalseAlarms
+
+WHOLE_SUITE = ""
+
+
+def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
+    """The number of queries with different values of some metric on the two sides of some comparison."""
+    different = np.zeros(len(scores.population.queries), bool)
+    references = {
+        id(each): each
+        for check in list_swappable(rehearsal)
+        if check.asked
+        for each in [scores.find_reference(check.asked)]
+    }
+    for reference in references.values():
+        comparison = reference.usable
+        if comparison is None:
+            continue
+        for name, before in comparison.reference.scored.items():
+            after = comparison.current.scored.get(name)
+            if after is not None and after.metric.unit == "query":
+                different |= np.abs(after.values - before.values) > TIE
+    return int(np.count_nonzero(different & scores.population.counting))
+
+
+def list_swappable(rehearsal: Rehearsal) -> tuple[Check, ...]:
+    """Rules that compare values; swapping the sides of lists does not change the result of a comparison of lists."""
+    kinds = ((check, check.asked.kind) for check in rehearsal.checks if check.asked)
+    return tuple(check for check, kind in kinds if kind.compares and not kind.compares_lists)
+
+
+def count_false_alarms(
+    rehearsal: Rehearsal, scores: Scores, trials: int, progress: Progress = SILENT
+) -> tuple[FalseAlarms, ...]:
+    """The alarms of the whole suite, then of each rule; both sides of the comparisons in ``scores`` change places."""
+    checks = list_swappable(rehearsal)
+    if not checks:
+        return ()
+    lists = any(check.asked and not check.asked.kind.check.__module__.startswith("pytest_ireval.") for check in checks)
+    by_evidence = [check for check in checks if _name_decision(check) == "evidence"]
+    red: Counter[str] = Counter()
+    proven: Counter[str] = Counter()
+    progress.expect(trials, "false alarms")
+    for trial in range(trials):
+        swapped = scores.swap(toss_coins(rehearsal, trial), lists=lists)
+        outcomes = rehearsal.check(swapped, checks)
+        failed = {outcome.id for outcome in outcomes if outcome.verdict in RED}
+        significant = _find_significant(by_evidence, swapped, failed)
+        warned = {outcome.id for outcome in outcomes if outcome.verdict == "pass" and outcome.warning}
+        red.update(failed | warned | ({WHOLE_SUITE} if failed else set()))
+        proven.update(significant | ({WHOLE_SUITE} if significant else set()))
+        progress.advance(1)
+    rules = [_count_alarms(check.id, (check,), trials, red[check.id], proven[check.id]) for check in checks]
+    whole = _count_alarms(WHOLE_SUITE, checks, trials, red[WHOLE_SUITE], proven[WHOLE_SUITE])
+    return (whole, *rules)
+
+
+def toss_coins(rehearsal: Rehearsal, trial: int) -> Mask:
+    """Heads for half of the queries; variants of one intent change places together."""
+    heads: Mask = draw_numbers(rehearsal.urn, "swap", trial) < 0.5
+    clusters = rehearsal.scores.population.clusters
+    if clusters is None:
+        return heads
+    _, first, codes = np.unique(clusters, return_index=True, return_inverse=True)
+    return heads[first[codes]]
+
+
+def _count_alarms(rule: str, checks: Sequence[Check], trials: int, red: int, by_evidence: int) -> FalseAlarms:
+    limits = share_limits(red, trials)
+    promised = LEVEL if any(_name_decision(check) == "evidence" for check in checks) else None
+    low = share_limits(by_evidence, trials).low
+    return FalseAlarms(
+        rule=rule,
+        decided_by=_name_decision(checks[0]) if rule else "",
+        runs=trials,
+        alarms=red,
+        share=red / trials,
+        low=limits.low,
+        high=limits.high,
+        by_evidence=by_evidence,
+        promised=promised,
+        broken=promised is not None and low > promised,
+    )
+
+
+def _find_significant(checks: Sequence[Check], scores: Scores, failed: Container[str]) -> set[str]:
+    """Rules that failed by evidence; without those that failed by the observed value alone."""
+    corrected = correct_p_values(checks, scores).by_check if checks else {}
+    return {check.id for check in checks if check.id in failed and corrected.get(check.id, 1.0) < LEVEL}
+
+
+def _name_decision(check: Check) -> str:
+    return "evidence" if check.asked and check.asked.options.facts.by_evidence else "observed"

@@ -1,0 +1,172 @@
+"""Checks what the verdicts rest on: documents that nobody judged under these ids, new documents, changed grades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pytest_ireval.data.coerce import some
+from pytest_ireval.data.ids import Ids, are_among
+from pytest_ireval.data.rankings import Rankings
+from pytest_ireval.errors import BaselineError, BaselineMisfitError, InputError, IrevalError, Problem
+from pytest_ireval.gate.collect import Inputs
+from pytest_ireval.gate.comparison import Comparison
+from pytest_ireval.gate.finding import Finding, describe_error
+from pytest_ireval.gate.regrading import add_regraded_inputs, find_regraded_since_baseline
+from pytest_ireval.gate.run_context import RunContext
+from pytest_ireval.gate.score import Scores
+from pytest_ireval.plugins.plugin_types import Part
+from pytest_ireval.rules.context import RuleContext
+from pytest_ireval.rules.new_document import NewDocumentOptions, find_prominent
+from pytest_ireval.words import format_count
+
+COLLAPSED = 1 / 3
+"""If less than this part of the share of judged documents is left, ids may have changed."""
+ONCE_JUDGED = 0.2
+"""If less was judged before, a smaller share shows nothing."""
+MOST_CHANGED = 0.8
+"""A broken ranker lists known documents; so large a share of unknown ones has new names."""
+
+
+def check_inputs(inputs: Inputs, scores: Scores, notes: Sequence[str], run: RunContext) -> Finding:
+    """Rule on the inputs, which fit together once they are collected; the facts tell what a reader should know."""
+    suite, problem = inputs.suite, scores.baseline.problem
+    locked = suite.judgments is not None and suite.judgments.lock
+    if locked and problem is not None and not isinstance(problem, BaselineMisfitError):
+        return describe_error(problem)
+    renamed = find_id_problem(scores)
+    if renamed is not None:
+        return describe_error(renamed)
+    counts, recorded = scores.counts, inputs.current.recorded
+    headline = f"{format_count(counts.queries, 'query')}, {counts.judged} of them judged; rankings: {inputs.source}"
+    not_locked_yet = locked and inputs.stored.baseline is None
+    facts = ["judgments are locked, but the suite has no baseline yet to compare them with"] if not_locked_yet else []
+    if recorded is not None:
+        facts, headline = [headline, *facts], str(recorded)
+    warning = not_locked_yet or recorded is not None
+    finding = Finding("pass", headline, facts=(*facts, *_list_facts(scores), *notes), warning=warning)
+    if run.base is None:  # with a base, only grades that the branch itself changed are reported
+        finding = add_regraded_inputs(finding, find_regraded_since_baseline(inputs, scores))
+    return _add_new_documents(inputs, scores, finding)
+
+
+def _list_facts(scores: Scores) -> Iterator[str]:
+    counts, problem = scores.counts, scores.baseline.problem
+    for what, queries in (("without a ranking", counts.missing), ("with an empty ranking", counts.empty)):
+        if queries:
+            yield f"{format_count(len(queries), 'query')} {what}: {some(queries)}"
+    if counts.without_judgments:
+        yield f"{format_count(len(counts.without_judgments), 'ranked query')} without judgments"
+    if isinstance(problem, BaselineError):
+        yield str(problem)
+
+
+def refuse_unknown_ids(inputs: Inputs, scores: Scores) -> None:
+    """Raise the error of rankings without a judged document, where nothing else could be compared with."""
+    compares = inputs.stored.baseline is not None or inputs.others
+    problem = None if compares else find_unknown_ids(scores)
+    if problem is not None:
+        raise problem
+
+
+def find_id_problem(scores: Scores) -> IrevalError | None:
+    """The error of documents that have other ids than the judgments, or than they had; None if they fit."""
+    return find_unknown_ids(scores) or find_changed_ids(scores)
+
+
+def find_unknown_ids(scores: Scores) -> InputError | None:
+    """The error of rankings none of whose documents is judged, which usually have other ids."""
+    judgments, current = scores.population.judgments, scores.current
+    if judgments is None or not scores.listed or scores.counts.unjudged < scores.listed:
+        return None
+    ids = next((ids for query in judgments.queries if (ids := current.documents(query))), [])
+    judged_ids = judgments.documents.texts(np.arange(min(5, len(judgments))))
+    return InputError(
+        Problem(
+            f"none of the {scores.listed} ranked documents is judged in {judgments.origin}; do the ids match?",
+            place=current.origin,
+            suggestion=f"ranked: {some(ids)}; judged: {some(judged_ids)}",
+            allowed="list renamed documents in the suite: documents: {aliases: FILE}",
+        )
+    )
+
+
+def find_changed_ids(scores: Scores) -> InputError | None:
+    """The error of changed ids; None where enough of the listed documents are known."""
+    counts, judgments = scores.counts, scores.population.judgments
+    now, before = counts.judged_share, counts.judged_share_before
+    if now is None or before is None or before < ONCE_JUDGED or now >= COLLAPSED * before:
+        return None
+    comparison = scores.baseline.comparison
+    if comparison is None or judgments is None:
+        return None
+    listed = _list_documents(scores.current.rankings[0], counts.judged_depth)
+    share = _share_of_unknown_documents(listed, scores, comparison)
+    if share < MOST_CHANGED:
+        return None
+    return InputError(
+        Problem(
+            f"{share:.0%} of the documents listed now stand neither in the judgments nor in the baseline's rankings; "
+            f"were ids renamed? judged: {counts.judged_share:.0%} now, {counts.judged_share_before:.0%} in the "
+            "baseline",
+            place=scores.current.origin,
+            suggestion=f"listed: {some(listed.texts(np.arange(min(len(listed), 3))))}; "
+            f"judged: {some(judgments.documents.texts(np.arange(min(len(judgments), 3))))}",
+            allowed="list renamed documents in the suite: documents: {aliases: FILE}",
+        )
+    )
+
+
+def _share_of_unknown_documents(listed: Ids, scores: Scores, comparison: Comparison) -> float:
+    """The share of the documents listed now that occur for no query of the judgments or of the baseline."""
+    judgments = scores.population.judgments
+    if judgments is None or not len(listed):
+        return 0.0
+    listed_before = (rankings.documents for rankings in comparison.reference.rankings)
+    return float(1.0 - are_among(listed, [judgments.documents, *listed_before]).mean())
+
+
+def _list_documents(rankings: Rankings, depth: int) -> Ids:
+    """The first documents of all queries."""
+    rank = np.arange(int(rankings.first[-1])) - np.repeat(rankings.first[:-1], np.diff(rankings.first))
+    return rankings.documents.take(np.flatnonzero(rank < depth))
+
+
+def _add_new_documents(inputs: Inputs, scores: Scores, finding: Finding) -> Finding:
+    """Make it inconclusive if a new document tops too many lists; a rule about these on all queries decides itself."""
+    rules = [rule.options for rule in inputs.suite.rules if isinstance(rule.options, NewDocumentOptions)]
+    comparison = _find_accepted(inputs, scores)
+    if comparison is None or any(not options.where for options in rules):
+        return finding
+    called = scores.population.called
+    expected = frozenset(called(document) for options in rules for document in options.expected)
+    context = RuleContext(scores.population, comparison.current, comparison.reference, Part())
+    found = find_prominent(context, expected)
+    if not found.documents:
+        return finding
+    them = "it" if len(found.documents) == 1 else "them"
+    judged = scores.population.judgments is not None
+    return replace(
+        finding,
+        verdict="inconclusive",
+        headline=found.describe(),
+        sentence=f"Metrics count {them} as irrelevant, although no judgment says so." if judged else "",
+        facts=(
+            f"{f'judge {them}, or ' if judged else ''}if you expect {them} add the rule "
+            f"new_document: {{{found.option}}}",
+            finding.headline,
+            *finding.facts,
+        ),
+        warning=True,
+    )
+
+
+def _find_accepted(inputs: Inputs, scores: Scores) -> Comparison | None:
+    """What the rules compare with: the stored baseline, or the first reference that a rule names instead."""
+    if not any(rule.kind.compares for rule in inputs.suite.rules):
+        return None
+    if inputs.stored.baseline is not None:
+        return scores.baseline.usable
+    return next((each.comparison for each in scores.others.values() if each.comparison is not None), None)

@@ -1,0 +1,185 @@
+"""Step 1: read and fetch what a suite names. Nothing is scored here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from pytest_ireval.baseline.files import anchor_name, find_committed_baseline
+from pytest_ireval.baseline.reading import read_baseline
+from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, Search
+from pytest_ireval.data.queries import Queries
+from pytest_ireval.data.threads import return_freed_memory
+from pytest_ireval.errors import BaselineError, IrevalError
+from pytest_ireval.gate.changed_since import fingerprints_of_files
+from pytest_ireval.gate.collection import Collection, read_collection
+from pytest_ireval.gate.fetching import FetchedRankings, fetch_rankings, fetch_sample_again, refuse_missing_queries
+from pytest_ireval.gate.fingerprinting import compute_fingerprints, fingerprint_suite_judgments
+from pytest_ireval.gate.merge_base import MergeBaseBaseline, read_merge_base_baseline
+from pytest_ireval.plugins.registry import Registry
+from pytest_ireval.progress import SILENT, Progress
+from pytest_ireval.repositories.tree import BaseRef
+from pytest_ireval.rules.planning import compares_with_baseline
+from pytest_ireval.sources.describing import describe_source, make_options_tree
+from pytest_ireval.suite.suite import SourceAsked, Suite
+
+MANY_DOCUMENTS = 1 << 17
+"""Reading more documents leaves memory behind that is worth returning."""
+SAMPLE = 50
+"""The most queries that are asked a second time."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredReference:
+    """A baseline or an anchor as it is stored in a file; without one, both are None."""
+
+    baseline: Baseline | None = None
+    problem: BaselineError | None = None
+    """The reason why the file cannot be read."""
+    deleted: Path | None = None
+    """The file that the last commit has, where there is none here."""
+
+
+@dataclass(frozen=True, eq=False)
+class OtherReference:
+    """The answer of a source that rules compare with, or the reason why there is none."""
+
+    source: SourceAsked
+    rules: tuple[int, ...]
+    """The places of these rules in the suite."""
+    answer: FetchedRankings | None = None
+    problem: IrevalError | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Everything that the verdicts on a suite rest on."""
+
+    collection: Collection
+    today: date
+    current: FetchedRankings
+    source: str
+    """The source of the current rankings, in words."""
+    missing_queries: tuple[str, ...]
+    """Queries that count and have no ranking, if the suite allows that."""
+    stored: StoredReference
+    anchor: StoredReference | None
+    """The pinned release; None where no rule compares with it."""
+    others: tuple[OtherReference, ...]
+    merge_base: MergeBaseBaseline | None
+    """The baseline where the branch began; None where no base was given."""
+    fingerprints: Fingerprints
+    judgment_prints: JudgmentPrints | None
+    """None for a suite without judgments."""
+    search: Search
+    second_answer: FetchedRankings | None = None
+    """A second answer for some queries, to see whether the source is stable; None where that does not matter."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def suite(self) -> Suite:
+        """The suite that they are the inputs of."""
+        return self.collection.suite
+
+
+def collect_inputs(
+    suite: Suite,
+    registry: Registry,
+    today: date,
+    progress: Progress = SILENT,
+    *,
+    queries: Queries | None = None,
+    base: BaseRef | None = None,
+) -> Inputs:
+    """Read queries, judgments and stored baselines, and fetch the rankings of all sources.
+
+    ``queries`` are given where they were read already; ``base`` asks for the baseline at the merge base with it.
+    """
+    if suite.source is None:
+        raise IrevalError(f"{suite.place}: names no source of rankings")
+    collection = read_collection(suite, registry, today, progress, queries)
+    current = fetch_rankings(suite.source, collection, progress)
+    others = tuple(_fetch_other_references(collection, progress))
+    if len(current.rankings[0].documents) > MANY_DOCUMENTS:
+        return_freed_memory()
+    missing = refuse_missing_queries(suite.source, collection, current.rankings)
+    stored = read_stored_reference(suite, suite.name)
+    second: FetchedRankings | None = None
+    notes: tuple[str, ...] = ()
+    if _may_be_unstable(suite, suite.source, stored):
+        from pytest_ireval.sources.live.recording import OFFLINE  # only live systems need that module
+
+        if os.environ.get(OFFLINE):
+            notes = (f"the source was not asked a second time: {OFFLINE} is set",)
+        else:
+            second = fetch_sample_again(suite.source, collection, progress, size=SAMPLE)
+    source, folder = describe_source(suite.source, suite.path.parent), suite.path.parent
+    judgment_prints = fingerprint_suite_judgments(collection)
+    return Inputs(
+        collection=collection,
+        today=today,
+        current=current,
+        source=source,
+        missing_queries=missing,
+        stored=stored,
+        anchor=read_stored_reference(suite, anchor_name(suite.name)) if _compares_with_anchor(suite) else None,
+        others=others,
+        merge_base=None if base is None else read_merge_base_baseline(suite, base, stored.baseline),
+        fingerprints=compute_fingerprints(collection, source, judgment_prints),
+        judgment_prints=judgment_prints,
+        search=Search(
+            source, make_options_tree(suite.source, folder), fingerprints_of_files(suite.source, folder), current.index
+        ),
+        second_answer=second,
+        notes=notes,
+    )
+
+
+def read_stored_reference(suite: Suite, name: str) -> StoredReference:
+    """Read the baseline of that name beside the suite; a file that cannot be read is a problem of its rules alone."""
+    try:
+        baseline = read_baseline(suite.baselines, name)
+    except BaselineError as error:
+        return StoredReference(problem=error)
+    if baseline is not None:
+        return StoredReference(baseline)
+    return StoredReference(deleted=find_committed_baseline(suite.baselines, name))
+
+
+def _compares_with_anchor(suite: Suite) -> bool:
+    return any(rule.options.facts.reference.anchored for rule in suite.rules)
+
+
+def _fetch_other_references(collection: Collection, progress: Progress) -> Iterator[OtherReference]:
+    """Fetch the sources that rules compare with; rules that name the same source share its answer.
+
+    Two sources may differ in nothing but an option that no report shows, such as a header.
+    """
+    rules_by_source: list[tuple[SourceAsked, list[int]]] = []
+    for number, rule in enumerate(collection.suite.rules):
+        source = rule.options.facts.reference.source
+        if source is None:
+            continue
+        for known, numbers in rules_by_source:
+            if (known.kind, known.options) == (source.kind, source.options):
+                numbers.append(number)
+                break
+        else:
+            rules_by_source.append((source, [number]))
+    for place, (source, numbers) in enumerate(rules_by_source, 1):
+        try:
+            answer = fetch_rankings(source, collection, progress, reference=place)
+        except IrevalError as error:
+            yield OtherReference(source, tuple(numbers), problem=error)
+        else:
+            yield OtherReference(source, tuple(numbers), answer)
+
+
+def _may_be_unstable(suite: Suite, source: SourceAsked, stored: StoredReference) -> bool:
+    """Tell whether the noise of a single answer would become the baseline, and look like a change later."""
+    if stored.baseline is not None or stored.problem is not None:
+        return False
+    return source.options.asks_each_query and source.repeat == 1 and any(map(compares_with_baseline, suite.rules))

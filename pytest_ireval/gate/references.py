@@ -1,0 +1,354 @@
+"""What rules compare with: the stored baseline, an anchor, or another source; each is scored and checked to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_ireval.baseline.changes import find_cause
+from pytest_ireval.baseline.index_facts import describe_new_count
+from pytest_ireval.baseline.reading import format_checkout
+from pytest_ireval.baseline.record import Baseline, Fingerprints, describe_anchor, list_acceptances_since
+from pytest_ireval.data.coerce import some
+from pytest_ireval.errors import (
+    BaselineError,
+    BaselineMisfitError,
+    IrevalError,
+    MissingAnchorError,
+    Problem,
+    SourceError,
+    one_line,
+)
+from pytest_ireval.gate.collect import Inputs, OtherReference
+from pytest_ireval.gate.collection import Collection
+from pytest_ireval.gate.comparison import Comparison, Reference
+from pytest_ireval.gate.fetching import refuse_missing_queries
+from pytest_ireval.gate.lacks import PLAIN, SCORES, find_lacks, split_times
+from pytest_ireval.gate.redefinition import (
+    NEW_VERSION,
+    ScoredAgain,
+    find_redefined_metrics,
+    find_restated,
+    list_definitions,
+)
+from pytest_ireval.gate.scoring import QueryIds, add_overlaps, find_unknown_queries, score_rankings, share_queries
+from pytest_ireval.gate.unjudged import UnjudgedEffects
+from pytest_ireval.metrics.metric import Metric
+from pytest_ireval.results.outcome import Cause
+from pytest_ireval.rules.side import Side
+from pytest_ireval.sources.describing import describe_source
+from pytest_ireval.suite.suite import Suite
+from pytest_ireval.words import format_count
+
+MOST_REMOVED = 0.05
+"""A larger share of queries or values that are gone is no change of the suite, but a mistake."""
+
+
+def compare(collection: Collection, current: Side, reference: Side, unknown: QueryIds) -> Comparison:
+    """Complete both sides for rules that compare them; ``unknown`` are queries that the reference does not have."""
+    ours, theirs = share_queries(collection, current, reference, unknown)
+    ours = add_overlaps(collection, ours, theirs)
+    return Comparison(ours, theirs, UnjudgedEffects(collection, ours, theirs))
+
+
+class _StoredKind(NamedTuple):
+    """The kind of a stored reference in words, and the way to make it again."""
+
+    noun: str
+    remedy: str
+    first: str = ""
+    """The step before that, where the current baseline does not fit either."""
+    checks_lock: bool = True
+    """True if locked judgments have to be those of it."""
+
+
+def _describe_baseline(suite: Suite) -> _StoredKind:
+    node = "::".join(filter(None, (suite.shown, ".".join(suite.values.values()))))
+    return _StoredKind(
+        "baseline", f'accept the baseline again: pytest --ireval {node} --ireval-update --ireval-reason "…"'
+    )
+
+
+def _describe_anchor_kind(suite: Suite) -> _StoredKind:
+    first = "first accept the baseline with --ireval-force if it does not fit either: this rule blocks accepting it"
+    remedy = f"pin the current baseline instead: {_format_anchor_command(suite)}"
+    return _StoredKind("anchor", remedy, first, checks_lock=False)
+
+
+def _format_anchor_command(suite: Suite) -> str:
+    named = f" --named {suite.name}" if suite.values else ""
+    return f'ireval baseline anchor {suite.shown}{named} --reason "…"'
+
+
+def compare_with_baseline(inputs: Inputs, current: Side) -> Reference:
+    """Score the stored baseline with the current judgments and metrics; without one, there is nothing to compare."""
+    if inputs.stored.baseline is None:
+        return Reference(problem=inputs.stored.problem)
+    return _compare_with_stored(inputs, current, inputs.stored.baseline, _describe_baseline(inputs.suite))
+
+
+def compare_with_anchor(inputs: Inputs, current: Side) -> Reference:
+    """Score the anchor with the current judgments and metrics; a missing one is a problem of its rules."""
+    assert inputs.anchor is not None  # noqa: S101 - only asked for where a rule compares with it
+    anchor = inputs.anchor.baseline
+    if anchor is None:
+        return Reference(problem=inputs.anchor.problem or _report_missing_anchor(inputs.suite, inputs.anchor.deleted))
+    try:
+        reference = _compare_with_stored(inputs, current, anchor, _describe_anchor_kind(inputs.suite))
+    except BaselineError as error:
+        return Reference(problem=error)
+    if reference.comparison is None or reference.problem is not None:
+        return Reference(problem=reference.problem or BaselineError("the anchor was not scored"))
+    side = replace(reference.comparison.reference, origin=describe_anchor(anchor.accepted))
+    stored = inputs.stored.baseline
+    return replace(
+        reference,
+        comparison=replace(reference.comparison, reference=side),
+        acceptances=() if stored is None else tuple(list_acceptances_since(anchor, stored)),
+    )
+
+
+def compare_with_source(inputs: Inputs, current: Side, other: OtherReference) -> Reference:
+    """Score another source; a missing query is an error or is not compared, so that the source does not lose by it."""
+    collection, answer = inputs.collection, other.answer
+    if answer is None:
+        return Reference(problem=other.problem)
+    try:
+        if answer.failures:  # empty lists of the reference would hide a loss
+            query, reason = next(iter(answer.failures.items()))
+            lost = format_count(len(answer.failures), "query")
+            complaint = f"{lost} without an answer, such as {query!r} ({reason})"
+            suggestion = "in a source of against, no query may fail"
+            raise SourceError(Problem(complaint, str(other.source.place), suggestion=suggestion))
+        refuse_missing_queries(other.source, collection, answer.rankings)
+        ranked = set(answer.rankings[0].queries).intersection(*(each.queries for each in answer.rankings))
+        unknown = frozenset(query for query in collection.population.queries.ids if query not in ranked)
+        words = describe_source(other.source, inputs.suite.path.parent)
+        side = score_rankings(collection, answer.rankings, words, unknown=unknown).side
+        return Reference(compare(collection, current, side, unknown))
+    except IrevalError as error:
+        return Reference(problem=error)
+
+
+def _compare_with_stored(inputs: Inputs, current: Side, stored: Baseline, kind: _StoredKind) -> Reference:
+    collection, suite, prints = inputs.collection, inputs.suite, inputs.fingerprints
+    population = collection.population
+    stored = replace(stored, rankings=tuple(map(collection.names.in_rankings, stored.rankings)))
+    unknown = find_unknown_queries(collection, stored)
+    origin = f"the {kind.noun} of {stored.accepted.date}"
+    side = score_rankings(collection, stored.rankings, origin, unknown=unknown, curves=True).side
+    again = ScoredAgain(stored, collection, prints, inputs.judgment_prints)
+    hint = f"{kind.first}; {kind.remedy}" if kind.first else kind.remedy
+    redefined: dict[str, IrevalError] = {
+        name: BaselineMisfitError(Problem(complaint, suggestion=hint, allowed=NEW_VERSION))
+        for name, complaint in find_redefined_metrics(again, side, kind.noun).items()
+    }
+    comparison = compare(collection, current, side, unknown)
+    side = comparison.reference
+    cause = _find_cause(inputs, current, stored, side, unknown, redefined)
+    sound = [metric for metric in suite.metrics if str(metric) not in current.errors]  # accepting mends no other error
+    lacking = {
+        **_find_new_failures(sound, stored, side, kind),
+        **{name: BaselineMisfitError(each) for name, each in _find_missing_needs(sound, stored, prints, kind).items()},
+    }
+    redefined = {name: error for name, error in redefined.items() if name not in lacking}
+    other_versions = _find_other_versions(stored, list_definitions(current), kind)
+    side = replace(side, errors={**side.errors, **redefined, **other_versions, **lacking})
+    notes = [*_note_changed_queries(cause, len(population.queries), kind)]
+    if not cause.index:
+        notes += describe_new_count(stored.search.index, inputs.search.index, f"when the {kind.noun} was accepted")
+    return Reference(
+        comparison=replace(comparison, reference=side, effects=UnjudgedEffects(collection, comparison.current, side)),
+        problem=_find_misfit(collection, stored, current, cause, prints, kind),
+        cause=cause,
+        redefined=redefined,
+        notes=tuple(notes),
+    )
+
+
+def _find_cause(
+    inputs: Inputs, current: Side, stored: Baseline, side: Side, unknown: QueryIds, redefined: Iterable[str]
+) -> Cause:
+    """The changes since a stored reference was accepted."""
+    population = inputs.collection.population
+    cause = find_cause(
+        stored,
+        rankings=current.rankings,
+        judgments=inputs.judgment_prints,
+        queries=population.queries,
+        metrics=list_definitions(current),
+        fingerprints=inputs.fingerprints,
+        search=inputs.search,
+    )
+    ignored = unknown | population.waived
+    on_one_side = [
+        query
+        for query in population.queries.ids
+        if (query in side.position) != (query in current.position) and query not in ignored
+    ]
+    return replace(
+        cause,
+        rankings=cause.rankings + len(on_one_side),
+        restated=find_restated(stored, side),
+        added=tuple(q for q in cause.added if q in current.position and q not in population.waived),
+        metrics=tuple(sorted({*cause.metrics, *redefined})),
+    )
+
+
+def _find_misfit(
+    collection: Collection, stored: Baseline, now: Side, cause: Cause, prints: Fingerprints, kind: _StoredKind
+) -> BaselineError | None:
+    """The reason why a stored reference does not fit; None if it fits."""
+    suite = collection.suite
+    unlocked = _find_unlocked_judgments(suite, stored, cause, prints) if kind.checks_lock else None
+    if unlocked is not None:
+        return BaselineError(unlocked)
+    problems = [
+        *_find_gaps(suite, stored, cause, prints, kind),
+        *_find_lost_values(collection, stored, now, cause, kind),
+    ]
+    return BaselineMisfitError(*problems) if problems else None
+
+
+def needs_scores(suite: Suite) -> bool:
+    """Tell whether the scores of documents are part of what is compared."""
+    return any(metric.needs & SCORES for metric in suite.metrics)
+
+
+def _find_other_versions(
+    stored: Baseline, now: Mapping[str, tuple[int, str]], kind: _StoredKind
+) -> dict[str, IrevalError]:
+    """Metrics that changed since this was accepted; ``now`` has version and origin."""
+    errors: dict[str, IrevalError] = {}
+    for name, (version, origin) in now.items():
+        then = stored.metrics.get(name)
+        if then is not None and (then.version, then.origin) != (version, origin):
+            complaint = (
+                f"{name} is version {version} of {origin} now; the {kind.noun} was accepted with version "
+                f"{then.version} of {then.origin}"
+            )
+            errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kind.remedy, allowed=kind.first))
+    return errors
+
+
+def _note_changed_queries(cause: Cause, queries: int, kind: _StoredKind) -> Iterator[str]:
+    if cause.added:
+        remedy = kind.remedy.partition(":")[0]
+        much = f": more than a tenth, so {remedy}" if len(cause.added) > 0.1 * queries else ""
+        new = format_count(len(cause.added), "query")
+        yield f"{new} not yet in the {kind.noun}, and not compared{much}: {some(cause.added)}"
+    if cause.removed:
+        yield f"{format_count(len(cause.removed), 'query')} of the {kind.noun} gone: {some(cause.removed)}"
+
+
+def _find_unlocked_judgments(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints) -> Problem | None:
+    if suite.judgments is None or not suite.judgments.lock or stored.fingerprints.judgments == prints.judgments:
+        return None
+    edits = "; ".join(
+        f"{e.query} {e.document}: {_format_grade(e.before)} -> {_format_grade(e.now)}" for e in cause.edits[:5]
+    )
+    queries = f"those of {format_count(cause.judgments, 'query')}" if cause.judgments else "they"
+    return Problem(
+        f"judgments are locked, and {queries} are not what they were when the baseline was accepted"
+        f"{': ' + edits if edits else ''}",
+        place=str(suite.judgments.file.place),
+        suggestion="restore the judgments, or remove lock: true from the suite",
+    )
+
+
+def _format_grade(grade: float | None) -> str:
+    return "none" if grade is None else f"{grade:g}"
+
+
+def _find_gaps(
+    suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints, kind: _StoredKind
+) -> Iterator[Problem]:
+    """Documents or scores that were not kept; other passages; queries that the suite no longer has."""
+    yield from _find_missing_depth(suite, stored, kind)
+    then, now = (split_times(each.documents)[0] or PLAIN for each in (stored.fingerprints, prints))
+    if then != now:
+        complaint = f"the {kind.noun} was accepted with {then}, and the suite has {now}"
+        yield Problem(complaint, suggestion=kind.remedy, allowed=kind.first)
+    count = len(stored.rankings[0].queries)
+    if len(cause.removed) > MOST_REMOVED * count:
+        gone = (
+            f"{len(cause.removed)} of {format_count(count, 'query')} of the {kind.noun} are gone: {some(cause.removed)}"
+        )
+        yield Problem(gone, suggestion=kind.remedy, allowed=kind.first)
+
+
+def find_missing_data(suite: Suite, stored: Baseline, prints: Fingerprints) -> Iterator[Problem]:
+    """Documents, scores, timings or fields that count now and that the baseline does not keep."""
+    kind = _describe_baseline(suite)
+    yield from _find_missing_depth(suite, stored, kind)
+    yield from _find_missing_needs(suite.metrics, stored, prints, kind).values()
+
+
+def _find_missing_depth(suite: Suite, stored: Baseline, kind: _StoredKind) -> Iterator[Problem]:
+    if stored.depth < suite.depth:
+        complaint = f"the {kind.noun} holds {stored.depth} documents of each query, and depth is {suite.depth} now"
+        yield Problem(complaint, suggestion=kind.remedy, allowed=kind.first)
+
+
+def _find_missing_needs(
+    metrics: Iterable[Metric], stored: Baseline, prints: Fingerprints, kind: _StoredKind
+) -> dict[str, Problem]:
+    """By metric, the data that it alone needs and that were not kept."""
+    return {
+        str(metric): Problem(f"the {kind.noun} {lack}", suggestion=kind.remedy, allowed=kind.first)
+        for metric, lack in find_lacks(metrics, stored, prints.documents)
+    }
+
+
+def _find_lost_values(
+    collection: Collection, stored: Baseline, now: Side, cause: Cause, kind: _StoredKind
+) -> Iterator[Problem]:
+    """Queries or sessions that had a value in the baseline and have none now: judgments or rankings were lost."""
+    queries, waived = collection.population.queries, collection.population.waived
+    sessions = list(zip(queries.columns.get("session", ()), queries.ids, strict=False))
+    counting = {session for session, query in sessions if query not in waived}
+    out = {"query": waived | set(cause.removed), "session": {session for session, _ in sessions} - counting}
+    for name, scored in now.scored.items():
+        if name not in stored.metrics or (unit := scored.metric.unit) not in out or name in cause.metrics:
+            continue  # another definition may give no value where the old one did
+        valued = {each for each, lacks in zip(scored.names, np.isnan(scored.values).tolist(), strict=True) if not lacks}
+        had = stored.metrics[name].values
+        lost = [each for each in had if each not in valued and each not in out[unit]]
+        if len(lost) > MOST_REMOVED * len(had):
+            units = format_count(len(had), unit)
+            complaint = f"{len(lost)} of {units} have no {name} any more: {some(lost)}"
+            moved = ", or queries moved to other sessions" if unit == "session" else ""
+            hint = f"were judgments deleted, or rankings left out{moved}? {kind.remedy}"
+            yield Problem(complaint, suggestion=hint, allowed=kind.first)
+            return
+
+
+def _find_new_failures(
+    metrics: Iterable[Metric], stored: Baseline, side: Side, kind: _StoredKind
+) -> dict[str, BaselineMisfitError]:
+    """Metrics that the reference was accepted without, and that fail on it: it may lack what only they look at."""
+    errors = {}
+    for name in map(str, metrics):
+        if name in side.errors and name not in stored.metrics:
+            reason = one_line(side.errors[name])
+            complaint = f"the {kind.noun} was accepted without {name}, which fails on it: {reason}"
+            errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kind.remedy, allowed=kind.first))
+    return errors
+
+
+def _report_missing_anchor(suite: Suite, deleted: Path | None) -> MissingAnchorError:
+    """The error with the command that restores the anchor, or pins it for the first time."""
+    if deleted is not None:
+        remedy = f"it was deleted: {describe_restoring(deleted)}"
+    else:
+        remedy = f"pin what is accepted now: {_format_anchor_command(suite)}"
+    return MissingAnchorError(Problem("no anchor to compare with", suggestion=remedy))
+
+
+def describe_restoring(deleted: Path) -> str:
+    """The command that restores a deleted file."""
+    return f"{format_checkout('HEAD', deleted)} restores it"

@@ -1,0 +1,22 @@
+"""The conditions of a run, which are the same for all of its suites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from pytest_ireval.repositories.tree import BaseRef
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """The day of a run, and what it compares suites with beside their baselines."""
+
+    today: date
+    base: BaseRef | None = None
+    """The branch whose baselines the stored ones are compared with; None: not compared."""
+    lowering_fails: bool = False
+    """True if a branch that lowers its baseline fails; else that is a warning."""
+    last_run: Path | None = None
+    """The rankings of the run before; None where runs write no files."""

@@ -1,0 +1,178 @@
+"""Step 2: give each side its values by query, with today's judgments and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pytest_ireval.gate.collect import Inputs
+from pytest_ireval.gate.collection import Collection
+from pytest_ireval.gate.comparison import (
+    Comparison,
+    Reference,
+    mirror,
+    mix,
+    take_comparison,
+    take_population,
+    take_queries,
+    take_values,
+)
+from pytest_ireval.gate.merge_base import MergeBaseScores, score_merge_base
+from pytest_ireval.gate.noise import UnstableSource, find_instability
+from pytest_ireval.gate.references import compare, compare_with_anchor, compare_with_baseline, compare_with_source
+from pytest_ireval.gate.scoring import ScoredRankings, add_judged_shares, score_rankings
+from pytest_ireval.results.suite_result import Counts
+from pytest_ireval.rules.population import Population
+from pytest_ireval.rules.side import Side
+from pytest_ireval.statistics.differences import Mask
+from pytest_ireval.suite.suite import RuleAsked
+
+NOTHING_STORED = Reference()
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The values of the current rankings and of everything that rules compare them with, query by query."""
+
+    collection: Collection
+    current: Side
+    baseline: Reference = NOTHING_STORED
+    """The accepted rankings, scored by today's judgments: a changed judgment must not look like a changed ranking."""
+    others: Mapping[int, Reference] = field(default_factory=dict)
+    """The other references of single rules, an anchor or another source, by the rule's place in the suite."""
+    merge_base: MergeBaseScores | None = None
+    """The baselines of the branch and of its base; None where no base was given."""
+    counts: Counts = field(default_factory=Counts)
+    listed: int = 0
+    """Documents of the current rankings that count, over all judged queries."""
+    unstable: UnstableSource | None = None
+    notes: tuple[str, ...] = ()
+    """Notes on equal scores, and of metrics."""
+
+    @property
+    def population(self) -> Population:
+        """The queries, with their judgments, weights and waivers."""
+        return self.collection.population
+
+    @property
+    def accepted(self) -> Side | None:
+        """The stored baseline, scored; None where it does not exist or could not be scored."""
+        comparison = self.baseline.comparison
+        return None if comparison is None else comparison.reference
+
+    @property
+    def comparable(self) -> Side | None:
+        """The same, unless there is a reason not to compare with it."""
+        return self.accepted if self.baseline.problem is None else None
+
+    @property
+    def completed(self) -> Side:
+        """The current side, with the metrics that compare its lists with those of the baseline."""
+        comparison = self.baseline.comparison
+        return self.current if comparison is None else comparison.current
+
+    def find_reference(self, rule: RuleAsked) -> Reference:
+        """What a rule compares with; without a comparison and a problem, nothing has been accepted yet."""
+        return self.others.get(self._find_place(rule), self.baseline)
+
+    def compares_with_baseline(self, rule: RuleAsked) -> bool:
+        """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
+        return rule.kind.compares and self._find_place(rule) not in self.others
+
+    def _find_place(self, rule: RuleAsked) -> int:
+        return next((place for place, each in enumerate(self.collection.suite.rules) if each is rule), -1)
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The baseline and all others, each once."""
+        return tuple({id(each): each for each in (self.baseline, *self.others.values())}.values())
+
+    def swap(self, marked: Mask, *, lists: bool = True) -> Scores:
+        """Exchange the sides of every comparison for the marked queries, as if the other side were the change.
+
+        Without ``lists`` the sides keep values only: rules that do not look at documents are checked faster.
+        """
+        queries = self.population.queries
+        return self.map_comparisons(lambda each: mix(each, mirror(each), marked, queries, lists=lists))
+
+    def take(self, rows: Sequence[int]) -> Scores:
+        """Keep these rows of the queries, in this order; a repeated one counts as often, as in a bootstrap.
+
+        Only rules about values of queries have something to look at: lists of repeated queries are not repeated.
+        """
+        place = np.array(rows, np.int64)
+        queries = take_queries(self.population.queries, place)
+        population = take_population(self.population, queries, place)
+        taken = self.map_comparisons(lambda each: take_comparison(each, place, queries))
+        collection = replace(self.collection, population=population)
+        return replace(taken, collection=collection, current=take_values(self.current, place, queries))
+
+    def replace_current(self, current: Side) -> Scores:
+        """Put other current rankings in the place of those that the source returned."""
+        changed = self.map_comparisons(lambda each: compare(self.collection, current, each.reference, frozenset()))
+        return replace(changed, current=current)
+
+    def fill_baseline(self) -> Scores:
+        """Take the current rankings for the baseline where none has been accepted yet."""
+        if self.baseline.comparison is not None:
+            return self
+        accepted = replace(self.current, origin="the current rankings")
+        comparison = compare(self.collection, self.current, accepted, frozenset())
+        return replace(self, baseline=replace(self.baseline, comparison=comparison))
+
+    def map_comparisons(self, change: Callable[[Comparison], Comparison]) -> Scores:
+        """The scores with every comparison changed; a reference that several rules share stays shared."""
+        changed: dict[int, Reference] = {}
+        for each in self.references:
+            comparison = None if each.comparison is None else change(each.comparison)
+            changed[id(each)] = replace(each, comparison=comparison)
+        others = {place: changed[id(each)] for place, each in self.others.items()}
+        return replace(self, baseline=changed[id(self.baseline)], others=others)
+
+
+def score_inputs(inputs: Inputs) -> Scores:
+    """Score the current rankings, the stored baseline, and every other reference of a rule."""
+    collection = inputs.collection
+    scored = score_rankings(collection, inputs.current.rankings, inputs.source, curves=True)
+    current = scored.side
+    baseline = compare_with_baseline(inputs, current)
+    others: dict[int, Reference] = {}
+    if inputs.anchor is not None:
+        anchor = compare_with_anchor(inputs, current)
+        rules = enumerate(inputs.suite.rules)
+        others |= {place: anchor for place, rule in rules if rule.options.facts.reference.anchored}
+    for other in inputs.others:
+        others |= dict.fromkeys(other.rules, compare_with_source(inputs, current, other))
+    reference = None if baseline.comparison is None else baseline.comparison.reference
+    counts = add_judged_shares(_count_inputs(inputs, scored), collection, current, reference)
+    stored, beginning = inputs.stored.baseline, inputs.merge_base
+    return Scores(
+        collection=collection,
+        current=current,
+        baseline=baseline,
+        others=others,
+        merge_base=None if beginning is None else score_merge_base(collection, beginning, stored),
+        counts=counts,
+        listed=scored.listed,
+        unstable=find_instability(inputs),
+        notes=scored.notes,
+    )
+
+
+def _count_inputs(inputs: Inputs, scored: ScoredRankings) -> Counts:
+    population, rankings = inputs.collection.population, scored.side.rankings[0]
+    judgments, evaluation = population.judgments, scored.evaluation
+    without = np.flatnonzero(rankings.retrieved == 0).tolist()
+    known = set(population.queries.ids)
+    return Counts(
+        queries=len(population.queries),
+        judged=len(judgments.queries) if judgments is not None else 0,
+        missing=inputs.missing_queries,
+        empty=tuple(rankings.queries[i] for i in without if rankings.queries[i] in known),
+        without_judgments=evaluation.without_judgments if evaluation is not None else (),
+        no_relevant=max((m.no_relevant for m in evaluation.metrics), default=0) if evaluation is not None else 0,
+        unjudged=scored.unjudged,
+        waived=tuple(sorted(population.waived)),
+    )
