@@ -13,7 +13,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-from pytest_ireval import Answer, JudgedRankings, Queries, Ranking, RankingChange, Request, RuleContext, options
+from pytest_ireval import (
+    Answer,
+    JudgedRankings,
+    Queries,
+    Ranking,
+    RankingChange,
+    Request,
+    RuleContext,
+    RuleResult,
+    options,
+)
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.judged import Documents, Hits, Sessions, Unretrieved
 from pytest_ireval.data.judgments import Ideal, Subtopics
@@ -42,6 +52,7 @@ TABLES: dict[str, dict[str, type[Any]]] = {
     "search": {"search": ClickedSearch},
     "file": {"file": InputFile, "how": Reading},
     "request": {"request": Request, "request.queries": Queries, "answer": Answer},
+    "result": {"result": RuleResult},
     "context": {
         "context": RuleContext,
         "context.paired_values()": Values,
@@ -158,6 +169,8 @@ WORDS = {
     "request.queries.columns": "By name, each other column of the queries file, with a value for each query.",
     "request.queries.origin": "The file that has them, for messages.",
     "request.queries.places": "The place of each query in that file, for messages; it may be empty.",
+    "result.verdict": "`pass`, `fail` or `inconclusive`.",
+    "result.queries_title": "The title of the list of queries.",
     "context.population": "The queries, with weights, judgments and waivers.",
     "context.now": "The current rankings, scored.",
     "context.part": "The part of the rule that is judged; `part.item` is what `parts` stored there.",

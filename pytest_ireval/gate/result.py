@@ -42,7 +42,7 @@ from pytest_ireval.rules.metric_change import compare_figures
 from pytest_ireval.rules.planning import MOST_VALUES, Check, find_checks_that_cannot_fail, find_rules_of_few_weights
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Scored, Side
-from pytest_ireval.rules.slices import WHOLE, Slice, order_values, slice_with_value
+from pytest_ireval.rules.slices import WHOLE, Slice
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.statistics.multiplicity import benjamini_hochberg
 from pytest_ireval.suite.suite import Suite, Waiver
@@ -282,9 +282,9 @@ def _list_slices(scores: Scores) -> Iterator[Slice]:
     queries, rules = scores.population.queries, [asked.options for asked in scores.collection.suite.rules]
     for column in dict.fromkeys(column for options in rules for column in (*options.where, options.per)):
         given = [each for options in rules if options.per == column for each in options.facts.tolerances]
-        values = order_values(queries.composed.get(column, ()), given)
-        if 1 < len(values) <= MOST_VALUES:
-            yield from (slice_with_value(WHOLE, column, value) for value in values)
+        slices = WHOLE.split(queries, column, given) if column in queries.composed else []
+        if 1 < len(slices) <= MOST_VALUES:
+            yield from slices
 
 
 def _average_curves(scores: Scores, checks: Sequence[Check]) -> Iterator[SliceCurves]:

@@ -86,7 +86,7 @@ class RuleKind(Generic[OfRule]):
         """The plugin that brings it, for messages."""
         return self.origin or f"{self.check.__module__} (not registered)"
 
-    def parts_of(self, options: OfRule) -> list[Part]:
+    def list_parts(self, options: OfRule) -> list[Part]:
         """The parts that have verdicts of their own under these options."""
         return list(self.parts(options)) if self.parts is not None else [Part(metric=getattr(options, "metric", None))]
 

@@ -44,23 +44,23 @@ def same_answers(change: RankingChange) -> Symptom | None:
 @diagnosis(name="no_answers", certain=True)
 def no_answers(change: RankingChange) -> Symptom | None:
     """Queries return nothing that returned something in the baseline."""
-    found = [query for query in change.queries if change.count_before(query) and not change.count_now(query)]
+    queries = [query for query in change.queries if change.count_before(query) and not change.count_now(query)]
     return _make_symptom(
-        change, found, "return nothing now", "ask the search engine for one of these queries, and look at its errors."
+        change, queries, "return nothing now", "ask the search engine for one of these queries, and look at its errors."
     )
 
 
 @diagnosis(name="fewer_answers")
 def fewer_answers(change: RankingChange) -> Symptom | None:
     """Queries return less than half as many documents."""
-    found = [query for query in change.moved_queries if 0 < len(change.now(query)) <= len(change.baseline(query)) / 2]
-    if not found:
+    queries = [query for query in change.moved_queries if 0 < len(change.now(query)) <= len(change.baseline(query)) / 2]
+    if not queries:
         return None
-    before, now = (sorted(len(side(query)) for query in found) for side in (change.baseline, change.now))
+    before, now = (sorted(len(side(query)) for query in queries) for side in (change.baseline, change.now))
     numbers = f"{now[0]}" if now[0] == now[-1] else f"{now[0]} to {now[-1]}"
     return _make_symptom(
         change,
-        found,
+        queries,
         f"return fewer documents: {numbers} instead of {before[len(before) // 2]}",
         "look for a new filter, a timeout, or a part of the index that did not answer.",
     )
@@ -73,16 +73,16 @@ def other_ids(change: RankingChange) -> Symptom | None:
     renaming = find_renaming(changed)
     if renaming is None:
         return None
-    found = [query for query, pairs in renaming.pairs.items() if _has_relevant(change, query, pairs)]
-    if not found:
+    queries = [query for query, pairs in renaming.pairs.items() if _has_relevant(change, query, pairs)]
+    if not queries:
         return None
-    pairs = {old: new for query in change.sort_by_loss(found) for old, new in renaming.pairs[query].items()}
+    pairs = {old: new for query in change.sort_by_loss(queries) for old, new in renaming.pairs[query].items()}
     examples = [f"{shown(old)} is {shown(new)}" for old, new in islice(pairs.items(), 2)]
     old, new = next(iter(pairs.items()))
     documents = format_count(len(pairs), "document")
     return _make_symptom(
         change,
-        found,
+        queries,
         f"list {documents} under other ids: {renaming.words} ({', '.join(examples)}); "
         "the results themselves may be the same",
         f"restore the former ids; if the new ones are intended, write a file with the columns from and to, a line for "
@@ -95,14 +95,14 @@ def _find_new_documents(change: RankingChange) -> dict[str, list[str]]:
     now, judgments = change.now_side.rankings[0], change.population.judgments
     before = [rankings.documents for rankings in change.baseline_side.rankings]
     known = are_among(now.documents, before if judgments is None else [*before, judgments.documents])
-    found = {}
+    new_documents = {}
     for query in change.moved_queries:
         ids = change.now(query)
         first = int(now.first[change.now_side.position[query]]) if ids else 0
         new = (~known[first : first + len(ids)]).tolist()
         if any(new):
-            found[query] = [each for each, marked in zip(ids, new, strict=True) if marked]
-    return found
+            new_documents[query] = [each for each, marked in zip(ids, new, strict=True) if marked]
+    return new_documents
 
 
 def _collect_ids(change: RankingChange, query: str, came: Sequence[str]) -> ChangedIds:
@@ -136,20 +136,20 @@ def answers_of_others(change: RankingChange) -> Symptom | None:
         # queries, more would be compared with each suspect.
         if len(keepers[answers]) < 2 and _keeps_its_answers(change, query):
             keepers[answers].setdefault(before, query)
-    found: dict[str, str] = {}
+    owner_by_query: dict[str, str] = {}
     for query, answers in suspects.items():
         former = change.baseline(query)[:TOP]
         if answers in owners:
-            found[query] = owners[answers]
+            owner_by_query[query] = owners[answers]
         elif other := next((each for before, each in keepers[answers].items() if before != former), None):
-            found[query] = other
-    if not found:
+            owner_by_query[query] = other
+    if not owner_by_query:
         return None
-    query = change.sort_by_loss(list(found))[0]
-    one, other = change.quote_query(query), change.quote_query(found[query])
+    query = change.sort_by_loss(list(owner_by_query))[0]
+    one, other = change.quote_query(query), change.quote_query(owner_by_query[query])
     return _make_symptom(
         change,
-        list(found),
+        list(owner_by_query),
         f"return the answers of other queries: {one} has those of {other}",
         "look for answers that are cached under a wrong key, or mixed up in a batch.",
     )
@@ -166,15 +166,15 @@ def ascending_scores(change: RankingChange) -> Symptom | None:
     """The file's rank column contradicts its scores, and the ranks are those of the baseline."""
     suspects = [query for query in change.moved_queries if _is_far(change.now(query), change.baseline(query))]
     by_rank = change.ranked_lines() if suspects else {}
-    found = []
+    queries = []
     for query in suspects:
         before = change.baseline(query)[:TOP]
         ranked = by_rank.get(query, [])[: len(before)]
         if len(before) >= FEW and len({*ranked} & {*before}) >= ALIKE * len(before):
-            found.append(query)
+            queries.append(query)
     return _make_symptom(
         change,
-        found,
+        queries,
         "have the lowest score at rank 1 in the file of rankings; the gate sorts by score, so their order is reversed",
         "write the highest score at rank 1. If the search itself shows the right order, only the file is wrong.",
     )
@@ -183,9 +183,9 @@ def ascending_scores(change: RankingChange) -> Symptom | None:
 @diagnosis(name="reversed_order")
 def reversed_order(change: RankingChange) -> Symptom | None:
     """The baseline's documents are in the opposite order."""
-    found = [query for query in change.moved_queries if _is_reversed(change.now(query), change.baseline(query))]
+    queries = [query for query in change.moved_queries if _is_reversed(change.now(query), change.baseline(query))]
     return _make_symptom(
-        change, found, "list their documents in the opposite order", "check in which direction the search sorts."
+        change, queries, "list their documents in the opposite order", "check in which direction the search sorts."
     )
 
 
@@ -286,17 +286,17 @@ def crowded_top(change: RankingChange) -> Symptom | None:
     sides = change.now, change.baseline
     titles = change.titles({document for query in moved[:TRIED] for side in sides for document in side(query)[:TOP]})
     for stem in (_strip_ending, lambda document: re.sub(r"[\W\d_]+", "", titles.get(document, "")).casefold()):
-        found = {query: group for query in moved if (group := _find_crowd(change, query, stem))}
-        if len(found) >= LEAST_SHARE * len(change.queries):
+        crowds = {query: group for query in moved if (group := _find_crowd(change, query, stem))}
+        if len(crowds) >= LEAST_SHARE * len(change.queries):
             break
-    if not found:
+    if not crowds:
         return None
-    query = change.sort_by_loss(list(found))[0]
-    variants = [document for document in change.now(query)[:TOP] if document in found[query]]
+    query = change.sort_by_loss(list(crowds))[0]
+    variants = [document for document in change.now(query)[:TOP] if document in crowds[query]]
     examples = ", ".join(map(shown, variants[:EXAMPLES]))
     return _make_symptom(
         change,
-        list(found),
+        list(crowds),
         f"have variants of one document on top: {examples} for {change.quote_query(query)}",
         "look for a lost grouping or collapsing of variants.",
     )
@@ -358,18 +358,18 @@ def gone_documents(change: RankingChange) -> Symptom | None:
     lost = {document for query in change.moved_queries for document in change.baseline(query)[: TOP // 2]} - there
     if lost and change.is_sample:  # queries that were not drawn may find them
         there.update(document for query in change.compared_queries for document in change.now_side.documents(query))
-    found, gone = [], set[str]()
+    queries, gone = [], set[str]()
     for query in change.moved_queries:
         before, now = change.baseline(query), change.now(query)
         lost = {*before[: TOP // 2]} - there
         if lost and len(now) >= FEW and {*now[: TOP // 2]} <= {*before}:  # nothing new took their places
-            found.append(query)
+            queries.append(query)
             gone |= lost
-    if not gone or len(found) < len(change.moved_queries) / 2:
+    if not gone or len(queries) < len(change.moved_queries) / 2:
         return None
     return _make_symptom(
         change,
-        found,
+        queries,
         f"lost documents that no query finds any more, such as {shown(min(gone))} "
         f"({format_count(len(gone), 'document')})",
         "check that the whole index was loaded, that every shard answers, and which filters are new.",
@@ -378,8 +378,8 @@ def gone_documents(change: RankingChange) -> Symptom | None:
 
 def _find_prefix(document: str) -> str:
     """The first part of an id that has parts; else its letters."""
-    found = re.match(r"[^-_:./#@|]+[-_:./#@|]", document) or re.match(r"[^\W\d]+(?=\d)", document)
-    return found[0] if found else ""
+    prefix = re.match(r"[^-_:./#@|]+[-_:./#@|]", document) or re.match(r"[^\W\d]+(?=\d)", document)
+    return prefix[0] if prefix else ""
 
 
 @diagnosis(name="one_slice")

@@ -36,8 +36,8 @@ class Expectation(Options):
     def _one_thing(self) -> Expectation:
         given = [key for key in ("document", "never", "order") if getattr(self, key)]
         if len(given) != 1:
-            found = f"has {' and '.join(given)}" if given else "expects nothing"
-            raise ValueError(f"{found}: an expectation has one of document, never, order")
+            problem = f"has {' and '.join(given)}" if given else "expects nothing"
+            raise ValueError(f"{problem}: an expectation has one of document, never, order")
         if len(self.order) == 1 or len(set(self.order)) < len(self.order):
             raise ValueError("an order takes two or more different documents")
         return self

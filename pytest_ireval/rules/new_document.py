@@ -118,9 +118,9 @@ def new_document(options: NewDocumentOptions, context: RuleContext) -> RuleResul
     compared = context.places_on_both_sides()
     size = compared.size
     expected = {context.population.called(document) for document in options.expected}
-    found = [new for new in _find_new(context, compared, options.at, 2) if new.document not in expected]
-    failing = NewDocuments([new for new in found if new.places.size > options.at_most.of(size) + ROUNDING], size)
-    most = max((new.places.size for new in found), default=0)
+    candidates = [new for new in _find_new(context, compared, options.at, 2) if new.document not in expected]
+    failing = NewDocuments([new for new in candidates if new.places.size > options.at_most.of(size) + ROUNDING], size)
+    most = max((new.places.size for new in candidates), default=0)
     numbers = {"queries": float(most), "share": most / size}
     if not failing.documents:
         return RuleResult("pass", numbers=numbers, details=failing)
@@ -143,8 +143,8 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
     Variants of one intent are one find, unless they are half of the suite.
     """
     compared = context.places_on_both_sides()
-    found = _find_new(context, compared, min(TOP, context.now.depth), FEWEST) if compared.size >= FEWEST else []
-    if not found:
+    candidates = _find_new(context, compared, min(TOP, context.now.depth), FEWEST) if compared.size >= FEWEST else []
+    if not candidates:
         return NewDocuments((), compared.size)
     intent = _number_intents(context, compared)
     least = max(FEWEST, int(np.ceil(SHARE * np.unique(intent).size - ROUNDING)))
@@ -154,7 +154,7 @@ def find_prominent(context: RuleContext, expected: frozenset[str] = frozenset())
     def is_prominent(places: Integers) -> bool:
         return np.unique(intent_of[places]).size >= least or places.size >= max(FEWEST, HALF * compared.size)
 
-    prominent = [new for new in found if new.document not in expected and is_prominent(new.places)]
+    prominent = [new for new in candidates if new.document not in expected and is_prominent(new.places)]
     return NewDocuments(prominent, compared.size)
 
 
@@ -196,12 +196,12 @@ def _find_new(context: RuleContext, compared: Integers, at: int, least: int) -> 
     often = np.bincount(code[unjudged], minlength=len(distinct))
     end = np.cumsum(often)
     judged_elsewhere = np.bincount(code[kept[new & known]], minlength=len(distinct))
-    found = []
+    documents = []
     for number in np.flatnonzero(often >= least).tolist():
         rows = by_document[end[number] - often[number] : end[number]]
         judged = int(judged_elsewhere[number]) if judgments else None
-        found.append(NewDocument(top.ids[int(rows[0])], top.place[rows], top.rank[rows], judged))
-    return sorted(found, key=lambda new: (-new.places.size, new.document))
+        documents.append(NewDocument(top.ids[int(rows[0])], top.place[rows], top.rank[rows], judged))
+    return sorted(documents, key=lambda new: (-new.places.size, new.document))
 
 
 def _number_pairs(context: RuleContext, place: Integers, document: Integers) -> Integers:

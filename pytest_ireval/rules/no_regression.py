@@ -23,7 +23,7 @@ from pytest_ireval.rules.metric_change import (
     select_weights,
 )
 from pytest_ireval.rules.result import RuleResult
-from pytest_ireval.rules.slices import WHOLE, order_values, slice_where, slice_with_value
+from pytest_ireval.rules.slices import WHOLE, slice_where
 from pytest_ireval.rules.wording import (
     describe_bounds,
     describe_condensed,
@@ -252,12 +252,9 @@ def _compare_other_slices(options: NoRegressionOptions, context: RuleContext) ->
         yield compare(context.with_slice(WHOLE))
     if options.per:
         within = slice_where(options.where)
-        inside = within.mask(context.population.queries).tolist()
-        column = context.population.queries.composed[options.per]
-        values = (value for value, there in zip(column, inside, strict=True) if there)
-        for value in order_values(values, options.facts.tolerances):
-            if value != context.slice.value:
-                yield compare(context.with_slice(slice_with_value(within, options.per, value)))
+        for part in within.split(context.population.queries, options.per, options.facts.tolerances):
+            if part != context.slice:
+                yield compare(context.with_slice(part))
 
 
 def _list_notes(

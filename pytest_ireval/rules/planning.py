@@ -14,7 +14,7 @@ from pytest_ireval.explaining import is_recall
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.expect import Expectation
-from pytest_ireval.rules.slices import WHOLE, Slice, order_values, slice_where, slice_with_value
+from pytest_ireval.rules.slices import WHOLE, Slice, slice_where
 from pytest_ireval.rules.slug import slug
 from pytest_ireval.rules.threshold import Limit
 from pytest_ireval.statistics.differences import Floats
@@ -71,7 +71,7 @@ class Check:
 
 def needs_queries(suite: Suite) -> bool:
     """Tell whether the checks depend on what the queries file says."""
-    return bool(suite.cluster) or any(asked.options.where or asked.options.per for asked in suite.rules)
+    return bool(suite.cluster) or any(rule.options.where or rule.options.per for rule in suite.rules)
 
 
 def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False) -> tuple[Check, ...]:
@@ -83,14 +83,14 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
     problems: list[Problem] = list(_check_rules_exist(suite))
     problems += (*_check_names(suite, queries), *check_clusters(suite, queries)) if queries is not None else ()
     checks = [Check(INPUTS, suite.place)]
-    for asked in suite.rules:
-        slices = list(_select_slices(asked, queries, problems))
-        problems += _check_weights(asked, suite)
-        problems += _check_metrics(asked)
-        if not asked.parts:
-            problems.append(Problem(f"{asked.kind.name} has no part to judge, so it can never fail", str(asked.place)))
-        for part, place in zip(asked.parts, asked.places, strict=True):
-            checks += [Check(_make_id(asked, part, slice_), place, asked, part, slice_) for slice_ in slices]
+    for rule in suite.rules:
+        slices = list(_select_slices(rule, queries, problems))
+        problems += _check_weights(rule, suite)
+        problems += _check_metrics(rule)
+        if not rule.parts:
+            problems.append(Problem(f"{rule.kind.name} has no part to judge, so it can never fail", str(rule.place)))
+        for part, place in zip(rule.parts, rule.places, strict=True):
+            checks += [Check(_make_id(rule, part, slice_), place, rule, part, slice_) for slice_ in slices]
     if lowering:
         checks.append(Check(LOWERING, suite.place, held=tuple(list_compared_figures(checks))))
     checks += [Check(f"waive::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
@@ -103,61 +103,61 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
 def find_checks_that_cannot_fail(checks: Sequence[Check], queries: Queries | None) -> Iterator[str]:
     """Report checks that pass with any rankings, and recall checked alone: a reader may take them for a guard."""
     for check in checks:
-        asked = check.asked
-        if asked is None:
+        rule = check.asked
+        if rule is None:
             continue
         place = f"{check.place.file}:{check.place.line}: {check.id} can never fail"
         limit, metric = check.part.item, check.part.metric
         if metric is not None and isinstance(limit, Limit) and limit.always_holds(metric.bounds):
             yield f"{place}: every value of {metric} is {limit}"
-        at_most = asked.options.facts.at_most
+        at_most = rule.options.facts.at_most
         if at_most is not None and queries is not None:
             inside = int(check.slice.mask(queries).sum())
             if at_most.of(inside) >= inside:
                 yield f"{place}: at_most allows {at_most} of {format_count(inside, 'query')}"
-    judged = [check for check in checks if check.asked]
-    if any(check.part.timed for check in judged) and all(check.only_warns for check in judged):
+    of_rules = [check for check in checks if check.asked]
+    if any(check.part.timed for check in of_rules) and all(check.only_warns for check in of_rules):
         only = "times only warn, unless a rule says on_fail: fail"
-        yield f"{judged[0].place.file}: no rule of this suite can fail: {only}"
-    if all(check.part.metric and is_recall(check.part.metric) for check in judged) and judged:
-        names = " and ".join({str(check.part.metric): None for check in judged})
-        place = f"{judged[0].place.file}:{judged[0].place.line}"
-        says = "which neither ranks nor more documents can lower; add nDCG@10"
-        yield f"{place}: only recall is checked ({names}), {says}"
+        yield f"{of_rules[0].place.file}: no rule of this suite can fail: {only}"
+    if all(check.part.metric and is_recall(check.part.metric) for check in of_rules) and of_rules:
+        names = " and ".join({str(check.part.metric): None for check in of_rules})
+        place = f"{of_rules[0].place.file}:{of_rules[0].place.line}"
+        advice = "which neither ranks nor more documents can lower; add nDCG@10"
+        yield f"{place}: only recall is checked ({names}), {advice}"
 
 
 FEW_BY_WEIGHT = 50
-"""Weights that leave less than the worth of so many equal queries are said."""
+"""Weights that leave less than the worth of so many equal queries are reported."""
 
 
 def find_rules_of_few_weights(
     checks: Sequence[Check], queries: Queries | None, weights: Floats | None
 ) -> Iterator[str]:
     """Report weighted rules that few queries decide: a line for each rule, with its slices."""
-    found: dict[int, tuple[Check, list[str]]] = {}
+    slices: dict[int, tuple[Check, list[str]]] = {}
     for check in checks:
         if check.asked is None or queries is None or weights is None or not check.asked.options.facts.weighted:
             continue
         inside = weights[check.slice.mask(queries)]
-        worth = round(weighting(inside, inside.size).effective)
-        if worth < min(FEW_BY_WEIGHT, inside.size):
+        effective = round(weighting(inside, inside.size).effective)
+        if effective < min(FEW_BY_WEIGHT, inside.size):
             on = f" of {check.slice}" if check.slice.conditions else ""
-            words = f"{format_count(inside.size, 'query')}{on} count like {worth} of equal weight"
-            found.setdefault(id(check.asked), (check, []))[1].append(words)
-    for check, said in found.values():
-        more = f"; and {format_count(len(said) - MOST_NAMED, 'more slice')}" if len(said) > MOST_NAMED else ""
+            text = f"{format_count(inside.size, 'query')}{on} count like {effective} of equal weight"
+            slices.setdefault(id(check.asked), (check, []))[1].append(text)
+    for check, texts in slices.values():
+        more = f"; and {format_count(len(texts) - MOST_NAMED, 'more slice')}" if len(texts) > MOST_NAMED else ""
         place = f"{check.place.file}:{check.place.line}: {check.family} {check.part.metric or ''}".rstrip()
-        yield f"{place} is weighted, and few queries decide it: {'; '.join(said[:MOST_NAMED])}{more}"
+        yield f"{place} is weighted, and few queries decide it: {'; '.join(texts[:MOST_NAMED])}{more}"
 
 
-def compares_with_baseline(asked: RuleAsked) -> bool:
+def compares_with_baseline(rule: RuleAsked) -> bool:
     """Tell whether a rule compares with the stored baseline, and not with what it names instead."""
-    return asked.kind.compares and asked.options.facts.reference.stored
+    return rule.kind.compares and rule.options.facts.reference.stored
 
 
-def compares_with_anchor(asked: RuleAsked) -> bool:
+def compares_with_anchor(rule: RuleAsked) -> bool:
     """Tell whether a rule compares with the anchor."""
-    return asked.kind.compares and asked.options.facts.reference.anchored
+    return rule.kind.compares and rule.options.facts.reference.anchored
 
 
 def list_compared_figures(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
@@ -183,67 +183,63 @@ def list_anchored_means(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
     yield from means.values()
 
 
-def _select_slices(asked: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
+def _select_slices(rule: RuleAsked, queries: Queries | None, problems: list[Problem]) -> Iterator[Slice]:
     """The slices of one rule; a slice without queries is a problem, because its rule would always pass."""
-    where, per = asked.options.where, asked.options.per
+    where, per = rule.options.where, rule.options.per
     if not where and not per:
         yield WHOLE
         return
-    if queries is None or not asked.kind.allows_slices:
-        complaint = f"{asked.kind.name} looks at all queries: it takes neither where nor per"
-        problems.append(Problem(complaint, place=str(asked.place)))
+    if queries is None or not rule.kind.allows_slices:
+        complaint = f"{rule.kind.name} looks at all queries: it takes neither where nor per"
+        problems.append(Problem(complaint, place=str(rule.place)))
         return
     unknown = [column for column in (*where, *([per] if per else [])) if column not in queries.columns]
-    problems += [_unknown_column_problem(asked.place, column, queries) for column in unknown]
+    problems += [_unknown_column_problem(rule.place, column, queries) for column in unknown]
     if unknown:
         return
     within = slice_where(where)
-    wrong = list(_check_values(asked, queries))
+    wrong = list(_check_values(rule, queries))
     problems += wrong
-    mask = within.mask(queries)
-    if not mask.any():
-        problems += [] if wrong else [Problem(f"no query has {within}", place=str(asked.place))]
+    if not within.mask(queries).any():
+        problems += [] if wrong else [Problem(f"no query has {within}", place=str(rule.place))]
     elif not per:
         yield within
     else:
-        there = (v for v, inside in zip(queries.composed[per], mask.tolist(), strict=True) if inside)
-        values = order_values(there, asked.options.facts.tolerances)
-        if len(values) > MOST_VALUES:
-            complaint = (
-                f"column {per!r} has {len(values)} values; per allows up to {MOST_VALUES}, with one verdict for each"
-            )
-            problems.append(Problem(complaint, place=str(asked.place)))
+        parts = within.split(queries, per, rule.options.facts.tolerances)
+        if len(parts) > MOST_VALUES:
+            complaint = f"column {per!r} has {len(parts)} values; per allows up to {MOST_VALUES}"
+            problems.append(Problem(f"{complaint}, with one verdict for each", place=str(rule.place)))
             return
-        problems += [] if wrong else _check_tolerances(asked, values)
-        yield from (slice_with_value(within, per, value) for value in values)
+        problems += [] if wrong else _check_tolerances(rule, [part.value for part in parts])
+        yield from parts
 
 
-def _check_values(asked: RuleAsked, queries: Queries) -> Iterator[Problem]:
+def _check_values(rule: RuleAsked, queries: Queries) -> Iterator[Problem]:
     """Values that a filter or a tolerance names and no query has."""
-    named = [(column, value) for column, values in asked.options.where.items() for value in values]
-    named += [(asked.options.per, value) for value in asked.options.facts.tolerances]
+    named = [(column, value) for column, values in rule.options.where.items() for value in values]
+    named += [(rule.options.per, value) for value in rule.options.facts.tolerances]
     for column, value in named:
         known = set(queries.composed.get(column, ()))
         if known and value not in known:
             yield Problem(
                 f"no query has {column}={value}",
-                place=str(asked.place),
+                place=str(rule.place),
                 suggestion=did_you_mean(value, known),
                 allowed=f"{column} is one of {', '.join(sorted(known)[:20])}",
             )
 
 
-def _check_tolerances(asked: RuleAsked, values: Sequence[str]) -> Iterator[Problem]:
+def _check_tolerances(rule: RuleAsked, values: Sequence[str]) -> Iterator[Problem]:
     """Values of the column for which a rule that has tolerances has none."""
-    tolerances = asked.options.facts.tolerance
+    tolerances = rule.options.facts.tolerance
     if not isinstance(tolerances, Tolerances):
         return
     without = [value for value in values if tolerances.of(value) is None]
     if without:
         more = f" and {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
         yield Problem(
-            f"no tolerance is given for {asked.options.per}={', '.join(without[:MOST_NAMED])}{more}",
-            place=str(asked.place),
+            f"no tolerance is given for {rule.options.per}={', '.join(without[:MOST_NAMED])}{more}",
+            place=str(rule.place),
             suggestion="name one for each value, or one for all others: tolerance: {…, default: 3%}",
         )
 
@@ -258,46 +254,46 @@ def _check_rules_exist(suite: Suite) -> Iterator[Problem]:
         )
 
 
-def _check_weights(asked: RuleAsked, suite: Suite) -> Iterator[Problem]:
-    if asked.options.facts.weighted and not suite.weight:
+def _check_weights(rule: RuleAsked, suite: Suite) -> Iterator[Problem]:
+    if rule.options.facts.weighted and not suite.weight:
         complaint = "is weighted, but the suite does not say how much traffic each query has"
-        yield Problem(complaint, place=str(asked.place), suggestion="add weight: COLUMN, a column of the queries file")
+        yield Problem(complaint, place=str(rule.place), suggestion="add weight: COLUMN, a column of the queries file")
 
 
-def _check_metrics(asked: RuleAsked) -> Iterator[Problem]:
-    for part, place in zip(asked.parts, asked.places, strict=True):
+def _check_metrics(rule: RuleAsked) -> Iterator[Problem]:
+    for part, place in zip(rule.parts, rule.places, strict=True):
         metric = part.metric
         if metric is None:
             continue
-        if ("reference" in metric.needs) != asked.kind.compares_lists:
+        if ("reference" in metric.needs) != rule.kind.compares_lists:
             what, wanted, suggestion = (
                 ("scores one list", "metrics that compare two lists, such as RBO", "")
-                if asked.kind.compares_lists
+                if rule.kind.compares_lists
                 else ("compares two lists", "metrics that score one list", "use churn, or a threshold of its own")
             )
-            complaint = f"{metric} {what}; {asked.kind.name} takes {wanted}"
+            complaint = f"{metric} {what}; {rule.kind.name} takes {wanted}"
             yield Problem(complaint, place=str(place), suggestion=suggestion)
             continue
-        if asked.kind.compares and metric.direction == "neither":
+        if rule.kind.compares and metric.direction == "neither":
             complaint = f"no value of {metric} is better than another, so it cannot get worse"
             yield Problem(complaint, place=str(place), suggestion="use threshold to limit it to a range")
-        if asked.options.facts.by_evidence and metric.aggregate != "mean" and asked.kind.p_value:
+        if rule.options.facts.by_evidence and metric.aggregate != "mean" and rule.kind.p_value:
             complaint = f"the figure of {metric} is not a mean, but evidence is about means"
             yield Problem(
                 complaint, place=str(place), suggestion="compare it by no_regression with decide_by: observed"
             )
-        if metric.unit != "query" and asked.options.facts.weighted:
+        if metric.unit != "query" and rule.options.facts.weighted:
             yield Problem(f"{metric} scores a whole {metric.unit}, and only queries have weights", place=str(place))
-        if metric.unit != "query" and (asked.options.where or asked.options.per):
+        if metric.unit != "query" and (rule.options.where or rule.options.per):
             yield Problem(f"{metric} scores a whole {metric.unit}, not queries: it has no slices", place=str(place))
 
 
-def _make_id(asked: RuleAsked, part: Part, within: Slice) -> str:
+def _make_id(rule: RuleAsked, part: Part, within: Slice) -> str:
     label = slug(part.label) if part.label else slug(str(part.metric)) if part.metric else ""
-    whole = "all" if asked.kind.id_ends_in_all else ""
-    name = slug(asked.options.name) if asked.options.name else ""
+    whole = "all" if rule.kind.id_ends_in_all else ""
+    name = slug(rule.options.name) if rule.options.name else ""
     pieces = [piece for piece in (label, within.slug or whole, name) if piece]
-    return f"{asked.kind.name}::{'.'.join(pieces) or 'all'}"
+    return f"{rule.kind.name}::{'.'.join(pieces) or 'all'}"
 
 
 def _check_ids(checks: Sequence[Check]) -> Iterator[Problem]:
@@ -366,8 +362,8 @@ def _unknown_column_problem(place: Place, column: str, queries: Queries) -> Prob
 
 def _list_named_queries(suite: Suite) -> Iterator[tuple[str, Place, str]]:
     """Named queries, with the place and the kind of the name."""
-    for asked in suite.rules:
-        for part, place in zip(asked.parts, asked.places, strict=True):
+    for rule in suite.rules:
+        for part, place in zip(rule.parts, rule.places, strict=True):
             if isinstance(part.item, Expectation):
                 yield part.item.query, place, "expectation"
     for waiver in suite.waivers:

@@ -147,10 +147,10 @@ class RankingChange:
         context = RuleContext(self.population, self.now_side, self.baseline_side, Part(metric=self.metric))
         values = context.paired_values()
         losses: Floats = -context.sign * values.gain
-        found = dict(zip(values.names, losses.tolist(), strict=True))
+        by_query = dict(zip(values.names, losses.tolist(), strict=True))
         if self.is_sample:
-            found = {query: found[query] for query in self.queries if query in found}
-        return found
+            by_query = {query: by_query[query] for query in self.queries if query in by_query}
+        return by_query
 
     @cached_property
     def loss(self) -> float:
@@ -186,7 +186,7 @@ def run_diagnoses(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, 
 
     A cause is left out if it concerns few queries, explains little, or concerns only queries of one before it.
     """
-    found, complaints = [], []
+    candidates, complaints = [], []
     for number, kind in enumerate(kinds.values()):
         if certain and not kind.certain:
             continue
@@ -200,9 +200,9 @@ def run_diagnoses(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, 
         explained = change.explained_share(symptom.queries)
         if kind.certain or (explained is not None and explained >= LEAST_EXPLAINED):
             # Causes that explain about as much keep the order of the kinds, the more specific first.
-            found.append((-round(explained or 0.0, 1), number, kind, symptom, explained))
+            candidates.append((-round(explained or 0.0, 1), number, kind, symptom, explained))
     causes: dict[frozenset[str], Diagnosis] = {}
-    for *_, kind, symptom, explained in sorted(found, key=lambda entry: entry[:2]):
+    for *_, kind, symptom, explained in sorted(candidates, key=lambda entry: entry[:2]):
         queries = frozenset(symptom.queries)
         if any(len(queries & named) >= SAME_QUERIES * len(queries) for named in causes):
             continue

@@ -75,8 +75,8 @@ def find_renaming(changed: Mapping[str, ChangedIds]) -> Renaming | None:
     tried = [candidates[query] for query in by_share[:TRIED]]
     for rule, least in _list_likely_rules(tried):
         if _maps_enough(rule, least, tried) and _stay_together(rule, tried):
-            found = {query: pairs for query, each in candidates.items() if (pairs := rule.pairs(each))}
-            return Renaming(rule.words, found)
+            renamed = {query: pairs for query, each in candidates.items() if (pairs := rule.pairs(each))}
+            return Renaming(rule.words, renamed)
     return None
 
 
@@ -127,8 +127,8 @@ def _find_similar_pairs(changed: ChangedIds) -> Iterator[tuple[str, str]]:
         *((old, new) for new, old in _find_contained(changed.came, former)),
     }
     for key in (*(key for key, _ in SAME_IN), *(part for _, part in PARTS)):
-        by_key = {found: old for old in former if (found := key(old))}
-        pairs.update((by_key[found], new) for new in changed.came if (found := key(new)) in by_key)
+        by_key = {part: old for old in former if (part := key(old))}
+        pairs.update((by_key[part], new) for new in changed.came if (part := key(new)) in by_key)
     yield from sorted(pairs)  # sets have another order in every process
 
 

@@ -18,7 +18,7 @@ class RuleResult:
     figures: tuple[SliceFigures, ...] = ()
     """The line that decides first, then others to compare it with."""
     queries: tuple[QueryChange, ...] = ()
-    """The queries that explain the verdict, the worst first; :meth:`RuleContext.query_change` makes one."""
+    """The queries that explain the verdict, the worst first; ``context.query_changes(…)`` makes them."""
     more_queries: int = 0
     """The number of queries that ``queries`` leaves out."""
     queries_title: str = "worst queries"

@@ -35,6 +35,15 @@ class Slice:
             inside &= np.isin(np.array(queries.composed[column], str), np.array(values, str))
         return inside
 
+    def split(self, queries: Queries, column: str, first: Iterable[str] = ()) -> list[Slice]:
+        """Its parts by the values of a column: those of ``first`` in their order, such as head, middle, tail."""
+        inside = self.mask(queries).tolist()
+        there = dict.fromkeys(
+            value for value, is_inside in zip(queries.composed[column], inside, strict=True) if is_inside
+        )
+        values = dict.fromkeys([*(value for value in first if value in there), *there])
+        return [Slice((*self.conditions, (column, (value,))), value) for value in values]
+
 
 WHOLE = Slice()
 
@@ -42,14 +51,3 @@ WHOLE = Slice()
 def slice_where(where: Mapping[str, tuple[str, ...]]) -> Slice:
     """The slice that ``where`` describes."""
     return Slice(tuple(where.items()))
-
-
-def order_values(values: Iterable[str], given: Iterable[str]) -> list[str]:
-    """Each value once: those that a rule gives in its order, such as head, middle, tail; then the others."""
-    there = dict.fromkeys(values)
-    return list(dict.fromkeys([*(value for value in given if value in there), *there]))
-
-
-def slice_with_value(slice_: Slice, column: str, value: str) -> Slice:
-    """The part of a slice where a column has one value."""
-    return Slice((*slice_.conditions, (column, (value,))), value)

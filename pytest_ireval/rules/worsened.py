@@ -162,9 +162,9 @@ def worsened(options: WorsenedOptions, context: RuleContext) -> RuleResult:
 
 def _count_tail(options: WorsenedOptions, change: MetricChange) -> Tail:
     clusters = change.clusters
-    found = net_severe(change.gains, options.by_more_than + ROUNDING, clusters)
+    test = net_severe(change.gains, options.by_more_than + ROUNDING, clusters)
     size = int(change.gains.size)
-    return Tail(found.losses, found.gains, found.p, size, weighting(None, size, clusters).effective)
+    return Tail(test.losses, test.gains, test.p, size, weighting(None, size, clusters).effective)
 
 
 def _check_tail(options: WorsenedOptions, change: MetricChange, factor: float) -> Verdict:

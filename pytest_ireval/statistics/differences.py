@@ -17,7 +17,7 @@ LARGEST = float(np.finfo(np.float64).max)
 def differences(scores: Floats, others: Floats) -> Floats:
     """``scores - others``, exactly 0 where rounding alone tells the two apart; the arrays may broadcast."""
     with np.errstate(over="ignore"):  # two huge numbers of opposite sign
-        found: Floats = np.clip(np.subtract(scores, others), -LARGEST, LARGEST)
+        gains: Floats = np.clip(np.subtract(scores, others), -LARGEST, LARGEST)
     size = np.maximum(1.0, np.maximum(np.abs(scores), np.abs(others)))
-    found[np.abs(found) < TIE * size] = 0.0
-    return found
+    gains[np.abs(gains) < TIE * size] = 0.0
+    return gains

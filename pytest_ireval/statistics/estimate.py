@@ -139,11 +139,11 @@ def _compute_unit_values(values: Floats, weigh: Weighting) -> Floats:
     deviations = weighted - mean * shares
     if weigh.clusters is None:
         return mean + deviations
-    found = sum_clusters(deviations, weigh.clusters, weigh.units) * (weigh.units / values.size)
+    sums = sum_clusters(deviations, weigh.clusters, weigh.units) * (weigh.units / values.size)
     if weigh.leverage is not None:
-        found = found * weigh.leverage
-        found = found - _mean(found)
-    return mean + found
+        sums = sums * weigh.leverage
+        sums = sums - _mean(sums)
+    return mean + sums
 
 
 def _mean(values: Floats) -> float:
@@ -155,9 +155,9 @@ def sum_clusters(values: Floats, clusters: Counts, units: int) -> Floats:
     """The sum of each cluster; 0 where numbers cancel but for rounding."""
     order = np.argsort(clusters, kind="stable")
     first = np.searchsorted(clusters[order], np.arange(units))
-    found: Floats = np.add.reduceat(values[order], first)
-    found[np.abs(found) < TIE * np.add.reduceat(np.abs(values[order]), first)] = 0.0
-    return found
+    sums: Floats = np.add.reduceat(values[order], first)
+    sums[np.abs(sums) < TIE * np.add.reduceat(np.abs(values[order]), first)] = 0.0
+    return sums
 
 
 def _compute_spread_and_skew(deviations: Floats) -> tuple[float, float]:

@@ -90,9 +90,9 @@ def measure_effects(queries: OpenQueries, as_it_is: Floats) -> Floats:
     """
     number, query = _number_labellings(queries.count * queries.labels, queries.count > 0)
     moved = _try(queries, query, number, _label_one(queries.labels)) - as_it_is[query]
-    found = np.where(np.abs(moved) <= TIE, 0.0, moved).reshape(-1, queries.labels)
-    most = found[np.arange(found.shape[0]), np.abs(found).argmax(axis=1)]
-    return np.where(found[:, -1] != 0, found[:, -1], most)
+    effects = np.where(np.abs(moved) <= TIE, 0.0, moved).reshape(-1, queries.labels)
+    most = effects[np.arange(effects.shape[0]), np.abs(effects).argmax(axis=1)]
+    return np.where(effects[:, -1] != 0, effects[:, -1], most)
 
 
 def depends_on_labels(queries: OpenQueries) -> bool:

@@ -140,11 +140,11 @@ def _compute_p_worse(values: Floats, weigh: Weighting) -> float:
     """The chance of such a fall if there were none."""
     if weigh.effective_size < FEWEST or not values.any():
         return 1.0
-    found = p_below(estimate_mean(values, weigh))
+    p = p_below(estimate_mean(values, weigh))
     sums = weigh.sums(values)
     if np.count_nonzero(sums) <= FEW_CHANGED:
-        found = max(found, sign_flip(sums).p_lower)
-    return found
+        p = max(p, sign_flip(sums).p_lower)
+    return p
 
 
 def _compute_p_within(values: Floats, allowed: Floats, weigh: Weighting) -> float:

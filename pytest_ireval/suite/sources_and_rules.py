@@ -101,7 +101,7 @@ def _reader_of(kind: RuleKind) -> TypeAdapter[dict[str, tuple[Any, tuple[Part, .
     def read_options(value: Any, handler: ValidatorFunctionWrapHandler) -> tuple[Any, tuple[Part, ...]]:
         def read() -> tuple[Any, tuple[Part, ...]]:
             options = handler(value)
-            return options, tuple(kind.parts_of(options))
+            return options, tuple(kind.list_parts(options))
 
         return _call(f"rule {kind.name} of {kind.source}", read)
 

@@ -238,7 +238,7 @@ def _same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
 RULES = (
     PromiseOfKind(
         "a_verdict_in_any_case",
-        "it returns a ruling, whatever the rankings are",
+        "it returns a verdict, whatever the rankings are",
         "let queries without documents and documents without judgments have a verdict",
         _error,
     ),

@@ -115,7 +115,7 @@ def of_other_options(options: ShopOptions, context: RuleContext) -> RuleResult:
 
 
 @rule(name="none", options=FewOptions, describe=describe_few)  # type: ignore[arg-type]
-def without_a_ruling(options: FewOptions, context: RuleContext) -> bool:
+def without_a_result(options: FewOptions, context: RuleContext) -> bool:
     """A rule that returns something else."""
     return True
 

@@ -19,7 +19,7 @@ from pytest_ireval.gate.score import Scores
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.rules.side import Side
-from pytest_ireval.rules.slices import WHOLE, Slice, slice_with_value
+from pytest_ireval.rules.slices import WHOLE, Slice
 from pytest_ireval.statistics.differences import Mask
 from pytest_ireval_lab.self_test.rehearsal import Rehearsal, choose_lowest, draw_numbers, list_red, make_urn, mix_scores
 from pytest_ireval_lab.self_test.results import HarmlessChange, Level, MutantNoticed
@@ -79,9 +79,7 @@ def _list_slices(rehearsal: Rehearsal) -> list[Slice]:
     columns = population.queries.composed
     few = [name for name, values in columns.items() if name != suite.weight and 1 < len(set(values)) <= MOST_VALUES]
     found = [
-        slice_with_value(WHOLE, name, value)
-        for name in sorted(set(named) & set(columns) or set(few))
-        for value in sorted(set(columns[name]))
+        part for name in sorted(set(named) & set(columns) or set(few)) for part in WHOLE.split(population.queries, name)
     ]
     sizes = {each: int(np.count_nonzero(population.mask(each))) for each in found}
     return sorted((each for each in found if sizes[each]), key=lambda each: (sizes[each], str(each)))[:MOST_SLICES]

@@ -30,7 +30,7 @@ def describe(options, context, result):
 @rule(name="odd", options=OddOptions, describe=describe)
 def odd(options, context):
     '''Says what is asked for.'''
-    return {ruling}
+    return {returned}
 
 
 @hookimpl
@@ -48,8 +48,8 @@ def odd(shop):
     for name in ("queries.tsv", "judgments.txt", "rankings.txt", "shop.ireval.yaml"):
         (shop.path / name).rename(folder / name)
 
-    def run(ruling, *arguments, sentence="'fine'"):
-        (folder / "conftest.py").write_text(RULES.replace("{ruling}", ruling).replace("{sentence}", sentence))
+    def run(returned, *arguments, sentence="'fine'"):
+        (folder / "conftest.py").write_text(RULES.replace("{returned}", returned).replace("{sentence}", sentence))
         result = shop.run("--ireval-update-new", *arguments)
         (suite,) = shop.results()["suites"]
         return result, next(each for each in suite["outcomes"] if each["kind"] == "odd")
@@ -74,14 +74,14 @@ def test_texts_and_numbers_of_any_class_are_texts_and_numbers(odd, arguments):
 
 
 @pytest.mark.parametrize(
-    ("ruling", "complaint"),
+    ("returned", "complaint"),
     [
         ("RuleResult('pass', numbers={'a': float('nan')})", "numbers > a: expected a number, found nan"),
         ("RuleResult('pass', figures=('x',))", "'str' object has no attribute 'slice'"),
     ],
 )
-def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, ruling, complaint):
-    result, outcome = odd(ruling)
+def test_what_no_file_can_hold_is_an_error_of_the_rule(odd, returned, complaint):
+    result, outcome = odd(returned)
 
     assert result.ret == 1
     assert outcome["verdict"] == "error"
@@ -165,3 +165,40 @@ def test_a_rule_that_cannot_describe_its_result_is_an_error_of_the_rule(odd, sen
 
     assert (result.ret, outcome["verdict"]) == (1, "error")
     assert outcome["headline"] == f"rule odd of below/conftest.py {headline}"
+
+
+SLACK = """\
+from pytest_ireval import RuleResult, hookimpl, rule
+from pytest_ireval.options import ComparingOptions, MetricText, ToleranceText
+from pytest_ireval.plugin_api import compute_slice_figures
+
+
+class SlackOptions(ComparingOptions):
+    metric: MetricText
+    tolerance: ToleranceText
+
+
+@rule(name="slack", options=SlackOptions, describe=lambda *_: "fine", compares=True)
+def slack(options, context):
+    '''Returns figures alone.'''
+    return RuleResult("pass", figures=(compute_slice_figures(options, context),))
+
+
+@hookimpl
+def ireval_rules():
+    return [slack]
+"""
+
+
+def test_what_follows_from_figures_alone_is_told_of_a_plugins_rule_as_of_ours(shop):
+    (shop.path / "conftest.py").write_text(SLACK)
+    ours = "  - no_regression: {metric: nDCG@10, tolerance: 5%, decide_by: observed, name: ours}\n"
+    shop.change(("rules:\n", "rules:\n  - slack: {metric: nDCG@10, tolerance: 5%}\n" + ours))
+    shop.run("--ireval-update-new")
+    shop.run()
+    (suite,) = shop.results()["suites"]
+    by_kind = {each["kind"]: each for each in suite["outcomes"] if each["kind"] == "slack" or each["name"] == "ours"}
+
+    assert by_kind["slack"]["numbers"] == by_kind["no_regression"]["numbers"]
+    assert set(by_kind["slack"]["numbers"]) == {"value", "baseline", "change", "tolerance"}
+    assert by_kind["slack"]["statistics"] == by_kind["no_regression"]["statistics"]
