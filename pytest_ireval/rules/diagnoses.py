@@ -324,15 +324,15 @@ def _find_largest_group(names: Iterable[str]) -> tuple[str, int]:
 @diagnosis(name="missing_part")
 def missing_part(change: RankingChange) -> Symptom | None:
     """All documents whose ids begin alike are gone: a shard, a source, a type."""
-    gone, queries = Counter[str](), defaultdict(list)
+    lost_by_group, queries = Counter[str](), defaultdict(list)
     for query in change.moved_queries:
         groups = Counter(map(_find_prefix, {*change.baseline(query)} - {*change.now(query)}))
-        gone.update(groups)
+        lost_by_group.update(groups)
         for group in groups:
             queries[group].append(query)
     listed = [document for query in change.queries for document in change.baseline(query)]
-    total = sum(gone.values())
-    for group, lost in gone.most_common(EXAMPLES):
+    total = sum(lost_by_group.values())
+    for group, lost in lost_by_group.most_common(EXAMPLES):
         number = sum(document.startswith(group) for document in listed) if group and lost >= 2 * FEW else 0
         others = len(listed) - number
         if 0 < number <= others and lost >= 0.95 * number and total - lost <= 0.3 * others:
@@ -358,20 +358,20 @@ def gone_documents(change: RankingChange) -> Symptom | None:
     lost = {document for query in change.moved_queries for document in change.baseline(query)[: TOP // 2]} - there
     if lost and change.is_sample:  # queries that were not drawn may find them
         there.update(document for query in change.compared_queries for document in change.now_side.documents(query))
-    queries, gone = [], set[str]()
+    queries, missing = [], set[str]()
     for query in change.moved_queries:
         before, now = change.baseline(query), change.now(query)
         lost = {*before[: TOP // 2]} - there
         if lost and len(now) >= FEW and {*now[: TOP // 2]} <= {*before}:  # nothing new took their places
             queries.append(query)
-            gone |= lost
-    if not gone or len(queries) < len(change.moved_queries) / 2:
+            missing |= lost
+    if not missing or len(queries) < len(change.moved_queries) / 2:
         return None
     return _make_symptom(
         change,
         queries,
-        f"lost documents that no query finds any more, such as {shown(min(gone))} "
-        f"({format_count(len(gone), 'document')})",
+        f"lost documents that no query finds any more, such as {shown(min(missing))} "
+        f"({format_count(len(missing), 'document')})",
         "check that the whole index was loaded, that every shard answers, and which filters are new.",
     )
 

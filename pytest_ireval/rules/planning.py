@@ -88,7 +88,7 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
         problems += _check_weights(rule, suite)
         problems += _check_metrics(rule)
         if not rule.parts:
-            problems.append(Problem(f"{rule.kind.name} has no part to judge, so it can never fail", str(rule.place)))
+            problems.append(Problem(f"{rule.kind.name} has no part to check, so it can never fail", str(rule.place)))
         for part, place in zip(rule.parts, rule.places, strict=True):
             checks += [Check(_make_id(rule, part, slice_), place, rule, part, slice_) for slice_ in slices]
     if lowering:
