@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval import IrevalError, load_registry, read_judgments, read_queries
-from pytest_ireval.data.formats.input_file import input_file
+from pytest_ireval.data.formats.input_file import open_input
 from pytest_ireval.data.formats.reader import Content
-from pytest_ireval.data.formats.recognised import reader_for
+from pytest_ireval.data.formats.recognition import choose_reader
 from pytest_ireval.text_table import format_table
 
 READERS = load_registry().readers
@@ -78,8 +78,8 @@ def read(path: Path, content: Content) -> tuple[str, str, str]:
     """The outcome, the format or the reason, and how a plain count differs."""
     take: Any = read_judgments if content == "judgments" else read_queries
     try:
-        with input_file(path) as file:
-            name = reader_for(file, content, READERS).name
+        with open_input(path) as file:
+            name = choose_reader(file, content, READERS).name
         return "read", name, differs(path, content, name, take(path))
     except IrevalError as error:
         message = str(error)

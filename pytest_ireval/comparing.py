@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from pytest_ireval.data.arrays import Mask
-from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike
+from pytest_ireval.data.coerce import JoinedRankings, JudgmentsLike, RankingsLike
 from pytest_ireval.data.formats.input_file import FilePath
-from pytest_ireval.data.formats.recognised import Format
+from pytest_ireval.data.formats.recognition import Format
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData
@@ -154,7 +154,7 @@ def _evaluate_one_by_one(
     return evaluations
 
 
-def _evaluate(setting: Setting, found: Brought, counting: Mask | None = None) -> Evaluation:
+def _evaluate(setting: Setting, found: JoinedRankings, counting: Mask | None = None) -> Evaluation:
     """Compute the metrics of a ranking; an error names the ranking."""
     try:
         return evaluated(setting, found, counting)
@@ -168,12 +168,12 @@ def _placed(problem: Problem, origin: str) -> Problem:
 
 def brought_together(
     setting: Setting, rankings: Mapping[str, FilePath | Rankings | RankingsLike], side_data: Mapping[str, SideData]
-) -> tuple[dict[str, Brought], Mask]:
+) -> tuple[dict[str, JoinedRankings], Mask]:
     """All rankings joined with the judgments, and the queries that count in all of them.
 
     The problems of all rankings are one error.
     """
-    found: dict[str, Brought] = {}
+    found: dict[str, JoinedRankings] = {}
     problems: list[Problem] = []
     for name, source in rankings.items():
         try:
@@ -186,13 +186,15 @@ def brought_together(
     return found, _counting(found, setting.policies)
 
 
-def _bring(setting: Setting, name: str, source: FilePath | Rankings | RankingsLike, side_data: SideData) -> Brought:
+def _bring(
+    setting: Setting, name: str, source: FilePath | Rankings | RankingsLike, side_data: SideData
+) -> JoinedRankings:
     """One of the rankings, joined with the judgments; what has no file has its name."""
     found = setting.brought(source, side_data)
     return found if found.origin != "rankings" else found._replace(origin=name)
 
 
-def _counting(found: Mapping[str, Brought], policies: Policies) -> Mask:
+def _counting(found: Mapping[str, JoinedRankings], policies: Policies) -> Mask:
     """The queries that count in all rankings: all that are judged, or those that every ranking has."""
     present = np.array([each.judged.present for each in found.values()])
     if policies.missing_queries != "ignore":

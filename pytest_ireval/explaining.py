@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.data.arrays import Floats
-from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike, some
+from pytest_ireval.data.coerce import JoinedRankings, JudgmentsLike, RankingsLike
 from pytest_ireval.data.formats.input_file import FilePath
-from pytest_ireval.data.formats.recognised import Format
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.formats.recognition import Format
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.judgments import Ideal, Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData, join_side_data
-from pytest_ireval.data.views import only
+from pytest_ireval.data.views import select_queries
 from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, raised, shown
 from pytest_ireval.evaluating.evaluation import apply_policies, set_up
 from pytest_ireval.metrics.metric import Metric
@@ -29,6 +29,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.explanation import Column, Explained, Explanation, Move, Steps
 from pytest_ireval.results.policies import Policies
+from pytest_ireval.text_table import format_some
 
 ROUNDING = 1e-12
 """Values that differ by no more are the same."""
@@ -92,14 +93,14 @@ def _only_metric(found: Sequence[Metric]) -> Metric:
     return found[0]
 
 
-def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -> tuple[str, str]:
+def _proposed(metric: Metric, rankings: Sequence[JoinedRankings], policies: Policies) -> tuple[str, str]:
     """The query if none was named: the only one, or the one with the largest difference."""
     queries = rankings[0].judged.queries
     if len(queries) == 1:
         return queries[0], "the only query"
     suggestion = f"name one: --query {queries[0]}, or query={queries[0]!r} from Python"
     if len(rankings) == 1:
-        complaint = f"no query was named, and {len(queries)} are judged: {some(queries)}"
+        complaint = f"no query was named, and {len(queries)} are judged: {format_some(queries)}"
         raise InputError(Problem(complaint, suggestion=suggestion))
     views = [_explainable(metric, apply_policies(each.judged, policies)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
@@ -113,9 +114,9 @@ def _proposed(metric: Metric, rankings: Sequence[Brought], policies: Policies) -
 def _only(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
     if query not in judged.queries:
         hint = did_you_mean(query, judged.queries)
-        allowed = f"judged queries: {some(judged.queries)}"
+        allowed = f"judged queries: {format_some(judged.queries)}"
         raise InputError(Problem(f"query {shown(query)} is not judged", judgments, suggestion=hint, allowed=allowed))
-    return only(judged, np.array(judged.queries, object) == query)
+    return select_queries(judged, np.array(judged.queries, object) == query)
 
 
 def _moves_between(
@@ -375,8 +376,8 @@ class _List(NamedTuple):
 
 def _values(metric: Metric, lists: Sequence[_List]) -> Floats:
     names = [f"q{i:03}" for i in range(len(lists))]
-    judgments = judgments_from({name: each.grades for name, each in zip(names, lists, strict=True)})
-    rankings = rankings_from({name: each.ranking for name, each in zip(names, lists, strict=True)})
+    judgments = convert_judgments({name: each.grades for name, each in zip(names, lists, strict=True)})
+    rankings = convert_rankings({name: each.ranking for name, each in zip(names, lists, strict=True)})
     return settled(metric, join_side_data(join_judgments(judgments, rankings), collection=10_000))
 
 

@@ -12,7 +12,7 @@ from pytest_ireval.data.formats.reader import Reader
 from pytest_ireval.data.join import find_returned_judgments
 from pytest_ireval.data.judgments import drop_judgments
 from pytest_ireval.data.pairs import Pairs, number_pairs
-from pytest_ireval.data.views import first_documents
+from pytest_ireval.data.views import keep_first_documents
 from pytest_ireval.errors import Mistakes, Problem, did_you_mean, last_lines, one_line, raised, shown
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKind
@@ -63,12 +63,12 @@ __all__ = [
     "end_programs_on_signals",
     "escape_unprintable",
     "find_returned_judgments",
-    "first_documents",
     "format_count",
     "format_table",
     "heads_at_most",
     "inert",
     "is_run_folder",
+    "keep_first_documents",
     "last_lines",
     "markdown_table",
     "mean_evidence",

@@ -6,22 +6,27 @@ converts files or reads logs needs the rows.
 
 from __future__ import annotations
 
-from pytest_ireval.data.formats.input_file import FilePath, input_file
-from pytest_ireval.data.formats.row_files import delimited_rows, objects_of, parsed
+from pytest_ireval.data.formats.input_file import FilePath, open_input
+from pytest_ireval.data.formats.row_files import parse_json, parse_json_lines, read_delimited_rows
 from pytest_ireval.data.formats.writers import write_files, write_table, write_tables
-from pytest_ireval.data.from_objects import graded_rows, judgment_columns, judgments_of_columns, queries_of_table
-from pytest_ireval.data.side_data import document_fields, read_fields, read_table
+from pytest_ireval.data.from_objects import (
+    make_judgments_of_table,
+    make_queries_of_table,
+    read_graded_rows,
+    rename_judgment_columns,
+)
+from pytest_ireval.data.side_data import read_document_fields, read_fields, read_table
 from pytest_ireval.data.tables import (
     COLUMN_NAMES,
     Table,
     Unfit,
-    cell_text,
-    column_for,
-    id_in,
-    named,
-    plain_name,
-    table_of_judgments,
-    table_of_rows,
+    find_column,
+    format_cell,
+    normalize_name,
+    parse_id,
+    require_column,
+    tabulate_judgments,
+    tabulate_rows,
 )
 from pytest_ireval.reading import FileContents, read_contents, read_judges
 
@@ -31,26 +36,26 @@ __all__ = [
     "FilePath",
     "Table",
     "Unfit",
-    "cell_text",
-    "column_for",
-    "delimited_rows",
-    "document_fields",
-    "graded_rows",
-    "id_in",
-    "input_file",
-    "judgment_columns",
-    "judgments_of_columns",
-    "named",
-    "objects_of",
-    "parsed",
-    "plain_name",
-    "queries_of_table",
+    "find_column",
+    "format_cell",
+    "make_judgments_of_table",
+    "make_queries_of_table",
+    "normalize_name",
+    "open_input",
+    "parse_id",
+    "parse_json",
+    "parse_json_lines",
     "read_contents",
+    "read_delimited_rows",
+    "read_document_fields",
     "read_fields",
+    "read_graded_rows",
     "read_judges",
     "read_table",
-    "table_of_judgments",
-    "table_of_rows",
+    "rename_judgment_columns",
+    "require_column",
+    "tabulate_judgments",
+    "tabulate_rows",
     "write_files",
     "write_table",
     "write_tables",

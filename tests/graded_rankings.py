@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pytest_ireval import SideData, evaluate, load_registry
-from pytest_ireval.data.from_objects import judgments_of_columns
+from pytest_ireval.data.from_objects import make_judgments_of_table
 from pytest_ireval.data.tables import Table, place_by_number
 
 QUERY = "q"
@@ -146,7 +146,7 @@ def as_needed(metric, judgments):
 def judged_with(rows, known):
     """Judgments (query, document, grade) with a column ``known``."""
     columns = dict(zip(("query", "document", "grade"), map(list, zip(*rows, strict=True)), strict=True))
-    return judgments_of_columns(Table({**columns, "known": known}, "judgments", place_by_number("judgments")))
+    return make_judgments_of_table(Table({**columns, "known": known}, "judgments", place_by_number("judgments")))
 
 
 def side_data_for(metric, judgments, rankings, **given):

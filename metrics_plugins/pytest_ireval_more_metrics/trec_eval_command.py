@@ -29,7 +29,7 @@ from pytest_ireval import (
 from pytest_ireval.cli.options import LateBar, registry_at
 from pytest_ireval.cli.sheets import first_of
 from pytest_ireval.plugin_api import InputFile, Registry, did_you_mean, drop_judgments
-from pytest_ireval.tables import input_file
+from pytest_ireval.tables import open_input
 from pytest_ireval_more_metrics.other_packages import names_elsewhere
 
 USAGE = "usage: ireval trec_eval [-q] [-c] [-n] [-l N] [-J] [-M N] [-N N] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
@@ -316,7 +316,7 @@ class _Inputs(NamedTuple):
 
 
 def _read(qrels: str, run: str, asked: _Asked, rows: Sequence[_Row], registry: Registry) -> _Inputs:
-    with input_file(run) as file, LateBar() as progress:
+    with open_input(run) as file, LateBar() as progress:
         judgments = read_judgments(qrels, format="trec", registry=registry, progress=progress)
         try:
             rankings = read_rankings(file.path, format="trec", registry=registry, progress=progress)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_ireval import InputError
 from pytest_ireval.plugin_api import InputFile, Problem, Progress, did_you_mean, format_count, shown
-from pytest_ireval.tables import COLUMN_NAMES, delimited_rows, parsed, plain_name
+from pytest_ireval.tables import COLUMN_NAMES, normalize_name, parse_json, read_delimited_rows
 from pytest_ireval_judgments.sampling import MOST, watched_lines
 
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -116,7 +116,7 @@ def cells_of(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool,
         first = file.first_object
         by_row, names = _names(list(first or {}), f"{file.name}:1")
         return by_row, _of_objects(file, lines, [*names], refuse)
-    rows = delimited_rows(lines, file.delimiter, file.name, file.lines)
+    rows = read_delimited_rows(lines, file.delimiter, file.name, file.lines)
     first_line, head = next(rows, (1, []))
     header = [name.strip() for name in head]
     by_row, names = _names(header, f"{file.name}:{first_line}")
@@ -142,7 +142,7 @@ def _names(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | Non
 
 
 def _all_names(header: Sequence[str]) -> dict[str, str | None]:
-    plain = {plain_name(name): name for name in reversed(header)}
+    plain = {normalize_name(name): name for name in reversed(header)}
     return {kind: next((plain[name] for name in known if name in plain), None) for kind, known in COLUMNS.items()}
 
 
@@ -151,7 +151,7 @@ def _of_objects(file: InputFile, lines: Iterator[str], kinds: Sequence[str], ref
     known: dict[tuple[str, ...], list[str | None]] = {}
     for number, line in enumerate(lines, 1):
         try:
-            found = parsed(line)
+            found = parse_json(line)
         except (ValueError, RecursionError) as error:
             if line.strip():
                 refuse(WrongLineError(f"is not JSON ({error})", "is not JSON"), f"{file.name}:{number}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from pytest_ireval import InputError
 from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, format_count, shown
-from pytest_ireval.tables import FilePath, Unfit, id_in, input_file
+from pytest_ireval.tables import FilePath, Unfit, open_input, parse_id
 from pytest_ireval_judgments.click_lines import (
     LISTS,
     Cells,
@@ -64,7 +64,7 @@ def read_clicks(logs: Iterable[FilePath], *, drop_invalid: bool = False, progres
     """
     collected = _Collected(drop_invalid)
     for log in logs:
-        with input_file(log) as file:
+        with open_input(log) as file:
             progress.expect(file.bytes.size, "reading the log")
             collected.read(file, progress)
     try:
@@ -188,7 +188,7 @@ class _Collected:
         names = documents.split() if isinstance(documents, str) else documents
         if not isinstance(names, list | tuple):
             raise WrongLineError(f"documents are {shown(json.dumps(names))}, not a list", "documents are not a list")
-        ids = [id_in(name) for name in names]
+        ids = [parse_id(name) for name in names]
         if len(set(ids)) < len(ids):
             twice = next(name for name in ids if ids.count(name) > 1)
             ranks = [rank for rank, name in enumerate(ids, 1) if name == twice]
@@ -224,7 +224,7 @@ class _Collected:
         places = {document: rank for rank, document in enumerate(self.contents[known]) if rank}
         found = []
         for each in given:
-            rank = places.get(self.documents.get(id_in(each), -1))
+            rank = places.get(self.documents.get(parse_id(each), -1))
             if rank is None:
                 complaint = f"document {shown(str(each))} is clicked, but it was not shown"
                 one = len(places) == 1 and "ids have spaces between them: a b c; or are a list in JSON"
@@ -293,7 +293,7 @@ class _Rows:
         try:
             _follow(found, before, rank, count)
             has_click = is_clicked(clicked)
-            found.documents.append(id_in(document))
+            found.documents.append(parse_id(document))
         except (WrongLineError, Unfit):
             found.wrong = True
             raise

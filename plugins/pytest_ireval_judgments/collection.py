@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_ireval import Judgments, Rankings
 from pytest_ireval.plugin_api import drop_judgments, find_returned_judgments, number_pairs
-from pytest_ireval.tables import cell_text
+from pytest_ireval.tables import format_cell
 from pytest_ireval_judgments.arrays import Floats, Integers, Mask
 
 
@@ -71,7 +71,7 @@ def corpus_of(documents: Iterable[tuple[str, Mapping[str, Any]]], judgments: Jud
     for document, fields in documents:
         if document in wanted:
             known.add(document)
-        texts = [cell_text(value) for value in fields.values()]
+        texts = [format_cell(value) for value in fields.values()]
         count += 1
         size += sum(len(text.encode("utf-8", "replace")) for text in texts)
         words += sum(len(text.split()) for text in texts)

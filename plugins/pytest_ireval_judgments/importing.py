@@ -17,13 +17,13 @@ from pytest_ireval.tables import (
     FileContents,
     FilePath,
     Table,
-    cell_text,
-    graded_rows,
-    judgments_of_columns,
-    queries_of_table,
+    format_cell,
+    make_judgments_of_table,
+    make_queries_of_table,
     read_contents,
+    read_graded_rows,
     read_judges,
-    table_of_rows,
+    tabulate_rows,
 )
 from pytest_ireval_judgments.linting import without_accents
 from pytest_ireval_judgments.panel import CHOICES, JudgePanel, Merging, Votes, merged_votes, panel_of
@@ -73,8 +73,8 @@ def import_files(
         judgments, merges = _merged(judgments, _judges(judged), merging, grades)
     renamed = {} if keep_ids else _slugs(_ids(queries, judgments))
     return Imported(
-        queries=None if queries is None else queries_of_table(_renamed(queries, "id", renamed)),
-        judgments=None if judgments is None else judgments_of_columns(_renamed(judgments, "query", renamed), grades),
+        queries=None if queries is None else make_queries_of_table(_renamed(queries, "id", renamed)),
+        judgments=None if judgments is None else make_judgments_of_table(_renamed(judgments, "query", renamed), grades),
         read=tuple(map(_describe, found.values())),
         renamed=renamed,
         merges=merges,
@@ -120,7 +120,7 @@ def _together(tables: Sequence[Table]) -> Table | None:
         for table in tables
         for row in table.rows
     )
-    return table_of_rows(rows, ", ".join(table.origin for table in tables))
+    return tabulate_rows(rows, ", ".join(table.origin for table in tables))
 
 
 def _each_once(queries: Table | None) -> Table | None:
@@ -141,7 +141,7 @@ def _each_once(queries: Table | None) -> Table | None:
     mistakes.refuse()
     groups = list(rows.values())
     columns = {
-        name: [_join_texts(cell_text(values[row]) for row in group) for group in groups]
+        name: [_join_texts(format_cell(values[row]) for row in group) for group in groups]
         for name, values in queries.columns.items()
     }
     return Table(columns, queries.origin, lambda row: queries.place(groups[row][0]))
@@ -168,7 +168,7 @@ def _renamed(table: Table, column: str, names: dict[str, str]) -> Table:
 def _judges(tables: Mapping[str, Table]) -> list[str]:
     """The judge of each row: the cell of its column, or else the name of the file."""
     return [
-        cell_text(cell).strip() or name
+        format_cell(cell).strip() or name
         for name, table in tables.items()
         for cell in table.columns.get("judge") or [""] * len(table.rows)
     ]
@@ -181,7 +181,7 @@ def _merged(
 
     The judges and all other columns are joined with ``; ``.
     """
-    rows = graded_rows(table, grades)
+    rows = read_graded_rows(table, grades)
     subtopics = table.columns.get("subtopic") or [""] * len(rows)
     groups: dict[tuple[str, str, str], list[int]] = {}
     for row, ((query, document, _), subtopic) in enumerate(zip(rows, subtopics, strict=True)):
@@ -199,7 +199,7 @@ def _merged(
     left = {rows[group[0]][0] for group, _ in kept}
     lost = tuple(query for query in dict.fromkeys(query for query, _, _ in groups) if query not in left)
     merges = Merges(len(several), int(merged.tied.sum()), len(groups) - len(kept), lost)
-    return table_of_rows(together, table.origin), merges
+    return tabulate_rows(together, table.origin), merges
 
 
 def _each_judge_once(
@@ -213,7 +213,7 @@ def _each_judge_once(
         first: dict[str | int, int] = {}
         for row in group:
             query, document, grade = rows[row]
-            before = first.setdefault(judges[row] if cell_text(cells[row]).strip() else row, row)
+            before = first.setdefault(judges[row] if format_cell(cells[row]).strip() else row, row)
             if rows[before][2] != grade:
                 complaint = (
                     f"judge {shown(judges[row])} gave document {shown(document)} of query {shown(query)} two grades: "
@@ -250,7 +250,7 @@ def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[
 
 def _joined(table: Table, group: Sequence[int], grade: float) -> dict[str, Any]:
     """One row of several: the values of each column joined, each once."""
-    row = {name: _join_texts(cell_text(values[i]) for i in group) for name, values in table.columns.items()}
+    row = {name: _join_texts(format_cell(values[i]) for i in group) for name, values in table.columns.items()}
     return {**row, "grade": grade}
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_ireval import Judgments, Queries, Rankings
-from pytest_ireval.plugin_api import find_returned_judgments, first_documents, format_count, shown
+from pytest_ireval.plugin_api import find_returned_judgments, format_count, keep_first_documents, shown
 
 CHECKS = {
     "no-relevant": "a judged query without a relevant document: every ranking scores 0",
@@ -167,7 +167,7 @@ def _one_pool(judgments: Judgments, rankings: Sequence[Rankings]) -> Iterator[Do
     """The sign of judgments that one system's results were made of: its documents are judged, other ones are not."""
     judged = set(judgments.queries)
     shares = []
-    for cut in (first_documents(each, TOP) for each in rankings):
+    for cut in (keep_first_documents(each, TOP) for each in rankings):
         size = int(np.diff(cut.first)[[query in judged for query in cut.queries]].sum())
         shares += [(find_returned_judgments(judgments, cut).size / size, cut.origin)] * (size > 0)
     shares.sort(reverse=True)

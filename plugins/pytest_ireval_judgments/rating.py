@@ -19,15 +19,15 @@ from pytest_ireval.tables import (
     COLUMN_NAMES,
     Table,
     Unfit,
-    cell_text,
-    column_for,
-    graded_rows,
-    id_in,
-    judgment_columns,
-    named,
-    plain_name,
+    find_column,
+    format_cell,
+    normalize_name,
+    parse_id,
+    read_graded_rows,
     read_table,
-    table_of_judgments,
+    rename_judgment_columns,
+    require_column,
+    tabulate_judgments,
     write_table,
 )
 
@@ -74,24 +74,24 @@ def read_pool(path: Path) -> ReadPool:
     """Read a pool, or ``to_judge.tsv``; an error if it lists no document."""
     table = read_table(path)
     names = list(table.columns)
-    queries, documents = (table.columns[column_for(names, kind, table.origin)] for kind in ("query", "document"))
-    grade = named(names, "grade")
+    queries, documents = (table.columns[require_column(names, kind, table.origin)] for kind in ("query", "document"))
+    grade = find_column(names, "grade")
     grades = table.columns[grade] if grade is not None else [""] * len(table.rows)
     rows, mistakes, graded = dict[Pair, int](), Mistakes(), 0
     for row, cells in enumerate(zip(queries, documents, grades, strict=True)):
         try:
-            pair = id_in(cells[0]), id_in(cells[1])
+            pair = parse_id(cells[0]), parse_id(cells[1])
         except Unfit as error:
             mistakes.add(Problem(str(error), table.place(row)))
             continue
-        if cell_text(cells[2]).strip():
+        if format_cell(cells[2]).strip():
             graded += 1
         else:
             rows.setdefault(pair, row)
     mistakes.refuse()
     if not rows and not graded:
         raise InputError(Problem("lists no document to judge", table.origin))
-    every = {pair: {name: cell_text(table.columns[name][row]) for name in names} for pair, row in rows.items()}
+    every = {pair: {name: format_cell(table.columns[name][row]) for name in names} for pair, row in rows.items()}
     of_gate = (each for each in every.values() if each.keys() >= ABOUT_RANKS)
     scales = dict.fromkeys(each.get("grades", "").strip() for each in of_gate)
     return ReadPool(tuple(_item(*pair, each) for pair, each in every.items()), graded, every, tuple(scales))
@@ -102,9 +102,9 @@ def judged_items(judgments: Judgments, pool: ReadPool) -> Iterator[tuple[Item, f
 
     Other columns of that file are left out unless the pool has them, too: a remark on a grade would tell it.
     """
-    columns, known = table_of_judgments(judgments).columns, {item.pair: item for item in pool.items}
+    columns, known = tabulate_judgments(judgments).columns, {item.pair: item for item in pool.items}
     names = {name for cells in pool.columns.values() for name in cells}
-    seen = [name for name in columns if name in names or plain_name(name).startswith(("query_", "document_"))]
+    seen = [name for name in columns if name in names or normalize_name(name).startswith(("query_", "document_"))]
     for row in zip(*columns.values(), strict=True):
         cells = dict(zip(columns, row, strict=True))
         pair = cells["query"], cells["document"]
@@ -113,7 +113,7 @@ def judged_items(judgments: Judgments, pool: ReadPool) -> Iterator[tuple[Item, f
 
 def _item(query: str, document: str, cells: Mapping[str, Any]) -> Item:
     """The item of one row; empty cells and columns about ranks and judges are left out."""
-    by_plain = {plain_name(name): _for_eyes(cell_text(cell)) for name, cell in cells.items()}
+    by_plain = {normalize_name(name): _for_eyes(format_cell(cell)) for name, cell in cells.items()}
     of_gate = by_plain.keys() >= ABOUT_RANKS
     unseen = {*(ABOUT_RANKS | {"suite", "grades"} if of_gate else ()), *_ROLES}
     text = by_plain.get("query_text", "") or (by_plain.get("text", "") if of_gate else "")
@@ -226,15 +226,15 @@ class JudgmentFile:
         if any(stamp[1:2]):  # JSON lines without a judgment are an empty file
             table = read_table(self.path)
             for kind in ("query", "document", "grade"):
-                column_for(table.columns, kind, table.origin)
-            rows = dict(self._keyed(judgment_columns(table))) if table.rows else {}
+                require_column(table.columns, kind, table.origin)
+            rows = dict(self._keyed(rename_judgment_columns(table))) if table.rows else {}
         self._rows, self._stamp = rows, stamp
 
     def _keyed(self, table: Table) -> Iterator[tuple[Pair | int, Row]]:
         """Rows of this judge by pair, those of others by number; two grades of this judge are an error."""
         first: dict[Pair, str] = {}
-        for row, (query, document, _) in enumerate(graded_rows(table, "float")):
-            cells = {name: cell_text(values[row]) for name, values in table.columns.items()}
+        for row, (query, document, _) in enumerate(read_graded_rows(table, "float")):
+            cells = {name: format_cell(values[row]) for name, values in table.columns.items()}
             cells |= {"query": query, "document": document, "grade": cells["grade"].strip()}
             if cells.get("judge") != self.judge:
                 yield row, cells

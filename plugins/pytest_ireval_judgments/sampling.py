@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from pytest_ireval import InputError
 from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, format_count, shown
-from pytest_ireval.tables import FilePath, column_for, delimited_rows, input_file, named, objects_of, plain_name
+from pytest_ireval.tables import (
+    FilePath,
+    find_column,
+    normalize_name,
+    open_input,
+    parse_json_lines,
+    read_delimited_rows,
+    require_column,
+)
 
 STRATA = ("head", "torso", "tail")
 SESSION = ("session", "session_id", "user_session")
@@ -60,7 +68,7 @@ def read_log(
     spellings: Counter[str] = Counter()
     seen: set[bytes] = set()
     for path in files:
-        with input_file(path) as file:
+        with open_input(path) as file:
             progress.expect(file.bytes.size, "reading the log")
             for text, session, count in _searches(file, by_session, progress):
                 if by_session:
@@ -141,7 +149,7 @@ def _lines_of(file: InputFile, lines: Iterator[str], by_session: bool, mistakes:
     ending = file.name.lower().removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
     if first.lstrip().startswith("{") or ending in ("json", "jsonl", "ndjson"):
         return _of_objects(file, lines, by_session, mistakes)
-    if "\t" in first or ending in ("csv", "tsv") or named(file.header, "text") is not None:
+    if "\t" in first or ending in ("csv", "tsv") or find_column(file.header, "text") is not None:
         return _of_rows(file, lines, by_session, mistakes)
     if by_session:
         suggestion = "use CSV, TSV or JSON lines with a session, or count searches"
@@ -151,14 +159,14 @@ def _lines_of(file: InputFile, lines: Iterator[str], by_session: bool, mistakes:
 
 def _of_objects(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
     text, session, count = "", None, None
-    for number, found in objects_of(lines, file.name, mistakes):
+    for number, found in parse_json_lines(lines, file.name, mistakes):
         if text not in found or not text:
             text, session, count = _columns(list(found), f"{file.name}:{number}", by_session)
         yield number, found[text], found.get(session or ""), 1 if count is None else found.get(count, 1)
 
 
 def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
-    rows = delimited_rows(lines, file.delimiter, file.name, file.lines)
+    rows = read_delimited_rows(lines, file.delimiter, file.name, file.lines)
     first, head = next(rows, (1, []))
     names = [name.strip() for name in head]
     text, session, count = (
@@ -175,11 +183,13 @@ def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: 
 
 def _columns(names: Sequence[str], place: str, by_session: bool) -> tuple[str, str | None, str | None]:
     """The names of texts, sessions and counts; None where there is none."""
-    session, count = (next((name for name in names if plain_name(name) in known), None) for known in (SESSION, COUNT))
+    session, count = (
+        next((name for name in names if normalize_name(name) in known), None) for known in (SESSION, COUNT)
+    )
     if by_session and session is None:
         complaint = f"there is no column for the session: the columns are {', '.join(map(repr, names))}"
         raise InputError(Problem(complaint, place=place, allowed=f"one of {', '.join(SESSION)}"))
-    return column_for(names, "text", place), session, count
+    return require_column(names, "text", place), session, count
 
 
 class Kept(NamedTuple):

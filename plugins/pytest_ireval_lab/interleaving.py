@@ -27,7 +27,7 @@ from pytest_ireval.plugin_api import (
     share_limits,
     shown,
 )
-from pytest_ireval.tables import Table, Unfit, column_for, id_in, plain_name
+from pytest_ireval.tables import Table, Unfit, normalize_name, parse_id, require_column
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -140,7 +140,7 @@ def read_searches(
     """
     if not log.rows:
         raise InputError(Problem("it has no rows", place=log.origin))
-    names = {"query": column_for(log.columns, "query", log.origin)}
+    names = {"query": require_column(log.columns, "query", log.origin)}
     names |= {name: _find_column(log, name) for name in ("documents", "teams", "clicks")}
     mistakes, searches = Mistakes(), []
     known: set[tuple[str, Interleaved]] = set()
@@ -160,7 +160,7 @@ def _read_search(
     cells: Mapping[str, Any], a: Lists, b: Lists, known: set[tuple[str, Interleaved]], *, ignore_same_rank: bool
 ) -> Search:
     """Read one row; the lists that are ``known`` to be right are not checked again."""
-    query = id_in(cells["query"])
+    query = parse_id(cells["query"])
     if query not in a and query not in b:
         raise Unfit(f"query {shown(query)} is in neither ranking")
     rankings = a.get(query, ()), b.get(query, ())
@@ -176,7 +176,7 @@ def _read_search(
 
 
 def _find_column(log: Table, name: str) -> str:
-    column = next((column for column in log.columns if plain_name(column) == name), None)
+    column = next((column for column in log.columns if normalize_name(column) == name), None)
     if column is None:
         complaint = f"there is no column {name}: the columns are {', '.join(map(repr, log.columns)) or 'none'}"
         allowed = "a log of an interleaving has query, documents, teams and clicks"
@@ -203,7 +203,7 @@ def _parse_ids(cell: Any, what: str) -> list[str]:
         return (cell or "").split()
     if not isinstance(cell, list):
         raise Unfit(f"{what} are {shown(repr(cell))}, not a list of ids")
-    return [id_in(each) for each in cell]
+    return [parse_id(each) for each in cell]
 
 
 def _refuse_other_lists(interleaved: Interleaved, a: Sequence[str], b: Sequence[str]) -> None:

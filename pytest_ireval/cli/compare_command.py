@@ -39,7 +39,7 @@ from pytest_ireval.cli.options import (
     timings_of_each_option,
 )
 from pytest_ireval.comparing import Test, compare
-from pytest_ireval.data.formats.writers import put
+from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import IrevalError, Problem, did_you_mean
 from pytest_ireval.plugins.registry import Registry
@@ -218,7 +218,7 @@ def command(
     if svg is not None:
         from pytest_ireval.report.charts.drawing import draw_file  # imports Jinja, which most runs do not need
 
-        put({svg: [draw_file(comparison_chart(comparison, compared))]})
+        replace_files({svg: [draw_file(comparison_chart(comparison, compared))]})
         comparison = _keep_metrics(comparison, compared)
     view = View(_in_order(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
     click.echo(_encodable(_FORMATS[form](comparison, view)), nl=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.options import metric_names, registry_at, suites_option, terminal_width
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.side_data import join_side_data
@@ -316,4 +316,4 @@ def _scored_without_relevant(metric: Metric) -> float | None:
 def _without_relevant() -> JudgedRankings:
     judgments = {"a": {"x": 0, "y": -1}, "b": {"x": 0}, "c": {"x": 0, "y": 0, "z": 0}, "d": {"x": 0}}
     rankings = {"a": ["x", "y"], "b": ["z"], "c": ["z", "w", "x", "y"]}
-    return join_side_data(join_judgments(judgments_from(judgments), rankings_from(rankings)), collection=1000)
+    return join_side_data(join_judgments(convert_judgments(judgments), convert_rankings(rankings)), collection=1000)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pytest_ireval.cli.options import registry_at, suites_option
-from pytest_ireval.data.formats.writers import put
+from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.pytest_plugin.report_files import TO_JUDGE, ReportFiles, keep_grades
 from pytest_ireval.pytest_plugin.sections import make_section_templates
@@ -54,7 +54,7 @@ def _write(path: Path, text: str) -> None:
         if not text:
             path.unlink(missing_ok=True)
             return
-        put({path: [text.encode("utf-8", "backslashreplace").decode()]})
+        replace_files({path: [text.encode("utf-8", "backslashreplace").decode()]})
     except OSError as error:
         raise IrevalError(Problem(f"cannot be written: {error.strerror or error}", str(path))) from error
     click.echo(f"written: {_shown(path)}")

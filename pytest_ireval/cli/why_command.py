@@ -23,9 +23,9 @@ from pytest_ireval.cli.options import (
     view_options,
 )
 from pytest_ireval.cli.why_text import FORMATS
-from pytest_ireval.data.coerce import as_queries, some
+from pytest_ireval.data.coerce import coerce_queries
 from pytest_ireval.data.document_texts import read_document_texts
-from pytest_ireval.data.formats.input_file import near
+from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.judgments import make_empty_judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData
@@ -58,6 +58,7 @@ from pytest_ireval.results.run_folder import FOLDER
 from pytest_ireval.rules.population import Population
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.suite import Suite
+from pytest_ireval.text_table import format_some
 
 
 def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -68,7 +69,7 @@ def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplet
     try:
         registry = Conftests().registry_for(path)
         files = [suite.queries.file.path for suite in load_suites(path, registry) if suite.queries]
-        queries = [as_queries(file, registry.readers) for file in dict.fromkeys(files)]
+        queries = [coerce_queries(file, registry.readers) for file in dict.fromkeys(files)]
     except (IrevalError, OSError):  # the command itself shows the error
         return []
     pairs = dict(pair for each in queries for pair in zip(each.ids, each.text, strict=True))
@@ -192,7 +193,7 @@ def _why_in_suite(
     if query is not None and query not in queries.position:
         same = [each for each, text in zip(queries.ids, queries.text, strict=True) if text.strip() == query.strip()]
         if same:
-            complaint, meant = f"query {shown(query)} is not judged", f"that is the text of {some(same)}"
+            complaint, meant = f"query {shown(query)} is not judged", f"that is the text of {format_some(same)}"
             raise InputError(Problem(complaint, queries.origin, suggestion=meant))
     policies, preferences = suite.policies, suite.judgments.preferences if suite.judgments else None
     explanation = why(
@@ -204,7 +205,7 @@ def _why_in_suite(
         policies=replace(policies, unjudged=policies.unjudged if wanted.judged else "irrelevant", depth=suite.depth),
         side_data=SideData(
             collection=suite.documents.size,
-            preferences=near(preferences.path) if preferences else None,
+            preferences=shorten_path(preferences.path) if preferences else None,
             queries=queries if "queries" in wanted.needs else None,
             reference=reference,
         ),
@@ -220,8 +221,10 @@ def _titles_of(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
         return {}
     wanted = {move.document for move in explanation.moves} | set(explanation.first.steps.documents)
     try:
-        found = read_document_texts(near(suite.documents.fields.path), wanted)
-        trouble = "" if found or not wanted else f"{near(suite.documents.fields.path)}: none of them is in this file"
+        found = read_document_texts(shorten_path(suite.documents.fields.path), wanted)
+        trouble = (
+            "" if found or not wanted else f"{shorten_path(suite.documents.fields.path)}: none of them is in this file"
+        )
     except (InputError, OSError) as error:
         found, trouble = {}, " ".join(str(error).split())
     if trouble:

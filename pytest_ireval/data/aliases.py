@@ -10,14 +10,14 @@ from typing import NamedTuple, TypeVar, overload
 import numpy as np
 
 from pytest_ireval.data.arrays import Integers, Ranks, compute_begins
-from pytest_ireval.data.formats.input_file import FilePath, input_file
-from pytest_ireval.data.formats.row_files import delimited_table
+from pytest_ireval.data.formats.input_file import FilePath, open_input
+from pytest_ireval.data.formats.row_files import read_delimited_table
 from pytest_ireval.data.ids import find_ids
 from pytest_ireval.data.judgments import Judgments, Subtopics, join_rows, make_judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.scan import Ids, PairIndex, concatenate_ids
-from pytest_ireval.data.tables import Table, Unfit, column_names, id_in, is_quoted, named, renumber_places
-from pytest_ireval.data.views import with_documents
+from pytest_ireval.data.tables import Table, Unfit, find_column, is_quoted, list_column_names, parse_id, renumber_places
+from pytest_ireval.data.views import mask_documents
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 
 Found = TypeVar("Found", Judgments, Rankings)
@@ -25,7 +25,7 @@ Groups = Mapping[str, str] | re.Pattern[str]
 """Documents with their group, or a pattern of whole ids, whose part in parentheses is the group."""
 
 
-def renamed(found: Found, names: Mapping[str, str]) -> Found:
+def rename_documents(found: Found, names: Mapping[str, str]) -> Found:
     """The same judgments or rankings with the new names of documents.
 
     Each name is looked up once. Two documents of one ranking (or of one query's judgments) with the same new name are
@@ -44,17 +44,17 @@ def renamed(found: Found, names: Mapping[str, str]) -> Found:
 
 
 @overload
-def collapsed(found: Judgments, groups: Groups) -> Judgments: ...
+def collapse_variants(found: Judgments, groups: Groups) -> Judgments: ...
 @overload
-def collapsed(found: Rankings, groups: Groups) -> Rankings: ...
-def collapsed(found: Judgments | Rankings, groups: Groups) -> Judgments | Rankings:
+def collapse_variants(found: Rankings, groups: Groups) -> Rankings: ...
+def collapse_variants(found: Judgments | Rankings, groups: Groups) -> Judgments | Rankings:
     """The same judgments or rankings with the group in place of each of its variants.
 
     In a ranking only the first variant counts; documents below the others move up. In judgments the highest grade
     counts. A document without a group is its own group; a document with the name of a group belongs to it.
     """
     if isinstance(groups, re.Pattern):
-        groups = {document: group_of(document, groups) for document in set(found.documents.texts())}
+        groups = {document: find_group(document, groups) for document in set(found.documents.texts())}
     documents = _under(found.documents, groups)
     if documents is None:
         return found
@@ -64,7 +64,7 @@ def collapsed(found: Judgments | Rankings, groups: Groups) -> Judgments | Rankin
     return _judgments(found, documents, first, later)
 
 
-def group_of(document: str, groups: Groups) -> str:
+def find_group(document: str, groups: Groups) -> str:
     """The group of a document, or the document itself; a pattern is applied until it no longer fits."""
     if isinstance(groups, Mapping):
         return groups.get(document, document)
@@ -133,7 +133,7 @@ def _without_rows(rankings: Rankings, dropped: Integers) -> Rankings:
         tied_from=moved_up(rankings.tied_from - 1) + 1,
         tied_to=moved_up(rankings.tied_to),
     )
-    return with_documents(shorter, ~gone)
+    return mask_documents(shorter, ~gone)
 
 
 def _judgments(judgments: Judgments, documents: Ids, first: Integers, later: Integers) -> Judgments:
@@ -208,8 +208,8 @@ def read_groups(path: FilePath) -> dict[str, str]:
 
 def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entry]:
     """The checked rows by their key; two rows with one key must be equal."""
-    with input_file(path) as file:
-        found = delimited_table(file)
+    with open_input(path) as file:
+        found = read_delimited_table(file)
         literal = file.delimiter == "\t"
     keys, values = _column(found, key), _column(found, value)
     if not keys:
@@ -233,19 +233,19 @@ def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entr
 
 def _column(found: Table, kind: str) -> list[str]:
     """The column of that kind; without one, an error with the allowed names."""
-    name = named(found.columns, kind)
+    name = find_column(found.columns, kind)
     if name is None:
         left = len(found.columns) - LISTED
         names = ", ".join(map(shown, list(found.columns)[:LISTED])) + (f" and {left:,} more" if left > 0 else "")
         complaint = f"there is no column {kind!r}: the first line names {names}"
-        raise InputError(Problem(complaint, place=found.origin, allowed=f"allowed: one of {column_names(kind)}"))
+        raise InputError(Problem(complaint, place=found.origin, allowed=f"allowed: one of {list_column_names(kind)}"))
     return list(found.column(kind))
 
 
 def _id(cell: str, literal: bool) -> str:
     if literal and is_quoted(cell.strip()):
         raise Unfit(f"the id {cell.strip()} is in quotes", "TSV has no quoting: remove the quotes, or use CSV")
-    return id_in(cell)
+    return parse_id(cell)
 
 
 def _follow(old: str, entries: Mapping[str, _Entry], names: dict[str, str], mistakes: Mistakes) -> None:
@@ -330,7 +330,7 @@ class Passages:
         return max(covered, key=order).name if covered else chunk
 
 
-def passages_of(judgments: Judgments, share: float) -> Passages:
+def collect_passages(judgments: Judgments, share: float) -> Passages:
     """The judged passages; an error names the judged documents that have no span."""
     refuse_without_span(judgments.documents, judgments.place)
     found: dict[str, dict[str, list[_Passage]]] = {}

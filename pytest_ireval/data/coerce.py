@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_ireval.data.formats.input_file import FilePath, input_file, is_address
-from pytest_ireval.data.formats.reader import Content, Reader, Reading, read_by
-from pytest_ireval.data.formats.recognised import Format, reader_for, readers_that_fit
+from pytest_ireval.data.formats.input_file import FilePath, is_address, open_input
+from pytest_ireval.data.formats.reader import Content, Reader, Reading, run_reader
+from pytest_ireval.data.formats.recognition import Format, choose_reader, list_fitting_readers
 from pytest_ireval.data.join import find_unjudged_queries, join_judged_rows, join_judgments
 from pytest_ireval.data.judged import Hits, JudgedRankings
 from pytest_ireval.data.judgments import Judgments
@@ -25,6 +25,7 @@ from pytest_ireval.data.scan import JudgedRows, concatenate_ids
 from pytest_ireval.data.tables import FRACTIONS, is_stream
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.masking import public_address
+from pytest_ireval.text_table import format_some
 
 if TYPE_CHECKING:
     from pytest_ireval.data.queries import Queries
@@ -42,12 +43,11 @@ QueriesLike: TypeAlias = Any
 """``{id: text}``, rows as dictionaries with ``id`` and ``text``, or a data frame with such columns."""
 
 PLAINLY = Reading()
-SHOWN_QUERIES = 5
 NUMBER_AT_END = re.compile(r"\D*(\d+)")
 """An id that ends with its only number."""
 
 
-class Brought(NamedTuple):
+class JoinedRankings(NamedTuple):
     """Rankings joined with judgments, their origin, and their queries without judgments."""
 
     judged: JudgedRankings
@@ -55,7 +55,7 @@ class Brought(NamedTuple):
     without_judgments: tuple[str, ...]
 
 
-def as_judgments(
+def coerce_judgments(
     source: FilePath | Judgments | JudgmentsLike,
     readers: Sequence[Reader],
     named: Format = None,
@@ -71,9 +71,9 @@ def as_judgments(
         found, origin = _held(source, "judgments", readers, named, how, option)
         if isinstance(found, Judgments):
             return found
-        from pytest_ireval.data.from_objects import judgments_from
+        from pytest_ireval.data.from_objects import convert_judgments
 
-        return judgments_from(found, grades=how.grades, origin=origin)
+        return convert_judgments(found, grades=how.grades, origin=origin)
     except InputError as error:
         if not grades_option:
             raise
@@ -82,7 +82,7 @@ def as_judgments(
         raise InputError(*problems) from None
 
 
-def as_rankings(
+def coerce_rankings(
     source: FilePath | Rankings | RankingsLike,
     readers: Sequence[Reader],
     named: Format = None,
@@ -91,7 +91,9 @@ def as_rankings(
 ) -> Rankings:
     """Rankings from a file, a folder or pattern of files, or an object."""
     if (files := _files(source, readers, named)) is not None:
-        return _together([as_rankings(file, readers, named, how, option) for file in files], origin_of(files, source))
+        return _together(
+            [coerce_rankings(file, readers, named, how, option) for file in files], name_files(files, source)
+        )
     found, origin = _held(source, "rankings", readers, named, how, option)
     return _rankings(found, how, origin)
 
@@ -99,31 +101,31 @@ def as_rankings(
 def _rankings(found: Any, how: Reading, origin: str) -> Rankings:
     if isinstance(found, Rankings):
         return found
-    from pytest_ireval.data.from_objects import rankings_from
+    from pytest_ireval.data.from_objects import convert_rankings
 
-    return rankings_from(found, how.depth, by_id=how.by_id, origin=origin)
+    return convert_rankings(found, how.depth, by_id=how.by_id, origin=origin)
 
 
-def as_queries(
+def coerce_queries(
     source: FilePath | Queries | QueriesLike, readers: Sequence[Reader], named: Format = None, option: str = ""
 ) -> Queries:
     """Queries from a file or an object."""
-    from pytest_ireval.data.from_objects import queries_from
+    from pytest_ireval.data.from_objects import convert_queries
     from pytest_ireval.data.queries import Queries
 
     found, origin = _held(source, "queries", readers, named, PLAINLY, option)
     if isinstance(found, Mapping) and found is not source:
         _refuse_other_objects(found, origin)
-    return found if isinstance(found, Queries) else queries_from(found, origin=origin)
+    return found if isinstance(found, Queries) else convert_queries(found, origin=origin)
 
 
 def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
     """Refuse a file with another object, such as the mapping of an index."""
-    from pytest_ireval.data.tables import COLUMN_NAMES, plain_name
+    from pytest_ireval.data.tables import COLUMN_NAMES, normalize_name
 
     texts = {name for group in COLUMN_NAMES["text"] for name in group}
     for name, said in value.items():
-        has_text = any(plain_name(key) in texts for key in said) if isinstance(said, Mapping) else said is not None
+        has_text = any(normalize_name(key) in texts for key in said) if isinstance(said, Mapping) else said is not None
         if not has_text or isinstance(said, bool | list):
             complaint = f"query {shown(name)} has no text"
             raise InputError(Problem(complaint, origin, allowed="{id: text}, or {id: {text: …, segment: …}}"))
@@ -134,16 +136,16 @@ def _held(
 ) -> tuple[Any, str]:
     """The content of a file from its reader, or the Python object; and its name in messages."""
     if isinstance(source, str | os.PathLike):
-        with input_file(source) as file:
-            reader = reader_for(file, content, readers, named, option)
-            return read_by(reader, file, how._replace(recognised=named is None)), file.name
+        with open_input(source) as file:
+            reader = choose_reader(file, content, readers, named, option)
+            return run_reader(reader, file, how._replace(recognised=named is None)), file.name
     if named is not None:
         name = named.name if isinstance(named, Reader) else named
         raise InputError(f"{content}_format={name!r} applies only to files, but these {content} come from Python")
     return source, content
 
 
-def brought(
+def join_rankings(
     judgments: Judgments,
     source: FilePath | Rankings | RankingsLike,
     readers: Sequence[Reader],
@@ -152,33 +154,33 @@ def brought(
     *,
     documents: bool,
     highest_grade: float | None = None,
-    read_elsewhere: Callable[[Sequence[str]], Sequence[FileRead]] | None = None,
-) -> Brought:
+    read_elsewhere: Callable[[Sequence[str]], Sequence[FileRankings]] | None = None,
+) -> JoinedRankings:
     """Rankings joined with judgments. Unjudged documents may be left out, unless all ``documents`` are wanted.
 
-    A folder or a pattern is all of its files. ``read_elsewhere`` does what :func:`read_file` does, for all files.
+    A folder or a pattern is all of its files. ``read_elsewhere`` does for all of them what :func:`read_rankings_file`
+    does for one.
     """
     files = _files(source, readers, named, one=read_elsewhere is not None)
     if files is None:
         found = _brought(judgments, source, readers, named, how, documents, highest_grade)
     else:
         read = (
-            [read_file(judgments, file, readers, named, how, documents=documents) for file in files]
+            [read_rankings_file(judgments, file, readers, named, how, documents=documents) for file in files]
             if read_elsewhere is None
             else read_elsewhere(files)
         )
-        found = _joined(judgments, read, origin_of(files, source), highest_grade)
+        found = _joined(judgments, read, name_files(files, source), highest_grade)
     if found.without_judgments and not found.judged.present.any():
         queries = found.without_judgments
         complaint = f"none of its queries ({len(queries)}) is judged in {judgments.origin}"
-        suggestion = (
-            f"ranked: {some(queries)}; judged: {some(judgments.queries)}{how_ids_differ(queries, judgments.queries)}"
-        )
+        difference = describe_id_difference(queries, judgments.queries)
+        suggestion = f"ranked: {format_some(queries)}; judged: {format_some(judgments.queries)}{difference}"
         raise InputError(Problem(complaint, place=found.origin, suggestion=suggestion))
     return found
 
 
-def how_ids_differ(one: Sequence[str], other: Sequence[str]) -> str:
+def describe_id_difference(one: Sequence[str], other: Sequence[str]) -> str:
     """In which way ids of two files differ that look alike; nothing if they do not."""
     ones, others = ({unicodedata.normalize("NFC", each) for each in ids} for ids in (one, other))
     if ones & others:
@@ -203,11 +205,11 @@ def _files(source: object, readers: Sequence[Reader], named: Format, *, one: boo
         return None
     name = os.fspath(source)
     if os.path.isdir(name):
-        with input_file(name) as folder:
-            whole = named is None and readers_that_fit(folder, "rankings", readers)
-        return None if whole else ranking_files(name)
+        with open_input(name) as folder:
+            whole = named is None and list_fitting_readers(folder, "rankings", readers)
+        return None if whole else list_ranking_files(name)
     if is_address(name) or any(character in name for character in PATTERN):
-        found = ranking_files(name)
+        found = list_ranking_files(name)
         if found is not None:
             return found
     return [name] if one and os.path.isfile(name) else None
@@ -226,29 +228,31 @@ class JudgedFile(NamedTuple):
     without_judgments: tuple[str, ...]
 
 
-FileRead: TypeAlias = Rankings | JudgedFile
+FileRankings: TypeAlias = Rankings | JudgedFile
 """All documents of the rankings in a file, or the judged ones."""
 
 
-def read_file(
+def read_rankings_file(
     judgments: Judgments, file: str, readers: Sequence[Reader], named: Format, how: Reading, *, documents: bool
-) -> FileRead:
+) -> FileRankings:
     """The rankings in one of many files, with all their ``documents`` or the judged ones; there may be none."""
     if documents:
-        return as_rankings(file, readers, named, how)
+        return coerce_rankings(file, readers, named, how)
     judged, origin, without_judgments = _brought(judgments, file, readers, named, how, False, None)
     query = np.flatnonzero(judged.present)
     return JudgedFile(origin, query, judged.retrieved[query], judged.hits, without_judgments)
 
 
-def _joined(judgments: Judgments, files: Sequence[FileRead], origin: str, highest_grade: float | None) -> Brought:
+def _joined(
+    judgments: Judgments, files: Sequence[FileRankings], origin: str, highest_grade: float | None
+) -> JoinedRankings:
     """The judged rankings of all files."""
     whole = [file for file in files if isinstance(file, Rankings)]
     if whole:
         return _judged(judgments, _together(whole, origin), highest_grade, True)
     judged_files = [file for file in files if isinstance(file, JudgedFile)]
     without = tuple(query for file in judged_files for query in file.without_judgments)
-    return Brought(_judged_in_files(judgments, judged_files, highest_grade), origin, without)
+    return JoinedRankings(_judged_in_files(judgments, judged_files, highest_grade), origin, without)
 
 
 def _brought(
@@ -259,40 +263,40 @@ def _brought(
     how: Reading,
     documents: bool,
     highest_grade: float | None,
-) -> Brought:
+) -> JoinedRankings:
     if not documents and named is None and is_stream(source):
-        from pytest_ireval.data.formats.columnar import judged_in_stream, read_again
+        from pytest_ireval.data.formats.columnar import make_readable_twice, read_judged_in_stream
 
-        with read_again(source, "rankings") as again:
-            parts = judged_in_stream(again, "rankings", judgments, how)
+        with make_readable_twice(source, "rankings") as again:
+            parts = read_judged_in_stream(again, "rankings", judgments, how)
             if parts is None:
-                return _judged(judgments, as_rankings(again, readers, named, how), highest_grade, documents)
+                return _judged(judgments, coerce_rankings(again, readers, named, how), highest_grade, documents)
             return _kept(judgments, parts, "rankings", highest_grade)
     if not isinstance(source, str | os.PathLike) or documents:
-        return _judged(judgments, as_rankings(source, readers, named, how), highest_grade, documents)
-    with input_file(source) as file:
-        reader = reader_for(file, "rankings", readers, named)
+        return _judged(judgments, coerce_rankings(source, readers, named, how), highest_grade, documents)
+    with open_input(source) as file:
+        reader = choose_reader(file, "rankings", readers, named)
         told = how._replace(recognised=named is None)
         parts = reader.hits(file, judgments, told) if reader.hits is not None else None
         if parts is None:
-            return _judged(judgments, _rankings(read_by(reader, file, told), how, file.name), highest_grade, documents)
+            return _judged(
+                judgments, _rankings(run_reader(reader, file, told), how, file.name), highest_grade, documents
+            )
         return _kept(judgments, parts, file.name, highest_grade)
 
 
-def _kept(judgments: Judgments, parts: Sequence[JudgedRows], origin: str, highest_grade: float | None) -> Brought:
+def _kept(
+    judgments: Judgments, parts: Sequence[JudgedRows], origin: str, highest_grade: float | None
+) -> JoinedRankings:
     names = [query for part in parts for query in part.queries]
-    return Brought(join_judged_rows(judgments, parts, highest_grade), origin, find_unjudged_queries(judgments, names))
+    return JoinedRankings(
+        join_judged_rows(judgments, parts, highest_grade), origin, find_unjudged_queries(judgments, names)
+    )
 
 
-def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None, documents: bool) -> Brought:
+def _judged(judgments: Judgments, rankings: Rankings, highest_grade: float | None, documents: bool) -> JoinedRankings:
     judged = join_judgments(judgments, rankings, highest_grade, documents=documents)
-    return Brought(judged, rankings.origin, find_unjudged_queries(judgments, rankings.queries))
-
-
-def some(queries: Sequence[str]) -> str:
-    """The first of many queries, and the number of the others."""
-    more = f" and {len(queries) - SHOWN_QUERIES} more" if len(queries) > SHOWN_QUERIES else ""
-    return ", ".join(map(repr, queries[:SHOWN_QUERIES])) + more
+    return JoinedRankings(judged, rankings.origin, find_unjudged_queries(judgments, rankings.queries))
 
 
 PATTERN = "*?["
@@ -352,7 +356,7 @@ def _together(parts: Sequence[Rankings], origin: str) -> Rankings:
     )
 
 
-def ranking_files(source: object) -> list[str] | None:
+def list_ranking_files(source: object) -> list[str] | None:
     """The files of a folder or a pattern, in the order of their names; None for anything else, such as one file.
 
     In a folder, names that begin with ``.`` or ``_`` are left out, as other tools leave them out.
@@ -361,14 +365,14 @@ def ranking_files(source: object) -> list[str] | None:
         return None
     name = os.fspath(source)
     if is_address(name):
-        from pytest_ireval.data.formats.remote import remote_files
+        from pytest_ireval.data.formats.remote import list_remote_files
 
-        return remote_files(name)
+        return list_remote_files(name)
     if os.path.isdir(name):
-        from pytest_ireval.data.formats.remote import data_files
+        from pytest_ireval.data.formats.remote import select_data_files
 
         inside = [path.relative_to(name).as_posix() for path in Path(name).rglob("*") if path.is_file()]
-        found = [str(Path(name, each)) for each in data_files(inside, name)]
+        found = [str(Path(name, each)) for each in select_data_files(inside, name)]
     elif not os.path.exists(name) and any(character in name for character in PATTERN):
         found = [path for path in glob(name, recursive=True) if os.path.isfile(path)]
     else:
@@ -378,7 +382,7 @@ def ranking_files(source: object) -> list[str] | None:
     return sorted(found)
 
 
-def origin_of(names: Sequence[str], source: Any) -> str:
+def name_files(names: Sequence[str], source: Any) -> str:
     """The name of several files, for messages and reports."""
     name = names[0] if len(names) == 1 else os.fspath(source)
     shown_name = public_address(name) if is_address(name) else name  # which may have a password

@@ -9,9 +9,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.data.formats.input_file import FilePath, near
-from pytest_ireval.data.side_data import MOST_FIELDS, flat_fields, read_fields
-from pytest_ireval.data.tables import cell_text, plain_name
+from pytest_ireval.data.formats.input_file import FilePath, shorten_path
+from pytest_ireval.data.side_data import MOST_FIELDS, flatten_fields, read_fields
+from pytest_ireval.data.tables import format_cell, normalize_name
 from pytest_ireval.errors import InputError
 from pytest_ireval.results.outcome import DocumentText, Placed, QueryChange
 from pytest_ireval.results.suite_result import SuiteResult
@@ -21,10 +21,10 @@ URLS = ("url", "link", "href", "uri")
 LONGEST_TITLE, LONGEST_FIELD = 120, 200
 
 
-def document_text(fields: Mapping[str, Any]) -> DocumentText:
+def make_document_text(fields: Mapping[str, Any]) -> DocumentText:
     """Title and address by their usual names; the other fields are kept, cut to one line each."""
-    fields = dict(flat_fields(fields))
-    by_name = {plain_name(name): name for name in fields}
+    fields = dict(flatten_fields(fields))
+    by_name = {normalize_name(name): name for name in fields}
 
     def first(names: tuple[str, ...]) -> tuple[str, str]:
         found = ((by_name[name], _line(fields[by_name[name]])) for name in names if name in by_name)
@@ -37,28 +37,28 @@ def document_text(fields: Mapping[str, Any]) -> DocumentText:
 
 
 def _line(value: Any) -> str:
-    whole = cell_text(value).encode("utf-8", "replace").decode()  # half a character cannot be written
+    whole = format_cell(value).encode("utf-8", "replace").decode()  # half a character cannot be written
     return " ".join(whole.split())
 
 
 def read_document_texts(path: FilePath, wanted: Collection[str]) -> dict[str, DocumentText]:
     """The titles, addresses and other fields of the wanted documents, to be shown."""
-    return {document: document_text(fields) for document, fields in read_fields(path, wanted).items()}
+    return {document: make_document_text(fields) for document, fields in read_fields(path, wanted).items()}
 
 
-def titles_of(
+def find_titles(
     wanted: Collection[str], described: Mapping[str, Mapping[str, Any]], path: Path | None
 ) -> Mapping[str, str]:
-    """The titles of documents; those of a file that cannot be read are left out, which :func:`with_texts` reports."""
-    found = {each: document_text(described[each]).title for each in wanted if each in described}
+    """The titles of documents; those of a file that cannot be read are left out, which :func:`add_texts` reports."""
+    found = {each: make_document_text(described[each]).title for each in wanted if each in described}
     if path is not None:
         with suppress(InputError, OSError):
-            texts = read_document_texts(near(path), set(wanted) - set(found))
+            texts = read_document_texts(shorten_path(path), set(wanted) - set(found))
             found |= {each: text.title for each, text in texts.items()}
     return {each: title for each, title in found.items() if title}
 
 
-def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None) -> SuiteResult:
+def add_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], path: Path | None) -> SuiteResult:
     """The result with the titles of all documents that it shows, from fields by document, then from a file.
 
     A file that cannot be read is a note: it decides nothing.
@@ -66,11 +66,13 @@ def with_texts(result: SuiteResult, described: Mapping[str, Mapping[str, Any]], 
     if path is None and not described:
         return result
     wanted = set(_shown_documents(result))
-    texts = {document: document_text(described[document]) for document in wanted if document in described}
+    texts = {document: make_document_text(described[document]) for document in wanted if document in described}
     if path is not None:
         try:
-            texts |= read_document_texts(near(path), wanted - set(texts))
-            trouble = "" if texts or not wanted else f"{near(path)}: none of the shown documents is in this file"
+            texts |= read_document_texts(shorten_path(path), wanted - set(texts))
+            trouble = (
+                "" if texts or not wanted else f"{shorten_path(path)}: none of the shown documents is in this file"
+            )
         except (InputError, OSError) as error:
             trouble = " ".join(str(error).split())
         if trouble:

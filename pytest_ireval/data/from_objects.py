@@ -14,33 +14,33 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings, rank_columns, rank_lists
 from pytest_ireval.data.scan import Ids
 from pytest_ireval.data.tables import (
-    Named,
+    NumberName,
     Table,
     Unfit,
-    cell_text,
-    column_for,
-    columns_of,
-    grade_column,
-    id_column,
-    id_in,
-    id_of,
+    check_id,
+    check_number,
+    check_whole,
+    collect_columns,
+    find_column,
+    find_grade_column,
+    find_id_column,
+    find_ranking_columns,
+    format_cell,
     is_stream,
-    named,
-    number_in,
-    number_of,
+    parse_id,
+    parse_number,
+    parse_text,
     place_by_number,
-    ranking_columns,
-    text_in,
-    whole,
+    require_column,
 )
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 
 
-def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
+def convert_judgments(source: Any, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
     """Judgments from a table, or any of the forms that :func:`~pytest_ireval.evaluating.evaluation.evaluate` takes."""
     table = _as_table(source, origin)
     if table is not None:
-        return judgments_of_columns(judgment_columns(table), grades)
+        return make_judgments_of_table(rename_judgment_columns(table), grades)
     with _named(origin):
         rows = _graded_rows(source, origin)
         queries = {name: i for i, name in enumerate(dict.fromkeys(query for query, _, _ in rows))}
@@ -53,13 +53,15 @@ def judgments_from(source: Any, *, grades: str = "integer", origin: str = "judgm
     )
 
 
-def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, origin: str = "rankings") -> Rankings:
+def convert_rankings(
+    source: Any, depth: int | None = None, *, by_id: bool = True, origin: str = "rankings"
+) -> Rankings:
     """Rankings from a table, or any of the forms that ``evaluate`` takes; a list of ids scores -position."""
     if is_stream(source):
-        from pytest_ireval.data.formats.columnar import read_again, stream_rankings
+        from pytest_ireval.data.formats.columnar import make_readable_twice, read_stream_rankings
 
-        with read_again(source, origin) as stream:
-            found = stream_rankings(stream, origin, Reading(depth=depth, by_id=by_id))
+        with make_readable_twice(source, origin) as stream:
+            found = read_stream_rankings(stream, origin, Reading(depth=depth, by_id=by_id))
             if found is not None:
                 return found
             table = _as_table(stream, origin)
@@ -72,11 +74,11 @@ def rankings_from(source: Any, depth: int | None = None, *, by_id: bool = True, 
     return rank_lists(lists, origin, depth, by_id=by_id)
 
 
-def queries_from(source: Any, *, origin: str = "queries") -> Queries:
+def convert_queries(source: Any, *, origin: str = "queries") -> Queries:
     """Queries from ``{id: text}``, rows as dictionaries with ``id`` and ``text``, or a data frame with such columns."""
     table = _as_table(source, origin)
     if table is not None:
-        return queries_of_table(table)
+        return make_queries_of_table(table)
     if isinstance(source, Mapping):
         rows = [
             {"id": query, **(each if isinstance(each, Mapping) else {"text": each})} for query, each in source.items()
@@ -88,7 +90,7 @@ def queries_from(source: Any, *, origin: str = "queries") -> Queries:
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise _unfit(origin, f"row {number} is {row!r}, not a dictionary with id and text")
-    return queries_of_table(Table(columns_of(rows), origin, place_by_number(origin)))
+    return make_queries_of_table(Table(collect_columns(rows), origin, place_by_number(origin)))
 
 
 def _as_table(source: Any, origin: str) -> Table | None:
@@ -97,9 +99,9 @@ def _as_table(source: Any, origin: str) -> Table | None:
         return source
     kind = type(source)
     if is_stream(source) and not (hasattr(kind, "columns") and hasattr(kind, "__iter__")):  # data frames have both
-        from pytest_ireval.data.formats.columnar import stream_table
+        from pytest_ireval.data.formats.columnar import read_stream_table
 
-        return stream_table(source, origin)
+        return read_stream_table(source, origin)
     if hasattr(kind, "collect_schema") and not is_stream(source):
         raise _unfit(origin, f"{kind.__name__} has no rows yet; call its method collect()")
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):
@@ -116,7 +118,7 @@ def _graded_rows(source: Any, origin: str) -> list[tuple[str, str, Any]]:
             if not documents:
                 raise _unfit(origin, f"query {query!r} has no judgments; leave it out, or judge a document")
         return [
-            (id_of(query), id_of(document), grade)
+            (check_id(query), check_id(document), grade)
             for query, documents in source.items()
             for document, grade in documents.items()
         ]
@@ -132,7 +134,7 @@ def _refuse_text_and_number(source: Mapping[Any, Any], origin: str) -> None:
 def _ranked_lists(source: Any, origin: str) -> dict[str, list[tuple[str, float]]]:
     if isinstance(source, Mapping):
         _refuse_text_and_number(source, origin)
-        return {id_of(query): _ranked(query, ranking, origin) for query, ranking in source.items()}
+        return {check_id(query): _ranked(query, ranking, origin) for query, ranking in source.items()}
     lists: dict[str, list[tuple[str, float]]] = {}
     for query, document, score in _rows(source, "score", origin):
         lists.setdefault(query, []).append((document, _score(score, query, document)))
@@ -142,19 +144,19 @@ def _ranked_lists(source: Any, origin: str) -> dict[str, list[tuple[str, float]]
 def _ranked(query: Any, ranking: Any, origin: str) -> list[tuple[str, float]]:
     """One query's documents with scores."""
     if isinstance(ranking, Mapping):
-        return [(id_of(d), _score(score, query, d)) for d, score in ranking.items()]
+        return [(check_id(d), _score(score, query, d)) for d, score in ranking.items()]
     if isinstance(ranking, str | bytes | set | frozenset) or not isinstance(ranking, Iterable):
         raise _unfit(origin, f"the ranking of query {query!r} is {type(ranking).__name__}, not a list or a mapping")
     entries = list(ranking)
     if any(isinstance(entry, tuple | list) for entry in entries):
         return [_pair(query, entry, origin) for entry in entries]
-    return [(id_of(document), -float(position)) for position, document in enumerate(entries)]
+    return [(check_id(document), -float(position)) for position, document in enumerate(entries)]
 
 
 def _pair(query: Any, entry: Any, origin: str) -> tuple[str, float]:
     if not isinstance(entry, tuple | list) or len(entry) != 2:
         raise _unfit(origin, f"the ranking of query {query!r} holds {entry!r}, which is not a pair (document, score)")
-    return id_of(entry[0]), _score(entry[1], query, entry[0])
+    return check_id(entry[0]), _score(entry[1], query, entry[0])
 
 
 def _rows(source: Any, value: str, origin: str) -> list[tuple[str, str, Any]]:
@@ -165,26 +167,26 @@ def _rows(source: Any, value: str, origin: str) -> list[tuple[str, str, Any]]:
     for number, given in enumerate(source, 1):
         row = given
         if (fields := getattr(given, "_fields", None)) is not None:
-            row = [getattr(given, column_for(fields, kind, origin)) for kind in ("query", "document", value)]
+            row = [getattr(given, require_column(fields, kind, origin)) for kind in ("query", "document", value)]
         if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 3:
             raise _unfit(origin, f"row {number} is {row!r}, not (query, document, {value})")
-        rows.append((id_of(row[0]), id_of(row[1]), row[2]))
+        rows.append((check_id(row[0]), check_id(row[1]), row[2]))
     return rows
 
 
 def _score(value: Any, query: Any, document: Any) -> float:
-    return number_of(value, Named("score", document, query))
+    return check_number(value, NumberName("score", document, query))
 
 
 def _grade(value: Any, grades: str, query: str, document: str) -> float:
     """A grade; with subtopics, the highest of them."""
-    what = Named("grade", document, query)
+    what = NumberName("grade", document, query)
     if isinstance(value, Mapping):
         if any(isinstance(grade, Mapping) for grade in value.values()):
             raise Unfit(f"{what} is {value!r}, nested too deeply")
         return max((_grade(grade, grades, query, document) for grade in value.values()), default=0.0)
-    number = number_of(value, what)
-    return whole(number, value, what) if grades == "integer" else number
+    number = check_number(value, what)
+    return check_whole(number, value, what) if grades == "integer" else number
 
 
 @contextmanager
@@ -220,40 +222,40 @@ JUDGED_BY = ("judge", "date", "guideline")
 """Columns of judgments that are kept under these names, whatever their names in the table."""
 
 
-def judgment_columns(table: Table) -> Table:
+def rename_judgment_columns(table: Table) -> Table:
     """The same under our own names: the columns of a judgment, then all others as text."""
     names = list(table.columns)
     if not table.rows:
         raise InputError(Problem("it contains no judgments", place=table.origin))
-    used = {kind: column_for(names, kind, table.origin) for kind in ("query", "document")}
-    used["grade"] = grade_column(names, table.origin)
-    if (subtopic := named(names, "subtopic")) is not None:
+    used = {kind: require_column(names, kind, table.origin) for kind in ("query", "document")}
+    used["grade"] = find_grade_column(names, table.origin)
+    if (subtopic := find_column(names, "subtopic")) is not None:
         used["subtopic"] = subtopic
-    ours = {named(names, kind): kind for kind in JUDGED_BY}
+    ours = {find_column(names, kind): kind for kind in JUDGED_BY}
     columns: dict[str, Sequence[Any]] = {kind: table.columns[name] for kind, name in used.items()}
     for kind in ("query", "document"):
         columns[kind] = [cell.strip() if isinstance(cell, str) else cell for cell in columns[kind]]
     for name in names:
         if name not in used.values():
             own = str(ours.get(name, name))
-            columns[f"{own}_text" if own in columns else own] = [cell_text(value) for value in table.columns[name]]
+            columns[f"{own}_text" if own in columns else own] = [format_cell(value) for value in table.columns[name]]
     return Table(columns, table.origin, table.place)
 
 
-def graded_rows(table: Table, grades: str = "integer") -> list[tuple[str, str, float]]:
+def read_graded_rows(table: Table, grades: str = "integer") -> list[tuple[str, str, float]]:
     """Query, document and grade of every row, checked."""
     columns = [table.columns[name] for name in ("query", "document", "grade")]
-    rows = list(_checked(table, columns, lambda q, d, g: (id_in(q), id_in(d), _grade_in(q, d, g, grades))))
+    rows = list(_checked(table, columns, lambda q, d, g: (parse_id(q), parse_id(d), _grade_in(q, d, g, grades))))
     if not rows:
         raise InputError(Problem("it contains no judgments", place=table.origin))
     return rows
 
 
-def judgments_of_columns(table: Table, grades: str = "integer") -> Judgments:
+def make_judgments_of_table(table: Table, grades: str = "integer") -> Judgments:
     """Judgments from columns under our own names; with subtopics, grades of the parts of a query."""
-    rows = graded_rows(table, grades)
+    rows = read_graded_rows(table, grades)
     if "subtopic" in table.columns:
-        return _with_subtopics(table, rows, [cell_text(name) for name in table.columns["subtopic"]])
+        return _with_subtopics(table, rows, [format_cell(name) for name in table.columns["subtopic"]])
     code = {query: i for i, query in enumerate(dict.fromkeys(query for query, _, _ in rows))}
     return make_judgments(
         list(code),
@@ -267,9 +269,9 @@ def judgments_of_columns(table: Table, grades: str = "integer") -> Judgments:
 
 
 def _grade_in(query: Any, document: Any, value: Any, grades: str) -> float:
-    what = Named("grade", document, query)
-    number = number_in(value, what)
-    return whole(number, value, what) if grades == "integer" else number
+    what = NumberName("grade", document, query)
+    number = parse_number(value, what)
+    return check_whole(number, value, what) if grades == "integer" else number
 
 
 def _kept(table: Table) -> dict[str, Sequence[str]]:
@@ -319,7 +321,7 @@ def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtop
 
 def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = True) -> Rankings:
     """Rankings by score, descending; by rank if there are no scores."""
-    wanted = ranking_columns(table.columns, table.origin)
+    wanted = find_ranking_columns(table.columns, table.origin)
     columns = [table.columns[name] for name in wanted[:3]]
     code: dict[str, int] = {}
     query: list[int] = []
@@ -344,19 +346,19 @@ def _rankings_of_table(table: Table, depth: int | None = None, *, by_id: bool = 
 
 
 def _ranked_row(query: Any, document: Any, score: Any) -> tuple[str, str, float]:
-    return id_in(query), id_in(document), number_in(score, Named("score", document, query))
+    return parse_id(query), parse_id(document), parse_number(score, NumberName("score", document, query))
 
 
-def queries_of_table(table: Table) -> Queries:
+def make_queries_of_table(table: Table) -> Queries:
     """Queries, one a row; every column but id and text is kept."""
     names = list(table.columns)
     if not table.rows:
         raise InputError(Problem("it contains no queries", place=table.origin))
-    id_name = id_column(names, table.origin)
+    id_name = find_id_column(names, table.origin)
     others = [name for name in names if name != id_name]
-    text_name = column_for(others, "text", table.origin) if named(others, "text") is not None else id_name
+    text_name = require_column(others, "text", table.origin) if find_column(others, "text") is not None else id_name
     columns = [table.columns[id_name], table.columns[text_name]]
-    rows = list(_checked(table, columns, lambda query, text: (id_in(query), text_in(text))))
+    rows = list(_checked(table, columns, lambda query, text: (parse_id(query), parse_text(text))))
     first: dict[str, int] = {}
     mistakes = Mistakes()
     for row, (query, _) in enumerate(rows):
@@ -368,7 +370,9 @@ def queries_of_table(table: Table) -> Queries:
         ids=tuple(query for query, _ in rows),
         text=tuple(text for _, text in rows),
         columns={
-            str(name): tuple(cell_text(value) for value in table.columns[name]) for name in others if name != text_name
+            str(name): tuple(format_cell(value) for value in table.columns[name])
+            for name in others
+            if name != text_name
         },
         origin=table.origin,
         places=tuple(map(table.place, table.rows)),

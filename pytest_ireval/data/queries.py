@@ -28,7 +28,7 @@ class Queries:
     @cached_property
     def composed(self) -> dict[str, tuple[str, ...]]:
         """The columns as slices see them: texts that look alike are equal."""
-        return {name: tuple(map(composed, values)) for name, values in self.columns.items()}
+        return {name: tuple(map(normalize_text, values)) for name, values in self.columns.items()}
 
     @cached_property
     def position(self) -> dict[str, int]:
@@ -44,6 +44,6 @@ class Queries:
         return self.places[row] if self.places else self.origin
 
 
-def composed(text: str) -> str:
+def normalize_text(text: str) -> str:
     """The text in Unicode NFC: an accent or a Hangul syllable is written in the same way each time."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)

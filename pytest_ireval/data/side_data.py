@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from pytest_ireval.data.arrays import Floats
-from pytest_ireval.data.formats.columnar import columnar_table
-from pytest_ireval.data.formats.input_file import FilePath, InputFile, input_file
-from pytest_ireval.data.formats.recognised import is_arrow, is_parquet
-from pytest_ireval.data.formats.row_files import delimited_rows, delimited_table, json_lines
+from pytest_ireval.data.formats.columnar import read_columnar_table
+from pytest_ireval.data.formats.input_file import FilePath, InputFile, open_input
+from pytest_ireval.data.formats.recognition import is_arrow, is_parquet
+from pytest_ireval.data.formats.row_files import read_delimited_rows, read_delimited_table, read_json_lines
 from pytest_ireval.data.judged import JudgedRankings, Sessions
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.tables import (
     COLUMN_NAMES,
-    Named,
+    NumberName,
     Table,
     Unfit,
-    cell_text,
-    column_for,
-    id_in,
-    named,
-    number_in,
-    plain_name,
+    find_column,
+    format_cell,
+    normalize_name,
+    parse_id,
+    parse_number,
+    require_column,
 )
 from pytest_ireval.errors import InputError, IrevalError, Mistakes, Problem, shown
 from pytest_ireval.words import format_count
@@ -45,7 +45,7 @@ Fields: TypeAlias = Mapping[str, Mapping[str, Any]]
 """By document, its fields by name."""
 Preferences: TypeAlias = Mapping[str, Sequence[tuple[str, str]]]
 """By query, pairs of documents, the better one first; a pair with a weight is a :class:`WeightedPair`."""
-IDS = ("id", "_id", *(plain_name(name) for group in COLUMN_NAMES["document"] for name in group))
+IDS = ("id", "_id", *(normalize_name(name) for group in COLUMN_NAMES["document"] for name in group))
 """Names of the field of the id, the first has priority."""
 MOST_FIELDS = 12
 """The most fields of a document that are shown."""
@@ -146,34 +146,34 @@ def read_fields(path: FilePath, wanted: Collection[str]) -> dict[str, Mapping[st
     found: dict[str, Mapping[str, Any]] = {}
     for document, fields in _read_documents(path):
         if document in wanted and document not in found:
-            found[document] = {name: plain_field(value) for name, value in flat_fields(fields)}
+            found[document] = {name: simplify_field(value) for name, value in flatten_fields(fields)}
         if len(found) == len(wanted):
             break
     return found
 
 
-def document_fields(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def read_document_fields(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The id and the other fields of each document in such a file, as :func:`read_fields` has them."""
     for document, fields in _read_documents(path):
-        yield document, dict(flat_fields(fields))
+        yield document, dict(flatten_fields(fields))
 
 
 def _read_documents(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    with input_file(path) as file:
+    with open_input(path) as file:
         for fields in _rows(file):
-            by_name = {plain_name(name): name for name in fields}
+            by_name = {normalize_name(name): name for name in fields}
             name = next((by_name[name] for name in IDS if name in by_name), None)
             if name is None:
                 some = ", ".join(map(shown, list(fields)[:MOST_FIELDS]))
                 complaint = f"no field is the id of a document: the fields are {some}"
                 allowed = f"a field {', '.join(dict.fromkeys(IDS))}"
                 raise InputError(Problem(complaint, file.name, allowed=allowed))
-            yield cell_text(fields[name]).strip(), {each: fields[each] for each in fields if each != name}
+            yield format_cell(fields[name]).strip(), {each: fields[each] for each in fields if each != name}
 
 
 def _rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
     if is_parquet(file) or is_arrow(file):
-        columns = columnar_table(file).columns
+        columns = read_columnar_table(file).columns
         yield from (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     elif file.head.lstrip().startswith("{"):
         yield from _json_rows(file)
@@ -196,7 +196,7 @@ def _json_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
 
 
 def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
-    rows = delimited_rows(file.lines(), file.delimiter, file.name, file.lines)
+    rows = read_delimited_rows(file.lines(), file.delimiter, file.name, file.lines)
     _, names = next(rows, (1, []))
     for number, row in rows:
         if len(row) != len(names):
@@ -206,13 +206,13 @@ def _table_rows(file: InputFile) -> Iterator[Mapping[str, Any]]:
         yield dict(zip(names, row, strict=True))
 
 
-def flat_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def flatten_fields(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """All fields; those of an object in a field, such as ``metadata``, are put next to the others."""
     for name, value in fields.items():
         yield from ((str(each), part) for each, part in (value if isinstance(value, dict) else {name: value}).items())
 
 
-def plain_field(value: Any) -> Any:
+def simplify_field(value: Any) -> Any:
     """A value as JSON can hold it: dates as text of ISO 8601, numbers of other kinds as numbers, NaN as None."""
     if callable(item := getattr(value, "item", None)) and getattr(value, "ndim", None) == 0:
         value = item()  # a number of numpy, or a tensor that holds one
@@ -221,10 +221,10 @@ def plain_field(value: Any) -> Any:
     if isinstance(value, float | Decimal | Fraction):
         return float(value) if isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(name): plain_field(each) for name, each in value.items()}
+        return {str(name): simplify_field(each) for name, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         found = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
-        return [plain_field(each) for each in found]
+        return [simplify_field(each) for each in found]
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
@@ -236,15 +236,17 @@ def read_preferences(path: FilePath) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
 
     def take(query: str, better: object, worse: object, weight: object = 1.0) -> None:
-        pair = WeightedPair((id_in(better), id_in(worse)), number_in(weight, Named("weight", better, query)))
+        pair = WeightedPair(
+            (parse_id(better), parse_id(worse)), parse_number(weight, NumberName("weight", better, query))
+        )
         if pair[0] == pair[1]:
             raise Unfit(f"document {pair[0]!r} is better than itself")
         if pair.weight < 0:
-            raise Unfit(f"{Named('weight', better, query)} is {weight!r}, which is below 0")
+            raise Unfit(f"{NumberName('weight', better, query)} is {weight!r}, which is below 0")
         found.setdefault(query, []).append(pair)
 
     table = read_table(path)
-    weighted = ("support",) if named(table.columns, "support") is not None else ()
+    weighted = ("support",) if find_column(table.columns, "support") is not None else ()
     _read_rows(table, ("better", "worse", *weighted), take)
     return found
 
@@ -253,7 +255,7 @@ def read_timings(path: FilePath) -> dict[str, float]:
     """The seconds of each query, of a file with the columns query and seconds, or query and milliseconds."""
     found: dict[str, float] = {}
     table = read_table(path)
-    units = [unit for unit in ("seconds", "milliseconds") if named(table.columns, unit) is not None]
+    units = [unit for unit in ("seconds", "milliseconds") if find_column(table.columns, unit) is not None]
     if len(units) != 1:
         what = "the columns seconds and milliseconds are both there" if units else "no column says the unit of time"
         complaint = f"{what}: the columns are {', '.join(map(repr, table.columns))}"
@@ -276,20 +278,20 @@ def read_timings(path: FilePath) -> dict[str, float]:
 
 def read_table(path: FilePath) -> Table:
     """The rows of a file of JSON lines, CSV or TSV."""
-    with input_file(path) as file:
-        return json_lines(file) if file.head.lstrip().startswith("{") else delimited_table(file)
+    with open_input(path) as file:
+        return read_json_lines(file) if file.head.lstrip().startswith("{") else read_delimited_table(file)
 
 
 def _read_rows(table: Table, kinds: Sequence[str], take: Callable[..., None]) -> None:
     """Call ``take(query, …)`` for each row; all rows that it refuses are one error."""
-    names = [column_for(table.columns, kind, table.origin) for kind in ("query", *kinds)]
+    names = [require_column(table.columns, kind, table.origin) for kind in ("query", *kinds)]
     if not table.rows:
         raise InputError(Problem("it has no rows", place=table.origin))
     mistakes = Mistakes()
     for row in table.rows:
         query, *cells = (table.columns[name][row] for name in names)
         try:
-            take(id_in(query), *cells)
+            take(parse_id(query), *cells)
         except Unfit as unfit:
             mistakes.add(Problem(str(unfit), place=table.place(row), suggestion=unfit.suggestion))
     mistakes.refuse()

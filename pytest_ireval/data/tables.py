@@ -63,10 +63,10 @@ class Table:
 
     def __post_init__(self) -> None:
         """Refuse two columns with the same name."""
-        names = Counter(plain_name(name) for name in self.columns)
+        names = Counter(normalize_name(name) for name in self.columns)
         twice = next((name for name, count in names.items() if count > 1), None)
         if twice is not None:
-            alike = " and ".join(repr(name) for name in self.columns if plain_name(name) == twice)
+            alike = " and ".join(repr(name) for name in self.columns if normalize_name(name) == twice)
             raise InputError(Problem(f"columns {alike} have the same name", place=self.origin))
 
     @property
@@ -76,7 +76,7 @@ class Table:
 
     def column(self, kind: str) -> Sequence[Any]:
         """The column of that kind; without one, an error that lists the columns."""
-        return self.columns[column_for(self.columns, kind, self.origin)]
+        return self.columns[require_column(self.columns, kind, self.origin)]
 
 
 def is_stream(source: object) -> bool:
@@ -84,19 +84,19 @@ def is_stream(source: object) -> bool:
     return hasattr(type(source), "__arrow_c_stream__")
 
 
-def table_of_rows(rows: Iterable[tuple[Mapping[str, Any], str]], origin: str) -> Table:
+def tabulate_rows(rows: Iterable[tuple[Mapping[str, Any], str]], origin: str) -> Table:
     """A table of rows, each with its place."""
     placed = list(rows)
-    return Table(columns_of([row for row, _ in placed]), origin, lambda row: placed[row][1])
+    return Table(collect_columns([row for row, _ in placed]), origin, lambda row: placed[row][1])
 
 
-def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def collect_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """The columns of some rows; a name that a row lacks is an empty cell."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def table_of_judgments(judgments: Judgments) -> Table:
+def tabulate_judgments(judgments: Judgments) -> Table:
     """Judgments as rows, one for each subtopic if they have subtopics."""
     row, grade = np.arange(len(judgments)), judgments.grade
     columns: dict[str, Sequence[Any]] = {}
@@ -132,37 +132,37 @@ def renumber_places(place: Place, rows: Sequence[int] | NDArray[np.int64]) -> Pl
     return lambda row: place(int(rows[row]))
 
 
-def selected(table: Table, rows: Sequence[int]) -> Table:
+def select_rows(table: Table, rows: Sequence[int]) -> Table:
     """Some of its rows."""
     columns = {name: [values[row] for row in rows] for name, values in table.columns.items()}
     return Table(columns, table.origin, lambda row: table.place(rows[row]))
 
 
-def plain_name(name: object) -> str:
+def normalize_name(name: object) -> str:
     """A column's name for comparison."""
     return re.sub(r"[\s\-]+", "_", str(name).strip().lower())
 
 
-def column_names(kind: str) -> str:
+def list_column_names(kind: str) -> str:
     """The names of a kind of column, for messages."""
     return ", ".join(name for group in COLUMN_NAMES[kind] for name in group)
 
 
 def _candidates(names: Iterable[Any], kind: str) -> list[Any]:
     """All columns that could be the one of that kind; of several, the user has to choose."""
-    by_plain = {plain_name(name): name for name in names}
+    by_plain = {normalize_name(name): name for name in names}
     for group in COLUMN_NAMES[kind]:
         if found := [by_plain[name] for name in group if name in by_plain]:
             return found
     return []
 
 
-def named(names: Iterable[Any], kind: str) -> Any:
+def find_column(names: Iterable[Any], kind: str) -> Any:
     """The column of that kind, or None."""
     return next(iter(_candidates(names, kind)), None)
 
 
-def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
+def require_column(names: Iterable[Any], kind: str, origin: str) -> Any:
     """The column of that kind; InputError if there is none, or if two could be it."""
     names = list(names)
     found = _candidates(names, kind)
@@ -173,7 +173,9 @@ def column_for(names: Iterable[Any], kind: str, origin: str) -> Any:
         raise InputError(Problem(which, place=origin, suggestion="rename or remove the column that you do not mean"))
     complaint = f"there is no column for the {kind}: the columns are {', '.join(map(repr, names))}"
     suggestion = did_you_mean(kind, map(str, names))
-    raise InputError(Problem(complaint, place=origin, suggestion=suggestion, allowed=f"one of {column_names(kind)}"))
+    raise InputError(
+        Problem(complaint, place=origin, suggestion=suggestion, allowed=f"one of {list_column_names(kind)}")
+    )
 
 
 class RankingColumns(NamedTuple):
@@ -185,63 +187,63 @@ class RankingColumns(NamedTuple):
     by_rank: bool
 
 
-def ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
+def find_ranking_columns(names: Iterable[Any], origin: str) -> RankingColumns:
     """The columns of rankings; InputError if one is missing, or if two could be it."""
     names = list(names)
-    by_rank = named(names, "score") is None and named(names, "rank") is not None
+    by_rank = find_column(names, "score") is None and find_column(names, "rank") is not None
     kinds = ("query", "document", "rank" if by_rank else "score")
-    query, document, number = (column_for(names, kind, origin) for kind in kinds)
+    query, document, number = (require_column(names, kind, origin) for kind in kinds)
     if repeated := [name for name in (query, document, number) if names.count(name) > 1]:
         raise InputError(Problem(f"two columns are named {repeated[0]!r}", place=origin))
     return RankingColumns(query, document, number, by_rank)
 
 
-def id_column(names: Iterable[Any], origin: str) -> Any:
+def find_id_column(names: Iterable[Any], origin: str) -> Any:
     """The column of query ids; ``query`` if no other column could be it, although it is text next to an id."""
     names = list(names)
-    sure = {plain_name(name) for name in _candidates(names, "id")} - {"question_id"}
-    sole = [name for name in names if plain_name(name) == "query" and not sure and _is_id_beside(names)]
-    return sole[0] if sole else column_for(names, "id", origin)
+    sure = {normalize_name(name) for name in _candidates(names, "id")} - {"question_id"}
+    sole = [name for name in names if normalize_name(name) == "query" and not sure and _is_id_beside(names)]
+    return sole[0] if sole else require_column(names, "id", origin)
 
 
 def _is_id_beside(names: Sequence[Any]) -> bool:
     """Tell whether a column ``query`` is an id: it is the only column, or the text has its own."""
-    return len(names) == 1 or bool({plain_name(name) for name in names} & set(COLUMN_NAMES["text"][0]))
+    return len(names) == 1 or bool({normalize_name(name) for name in names} & set(COLUMN_NAMES["text"][0]))
 
 
-def grade_column(names: Iterable[Any], origin: str) -> Any:
+def find_grade_column(names: Iterable[Any], origin: str) -> Any:
     """The column of grades; in judgments of BEIR, that of scores."""
     names = list(names)
-    if tuple(map(plain_name, names)) == BEIR_JUDGMENTS:
+    if tuple(map(normalize_name, names)) == BEIR_JUDGMENTS:
         return names[2]
-    return column_for(names, "grade", origin)
+    return require_column(names, "grade", origin)
 
 
-def holds_judgments(names: Iterable[Any]) -> bool:
+def has_judgment_columns(names: Iterable[Any]) -> bool:
     """Tell whether a table with these columns can be judgments."""
     names = list(names)
-    graded = named(names, "grade") is not None or tuple(map(plain_name, names)) == BEIR_JUDGMENTS
-    return graded and named(names, "query") is not None and named(names, "document") is not None
+    graded = find_column(names, "grade") is not None or tuple(map(normalize_name, names)) == BEIR_JUDGMENTS
+    return graded and find_column(names, "query") is not None and find_column(names, "document") is not None
 
 
-def holds_rankings(names: Iterable[Any]) -> bool:
+def has_ranking_columns(names: Iterable[Any]) -> bool:
     """Tell whether a table with these columns can be rankings."""
     names = list(names)
-    ordered = named(names, "score") is not None or named(names, "rank") is not None
-    return ordered and named(names, "query") is not None and named(names, "document") is not None
+    ordered = find_column(names, "score") is not None or find_column(names, "rank") is not None
+    return ordered and find_column(names, "query") is not None and find_column(names, "document") is not None
 
 
-def holds_queries(names: Iterable[Any]) -> bool:
+def has_query_columns(names: Iterable[Any]) -> bool:
     """Tell whether a table with these columns can be queries; one with documents is not."""
     names = list(names)
     of_products = {name for group in PRODUCTS for name in group}
-    document = named((name for name in names if plain_name(name) not in of_products), "document")
-    return identifies(names) and named(names, "text") is not None and document is None
+    document = find_column((name for name in names if normalize_name(name) not in of_products), "document")
+    return has_query_id(names) and find_column(names, "text") is not None and document is None
 
 
-def identifies(names: Sequence[Any]) -> bool:
+def has_query_id(names: Sequence[Any]) -> bool:
     """Tell whether one of these columns is the id of a query."""
-    return named(names, "id") is not None or ("query" in map(plain_name, names) and _is_id_beside(names))
+    return find_column(names, "id") is not None or ("query" in map(normalize_name, names) and _is_id_beside(names))
 
 
 FRACTIONS = 'to read fractional grades, use grades="float" (command line: --grades float)'
@@ -256,7 +258,7 @@ class Unfit(ValueError):  # noqa: N818 - it says what a value is
         self.suggestion = suggestion
 
 
-def id_of(value: Any) -> str:
+def check_id(value: Any) -> str:
     """An id as text; whole numbers are written out."""
     if isinstance(value, str) and value and (value.isascii() or _has_utf8(value)):
         return value
@@ -273,7 +275,7 @@ def _has_utf8(text: str) -> bool:
     return True
 
 
-class Named(NamedTuple):
+class NumberName(NamedTuple):
     """The name of a number in messages; its text is made only for a message."""
 
     kind: str
@@ -284,7 +286,7 @@ class Named(NamedTuple):
         return f"the {self.kind} of document {self.document!r} for query {self.query!r}"
 
 
-def number_of(value: Any, what: Named) -> float:
+def check_number(value: Any, what: NumberName) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise Unfit(f"{what} is {value!r}, not a number")
@@ -297,10 +299,10 @@ def number_of(value: Any, what: Named) -> float:
     return number
 
 
-def number_in(value: Any, what: Named) -> float:
+def parse_number(value: Any, what: NumberName) -> float:
     """The same from a cell, in which a number may be text."""
     if not isinstance(value, str):
-        return number_of(value, what)
+        return check_number(value, what)
     text = value.strip()  # of more than float() does
     if not NUMBER.fullmatch(text):
         point = text.replace(",", ".", 1)
@@ -308,22 +310,22 @@ def number_in(value: Any, what: Named) -> float:
         raise Unfit(
             f"{what} is {value!r}, not a number{remedy}" if text else f"{what} is empty: fill it in, or remove its row"
         )
-    number = number_of(float(text), what)
+    number = check_number(float(text), what)
     if not number and what.kind == "grade" and text.lower().partition("e")[0].strip("+-.0"):
         raise Unfit(f"{what} is {value!r}, which is too close to 0 for a number")
     return number
 
 
-def whole(number: float, value: Any, what: Named) -> float:
+def check_whole(number: float, value: Any, what: NumberName) -> float:
     """The number, if it has no fraction."""
     if not number.is_integer():
         raise Unfit(f"{what} is {value!r}, not a whole number", FRACTIONS)
     return number
 
 
-def id_in(value: Any) -> str:
+def parse_id(value: Any) -> str:
     """An id from a cell: blanks around it do not count."""
-    return id_of(value.strip() if isinstance(value, str) else value)
+    return check_id(value.strip() if isinstance(value, str) else value)
 
 
 def is_quoted(cell: object) -> bool:
@@ -331,7 +333,7 @@ def is_quoted(cell: object) -> bool:
     return isinstance(cell, str) and len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 
-def text_in(value: Any) -> str:
+def parse_text(value: Any) -> str:
     """Text from a cell; empty for a missing one."""
     if value is None or isinstance(value, str):
         return value or ""
@@ -340,7 +342,7 @@ def text_in(value: Any) -> str:
     raise Unfit(f"{value!r} is not text")
 
 
-def cell_text(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """A cell as text; lists and objects are written as JSON."""
     if isinstance(value, dict | list):
         import json

@@ -23,7 +23,7 @@ def condensed(judged: JudgedRankings) -> JudgedRankings:
     return judged.remember("condensed", lambda: _condensed(judged))
 
 
-def unjudged_below_0(judged: JudgedRankings) -> JudgedRankings:
+def ignore_grades_below_0(judged: JudgedRankings) -> JudgedRankings:
     """Documents with a grade below 0 are not judged, as in trec_eval."""
     return judged.remember("unjudged below 0", lambda: _unjudged_below_0(judged))
 
@@ -113,7 +113,7 @@ def cut_to_depth(judged: JudgedRankings, depth: int) -> JudgedRankings:
     )
 
 
-def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
+def select_queries(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
     """The marked queries alone."""
     number = np.cumsum(queries) - 1
     hits = judged.hits.at(queries[judged.hits.query])
@@ -133,7 +133,7 @@ def only(judged: JudgedRankings, queries: Mask) -> JudgedRankings:
         query_texts=judged.query_texts and tuple(itertools.compress(judged.query_texts, queries.tolist())),
         columns=judged.columns
         and {name: tuple(itertools.compress(cells, queries.tolist())) for name, cells in judged.columns.items()},
-        reference=judged.reference and only(judged.reference, queries),
+        reference=judged.reference and select_queries(judged.reference, queries),
         _memory={},
         _memory_of_ideal={},
     )
@@ -153,14 +153,14 @@ def _sessions_of(sessions: Sessions, queries: Mask) -> Sessions:
     )
 
 
-def first_documents(rankings: Rankings, depth: int) -> Rankings:
+def keep_first_documents(rankings: Rankings, depth: int) -> Rankings:
     """The first ``depth`` documents of each ranking; numbers of retrieved documents and ties stay."""
     if int(np.diff(rankings.first).max(initial=0)) <= depth:
         return rankings
-    return with_documents(rankings, rankings.rank <= depth)
+    return mask_documents(rankings, rankings.rank <= depth)
 
 
-def with_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
+def mask_documents(rankings: Rankings, kept: NDArray[np.bool_]) -> Rankings:
     """The documents whose rows are ``kept``, in their order; a query may keep none."""
     rows = np.flatnonzero(kept)
     return _at(rankings, rows, np.searchsorted(rows, rankings.first))
@@ -178,7 +178,7 @@ def _at(rankings: Rankings, rows: Integers, first: Integers) -> Rankings:
     )
 
 
-def of_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Rankings, tuple[str, ...]]:
+def split_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Rankings, tuple[str, ...]]:
     """The rankings and timings of the queries that are ``wanted``, and the names of the other queries."""
     chosen = np.array([wanted(query) for query in rankings.queries], bool)
     if rankings.timings is not None:  # a query without a ranking may have one, too
@@ -195,7 +195,7 @@ def of_queries(rankings: Rankings, wanted: Callable[[str], bool]) -> tuple[Ranki
     return few, tuple(itertools.compress(rankings.queries, ~chosen))
 
 
-def side_by_side(parts: Sequence[Rankings], origin: str) -> Rankings:
+def concatenate_rankings(parts: Sequence[Rankings], origin: str) -> Rankings:
     """All rankings of several that have no query in common; empty rankings last."""
     if len(parts) == 1:
         return replace(parts[0], origin=origin)
@@ -252,12 +252,12 @@ class OpenDocuments(NamedTuple):
         return self.some(self.best <= rank)
 
 
-def open_documents(now: JudgedRankings, before: JudgedRankings, *, scores: bool) -> OpenDocuments:
+def find_open_documents(now: JudgedRankings, before: JudgedRankings, *, scores: bool) -> OpenDocuments:
     """Unjudged documents of queries whose two lists differ.
 
     With equal lists no label changes the difference, unless ``scores`` count, too: they may differ.
     """
-    ours, theirs = listed_rows(now), listed_rows(before)
+    ours, theirs = require_documents(now), require_documents(before)
     if not (np.isnan(ours.grade).any() or np.isnan(theirs.grade).any()):
         nothing = np.zeros(0, np.int64)
         return OpenDocuments(np.zeros(now.count + 1, np.int64), nothing, nothing, nothing)
@@ -277,7 +277,7 @@ def open_documents(now: JudgedRankings, before: JudgedRankings, *, scores: bool)
     return found if scores else found.some(_changed(ours, theirs, there)[found.query])
 
 
-def listed_rows(judged: JudgedRankings) -> Documents:
+def require_documents(judged: JudgedRankings) -> Documents:
     """The documents of rankings that have all of them."""
     if judged.documents is None:
         raise TypeError("these rankings were joined without document ids")
@@ -324,9 +324,9 @@ class Template:
     judgment: Integers
 
 
-def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> Template:
+def make_template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> Template:
     """The template of one side; ``ranks`` are those of the open documents there, 0 for missing ones."""
-    documents = listed_rows(judged)
+    documents = require_documents(judged)
     opened = np.full(documents.grade.size, -1, np.int64)
     here = np.flatnonzero(ranks)
     opened[documents.first[found.query[here]] + ranks[here] - 1] = here
@@ -346,7 +346,7 @@ def template(judged: JudgedRankings, found: OpenDocuments, ranks: Integers) -> T
     )
 
 
-def labelled(made: Template, labels: Labellings, scale: Floats, *, documents: bool) -> JudgedRankings:
+def apply_labels(made: Template, labels: Labellings, scale: Floats, *, documents: bool) -> JudgedRankings:
     """A query for each labelling, judged on a ``scale`` of grades; with all listed ``documents`` if asked."""
     judged, query = made.judged, labels.query
     names = np.array(judged.queries, object)[query] if query.size else np.zeros(0, object)
@@ -369,7 +369,7 @@ def labelled(made: Template, labels: Labellings, scale: Floats, *, documents: bo
     )
 
 
-def labelled_rows(made: Template) -> Integers:
+def count_labelled_rows(made: Template) -> Integers:
     """The most rows that one labelling of each query makes."""
     return np.diff(made.first) + np.diff(made.judged.first_ideal) + made.open.counts
 
@@ -380,7 +380,7 @@ def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
     label = _labels_at(made.opened[rows], number, labels, made.open)
     kept = label != LEFT
     rows, number, label = rows[kept], number[kept], label[kept]
-    documents = listed_rows(made.judged)
+    documents = require_documents(made.judged)
     place = made.place[rows]
     return Hits(
         query=number,
@@ -395,7 +395,7 @@ def _hits(made: Template, labels: Labellings, scale: Floats) -> Hits:
 
 def _documents(made: Template, labels: Labellings, scale: Floats) -> Documents:
     """All listed documents with their grades under the labels."""
-    documents = listed_rows(made.judged)
+    documents = require_documents(made.judged)
     rows, number = _gathered(documents.first, labels.query)
     opened = np.full(documents.grade.size, -1, np.int64)
     opened[made.place] = made.opened

@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_ireval.data.arrays import Mask
-from pytest_ireval.data.coerce import Brought, JudgmentsLike, RankingsLike, as_judgments, as_queries, brought, some
+from pytest_ireval.data.coerce import (
+    JoinedRankings,
+    JudgmentsLike,
+    RankingsLike,
+    coerce_judgments,
+    coerce_queries,
+    join_rankings,
+)
 from pytest_ireval.data.formats.input_file import FilePath
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.formats.recognised import Format
+from pytest_ireval.data.formats.recognition import Format
 from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData, join_side_data
-from pytest_ireval.data.views import condensed, cut_to_depth, only
+from pytest_ireval.data.views import condensed, cut_to_depth, select_queries
 from pytest_ireval.errors import InputError, MetricError, Problem, raised
 from pytest_ireval.evaluating.executors import read_with
 from pytest_ireval.metrics.metric import Metric
@@ -28,6 +35,7 @@ from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.results.policies import DEEPEST, Policies
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
@@ -60,7 +68,7 @@ class Setting:
         side_data: SideData | None = None,
         *,
         documents: bool | None = None,
-    ) -> Brought:
+    ) -> JoinedRankings:
         """Rankings joined with the judgments, with all their ``documents`` or those that the metrics need."""
         side_data = side_data or self.side_data
         _check_collection(self.judgments, side_data.collection)
@@ -71,18 +79,18 @@ class Setting:
         if isinstance(rankings, Rankings):
             given |= {name: getattr(rankings, name) for name in ("timings", "fields") if given[name] is None}
         if side_data.queries is not None:
-            given["queries"] = as_queries(side_data.queries, self.registry.readers)
+            given["queries"] = coerce_queries(side_data.queries, self.registry.readers)
         if side_data.reference is not None:
             given["reference"] = self._reference(side_data.reference)
         if all(each is None for each in given.values()):
             return found
         return found._replace(judged=join_side_data(found.judged, **given))
 
-    def _joined(self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool) -> Brought:
+    def _joined(self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool) -> JoinedRankings:
         there = None
         if self.executor is not None:
             there = partial(read_with, self.executor, self.judgments, named, self.how, documents)
-        return brought(
+        return join_rankings(
             self.judgments,
             source,
             self.registry.readers,
@@ -114,7 +122,7 @@ def set_up(
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
     wanted = registry.parse_metrics(named)
     how = Reading(policies.grades, by_id=policies.ties != "input", progress=progress)
-    judged_by = as_judgments(judgments, registry.readers, judgments_format, how)
+    judged_by = coerce_judgments(judgments, registry.readers, judgments_format, how)
     _check_scale(judged_by, policies.scale)
     return Setting(judged_by, wanted, policies, registry, how, rankings_format, _asked(named, registry))
 
@@ -141,13 +149,13 @@ def _check_collection(judgments: Judgments, size: int | None) -> None:
         raise InputError(Problem(complaint, place=judgments.origin))
 
 
-def refuse_missing(rankings: Iterable[Brought], policies: Policies) -> None:
+def refuse_missing(rankings: Iterable[JoinedRankings], policies: Policies) -> None:
     """Raise an error with everything that is missing, if missing queries are an error."""
     if policies.missing_queries != "error":
         return
     problems = [
         Problem(
-            f"{len(missing)} of {judged.count} judged queries have no ranking: {some(missing)}",
+            f"{len(missing)} of {judged.count} judged queries have no ranking: {format_some(missing)}",
             place=origin,
             suggestion='missing_queries="zero" (command line: --missing zero) gives them the worst score, '
             '"ignore" leaves them out',
@@ -191,13 +199,13 @@ def evaluate(
     return evaluated(setting, found)
 
 
-def evaluated(setting: Setting, found: Brought, queries: Mask | None = None) -> Evaluation:
+def evaluated(setting: Setting, found: JoinedRankings, queries: Mask | None = None) -> Evaluation:
     """The metrics of these rankings, over all queries that ``missing_queries`` leaves or over the marked ones."""
     judged = found.judged
     names = np.array(judged.queries, object)
     if queries is None and setting.policies.missing_queries == "ignore":
         queries = judged.present
-    counting_queries = judged if queries is None or queries.all() else only(judged, queries)
+    counting_queries = judged if queries is None or queries.all() else select_queries(judged, queries)
     return Evaluation(
         metrics=tuple(_results(setting.metrics, counting_queries, setting.policies)),
         queries=judged.count,
@@ -284,7 +292,7 @@ def _counted(scores: Scores, policies: Policies) -> Scores:
     if policies.no_relevant == "ignore":
         return counting(scores, ~scores.no_relevant)
     names = [unit for unit, without in zip(scores.units, scores.no_relevant.tolist(), strict=True) if without]
-    complaint = f"{len(names)} of {len(scores.units)} queries have no relevant documents: {some(names)}"
+    complaint = f"{len(names)} of {len(scores.units)} queries have no relevant documents: {format_some(names)}"
     suggestion = 'no_relevant="zero" (command line: --no-relevant zero) lets them count, "ignore" leaves them out'
     raise InputError(Problem(complaint, place=str(scores.metric), suggestion=suggestion))
 

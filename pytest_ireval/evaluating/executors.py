@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pytest_ireval.data.coerce import FileRead, read_file
+from pytest_ireval.data.coerce import FileRankings, read_rankings_file
 from pytest_ireval.data.formats.input_file import is_address
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.formats.recognised import Format
+from pytest_ireval.data.formats.recognition import Format
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError, Problem, told
 from pytest_ireval.masking import public_address
@@ -28,7 +28,7 @@ JUDGMENTS_SENT = 4_000_000
 
 def read_with(
     executor: Executor, judgments: Judgments, named: Format, how: Reading, documents: bool, files: Sequence[str]
-) -> list[FileRead]:
+) -> list[FileRankings]:
     """Read all files, in their order; the first that cannot be read is an error.
 
     The workers reach the files under the same names, and use the plugins that are installed there.
@@ -40,8 +40,8 @@ def read_with(
     groups = [places[at : at + each] for at in range(0, len(places), each)]
     how.progress.expect(len(files), "files")
     there = how._replace(progress=SILENT)  # a bar cannot be sent
-    tasks: list[Future[list[FileRead]]] = []
-    found: list[FileRead] = []
+    tasks: list[Future[list[FileRankings]]] = []
+    found: list[FileRankings] = []
     try:
         for group in groups:
             with _name_files(group):
@@ -71,6 +71,6 @@ def _name_files(files: Sequence[str]) -> Iterator[None]:
 
 def _read_group(
     judgments: Judgments, files: Sequence[str], named: Format, how: Reading, documents: bool
-) -> list[FileRead]:
+) -> list[FileRankings]:
     readers = installed_registry().readers
-    return [read_file(judgments, file, readers, named, how, documents=documents) for file in files]
+    return [read_rankings_file(judgments, file, readers, named, how, documents=documents) for file in files]

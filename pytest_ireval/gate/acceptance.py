@@ -12,9 +12,8 @@ from pytest_ireval.baseline.fingerprints import fingerprint_rankings
 from pytest_ireval.baseline.index_facts import describe_index_change
 from pytest_ireval.baseline.reading import read_acceptances
 from pytest_ireval.baseline.record import NO_JUDGMENTS, Acceptance, Baseline, StoredMetric
-from pytest_ireval.data.coerce import some
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.views import first_documents, of_queries, side_by_side
+from pytest_ireval.data.views import concatenate_rankings, keep_first_documents, split_queries
 from pytest_ireval.errors import BaselineError, IrevalError, Problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.fetching import find_used_fields
@@ -28,6 +27,7 @@ from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import INPUTS, LOWERING
 from pytest_ireval.rules.side import Scored
 from pytest_ireval.suite.suite import Suite
+from pytest_ireval.text_table import format_some
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _make_baseline(inputs: Inputs, scores: Scores) -> Baseline | None:
 def _collect_fields(suite: Suite, rankings: Sequence[Rankings]) -> dict[str, dict[str, Any]]:
     """The fields that metrics use, of the documents that are kept."""
     known, uses = rankings[0].fields or {}, find_used_fields(suite)
-    ranked = {document for each in rankings for document in first_documents(each, suite.depth).documents.texts()}
+    ranked = {document for each in rankings for document in keep_first_documents(each, suite.depth).documents.texts()}
     found = ((each, known[each].items()) for each in ranked & known.keys())
     used = {document: {name: value for name, value in fields if uses(name)} for document, fields in found}
     return {document: fields for document, fields in used.items() if fields}
@@ -186,19 +186,19 @@ def _choose_rankings(inputs: Inputs, scores: Scores) -> tuple[Rankings, ...]:
         and kept
         and (problem := next(find_missing_data(inputs.suite, stored, inputs.fingerprints), None))
     ):
-        complaint = f"waived queries keep what is stored ({some(kept)}), but {problem.complaint}"
+        complaint = f"waived queries keep what is stored ({format_some(kept)}), but {problem.complaint}"
         raise BaselineError(Problem(complaint, suggestion="accept without their waivers, then waive them again"))
     made = []
     for number, rankings in enumerate(now):
-        part, known = of_queries(rankings, lambda query: query not in waived)[0], rankings.fields
+        part, known = split_queries(rankings, lambda query: query not in waived)[0], rankings.fields
         if known is not None:
             part = replace(part, fields={each: known[each] for each in part.documents.texts() if each in known})
         parts = [part]
         if before:
-            parts.append(of_queries(before[number % len(before)], waived.__contains__)[0])
+            parts.append(split_queries(before[number % len(before)], waived.__contains__)[0])
         if not any(map(len, parts)):
             raise BaselineError("all queries are waived: no ranking can be accepted")
-        made.append(side_by_side([part for part in parts if len(part)], rankings.origin))
+        made.append(concatenate_rankings([part for part in parts if len(part)], rankings.origin))
     return tuple(made)
 
 

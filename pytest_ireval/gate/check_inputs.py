@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_ireval.data.coerce import some
 from pytest_ireval.data.ids import Ids, are_among
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import BaselineError, BaselineMisfitError, InputError, IrevalError, Problem
@@ -20,6 +19,7 @@ from pytest_ireval.gate.score import Scores
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.new_document import NewDocumentOptions, find_prominent
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 COLLAPSED = 1 / 3
@@ -56,7 +56,7 @@ def _list_facts(scores: Scores) -> Iterator[str]:
     counts, problem = scores.counts, scores.baseline.problem
     for what, queries in (("without a ranking", counts.missing), ("with an empty ranking", counts.empty)):
         if queries:
-            yield f"{format_count(len(queries), 'query')} {what}: {some(queries)}"
+            yield f"{format_count(len(queries), 'query')} {what}: {format_some(queries)}"
     if counts.without_judgments:
         yield f"{format_count(len(counts.without_judgments), 'ranked query')} without judgments"
     if isinstance(problem, BaselineError):
@@ -87,7 +87,7 @@ def find_unknown_ids(scores: Scores) -> InputError | None:
         Problem(
             f"none of the {scores.listed} ranked documents is judged in {judgments.origin}; do the ids match?",
             place=current.origin,
-            suggestion=f"ranked: {some(ids)}; judged: {some(judged_ids)}",
+            suggestion=f"ranked: {format_some(ids)}; judged: {format_some(judged_ids)}",
             allowed="list renamed documents in the suite: documents: {aliases: FILE}",
         )
     )
@@ -112,8 +112,8 @@ def find_changed_ids(scores: Scores) -> InputError | None:
             f"were ids renamed? judged: {counts.judged_share:.0%} now, {counts.judged_share_before:.0%} in the "
             "baseline",
             place=scores.current.origin,
-            suggestion=f"listed: {some(listed.texts(np.arange(min(len(listed), 3))))}; "
-            f"judged: {some(judgments.documents.texts(np.arange(min(len(judgments), 3))))}",
+            suggestion=f"listed: {format_some(listed.texts(np.arange(min(len(listed), 3))))}; "
+            f"judged: {format_some(judgments.documents.texts(np.arange(min(len(judgments), 3))))}",
             allowed="list renamed documents in the suite: documents: {aliases: FILE}",
         )
     )

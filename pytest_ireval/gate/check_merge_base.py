@@ -11,7 +11,6 @@ from pytest_ireval.baseline.at_base import BaselineAtBase
 from pytest_ireval.baseline.changes import find_changed_queries
 from pytest_ireval.baseline.reading import format_checkout
 from pytest_ireval.baseline.record import Acceptance, Baseline
-from pytest_ireval.data.coerce import some
 from pytest_ireval.errors import BaselineError, IrevalError
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.finding import Finding, describe_error
@@ -30,6 +29,7 @@ from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.slices import WHOLE
 from pytest_ireval.rules.worst_queries import worst_changes
 from pytest_ireval.suite.suite import Suite
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 
@@ -218,7 +218,8 @@ def _find_lost_queries(population: Population, at: BaselineAtBase, both: MergeBa
         for query in np.array(before.names, object)[lacks].tolist()
     )
     if lost:
-        yield f"{format_count(len(lost), 'query')} of the base without a value in this baseline: {some(list(lost))}"
+        queries = format_count(len(lost), "query")
+        yield f"{queries} of the base without a value in this baseline: {format_some(list(lost))}"
 
 
 def _add_weakening(finding: Finding, found: Weakening, base: MergeBase, *, fails: bool) -> Finding:

@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_ireval.data.aliases import Groups, collapsed, group_of, read_aliases, read_groups, renamed
-from pytest_ireval.data.coerce import as_judgments, as_queries, how_ids_differ, some
-from pytest_ireval.data.formats.input_file import near
+from pytest_ireval.data.aliases import (
+    Groups,
+    collapse_variants,
+    find_group,
+    read_aliases,
+    read_groups,
+    rename_documents,
+)
+from pytest_ireval.data.coerce import coerce_judgments, coerce_queries, describe_id_difference
+from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.judgments import Judgments, make_empty_judgments
 from pytest_ireval.data.queries import Queries
@@ -29,6 +36,7 @@ from pytest_ireval.rules.planning import check_clusters, number_clusters
 from pytest_ireval.rules.population import Population
 from pytest_ireval.statistics.differences import Floats
 from pytest_ireval.suite.suite import Suite
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
@@ -46,7 +54,7 @@ class DocumentNames:
 
     def called(self, document: str, query: str = "") -> str:
         """The current name of a document; with a query, a chunk is called like the passage that it counts as."""
-        found = group_of(self.aliases.get(document, document), self.groups)
+        found = find_group(self.aliases.get(document, document), self.groups)
         return self.passages.name(found, query) if self.passages and query else found
 
     def in_rankings(self, rankings: Rankings) -> Rankings:
@@ -56,14 +64,14 @@ class DocumentNames:
             for document, known in rankings.fields.items():
                 fields.setdefault(self.called(document), known)
             rankings = replace(rankings, fields=fields)
-        rankings = renamed(rankings, self.aliases) if self.aliases else rankings
-        rankings = collapsed(rankings, self.groups) if self.groups else rankings
+        rankings = rename_documents(rankings, self.aliases) if self.aliases else rankings
+        rankings = collapse_variants(rankings, self.groups) if self.groups else rankings
         return self.passages.in_rankings(rankings) if self.passages else rankings
 
     def in_judgments(self, judgments: Judgments) -> Judgments:
         """Judgments under the current names, with the first of several variants only."""
-        judgments = renamed(judgments, self.aliases) if self.aliases else judgments
-        return collapsed(judgments, self.groups) if self.groups else judgments
+        judgments = rename_documents(judgments, self.aliases) if self.aliases else judgments
+        return collapse_variants(judgments, self.groups) if self.groups else judgments
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +95,8 @@ def read_suite_queries(suite: Suite, registry: Registry, path: Path | None = Non
     asked = suite.queries
     if asked is None:
         return None
-    file = near(path or asked.file.path)
-    return as_queries(file, registry.readers, asked.format or None, "queries: {file: …, format: …}")
+    file = shorten_path(path or asked.file.path)
+    return coerce_queries(file, registry.readers, asked.format or None, "queries: {file: …, format: …}")
 
 
 def read_collection(
@@ -98,16 +106,16 @@ def read_collection(
     documents = suite.documents
     by_pattern = re.compile(documents.collapse_pattern) if documents.collapse_pattern else None
     names = DocumentNames(
-        read_aliases(near(documents.aliases.path)) if documents.aliases else {},
-        by_pattern or (read_groups(near(documents.collapse_file.path)) if documents.collapse_file else {}),
+        read_aliases(shorten_path(documents.aliases.path)) if documents.aliases else {},
+        by_pattern or (read_groups(shorten_path(documents.collapse_file.path)) if documents.collapse_file else {}),
     )
     queries = queries if queries is not None else read_suite_queries(suite, registry)
     written = read_suite_judgments(suite, registry, progress)
     judgments = None if written is None else names.in_judgments(written)
     if documents.spans is not None and judgments is not None:
-        from pytest_ireval.data.aliases import passages_of  # most suites judge documents
+        from pytest_ireval.data.aliases import collect_passages  # most suites judge documents
 
-        names = replace(names, passages=passages_of(judgments, documents.spans))
+        names = replace(names, passages=collect_passages(judgments, documents.spans))
     if queries is None:
         if judgments is None:
             raise InputError(Problem("names neither queries nor judgments", place=str(suite.place)))
@@ -142,7 +150,7 @@ def _read_preferences(suite: Suite, names: DocumentNames) -> Preferences | None:
     file = suite.judgments.preferences if suite.judgments else None
     if file is None:
         return None
-    found = read_preferences(near(file.path))
+    found = read_preferences(shorten_path(file.path))
     return {
         query: [
             WeightedPair((names.called(each, query) for each in pair), getattr(pair, "weight", 1.0)) for pair in pairs
@@ -160,7 +168,9 @@ def read_suite_judgments(
     file = suite.judgments.file
     how = Reading("float" if suite.policies.grades == "float" else "integer", progress=progress)
     keys = ("judgments: {file: …, format: …}", "judgments: {file: …, grades: float}")
-    return as_judgments(near(path or file.path), registry.readers, suite.judgments.format or None, how, *keys)
+    return coerce_judgments(
+        shorten_path(path or file.path), registry.readers, suite.judgments.format or None, how, *keys
+    )
 
 
 def _set_up_metrics(
@@ -201,7 +211,7 @@ def _refuse_unknown(judgments: Judgments, queries: Queries) -> None:
         raise InputError(
             Problem(
                 f"{len(unknown)} of {format_count(len(judgments.queries), 'judged query')} are not in "
-                f"{queries.origin}: {some(unknown)}{how_ids_differ(unknown, unjudged)}",
+                f"{queries.origin}: {format_some(unknown)}{describe_id_difference(unknown, unjudged)}",
                 place=judgments.origin,
                 suggestion="add them there, or remove their judgments: queries outside the file belong to no slice",
             )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_ireval.data.document_texts import titles_of
+from pytest_ireval.data.document_texts import find_titles
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.last_run import LastRun, find_repeated_run
 from pytest_ireval.gate.score import Scores
@@ -64,7 +64,7 @@ def diagnose_change(
         metric,
         source_changed=scores.baseline.cause is not None and scores.baseline.cause.source,
         ranked_lines=lambda: orders_by_rank(source.options, inputs.suite.path.parent),
-        titles=lambda wanted: titles_of(wanted, *document_texts),
+        titles=lambda wanted: find_titles(wanted, *document_texts),
         removed_documents=frozenset(map(scores.population.called, inputs.current.missing_documents)),
     )
     found = run_diagnoses(change, inputs.collection.registry.diagnoses, certain=not doubtful)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.baseline.index_facts import IndexFacts
-from pytest_ireval.data.aliases import renamed
-from pytest_ireval.data.coerce import some
-from pytest_ireval.data.formats.input_file import near
+from pytest_ireval.data.aliases import rename_documents
+from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import Fields, read_fields
-from pytest_ireval.data.views import first_documents
+from pytest_ireval.data.views import keep_first_documents
 from pytest_ireval.errors import InputError, Problem, SourceError
 from pytest_ireval.gate.collection import Collection, DocumentNames, lowest_relevant_grade
 from pytest_ireval.progress import SILENT, Progress
@@ -22,6 +21,7 @@ from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.answers import fetch_answers
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.suite import SourceAsked, Suite
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 
@@ -83,7 +83,7 @@ def fetch_rankings(
 
         for each in renamed_rankings:
             refuse_without_span(each.documents, each.origin)
-    cut = [first_documents(each, suite.depth) for each in renamed_rankings]
+    cut = [keep_first_documents(each, suite.depth) for each in renamed_rankings]
     first, newest_first = answers[0], answers[::-1]  # of facts that differ, the first answer decides
     (index,) = first.facts
     system_facts = {name: text for answer in newest_first for name, text in answer.about.items()}
@@ -134,7 +134,7 @@ def _list_relevant_documents(collection: Collection) -> list[str]:
     written, names = collection.written_judgments, collection.names
     if written is None or names.groups or names.passages:
         return []
-    judged = renamed(written, names.aliases)
+    judged = rename_documents(written, names.aliases)
     relevant = np.flatnonzero(judged.grade >= lowest_relevant_grade(collection.suite))
     return list(dict.fromkeys(judged.documents.texts(relevant)))
 
@@ -186,7 +186,7 @@ def _add_fields(collection: Collection, answered: list[Rankings], rankings: list
         return rankings
     renamed_too = answered if names.aliases or names.groups else []
     wanted = {document for each in (*rankings, *renamed_too) for document in each.documents.texts()}
-    found_there = read_fields(near(file.path), wanted)
+    found_there = read_fields(shorten_path(file.path), wanted)
     known: dict[str, Mapping[str, Any]] = {}
     for document in sorted(found_there, key=lambda each: names.called(each) != each):  # current names first
         known.setdefault(names.called(document), found_there[document])
@@ -215,7 +215,8 @@ def refuse_missing_queries(
         what = "judged queries" if only_judged else "queries"
         raise InputError(
             Problem(
-                f"{origin} ranks {total - len(missing)} of {total} {what}; without a ranking: {some(list(missing))}",
+                f"{origin} ranks {total - len(missing)} of {total} {what}; "
+                f"without a ranking: {format_some(list(missing))}",
                 place=str(source.place),
                 suggestion="missing_queries: zero in the suite gives them the worst score, ignore leaves them out; "
                 "an empty ranking counts as a ranking",

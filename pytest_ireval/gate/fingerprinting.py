@@ -10,7 +10,7 @@ from pytest_ireval.baseline.fingerprints import (
     fingerprint_text,
 )
 from pytest_ireval.baseline.record import Fingerprints, JudgmentPrints
-from pytest_ireval.data.formats.input_file import near
+from pytest_ireval.data.formats.input_file import shorten_path
 from pytest_ireval.gate.collection import Collection
 from pytest_ireval.gate.needs import read_kind_of_times
 from pytest_ireval.suite.suite import Suite
@@ -35,7 +35,7 @@ def compute_fingerprints(collection: Collection, source: str, judged: JudgmentPr
 def _fingerprint_side_files(suite: Suite) -> str:
     """Of the files that name documents anew and of preferences; empty for a suite without them."""
     named = [suite.documents.aliases, suite.documents.collapse_file, suite.judgments and suite.judgments.preferences]
-    paths = [near(each.path) if each else None for each in named]
+    paths = [shorten_path(each.path) if each else None for each in named]
     # the line ends of a checkout on Windows change nothing; a pipe was read already, and is empty now
     contents = [path.read_bytes().replace(b"\r\n", b"\n") if path and path.is_file() else b"" for path in paths]
     parts = [*map(fingerprint, contents), suite.documents.collapse_pattern]

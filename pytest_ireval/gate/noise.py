@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_ireval.baseline.changes import find_changed_queries
-from pytest_ireval.data.coerce import some
-from pytest_ireval.data.views import of_queries
+from pytest_ireval.data.views import split_queries
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.scoring import score_rankings
 from pytest_ireval.metrics.metric import Metric
@@ -18,6 +17,7 @@ from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
 from pytest_ireval.statistics.noise import RunNoise, noise_floor, noise_share, run_noise
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 
@@ -37,7 +37,7 @@ def find_instability(inputs: Inputs) -> UnstableSource | None:
     collection = inputs.collection
     population, queries = collection.population, collection.population.queries
     answered = set(second.rankings[0].queries) - first.failures.keys() - second.failures.keys()
-    both = [of_queries(each.rankings[0], answered.__contains__)[0] for each in (first, second)]
+    both = [split_queries(each.rankings[0], answered.__contains__)[0] for each in (first, second)]
     changed = find_changed_queries(both[:1], both[1:], inputs.suite.depth)
     if not changed:
         return None
@@ -53,7 +53,7 @@ def find_instability(inputs: Inputs) -> UnstableSource | None:
         floor = f"; two runs of this system may differ by {', '.join(floors)} (noise floor, 95%)"
     return UnstableSource(
         f"{len(changed)} of {format_count(len(answered), 'query')} asked twice got another answer: "
-        f"{some(list(changed))}{floor}; "
+        f"{format_some(list(changed))}{floor}; "
         "set repeat: 3 in the source, or make its answers stable: exact search, one replica"
     )
 

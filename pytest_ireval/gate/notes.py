@@ -8,13 +8,13 @@ from datetime import date
 import numpy as np
 
 from pytest_ireval.baseline.index_facts import describe_any_change
-from pytest_ireval.data.coerce import some
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.noise import note_noise
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.rules.side import Side
 from pytest_ireval.suite.suite import Suite, Waiver
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 WELL_JUDGED = 0.8
@@ -70,7 +70,8 @@ def _note_cut_rankings(suite: Suite, current: Side) -> Iterator[str]:
 
 def _note_extra_queries(queries: Sequence[str]) -> Iterator[str]:
     if queries:
-        yield f"{format_count(len(queries), 'query')} ranked that the suite does not have, left out: {some(queries)}"
+        ranked = f"{format_count(len(queries), 'query')} ranked"
+        yield f"{ranked} that the suite does not have, left out: {format_some(queries)}"
 
 
 def note_failures(inputs: Inputs) -> Iterator[str]:
@@ -102,7 +103,7 @@ def _note_references(inputs: Inputs) -> Iterator[str]:
 def _note_missing_documents(documents: Sequence[str]) -> Iterator[str]:
     if documents:
         what = format_count(len(documents), "relevant document")
-        yield f"{what} of the judgments not in the index: {some(documents)}"
+        yield f"{what} of the judgments not in the index: {format_some(documents)}"
 
 
 def _note_unranked_queries(scores: Scores) -> Iterator[str]:
@@ -111,7 +112,7 @@ def _note_unranked_queries(scores: Scores) -> Iterator[str]:
     lacking = [query for query in queries.ids if query not in judged and query not in scores.current.position]
     if lacking:
         verb = "has" if len(lacking) == 1 else "have"
-        yield f"{format_count(len(lacking), 'query')} without judgments {verb} no ranking: {some(lacking)}"
+        yield f"{format_count(len(lacking), 'query')} without judgments {verb} no ranking: {format_some(lacking)}"
 
 
 def _note_judged_shares(suite: Suite, scores: Scores) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_ireval.data.arrays import Integers
 from pytest_ireval.data.judged import JudgedRankings
-from pytest_ireval.data.views import cut_to_depth, of_queries, only
+from pytest_ireval.data.views import cut_to_depth, select_queries, split_queries
 from pytest_ireval.errors import MetricError
 from pytest_ireval.evaluating.evaluation import apply_policies
 from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
@@ -93,12 +93,12 @@ def _join_judgments(scores: Scores, side: Side, shown: Sequence[str]) -> JudgedR
     setting, wanted = scores.collection.setting, set(shown)
     if setting is None:
         return None
-    few, _ = of_queries(side.rankings[0], wanted.__contains__)
+    few, _ = split_queries(side.rankings[0], wanted.__contains__)
     known = np.array([query in wanted for query in setting.judgments.queries], bool)
     if not known.any() or not any(query in setting.judgments.position for query in few.queries):
         return None
     found = setting.brought(few, documents=True)
-    return apply_policies(only(found.judged, known), setting.policies)
+    return apply_policies(select_queries(found.judged, known), setting.policies)
 
 
 def _draw_curves(scores: Scores, judged: JudgedRankings | None) -> Curves:
@@ -176,7 +176,7 @@ def _share_changes(
 
 def _view_queries(judged: JudgedRankings) -> Lists:
     number = np.arange(judged.count)
-    return Lists(judged, cache(lambda row: only(judged, number == row)))
+    return Lists(judged, cache(lambda row: select_queries(judged, number == row)))
 
 
 def _list_changed(scores: Scores, name: str, shown: Sequence[str]) -> list[_Changed]:
@@ -209,7 +209,7 @@ def _score_documents_alone(metric: Metric, judged: JudgedRankings, rows: Integer
     """The metric's value of each document alone, for all queries at once."""
     wanted = np.zeros(judged.count, bool)
     wanted[rows] = True
-    few = only(judged, wanted)
+    few = select_queries(judged, wanted)
     cutoff = metric.settings.get("cutoff")
     few = cut_to_depth(few, cutoff) if isinstance(cutoff, int) else few
     documents, hits = few.documents, few.hits

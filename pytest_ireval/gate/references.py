@@ -13,7 +13,6 @@ from pytest_ireval.baseline.changes import find_cause
 from pytest_ireval.baseline.index_facts import describe_new_count
 from pytest_ireval.baseline.reading import format_checkout
 from pytest_ireval.baseline.record import Baseline, Fingerprints, describe_anchor, list_acceptances_since
-from pytest_ireval.data.coerce import some
 from pytest_ireval.errors import (
     BaselineError,
     BaselineMisfitError,
@@ -42,6 +41,7 @@ from pytest_ireval.results.outcome import Cause
 from pytest_ireval.rules.side import Side
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.suite.suite import Suite
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 MOST_REMOVED = 0.05
@@ -240,9 +240,9 @@ def _note_changed_queries(cause: Cause, queries: int, kind: _StoredKind) -> Iter
         remedy = kind.remedy.partition(":")[0]
         much = f": more than a tenth, so {remedy}" if len(cause.added) > 0.1 * queries else ""
         new = format_count(len(cause.added), "query")
-        yield f"{new} not yet in the {kind.noun}, and not compared{much}: {some(cause.added)}"
+        yield f"{new} not yet in the {kind.noun}, and not compared{much}: {format_some(cause.added)}"
     if cause.removed:
-        yield f"{format_count(len(cause.removed), 'query')} of the {kind.noun} gone: {some(cause.removed)}"
+        yield f"{format_count(len(cause.removed), 'query')} of the {kind.noun} gone: {format_some(cause.removed)}"
 
 
 def _find_unlocked_judgments(suite: Suite, stored: Baseline, cause: Cause, prints: Fingerprints) -> Problem | None:
@@ -275,9 +275,8 @@ def _find_gaps(
         yield Problem(complaint, suggestion=kind.remedy, allowed=kind.first)
     count = len(stored.rankings[0].queries)
     if len(cause.removed) > MOST_REMOVED * count:
-        gone = (
-            f"{len(cause.removed)} of {format_count(count, 'query')} of the {kind.noun} are gone: {some(cause.removed)}"
-        )
+        removed = f"{len(cause.removed)} of {format_count(count, 'query')}"
+        gone = f"{removed} of the {kind.noun} are gone: {format_some(cause.removed)}"
         yield Problem(gone, suggestion=kind.remedy, allowed=kind.first)
 
 
@@ -320,7 +319,7 @@ def _find_lost_values(
         lost = [each for each in had if each not in valued and each not in out[unit]]
         if len(lost) > MOST_REMOVED * len(had):
             units = format_count(len(had), unit)
-            complaint = f"{len(lost)} of {units} have no {name} any more: {some(lost)}"
+            complaint = f"{len(lost)} of {units} have no {name} any more: {format_some(lost)}"
             moved = ", or queries moved to other sessions" if unit == "session" else ""
             hint = f"were judgments deleted, or rankings left out{moved}? {kind.remedy}"
             yield Problem(complaint, suggestion=hint, allowed=kind.first)

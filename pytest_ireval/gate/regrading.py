@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from pytest_ireval.baseline.record import Baseline
-from pytest_ireval.data.from_objects import judgments_from
+from pytest_ireval.data.from_objects import convert_judgments
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError
@@ -103,7 +103,7 @@ def with_old_grades(collection: Collection, edits: Grades, now: Grades) -> Colle
         return None
     grades = {query: {**now.get(query, {}), **edits.get(query, {})} for query in {**now, **edits}}
     whole = {query: documents for query, documents in grades.items() if documents}
-    judgments = collection.names.in_judgments(judgments_from(whole, grades="float", origin="the judgments of then"))
+    judgments = collection.names.in_judgments(convert_judgments(whole, grades="float", origin="the judgments of then"))
     return replace(
         collection,
         population=replace(collection.population, judgments=judgments),

@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from pytest_ireval.data.document_texts import with_texts
+from pytest_ireval.data.document_texts import add_texts
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.errors import IrevalError, error_lines
 from pytest_ireval.gate.collect import Inputs
@@ -88,7 +88,7 @@ def make_result(inputs: Inputs, scores: Scores, checks: Sequence[Check], explain
         diagnoses=explained.causes,
         since_base=_compare_with_base(inputs, scores),
     )
-    return with_texts(result, *collect_document_texts(inputs))
+    return add_texts(result, *collect_document_texts(inputs))
 
 
 def make_broken_result(

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.baseline.record import Baseline
-from pytest_ireval.data.coerce import Brought
+from pytest_ireval.data.coerce import JoinedRankings
 from pytest_ireval.data.join import leave_unjudged
 from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.views import cut_to_depth, only
+from pytest_ireval.data.views import cut_to_depth, select_queries
 from pytest_ireval.errors import InputError, IrevalError, MetricError
 from pytest_ireval.evaluating.evaluation import Setting, apply_policies, deepest_rank, evaluated
 from pytest_ireval.evaluating.recall_precision import LEVELS, compute_r_precision, find_relevant, interpolate_precision
@@ -129,7 +129,7 @@ def _add_values(
 
 
 def _mark_counting(
-    joined: Brought, collection: Collection, setting: Setting, unknown: QueryIds, excluded: QueryIds
+    joined: JoinedRankings, collection: Collection, setting: Setting, unknown: QueryIds, excluded: QueryIds
 ) -> Mask | None:
     """Mark the queries that count; None for all."""
     judged, out = joined.judged, collection.population.waived | excluded
@@ -152,7 +152,7 @@ class _Results(NamedTuple):
     errors: Mapping[str, IrevalError]
 
 
-def _evaluate_metrics(setting: Setting, joined: Brought, queries: Mask | None) -> _Results:
+def _evaluate_metrics(setting: Setting, joined: JoinedRankings, queries: Mask | None) -> _Results:
     """All metrics at once; where one of them fails, one by one."""
     try:
         evaluation = evaluated(setting, joined, queries)
@@ -161,7 +161,7 @@ def _evaluate_metrics(setting: Setting, joined: Brought, queries: Mask | None) -
     return _Results(evaluation, {result.name: result for result in evaluation.metrics}, {})
 
 
-def _evaluate_one_by_one(setting: Setting, joined: Brought, queries: Mask | None) -> _Results:
+def _evaluate_one_by_one(setting: Setting, joined: JoinedRankings, queries: Mask | None) -> _Results:
     results: dict[str, MetricResult] = {}
     errors: dict[str, IrevalError] = {}
     merged: Evaluation | None = None
@@ -196,7 +196,7 @@ def _average(repeated: Sequence[Scored]) -> Scored:
     return replace(repeated[0], values=_mean_of([each.values for each in repeated]))
 
 
-def _count_unjudged(joined: Brought, depth: int) -> tuple[int, int]:
+def _count_unjudged(joined: JoinedRankings, depth: int) -> tuple[int, int]:
     judged = joined.judged
     listed = int(np.minimum(judged.retrieved, depth).sum())
     return listed, listed - int(np.count_nonzero(judged.hits.rank <= depth))
@@ -245,7 +245,7 @@ def _score_overlap(metric: Metric, judged: JudgedRankings, collection: Collectio
         there = there & judged.present
     if metric.unit != "query":
         there = there & np.array([query not in collection.population.waived for query in judged.queries], bool)
-    scores = score(metric, judged if there.all() else only(judged, there))
+    scores = score(metric, judged if there.all() else select_queries(judged, there))
     ids = collection.population.queries.ids
     if metric.unit != "query":
         return Scored(metric, scores.units, scores.values)
@@ -253,7 +253,7 @@ def _score_overlap(metric: Metric, judged: JudgedRankings, collection: Collectio
     return Scored(metric, ids, np.array([known.get(query, np.nan) for query in ids], np.float64))
 
 
-def _count_judged(joined: Brought, depth: int) -> Judgedness:
+def _count_judged(joined: JoinedRankings, depth: int) -> Judgedness:
     """Count for each judged query the documents down to a depth, and the judged ones among them."""
     judged = joined.judged
     above = judged.hits.query[judged.hits.rank <= depth]
@@ -282,7 +282,7 @@ def _compute_share(judgedness: Judgedness | None, wanted: Mask) -> float | None:
     return None if judgedness is None or not listed else float(judgedness.judged[wanted].sum()) / listed
 
 
-def _measure_recall_precision(collection: Collection, joined: Brought, counting: Mask | None) -> Floats:
+def _measure_recall_precision(collection: Collection, joined: JoinedRankings, counting: Mask | None) -> Floats:
     """A row for each query of the suite: precision at eleven levels of recall, and R-precision.
 
     NaN for a query that does not count or has no relevant documents; one without a ranking has zeros.

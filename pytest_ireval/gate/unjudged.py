@@ -19,13 +19,13 @@ from pytest_ireval.data.views import (
     Labellings,
     OpenDocuments,
     Template,
+    apply_labels,
     condensed,
-    labelled,
-    labelled_rows,
-    listed_rows,
-    only,
-    open_documents,
-    template,
+    count_labelled_rows,
+    find_open_documents,
+    make_template,
+    require_documents,
+    select_queries,
 )
 from pytest_ireval.errors import MetricError, error_lines
 from pytest_ireval.evaluating.evaluation import apply_policies
@@ -68,7 +68,7 @@ class _Pair(NamedTuple):
     def values(self, labels: Labellings) -> tuple[Floats, Floats]:
         """The metric's values of both sides under these labels."""
         documents = bool(self.metric.needs & WITH_DOCUMENTS)
-        now, before = (labelled(side, labels, self.scale, documents=documents) for side in (self.now, self.before))
+        now, before = (apply_labels(side, labels, self.scale, documents=documents) for side in (self.now, self.before))
         before = replace(before, ideal=now.ideal, _memory_of_ideal=now._memory_of_ideal)
         return self._score(now), self._score(before)
 
@@ -187,7 +187,7 @@ class UnjudgedEffects:
             joined = setting.brought(rankings, documents=True)
             judged = apply_policies(joined.judged, replace(setting.policies, unjudged="irrelevant"))
             wanted = np.array([query in valued for query in judged.queries], bool)
-            self._joined[key] = judged if wanted.all() else only(judged, wanted)
+            self._joined[key] = judged if wanted.all() else select_queries(judged, wanted)
         return self._joined[key]
 
 
@@ -195,13 +195,13 @@ def _match_lists(
     ours: JudgedRankings, theirs: JudgedRankings, cutoff: int | None, *, scores: bool
 ) -> tuple[Template, Template, int | None]:
     """Both lists with their open documents, down to the depth to which their labels can be tried in time."""
-    found = open_documents(ours, theirs, scores=scores)
+    found = find_open_documents(ours, theirs, scores=scores)
     deepest = int(found.best.max(initial=1))
     limit = min(cutoff or deepest, deepest)
     for depth in (limit, *(each for each in DEPTHS if each < limit)):
         few = found.down_to(depth)
-        now, before = template(ours, few, few.now), template(theirs, few, few.before)
-        if count_rows(few.counts, labelled_rows(now) + labelled_rows(before)) <= ROWS:
+        now, before = make_template(ours, few, few.now), make_template(theirs, few, few.before)
+        if count_rows(few.counts, count_labelled_rows(now) + count_labelled_rows(before)) <= ROWS:
             break
     return now, before, depth if depth < deepest else None
 
@@ -244,7 +244,7 @@ def _mark_new(pair: _Pair) -> Mask:
 
 def _ask_labels(pair: _Pair, value: Callable[[Floats, Floats], Floats]) -> OpenQueries:
     """The question about both sides under labels."""
-    rows = labelled_rows(pair.now) + labelled_rows(pair.before)
+    rows = count_labelled_rows(pair.now) + count_labelled_rows(pair.before)
     return OpenQueries(pair.open.first, rows, lambda labels: value(*pair.values(labels)), pair.scale.size)
 
 
@@ -289,7 +289,7 @@ def _find_judged_documents(pair: _Pair, place: Integers) -> JudgedPeers:
     relevant_from = float(pair.scale[-1]) if lowest is None else lowest
     found = []
     for side in (pair.now.judged, pair.before.judged):
-        documents = listed_rows(side)
+        documents = require_documents(side)
         query = np.repeat(np.arange(side.count), np.diff(documents.first))
         rank = np.arange(query.size) - documents.first[query] + 1
         rows = np.flatnonzero(~np.isnan(documents.grade) & np.isin(rank, ranks))
@@ -324,7 +324,7 @@ def _list_moving_documents(queries: Queries, name: str, part: _Part) -> Iterator
     moved_together = unmoved & (part.bounds.high - part.bounds.low > TIE)
     rows = np.flatnonzero((effect != 0) | moved_together[pair.open.query])
     query, now, before = pair.open.query[rows], pair.open.now[rows], pair.open.before[rows]
-    ours, theirs = listed_rows(pair.now.judged), listed_rows(pair.before.judged)
+    ours, theirs = require_documents(pair.now.judged), require_documents(pair.before.judged)
     there = now > 0
     ids = np.empty(rows.size, object)
     ids[there] = ours.ids.texts((ours.first[query] + now - 1)[there])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.views import of_queries
+from pytest_ireval.data.views import split_queries
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.finding import Finding
 from pytest_ireval.gate.notes import describe_time_left
@@ -60,7 +60,7 @@ def find_losses_of_waived_queries(scores: Scores) -> Mapping[str, WaivedLoss]:
 
 def _keep_queries(side: Side, queries: frozenset[str]) -> list[Rankings]:
     """Those of a few queries, so that the others are not scored once more."""
-    return [of_queries(each, queries.__contains__)[0] for each in side.rankings]
+    return [split_queries(each, queries.__contains__)[0] for each in side.rankings]
 
 
 def check_waiver(waiver: Waiver, inputs: Inputs, loss: WaivedLoss | None) -> Finding:

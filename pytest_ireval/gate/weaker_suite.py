@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from pytest_ireval.baseline.at_base import read_suite_names
-from pytest_ireval.data.coerce import some
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import InputError, IrevalError, one_line
@@ -26,6 +25,7 @@ from pytest_ireval.suite.finding import says_suite
 from pytest_ireval.suite.loading import load_suites
 from pytest_ireval.suite.loosening import ChangedOption, changed_options, format_changed_value, looser_part
 from pytest_ireval.suite.suite import FileAsked, Suite, Waiver
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 NAMED = 10
@@ -282,7 +282,7 @@ def _of_queries(then: Iterable[str], now: Queries) -> Iterator[str]:
     known = set(now.ids)
     gone = [query for query in dict.fromkeys(then) if query not in known]
     if gone:
-        yield f"{format_count(len(gone), 'query')} removed: {some(gone)}"
+        yield f"{format_count(len(gone), 'query')} removed: {format_some(gone)}"
 
 
 def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> Iterator[str]:
@@ -300,7 +300,7 @@ def _of_judgments(then: Suite, now: Suite, registry: Registry, tree: Tree) -> It
     if gone:
         queries = list(dict.fromkeys(query for query, _ in gone))
         where = format_count(len(queries), "query")
-        yield f"{format_count(len(gone), 'judgment')} removed, in {where}: {some(queries)}"
+        yield f"{format_count(len(gone), 'judgment')} removed, in {where}: {format_some(queries)}"
 
 
 def _pairs_of(judgments: Judgments | None) -> dict[tuple[str, str], None]:

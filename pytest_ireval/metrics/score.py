@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.data.arrays import Floats, Mask
-from pytest_ireval.data.coerce import some
 from pytest_ireval.data.judged import JudgedRankings
-from pytest_ireval.data.views import only
+from pytest_ireval.data.views import select_queries
 from pytest_ireval.errors import MetricError, Problem, did_you_mean, raised_at, told
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 ROUNDING = 1e-9
@@ -114,7 +114,9 @@ def _finite_worst(metric: Metric, units: Sequence[str], lacking: Mask) -> float:
         return value
     names = [unit for unit, lacks in zip(units, lacking.tolist(), strict=True) if lacks]
     which = format_count(len(names), metric.unit)
-    complaint = f"{which} without a ranking cannot be scored, because the metric has no worst value: {some(names)}"
+    complaint = (
+        f"{which} without a ranking cannot be scored, because the metric has no worst value: {format_some(names)}"
+    )
     suggestion = 'missing_queries="ignore" (command line: --missing ignore) leaves them out, "error" refuses them'
     raise MetricError(Problem(complaint, place=str(metric), suggestion=suggestion))
 
@@ -156,7 +158,7 @@ def _refuse_unknown_fields(metric: Metric, fields: Mapping[str, Mapping[str, Any
                 f"no document has the field {name!r}",
                 place=str(metric),
                 suggestion=did_you_mean(name, there),
-                allowed=f"fields of documents: {some(there) or 'none'}",
+                allowed=f"fields of documents: {format_some(there) or 'none'}",
             )
             raise MetricError(problem)
 
@@ -207,7 +209,7 @@ def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[
     while raises - fine > 1:
         middle = (fine + raises) // 2
         try:
-            metric.batch(only(judged, np.arange(judged.count) < middle), **metric.settings)
+            metric.batch(select_queries(judged, np.arange(judged.count) < middle), **metric.settings)
         except kind:
             raises = middle
         except KeyboardInterrupt:

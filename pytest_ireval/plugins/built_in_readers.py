@@ -6,10 +6,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from pytest_ireval.data.formats import recognised
+from pytest_ireval.data.formats import recognition
 from pytest_ireval.data.formats.input_file import InputFile
 from pytest_ireval.data.formats.reader import Content, Reader
-from pytest_ireval.data.tables import holds_judgments, holds_queries, holds_rankings
+from pytest_ireval.data.tables import has_judgment_columns, has_query_columns, has_ranking_columns
 from pytest_ireval.plugins.hookspecs import hookimpl
 
 
@@ -39,34 +39,34 @@ def _rows(
             holds,
             f"CSV or TSV with a first line of column names: {columns}",
             is_table,
-            _in("row_files", "delimited_table"),
-            _in("row_scan", "judged_in_table", told=True) if holds == "rankings" else None,
+            _in("row_files", "read_delimited_table"),
+            _in("row_scan", "read_judged_in_table", told=True) if holds == "rankings" else None,
             also=("csv", "tsv"),
         ),
         Reader(
             "jsonl",
             holds,
             f"a JSON object on each line with {columns}",
-            lambda file: has(recognised.keys_of_lines(file)),
-            _in("row_files", "json_lines"),
-            _in("row_scan", "judged_in_json_lines", told=True) if holds == "rankings" else None,
+            lambda file: has(recognition.read_keys_of_lines(file)),
+            _in("row_files", "read_json_lines"),
+            _in("row_scan", "read_judged_in_json_lines", told=True) if holds == "rankings" else None,
         ),
-        Reader("json", holds, JSON_LAYOUT[holds], recognised.is_plain_json, _in("row_files", "mapping_or_table")),
+        Reader("json", holds, JSON_LAYOUT[holds], recognition.is_plain_json, _in("row_files", "read_json")),
         *(
             Reader(
                 name,
                 holds,
                 f"{kind} with columns {columns}",
                 fits,
-                _in("columnar", "columnar_rankings", told=True)
+                _in("columnar", "read_columnar_rankings", told=True)
                 if holds == "rankings"
-                else _in("columnar", "columnar_table"),
-                _in("columnar", "judged_in_columns", told=True) if holds == "rankings" else None,
+                else _in("columnar", "read_columnar_table"),
+                _in("columnar", "read_judged_in_columns", told=True) if holds == "rankings" else None,
                 also=also,
             )
             for name, kind, fits, also in (
-                ("parquet", "Parquet", recognised.is_parquet, ()),
-                ("arrow", "Arrow IPC (Feather)", recognised.is_arrow, ("feather",)),
+                ("parquet", "Parquet", recognition.is_parquet, ()),
+                ("arrow", "Arrow IPC (Feather)", recognition.is_arrow, ("feather",)),
             )
         ),
     ]
@@ -80,16 +80,19 @@ JSON_LAYOUT: dict[Content, str] = {
 
 
 def _both(name: str, summary: str, fits: Callable[[InputFile], bool], module: str, begin: str) -> list[Reader]:
-    """A format that holds queries together with their judgments; read by ``BEGIN_queries`` and ``BEGIN_judgments``."""
+    """A format that holds queries together with their judgments.
+
+    ``read_BEGIN_queries`` and ``read_BEGIN_judgments`` read it.
+    """
     return [
-        Reader(name, "queries", summary, fits, _in(module, f"{begin}_queries")),
-        Reader(name, "judgments", summary, fits, _in(module, f"{begin}_judgments")),
+        Reader(name, "queries", summary, fits, _in(module, f"read_{begin}_queries")),
+        Reader(name, "judgments", summary, fits, _in(module, f"read_{begin}_judgments")),
     ]
 
 
 WORKBENCH: tuple[tuple[Content, str, Callable[[InputFile], bool]], ...] = (
-    ("queries", "query set or judgment list", recognised.is_workbench_queries),
-    ("judgments", "judgment list", recognised.is_workbench_judgments),
+    ("queries", "query set or judgment list", recognition.is_workbench_queries),
+    ("judgments", "judgment list", recognition.is_workbench_judgments),
 )
 
 _READERS: list[Reader] = [
@@ -97,111 +100,111 @@ _READERS: list[Reader] = [
         "trec",
         "judgments",
         "columns separated by spaces or tabs: query iteration document grade",
-        recognised.is_qrels,
+        recognition.is_qrels,
         _in("trec", "read_trec_judgments", told=True),
     ),
     Reader(
         "trec-diversity",
         "judgments",
         "columns separated by spaces or tabs: query subtopic document grade",
-        recognised.has_subtopics,
-        _in("row_files", "diversity_judgments"),
+        recognition.has_subtopics,
+        _in("row_files", "read_diversity_judgments"),
     ),
     Reader(
         "prels",
         "judgments",
         "sampled judgments of TREC; name the format: query document grade method probability",
         lambda file: False,  # noqa: ARG005 - it must be named, since no metric uses the probabilities
-        _in("row_files", "sampled_judgments"),
+        _in("row_files", "read_sampled_judgments"),
     ),
     Reader(
         "trec",
         "rankings",
         "columns separated by spaces or tabs: query Q0 document rank score tag",
-        recognised.is_run,
+        recognition.is_run,
         _in("trec", "read_trec_rankings", told=True),
-        _in("trec", "judged_in_file", told=True),
+        _in("trec", "read_judged_in_trec", told=True),
     ),
     Reader(
         "msmarco",
         "rankings",
         "three columns of words: query document rank, where ranks count from 1",
-        recognised.is_msmarco_run,
+        recognition.is_msmarco_run,
         _in("trec", "read_msmarco_rankings", told=True),
-        _in("trec", "judged_in_msmarco", told=True),
+        _in("trec", "read_judged_in_msmarco", told=True),
     ),
-    *_rows("queries", "id and text", holds_queries, recognised.is_table_of_queries),
-    *_rows("judgments", "query, document and grade", holds_judgments, recognised.is_table_of_judgments),
-    *_rows("rankings", "query, document and score", holds_rankings, recognised.is_table_of_rankings),
+    *_rows("queries", "id and text", has_query_columns, recognition.is_table_of_queries),
+    *_rows("judgments", "query, document and grade", has_judgment_columns, recognition.is_table_of_judgments),
+    *_rows("rankings", "query, document and score", has_ranking_columns, recognition.is_table_of_rankings),
     Reader(
         "responses",
         "rankings",
         "answers of Elasticsearch, OpenSearch, Solr or Vespa by query: JSON, or JSON lines",
-        recognised.is_responses,
-        _in("other_tools", "responses"),
+        recognition.is_responses,
+        _in("other_tools", "read_responses"),
     ),
     Reader(
         "pairs",
         "queries",
         "id and text with a tab between them, no header line",
-        recognised.is_pairs,
-        _in("row_files", "pairs"),
+        recognition.is_pairs,
+        _in("row_files", "read_pairs"),
     ),
     Reader(
         "id-text",
         "queries",
         "id:text or id:priority:text on each line",
-        recognised.is_id_text,
-        _in("collection_files", "id_text_pairs"),
+        recognition.is_id_text,
+        _in("collection_files", "read_id_text_pairs"),
     ),
     Reader(
         "car",
         "queries",
         "TREC CAR: a path of headings on each line, with %20 for a blank",
-        recognised.is_headings,
-        _in("collection_files", "heading_queries"),
+        recognition.is_headings,
+        _in("collection_files", "read_heading_queries"),
     ),
     Reader(
         "smart",
         "queries",
         "SMART: .I id, then .W and lines of text",
-        recognised.is_smart_queries,
-        _in("collection_files", "smart_queries"),
+        recognition.is_smart_queries,
+        _in("collection_files", "read_smart_queries"),
     ),
     Reader(
         "smart",
         "judgments",
         "SMART: columns query document grade, or query document 0 0.000000 for relevant documents",
-        recognised.is_smart_judgments,
-        _in("collection_files", "smart_judgments"),
+        recognition.is_smart_judgments,
+        _in("collection_files", "read_smart_judgments"),
     ),
     Reader(
         "trec-topics",
         "queries",
         "<top> with <num>, <title>, <desc>, <narr>; or XML with <topic> or <query>",
-        recognised.is_topics,
-        _in("collection_files", "topic_queries"),
+        recognition.is_topics,
+        _in("collection_files", "read_topic_queries"),
     ),
     Reader(
         "letor",
         "judgments",
         "LETOR or SVMlight: grade qid:query 1:feature … # document; or sizes of queries in NAME.group",
-        recognised.has_features,
-        _in("collection_files", "letor_judgments", told=True),
+        recognition.has_features,
+        _in("collection_files", "read_letor_judgments", told=True),
         also=("svmlight",),
     ),
-    *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognised.is_beir, "row_files", "beir"),
+    *_both("beir", "a folder with queries.jsonl and qrels/*.tsv", recognition.is_beir, "row_files", "beir"),
     *_both(
         "quepid-case",
         "a Quepid case (JSON), or its ratings (CSV or JSON)",
-        lambda file: recognised.is_quepid_case(file) or recognised.is_quepid_table(file),
+        lambda file: recognition.is_quepid_case(file) or recognition.is_quepid_table(file),
         "other_tools",
         "case",
     ),
     *_both(
         "quepid-book",
         "a Quepid book (JSON); name its format for judgments (CSV)",
-        recognised.is_quepid_book,
+        recognition.is_quepid_book,
         "other_tools",
         "book",
     ),
@@ -209,14 +212,14 @@ _READERS: list[Reader] = [
         "quepid-snapshot",
         "rankings",
         "a Quepid snapshot (CSV): Snapshot Name, Query Text, Doc ID, Doc Position",
-        recognised.is_quepid_snapshot,
-        _in("other_tools", "snapshot_rankings"),
+        recognition.is_quepid_snapshot,
+        _in("other_tools", "read_snapshot_rankings"),
     ),
-    *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognised.is_rre, "other_tools", "rre"),
+    *_both("rre", "ratings of Rated Ranking Evaluator (JSON)", recognition.is_rre, "other_tools", "rre"),
     *_both(
         "elasticsearch",
         "a request of Elasticsearch's ranking evaluation, _rank_eval (JSON)",
-        recognised.is_rank_eval,
+        recognition.is_rank_eval,
         "other_tools",
         "elasticsearch",
     ),
@@ -226,7 +229,7 @@ _READERS: list[Reader] = [
             holds,
             f"a {kind} of OpenSearch's Search Relevance Workbench (JSON)",
             fits,
-            _in("other_tools", f"workbench_{holds}"),
+            _in("other_tools", f"read_workbench_{holds}"),
             also=("srw",),
         )
         for holds, kind, fits in WORKBENCH

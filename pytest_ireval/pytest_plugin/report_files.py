@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pytest_ireval
-from pytest_ireval.data.formats.writers import put
+from pytest_ireval.data.formats.writers import replace_files
 from pytest_ireval.errors import InputError, IrevalError, Problem
 from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.gate.last_run import BEFORE
@@ -174,7 +174,7 @@ class ReportFiles:
                 content = content.encode("utf-8", "backslashreplace").decode()
             if path.parent != self.folder:
                 path.parent.mkdir(exist_ok=True)
-            put({path: [content] if isinstance(content, str) else content})
+            replace_files({path: [content] if isinstance(content, str) else content})
         except OSError as error:
             return error.strerror or str(error)
         except InputError as error:  # the folder is gone

@@ -7,7 +7,7 @@ import os
 import re
 import unicodedata
 
-from pytest_ireval.data.queries import composed
+from pytest_ireval.data.queries import normalize_text
 
 
 def slug(text: str, *, at: bool = True) -> str:
@@ -17,7 +17,7 @@ def slug(text: str, *, at: bool = True) -> str:
     """
     plain = text.replace("@", "_") if at else text
     fits = _fits_environment(plain)
-    letters = composed(plain) if fits else plain.encode("ascii", "replace").decode()
+    letters = normalize_text(plain) if fits else plain.encode("ascii", "replace").decode()
     kept = re.sub(" +", "_", "".join(letter if _is_kept(letter) else " " for letter in letters))
     if plain and kept == plain:
         return plain

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.index_facts import IndexFacts, check_index_facts, describe_new_count, merge_index_facts
-from pytest_ireval.data.coerce import as_rankings, some
+from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.side_data import flat_fields, plain_field
-from pytest_ireval.data.views import first_documents, of_queries
+from pytest_ireval.data.side_data import flatten_fields, simplify_field
+from pytest_ireval.data.views import keep_first_documents, split_queries
 from pytest_ireval.errors import IrevalError, Problem, SourceError, raised
 from pytest_ireval.masking import mask_text, mask_values
 from pytest_ireval.progress import SILENT
@@ -22,6 +22,7 @@ from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.describing import describe_source
 from pytest_ireval.sources.request import Answer, Request
 from pytest_ireval.suite.suite import SourceAsked
+from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
 
 UNPLACED = ("", "rankings")
@@ -69,10 +70,10 @@ def _fetch_answer(source: SourceAsked, request: Request) -> _Answer:
         fetched = _fetch(source, request)
         answer = fetched if isinstance(fetched, Answer) else Answer(fetched)
         found = _check_data(_read_rankings(answer.rankings, request), answer)
-        rankings, others = of_queries(replace(found, origin=name), request.queries.position.__contains__)
+        rankings, others = split_queries(replace(found, origin=name), request.queries.position.__contains__)
         if not len(rankings):
             raise SourceError(_describe_nothing_ranked(others, request))
-        rankings = rankings if request.keep_all else first_documents(rankings, request.depth)
+        rankings = rankings if request.keep_all else keep_first_documents(rankings, request.depth)
         failed = {query: _make_one_line(why) for query, why in _list_entries(answer.failed, "failed")}
         index = tuple(map(check_index_facts, [answer.index] if isinstance(answer.index, Mapping) else answer.index))
         notes, gone = tuple(map(_make_one_line, answer.notes)), tuple(map(str, answer.gone))
@@ -86,18 +87,18 @@ def _check_data(rankings: Rankings, answer: Answer) -> Rankings:
     """The rankings with the timings and fields of the answer, checked and as plain values."""
     timings, fields = answer.timings, answer.fields
     for query, seconds in _list_entries(timings, "timings"):
-        number = plain_field(seconds)
+        number = simplify_field(seconds)
         if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < float("inf"):
             raise SourceError(f"timings: query {query!r} took {seconds!r}, which is not a number of seconds")
     for document, known in _list_entries(fields, "fields"):
         if not isinstance(known, Mapping):
             raise SourceError(f"fields: document {document!r} has {known!r}, not a mapping of names and values")
     if timings is not None:
-        timings = {str(query): round(float(plain_field(each)), 6) for query, each in timings.items()}
+        timings = {str(query): round(float(simplify_field(each)), 6) for query, each in timings.items()}
     if fields is not None:
-        named = {str(each): flat_fields(known) for each, known in fields.items()}
+        named = {str(each): flatten_fields(known) for each, known in fields.items()}
         fields = mask_values(
-            {each: {name: plain_field(value) for name, value in known} for each, known in named.items()}
+            {each: {name: simplify_field(value) for name, value in known} for each, known in named.items()}
         )
     timings = rankings.timings if timings is None else timings
     return replace(rankings, timings=timings, fields=rankings.fields if fields is None else fields)
@@ -144,7 +145,7 @@ def _read_rankings(found: Any, request: Request) -> Rankings:
         found = request.folder / found
     depth = None if request.keep_all else request.depth
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
-    return as_rankings(found, request.readers, None, how)
+    return coerce_rankings(found, request.readers, None, how)
 
 
 def _describe_nothing_ranked(others: tuple[str, ...], request: Request) -> Problem:
@@ -153,7 +154,7 @@ def _describe_nothing_ranked(others: tuple[str, ...], request: Request) -> Probl
         return Problem(f"it returned no ranking for {number}")
     return Problem(
         f"it ranks none of the requested queries ({number} of {request.queries.origin})",
-        suggestion=f"ranked: {some(others)}; requested: {some(request.queries.ids)}",
+        suggestion=f"ranked: {format_some(others)}; requested: {format_some(request.queries.ids)}",
     )
 
 

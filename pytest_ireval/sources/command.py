@@ -15,9 +15,9 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.data.coerce import as_rankings
+from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.formats.writers import encoded_queries
+from pytest_ireval.data.formats.writers import encode_queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, last_lines, tidy, within
 from pytest_ireval.plugins.plugin_types import source
@@ -117,7 +117,7 @@ def _make_folder() -> Iterator[str]:
 
 def _write_queries(job: _Job) -> None:
     try:
-        lines = encoded_queries(job.request.queries, job.queries)
+        lines = encode_queries(job.request.queries, job.queries)
     except InputError as error:
         complaint = f"the queries cannot be written as {job.options.queries_format}: {error.problems[0].complaint}"
         suggestion = "" if job.options.queries_format == "jsonl" else "use queries_format: jsonl"
@@ -176,7 +176,7 @@ def _read(job: _Job) -> Rankings:
     depth = None if job.request.keep_all else job.request.depth
     how = Reading(depth=depth, by_id=job.request.by_id, progress=job.request.progress)
     try:
-        return as_rankings(job.rankings, job.request.readers, job.options.format or None, how, "format: …")
+        return coerce_rankings(job.rankings, job.request.readers, job.options.format or None, how, "format: …")
     except IrevalError as error:
         raise SourceError(*(_rename_file(problem, job) for problem in error.problems)) from error.__cause__
 

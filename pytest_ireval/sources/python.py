@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from pytest_ireval.data.coerce import some
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.data.tables import Unfit
 from pytest_ireval.errors import Mistakes, Problem, SourceError, raised_at, shown, told, within
@@ -39,6 +38,7 @@ from pytest_ireval.sources.returned_rankings import (
 from pytest_ireval.suite.option_types import DurationText, PathTexts, Text, Whole
 from pytest_ireval.suite.options import SourceOptions
 from pytest_ireval.suite.scalars import UnfitError
+from pytest_ireval.text_table import format_some
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 OFFERED = {"query": ("query_id", "depth", "columns"), "all": ("depth", "columns")}
@@ -125,7 +125,7 @@ def _collect_timings(options: PythonOptions, request: Request, returned: Sequenc
         return dict(zip(names, (each.seconds for each in returned), strict=True))
     without = [query for query, each in zip(names, given, strict=True) if each is None]
     if without:
-        raise SourceError(f"{options.python} returned timings, but none for {some(without)}")
+        raise SourceError(f"{options.python} returned timings, but none for {format_some(without)}")
     return dict(zip(names, given, strict=True))
 
 

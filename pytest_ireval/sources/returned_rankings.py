@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from pytest_ireval.data.document_texts import TITLES, URLS
-from pytest_ireval.data.tables import Named, Unfit, id_of, number_of
+from pytest_ireval.data.tables import NumberName, Unfit, check_id, check_number
 from pytest_ireval.errors import shown
 from pytest_ireval.words import format_count
 
@@ -94,7 +94,7 @@ def _read_keyed(
     if not isinstance(query, str) and str(query) in answers:
         return Unfit("occurs twice, as text and as a number")
     try:
-        return read_ranking(returned, id_of(query), described, id_at)
+        return read_ranking(returned, check_id(query), described, id_at)
     except Unfit as unfit:
         return unfit
 
@@ -110,18 +110,18 @@ def _read_pairs(returned: Any, query: str, described: Described, id_at: str) -> 
     if scored not in (0, len(entries)):
         raise Unfit(f"returned {format_count(scored, 'document')} with a score and {len(entries) - scored} without one")
     if not scored:
-        return [(id_of(_unwrap(document)), -float(place)) for place, (document, _) in enumerate(entries)]
+        return [(check_id(_unwrap(document)), -float(place)) for place, (document, _) in enumerate(entries)]
     return _read_scored(entries, query)
 
 
 def _read_scored(entries: Iterable[tuple[Any, Any]], query: str) -> Pairs:
-    return [(id_of(_unwrap(document)), _read_score(score, document, query)) for document, score in entries]
+    return [(check_id(_unwrap(document)), _read_score(score, document, query)) for document, score in entries]
 
 
 def _read_score(value: Any, document: Any, query: str) -> float:
     if type(value) is float and isfinite(value):  # nearly always, and there are many
         return value
-    return number_of(_unwrap(value), Named("score", document, query))
+    return check_number(_unwrap(value), NumberName("score", document, query))
 
 
 def _unwrap(value: Any) -> Any:
@@ -168,7 +168,7 @@ def _read_entry(entry: Any, described: Described, id_at: str) -> tuple[Any, Any]
         raise Unfit(f"returned {_shorten(entry)}, which has no id", remedy)
     more = {name: value for name, value in named.items() if name and name not in (*IDS, *SCORES)}
     if more:
-        described.setdefault(id_of(_unwrap(document)), more)
+        described.setdefault(check_id(_unwrap(document)), more)
     return document, next((named[name] for name in SCORES if named.get(name) is not None), None)
 
 

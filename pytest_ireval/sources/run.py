@@ -11,12 +11,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pytest_ireval.data.coerce import as_rankings
-from pytest_ireval.data.formats.input_file import input_file, near
+from pytest_ireval.data.coerce import coerce_rankings
+from pytest_ireval.data.formats.input_file import open_input, shorten_path
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import read_timings
-from pytest_ireval.data.views import side_by_side
+from pytest_ireval.data.views import concatenate_rankings
 from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, shown, within
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.request import Request
@@ -40,10 +40,12 @@ def run(options: RunOptions, request: Request) -> Rankings:
     files = list(dict.fromkeys(file for path in options.run for file in _find_files(path, request.folder)))
     depth = None if request.keep_all else request.depth
     how = Reading(depth=depth, by_id=request.by_id, progress=request.progress)
-    parts = [as_rankings(near(file), request.readers, options.format or None, how, "format: …") for file in files]
+    parts = [
+        coerce_rankings(shorten_path(file), request.readers, options.format or None, how, "format: …") for file in files
+    ]
     _refuse_split(parts, files, request.folder)
-    timings = None if options.timings is None else read_timings(near(options.timings))
-    return replace(side_by_side(parts, "rankings"), timings=timings)
+    timings = None if options.timings is None else read_timings(shorten_path(options.timings))
+    return replace(concatenate_rankings(parts, "rankings"), timings=timings)
 
 
 def missing_files(options: SourceOptions, folder: Path) -> list[str] | None:
@@ -94,7 +96,7 @@ def orders_by_rank(options: SourceOptions, folder: Path) -> dict[str, list[str]]
 
 
 def _read_trec_rows(path: Path) -> Iterator[tuple[str, int, float, str]]:
-    with input_file(path) as file:
+    with open_input(path) as file:
         for line in file.lines():
             columns = line.split()
             yield columns[0], int(columns[3]), float(columns[4]), columns[2]

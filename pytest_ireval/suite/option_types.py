@@ -25,7 +25,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from pytest_ireval.data.queries import composed
+from pytest_ireval.data.queries import normalize_text
 from pytest_ireval.errors import MetricNameError, closest, did_you_mean, shown
 from pytest_ireval.masking import SHORTEST, register_secret
 from pytest_ireval.metrics.metric import Metric
@@ -76,7 +76,7 @@ def _read_secret(value: str, info: ValidationInfo) -> str:
 
 SecretText = Annotated[str, AfterValidator(_read_secret)]
 """Text that no output shows: a password, a token. At least 8 characters, or empty."""
-Cell = Annotated[str, AfterValidator(composed)]
+Cell = Annotated[str, AfterValidator(normalize_text)]
 """A value of a column of queries."""
 Cells = Annotated[tuple[Cell, ...], BeforeValidator(_read_list, json_schema_input_type=Cell | tuple[Cell, ...])]
 """One of them or a list of them."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from pytest_ireval.data.queries import composed
+from pytest_ireval.data.queries import normalize_text
 from pytest_ireval.errors import Problem, shown
 from pytest_ireval.suite.scalars import File, Items, Keys, Scalar, put_value
 
@@ -135,7 +135,7 @@ class _Converter:
             self._add(node, complaint, "use extends, or repeat it")
             return None
         # keys that differ only in how accents are encoded look the same
-        same = (each for each in others if composed(each) == composed(key))
+        same = (each for each in others if normalize_text(each) == normalize_text(key))
         if first := next(same, None) if key in others or not key.isascii() else None:
             self._add(node, f"duplicate key {shown(key)}", f"the first is in line {first.line}")
             return None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.judged import Documents, Hits, JudgedRankings, Sessions
 from pytest_ireval.data.judgments import Ideal, Subtopics
@@ -385,15 +385,15 @@ class _Same:
 @lru_cache(maxsize=1000)
 def _judged(data: Data, needs: frozenset[str], same: _Same) -> JudgedRankings:
     graded = {query.name: _grades(query, "subtopics" in needs) for query in data.queries}
-    judgments = judgments_from(graded, grades="float")
+    judgments = convert_judgments(graded, grades="float")
     numbers = [query.numbers[document] for query in data.queries for document in query.grades]
     columns = {name: [str(each[n % len(each)]) for n in numbers] for name, each in (same.fields or {}).items()}
     judgments = replace(judgments, columns=columns if "judgments" in needs else {})
     rankings = {query.name: list(query.ranking) for query in data.queries if query.ranking is not None}
     rankings.update({stranger: [("d1", 1.0)] for stranger in data.strangers})
-    judged = join_judgments(judgments, rankings_from(rankings), data.top)
+    judged = join_judgments(judgments, convert_rankings(rankings), data.top)
     reference = join_judgments(
-        judgments, rankings_from({query.name: _reference(query) for query in data.queries}), data.top
+        judgments, convert_rankings({query.name: _reference(query) for query in data.queries}), data.top
     )
     brought = join_side_data(
         judged,

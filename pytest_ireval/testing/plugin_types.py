@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from pytest_ireval.data.coerce import QueriesLike, as_queries, as_rankings
+from pytest_ireval.data.coerce import QueriesLike, coerce_queries, coerce_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import PluginError, Problem
 from pytest_ireval.evaluating.evaluation import set_up
@@ -75,7 +75,7 @@ def seen_from(
     part = Part(metric=one, item=item)
 
     def score(lists: Lists) -> Side:
-        rankings = as_rankings(lists, setting.registry.readers, None, setting.how)
+        rankings = coerce_rankings(lists, setting.registry.readers, None, setting.how)
         return score_rankings(collection, [rankings], "Python").side
 
     current = score(now)
@@ -89,7 +89,7 @@ def seen_from(
 def request_from(queries: QueriesLike, depth: int = 10, folder: str | Path = ".") -> Request:
     """A request to a source for ``{id: text}``, or for rows with ``id``, ``text`` and columns."""
     readers = installed_registry().readers
-    return Request(as_queries(queries, readers), depth, Path(folder).absolute(), "test", readers)
+    return Request(coerce_queries(queries, readers), depth, Path(folder).absolute(), "test", readers)
 
 
 def _registry_with(kind: RuleKind | SourceKind) -> Registry:
@@ -193,7 +193,7 @@ class _RuleCase:
             return self._outcomes[change]
         scores = suite.scores
         lists = {query: self.changes[change][query] for query in scores.population.queries.ids}
-        rankings = as_rankings(lists, scores.collection.registry.readers)
+        rankings = coerce_rankings(lists, scores.collection.registry.readers)
         changed = scores.replace_current(score_rankings(scores.collection, [rankings], change).side)
         return {each.id: each for each in apply_rules(suite.checks, changed)}
 

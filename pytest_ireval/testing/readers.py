@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pytest_ireval.data.coerce import as_judgments, as_queries, as_rankings
-from pytest_ireval.data.formats.input_file import GLANCE, input_file
-from pytest_ireval.data.formats.reader import Reader, Reading, fits
+from pytest_ireval.data.coerce import coerce_judgments, coerce_queries, coerce_rankings
+from pytest_ireval.data.formats.input_file import GLANCE, open_input
+from pytest_ireval.data.formats.reader import Reader, Reading, is_fitting
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.testing.contract import Finding, PromiseOfKind, Spared, findings_of
 
@@ -59,12 +59,12 @@ class _ReaderCase:
     def _content(self) -> Any:
         readers, how = (self.reader,), Reading(grades="float")
         if self.reader.holds == "queries":
-            queries = as_queries(self.path, readers, self.reader)
+            queries = coerce_queries(self.path, readers, self.reader)
             return dict(zip(queries.ids, queries.text, strict=True))
         if self.reader.holds == "rankings":
-            rankings = as_rankings(self.path, readers, self.reader, how)
+            rankings = coerce_rankings(self.path, readers, self.reader, how)
             return {query: rankings.ranking(query) for query in rankings.queries}
-        judgments = as_judgments(self.path, readers, self.reader, how)
+        judgments = coerce_judgments(self.path, readers, self.reader, how)
         found: dict[str, dict[str, float]] = {}
         names = judgments.documents.texts()
         for query, document, grade in zip(judgments.query.tolist(), names, judgments.grade.tolist(), strict=True):
@@ -91,8 +91,8 @@ def _unrecognised(case: _ReaderCase) -> str:
     others = {"a binary file": bytes(range(256)), "a file of prose": b"only plain words\n"}
     for what, data in {"its example": case.example.encode(), **others}.items():
         case.path.write_bytes(data)
-        with input_file(case.path) as file:
-            if fits(case.reader, file) != (what == "its example"):
+        with open_input(case.path) as file:
+            if is_fitting(case.reader, file) != (what == "its example"):
                 return f"fits says {what != 'its example'} of {what}"
     return ""
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError, evaluate
-from pytest_ireval.data.aliases import collapsed, renamed
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.aliases import collapse_variants, rename_documents
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.tables import Table
 
 
@@ -25,32 +25,32 @@ def grades(judgments):
 
 
 def test_equal_scores_keep_their_order_under_new_names():
-    rankings = rankings_from({"q": [("b", 1.0), ("a", 1.0)]})
+    rankings = convert_rankings({"q": [("b", 1.0), ("a", 1.0)]})
 
-    assert lists(renamed(rankings, {"a": "z"})) == {"q": ["b", "z"]}
+    assert lists(rename_documents(rankings, {"a": "z"})) == {"q": ["b", "z"]}
 
 
 def test_renamed_documents_of_judgments_are_found_in_rankings_with_new_names():
-    judgments = renamed(judgments_from({"q": {"old": 2, "b": 1}}), {"old": "new"})
+    judgments = rename_documents(convert_judgments({"q": {"old": 2, "b": 1}}), {"old": "new"})
 
     assert grades(judgments) == {"q": {"new": 2.0, "b": 1.0}}
     assert evaluate(judgments, {"q": ["new", "b"]}, "nDCG@2")["nDCG@2"].mean == 1.0
 
 
 def test_without_any_such_document_nothing_changes():
-    rankings, judgments = rankings_from({"q": ["a"], "r": []}), judgments_from({"q": {"a": 1}})
+    rankings, judgments = convert_rankings({"q": ["a"], "r": []}), convert_judgments({"q": {"a": 1}})
 
     for names in ({}, {"x": "y"}, {"a": "a"}):
-        assert renamed(rankings, names) is rankings
-        assert renamed(judgments, names) is judgments
-        assert collapsed(rankings, names) is rankings
+        assert rename_documents(rankings, names) is rankings
+        assert rename_documents(judgments, names) is judgments
+        assert collapse_variants(rankings, names) is rankings
 
 
 def test_two_documents_of_one_ranking_that_get_one_name_are_an_error_that_names_both():
-    rankings = rankings_from({"q": ["a", "b", "c"]}, origin="run: new.trec")
+    rankings = convert_rankings({"q": ["a", "b", "c"]}, origin="run: new.trec")
 
     with pytest.raises(InputError) as caught:
-        renamed(rankings, {"a": "c"})
+        rename_documents(rankings, {"a": "c"})
 
     assert str(caught.value) == (
         "run: new.trec\n"
@@ -61,11 +61,11 @@ def test_two_documents_of_one_ranking_that_get_one_name_are_an_error_that_names_
 
 
 def test_two_judgments_that_get_one_name_are_one_with_one_grade_and_an_error_with_two():
-    same = judgments_from({"q": {"a": 2, "b": 2, "c": 0}}, origin="judgments.txt")
-    assert grades(renamed(same, {"a": "b"})) == {"q": {"b": 2.0, "c": 0.0}}
+    same = convert_judgments({"q": {"a": 2, "b": 2, "c": 0}}, origin="judgments.txt")
+    assert grades(rename_documents(same, {"a": "b"})) == {"q": {"b": 2.0, "c": 0.0}}
 
     with pytest.raises(InputError) as caught:
-        renamed(judgments_from({"q": {"a": 2, "b": 1}}, origin="judgments.txt"), {"a": "b"})
+        rename_documents(convert_judgments({"q": {"a": 2, "b": 1}}, origin="judgments.txt"), {"a": "b"})
     assert str(caught.value) == (
         "judgments.txt, row 2\n"
         "  documents 'a' and 'b' are both judged for query 'q', with grades 2 and 1, and both are now 'b'\n"
@@ -75,9 +75,9 @@ def test_two_judgments_that_get_one_name_are_one_with_one_grade_and_an_error_wit
 
 
 def test_of_collapsed_variants_the_first_counts_and_documents_behind_them_move_up():
-    rankings = rankings_from({"q": ["mug-red", "pan", "mug-blue", "mug", "pot"], "r": ["pot"], "s": []})
+    rankings = convert_rankings({"q": ["mug-red", "pan", "mug-blue", "mug", "pot"], "r": ["pot"], "s": []})
 
-    found = collapsed(rankings, {"mug-red": "mug", "mug-blue": "mug"})
+    found = collapse_variants(rankings, {"mug-red": "mug", "mug-blue": "mug"})
 
     assert lists(found) == {"q": ["mug", "pan", "pot"], "r": ["pot"], "s": []}
     assert found.retrieved.tolist() == [3, 1, 0]
@@ -86,10 +86,10 @@ def test_of_collapsed_variants_the_first_counts_and_documents_behind_them_move_u
 
 
 def test_ties_of_what_is_left_are_those_of_the_shorter_ranking():
-    rankings = rankings_from({"q": {"a1": 3.0, "b": 2.0, "a2": 2.0, "c": 2.0, "d": 1.0}})
+    rankings = convert_rankings({"q": {"a1": 3.0, "b": 2.0, "a2": 2.0, "c": 2.0, "d": 1.0}})
     assert rankings.ranking("q") == ["a1", "c", "b", "a2", "d"]
 
-    found = collapsed(rankings, {"a1": "a", "a2": "a"})
+    found = collapse_variants(rankings, {"a1": "a", "a2": "a"})
 
     assert found.ranking("q") == ["a", "c", "b", "d"]
     assert found.tied_from.tolist() == [1, 2, 2, 4]
@@ -97,19 +97,19 @@ def test_ties_of_what_is_left_are_those_of_the_shorter_ranking():
 
 
 def test_a_tie_that_reaches_below_what_was_kept_loses_only_what_is_known_to_be_gone():
-    rankings = rankings_from({"q": {"a1": 2.0, "a2": 2.0, "b": 1.0, "c": 1.0, "d": 1.0}}, depth=3)
+    rankings = convert_rankings({"q": {"a1": 2.0, "a2": 2.0, "b": 1.0, "c": 1.0, "d": 1.0}}, depth=3)
     assert rankings.tied_to.tolist() == [2, 2, 5]
 
-    found = collapsed(rankings, {"a1": "a", "a2": "a"})
+    found = collapse_variants(rankings, {"a1": "a", "a2": "a"})
 
     assert found.tied_from.tolist() == [1, 2]
     assert found.tied_to.tolist() == [1, 4]
 
 
 def test_of_collapsed_subtopics_the_highest_grade_of_each_stands():
-    judgments = judgments_from({"q": {"a1": {"x": 1, "y": 0}, "b": {"x": 1}, "a2": {"x": 0, "y": 2, "z": 1}}})
+    judgments = convert_judgments({"q": {"a1": {"x": 1, "y": 0}, "b": {"x": 1}, "a2": {"x": 0, "y": 2, "z": 1}}})
 
-    found = collapsed(judgments, {"a1": "a", "a2": "a"})
+    found = collapse_variants(judgments, {"a1": "a", "a2": "a"})
 
     assert grades(found) == {"q": {"a": 2.0, "b": 1.0}}
     entries = zip(found.subtopics.row, found.subtopics.subtopic, found.subtopics.grade, strict=True)
@@ -128,7 +128,7 @@ def test_who_judged_variants_is_kept_together():
         lambda row: f"judgments.csv:{row + 2}",
     )
 
-    found = collapsed(judgments_from(table), {"a1": "a", "a2": "a"})
+    found = collapse_variants(convert_judgments(table), {"a1": "a", "a2": "a"})
 
     assert dict(found.columns) == {"judge": ["ann; bob"]}
     assert found.place(0) == "judgments.csv:2"
@@ -140,7 +140,7 @@ names = st.dictionaries(ids, ids, max_size=8)
 
 @given(st.dictionaries(ids, st.lists(ids, unique=True, max_size=12), max_size=4), names)
 def test_any_rankings_collapse_as_a_loop_collapses_them(given_lists, groups):
-    found = collapsed(rankings_from(given_lists), groups)
+    found = collapse_variants(convert_rankings(given_lists), groups)
 
     assert lists(found) == {
         query: list(dict.fromkeys(groups.get(document, document) for document in documents))
@@ -160,26 +160,28 @@ def test_any_judgments_collapse_as_a_loop_collapses_them(given_grades, groups):
             group = groups.get(document, document)
             entry[group] = max(grade, entry.get(group, 0))
 
-    assert grades(collapsed(judgments_from(given_grades), groups)) == expected
+    assert grades(collapse_variants(convert_judgments(given_grades), groups)) == expected
 
 
 @given(st.dictionaries(ids, st.lists(ids, unique=True, max_size=12), max_size=4), names)
 def test_any_rankings_are_renamed_as_a_loop_renames_them(given_lists, aliases):
     expected = {query: [aliases.get(each, each) for each in documents] for query, documents in given_lists.items()}
-    rankings = rankings_from(given_lists)
+    rankings = convert_rankings(given_lists)
 
     if any(len(set(documents)) < len(documents) for documents in expected.values()):
         with pytest.raises(InputError):
-            renamed(rankings, aliases)
+            rename_documents(rankings, aliases)
     else:
-        assert lists(renamed(rankings, aliases)) == expected
+        assert lists(rename_documents(rankings, aliases)) == expected
 
 
 def test_chunks_are_one_document_by_a_pattern_of_their_ids():
     chunks = re.compile(r"(.+)#\d+")
-    rankings = rankings_from({"q1": ["a#2", "b#1", "a#1", "c", "b#1#7"], "q2": ["c", "d#x"]})
-    judgments = judgments_from({"q1": {"a#1": 1, "a#2": 3, "b": 2, "c": 0}})
+    rankings = convert_rankings({"q1": ["a#2", "b#1", "a#1", "c", "b#1#7"], "q2": ["c", "d#x"]})
+    judgments = convert_judgments({"q1": {"a#1": 1, "a#2": 3, "b": 2, "c": 0}})
 
-    assert lists(collapsed(rankings, chunks)) == {"q1": ["a", "b", "c"], "q2": ["c", "d#x"]}
-    assert grades(collapsed(judgments, chunks)) == {"q1": {"a": 3, "b": 2, "c": 0}}
-    assert lists(collapsed(collapsed(rankings, chunks), chunks)) == lists(collapsed(rankings, chunks))
+    assert lists(collapse_variants(rankings, chunks)) == {"q1": ["a", "b", "c"], "q2": ["c", "d#x"]}
+    assert grades(collapse_variants(judgments, chunks)) == {"q1": {"a": 3, "b": 2, "c": 0}}
+    assert lists(collapse_variants(collapse_variants(rankings, chunks), chunks)) == lists(
+        collapse_variants(rankings, chunks)
+    )

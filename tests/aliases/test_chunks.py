@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.data.aliases import passages_of
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.aliases import collect_passages
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 
 JUDGMENTS = {"q": {"book#0-100": 2, "book#100-200": 1}, "r": {"book#50-150": 1}}
 
 
 def counted(chunks, share=0.5, judgments=JUDGMENTS, query="q"):
-    rankings = rankings_from({query: chunks})
-    return passages_of(judgments_from(judgments), share).in_rankings(rankings).ranking(query)
+    rankings = convert_rankings({query: chunks})
+    return collect_passages(convert_judgments(judgments), share).in_rankings(rankings).ranking(query)
 
 
 @pytest.mark.parametrize(
@@ -44,17 +44,17 @@ def test_a_name_may_hold_the_marks_of_a_span():
 
 
 def test_fields_of_a_chunk_become_those_of_its_passage():
-    rankings = rankings_from({"q": ["book#0-90"]})
+    rankings = convert_rankings({"q": ["book#0-90"]})
     object.__setattr__(rankings, "fields", {"book#0-90": {"text": "x"}})
 
-    found = passages_of(judgments_from(JUDGMENTS), 0.5).in_rankings(rankings)
+    found = collect_passages(convert_judgments(JUDGMENTS), 0.5).in_rankings(rankings)
     assert found.fields["book#0-100"] == {"text": "x"}
 
 
 @pytest.mark.parametrize("name", ["book", "book#9-8", "book#1-"])
 def test_a_judged_document_without_a_span_is_an_error(name):
     with pytest.raises(InputError, match=r"row 2\n.*document .* has no span\n.*DOCUMENT#START-END"):
-        passages_of(judgments_from({"q": {"book#0-10": 1, name: 1}}), 0.5)
+        collect_passages(convert_judgments({"q": {"book#0-10": 1, name: 1}}), 0.5)
     assert counted(["book#0-100", name]) == ["book#0-100", name]  # as a baseline may have it
 
 
@@ -63,8 +63,8 @@ SPANS = st.tuples(st.integers(0, 30), st.integers(1, 15)).map(lambda span: f"d#{
 
 @given(st.lists(SPANS, unique=True, max_size=8), st.lists(SPANS, unique=True, min_size=1, max_size=5))
 def test_names_stay_unique_and_a_second_time_changes_nothing(chunks, judged):
-    passages = passages_of(judgments_from({"q": dict.fromkeys(judged, 1)}), 0.5)
-    found = passages.in_rankings(rankings_from({"q": chunks}))
+    passages = collect_passages(convert_judgments({"q": dict.fromkeys(judged, 1)}), 0.5)
+    found = passages.in_rankings(convert_rankings({"q": chunks}))
     names = found.ranking("q")
 
     assert len(set(names)) == len(names) <= len(chunks)

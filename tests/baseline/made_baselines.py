@@ -2,7 +2,7 @@
 
 from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.baseline.record import Acceptance, Baseline, Fingerprints, StoredMetric
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 
 LISTS = {"q1": ["a", "b", "c"], "q2": ["b", "a"], "q3": []}
 GRADES = {"q1": {"a": 3, "b": 0}, "q2": {"a": 1}}
@@ -12,12 +12,12 @@ SECOND = Acceptance("2026-11-20T08:30:00Z", "b" * 40, "synonyms", dirty=True, re
 
 def baseline_of(lists=None, grades=None, *, suite="shop", acceptances=(FIRST,), values=None, **more):
     """A small baseline; ``values`` are of nDCG@10 by query."""
-    prints = fingerprint_judgments(judgments_from(grades or GRADES, grades="float"))
+    prints = fingerprint_judgments(convert_judgments(grades or GRADES, grades="float"))
     values = {"q1": 0.75, "q2": 1.0} if values is None else values
     mean = sum(values.values()) / len(values) if values else None
     defaults = {
         "depth": 10,
-        "rankings": (rankings_from(lists or LISTS),),
+        "rankings": (convert_rankings(lists or LISTS),),
         "metrics": {"nDCG@10": StoredMetric(1, "pytest-ireval", mean, values)},
         "judgments": prints,
         "fingerprints": Fingerprints("queries", prints.whole, "run: candidate.trec", "policies"),

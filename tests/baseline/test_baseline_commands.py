@@ -8,7 +8,7 @@ from made_baselines import FIRST, LISTS, SECOND, baseline_of
 
 from pytest_ireval.baseline.record import NO_JUDGMENTS, StoredMetric
 from pytest_ireval.baseline.writing import delete_baseline, write_baseline
-from pytest_ireval.data.from_objects import rankings_from
+from pytest_ireval.data.from_objects import convert_rankings
 
 SUITE = """\
 ireval: 1
@@ -69,7 +69,7 @@ def test_show_of_a_query_that_is_not_there(ireval):
 
 
 def test_show_of_what_several_askings_brought(ireval):
-    askings = (rankings_from({"q": [("a", 2.5)]}), rankings_from({"q": [("b", 1.0)], "r": []}))
+    askings = (convert_rankings({"q": [("a", 2.5)]}), convert_rankings({"q": [("b", 1.0)], "r": []}))
     write_baseline(Path("baselines"), replace(baseline_of(rankings=askings, scored=True), judgments=NO_JUDGMENTS))
 
     assert ireval("baseline", "show", "baselines/shop.baseline", "-q", "q").out == (

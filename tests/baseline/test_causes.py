@@ -10,10 +10,10 @@ from pytest_ireval.baseline.fingerprints import fingerprint_judgments
 from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import NO_JUDGMENTS, Search
 from pytest_ireval.baseline.writing import write_baseline
-from pytest_ireval.data.from_objects import judgments_from, queries_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_queries, convert_rankings
 from pytest_ireval.results.outcome import Cause, JudgmentEdit
 
-QUERIES = queries_from({"q1": "mug", "q2": "pot", "q3": "cup"})
+QUERIES = convert_queries({"q1": "mug", "q2": "pot", "q3": "cup"})
 METRICS = {"nDCG@10": (1, "pytest-ireval")}
 
 
@@ -26,8 +26,8 @@ def baseline(tmp_path):
 def cause(baseline, lists=None, grades=None, queries=QUERIES, metrics=None, judged=True, prints=None, source=""):
     return find_cause(
         baseline,
-        rankings=[rankings_from(lists or LISTS)],
-        judgments=fingerprint_judgments(judgments_from(grades or GRADES)) if judged else None,
+        rankings=[convert_rankings(lists or LISTS)],
+        judgments=fingerprint_judgments(convert_judgments(grades or GRADES)) if judged else None,
         queries=queries,
         metrics=METRICS if metrics is None else metrics,
         fingerprints=baseline.fingerprints._replace(**(prints or {})),
@@ -67,17 +67,17 @@ def test_rankings_that_changed_are_counted(baseline):
     ],
 )
 def test_a_ranking_is_the_same_only_document_by_document(now, changed):
-    assert find_changed_queries([rankings_from(LISTS)], [rankings_from(now)], 10) == changed
+    assert find_changed_queries([convert_rankings(LISTS)], [convert_rankings(now)], 10) == changed
 
 
 def test_only_the_first_documents_count():
-    assert find_changed_queries([rankings_from(LISTS)], [rankings_from({"q1": ["a", "b", "x"]})], 2) == ()
-    assert find_changed_queries([rankings_from(LISTS)], [rankings_from({"q1": ["a", "x"]})], 2) == ("q1",)
+    assert find_changed_queries([convert_rankings(LISTS)], [convert_rankings({"q1": ["a", "b", "x"]})], 2) == ()
+    assert find_changed_queries([convert_rankings(LISTS)], [convert_rankings({"q1": ["a", "x"]})], 2) == ("q1",)
 
 
 def test_answers_that_were_given_before_are_no_change():
-    before = [rankings_from({"q": ["a", "b"], "r": ["a"]}), rankings_from({"q": ["b", "a"], "r": ["a"]})]
-    now = [rankings_from({"q": ["b", "a"], "r": ["a"]}), rankings_from({"q": ["b", "a"], "r": ["d"]})]
+    before = [convert_rankings({"q": ["a", "b"], "r": ["a"]}), convert_rankings({"q": ["b", "a"], "r": ["a"]})]
+    now = [convert_rankings({"q": ["b", "a"], "r": ["a"]}), convert_rankings({"q": ["b", "a"], "r": ["d"]})]
 
     assert find_changed_queries(before, now, 10) == ("r",)
 
@@ -119,7 +119,7 @@ def test_judgments_that_are_gone_altogether(baseline):
 
 
 def test_queries_that_came_and_went_are_named_and_their_judgments_are_no_edits(baseline):
-    queries = queries_from({"q1": "mug", "q3": "cup", "q4": "jug"})
+    queries = convert_queries({"q1": "mug", "q3": "cup", "q4": "jug"})
     found = cause(
         baseline, {"q1": ["a", "b", "c"], "q3": [], "q4": ["z"]}, {"q1": GRADES["q1"], "q4": {"z": 3}}, queries
     )

@@ -14,20 +14,20 @@ from pytest_ireval.baseline.fingerprints import (
     fingerprint_rankings,
     fingerprint_text,
 )
-from pytest_ireval.data.from_objects import judgments_from, queries_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_queries, convert_rankings
 from pytest_ireval.results.policies import Policies
 
 POLICIES = Policies(depth=100)
 
 
 def of_judgments(grades):
-    return fingerprint_judgments(judgments_from(grades, grades="float"))
+    return fingerprint_judgments(convert_judgments(grades, grades="float"))
 
 
 def test_a_fingerprint_has_sixteen_digits_and_never_changes_between_versions():
     assert fingerprint_text("run: candidate.trec") == "d0963ca5bacce13b"
-    assert fingerprint_queries(queries_from({"q1": "red mug"})) == "3d34239434e1beed"
-    assert fingerprint_rankings(rankings_from({"q1": ["a", "b"]})) == "553cd7f58778e3fb"
+    assert fingerprint_queries(convert_queries({"q1": "red mug"})) == "3d34239434e1beed"
+    assert fingerprint_rankings(convert_rankings({"q1": ["a", "b"]})) == "553cd7f58778e3fb"
     assert of_judgments({"q1": {"a": 1}}).whole == "6d8463c316fbb91b"
     assert fingerprint_policies(POLICIES) == "946c89444931dcd2"
 
@@ -36,7 +36,7 @@ def test_queries_in_another_order_are_the_same():
     rows = [{"id": "q1", "text": "mug", "segment": "head"}, {"id": "q2", "text": "pot", "segment": "tail"}]
     turned = [dict(reversed(row.items())) for row in reversed(rows)]
 
-    assert fingerprint_queries(queries_from(rows)) == fingerprint_queries(queries_from(turned))
+    assert fingerprint_queries(convert_queries(rows)) == fingerprint_queries(convert_queries(turned))
 
 
 def test_every_part_of_queries_counts():
@@ -49,7 +49,7 @@ def test_every_part_of_queries_counts():
         [{"id": "q1", "text": "mug"}],
         [*rows, {"id": "q2", "text": "", "segment": ""}],
     ]
-    found = {fingerprint_queries(queries_from(each)) for each in [rows, *others]}
+    found = {fingerprint_queries(convert_queries(each)) for each in [rows, *others]}
 
     assert len(found) == 7
 
@@ -91,8 +91,8 @@ def test_very_long_ids_are_sorted_like_short_ones():
 
 
 def test_grades_of_subtopics_count():
-    one = judgments_from({"q": {"a": {"s1": 1, "s2": 2}}})
-    other = judgments_from({"q": {"a": {"s1": 2, "s2": 2}}})
+    one = convert_judgments({"q": {"a": {"s1": 1, "s2": 2}}})
+    other = convert_judgments({"q": {"a": {"s1": 2, "s2": 2}}})
 
     assert fingerprint_judgments(one).grades_of != fingerprint_judgments(other).grades_of
     assert fingerprint_judgments(one).grades["q"] == {"a": 2.0}
@@ -106,12 +106,12 @@ def test_too_many_judgments_are_not_kept(monkeypatch):
 
 
 def test_the_order_of_documents_counts_and_that_of_queries_does_not():
-    one = fingerprint_rankings(rankings_from({"q1": ["a", "b"], "q2": []}))
+    one = fingerprint_rankings(convert_rankings({"q1": ["a", "b"], "q2": []}))
 
-    assert one == fingerprint_rankings(rankings_from({"q2": [], "q1": ["a", "b"]}))
-    assert one != fingerprint_rankings(rankings_from({"q1": ["b", "a"], "q2": []}))
-    assert one != fingerprint_rankings(rankings_from({"q1": ["a", "b"]}))
-    assert one == fingerprint_rankings(rankings_from({"q1": ["a", "b", "c"], "q2": []}), depth=2)
+    assert one == fingerprint_rankings(convert_rankings({"q2": [], "q1": ["a", "b"]}))
+    assert one != fingerprint_rankings(convert_rankings({"q1": ["b", "a"], "q2": []}))
+    assert one != fingerprint_rankings(convert_rankings({"q1": ["a", "b"]}))
+    assert one == fingerprint_rankings(convert_rankings({"q1": ["a", "b", "c"], "q2": []}), depth=2)
 
 
 def test_every_policy_counts():

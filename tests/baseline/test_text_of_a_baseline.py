@@ -16,7 +16,7 @@ from pytest_ireval.baseline.reading import read_baseline
 from pytest_ireval.baseline.record import JudgmentPrints, Search, Step, StoredMetric
 from pytest_ireval.baseline.text import decode_baseline, encode_baseline
 from pytest_ireval.baseline.writing import write_baseline
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.errors import BaselineError
 
 WHOLE = baseline_of(
@@ -96,7 +96,7 @@ def test_a_changed_query_changes_its_own_line_the_figure_and_the_digest():
 
 
 def test_several_askings_are_kept_with_queries_that_only_some_answered():
-    askings = tuple(rankings_from(lists) for lists in ({"q1": ["a"], "q2": []}, {"q1": ["b"]}, {"q3": ["c"]}))
+    askings = tuple(convert_rankings(lists) for lists in ({"q1": ["a"], "q2": []}, {"q1": ["b"]}, {"q3": ["c"]}))
     timed = tuple(
         replace(each, timings=times) for each, times in zip(askings, ({"q1": 0.5}, {}, {"q3": 1.5}), strict=True)
     )
@@ -109,7 +109,7 @@ def test_several_askings_are_kept_with_queries_that_only_some_answered():
 
 def test_scores_are_kept_to_the_last_digit_if_they_matter():
     lists = {"q1": [("a", 0.1 + 0.2), ("b", 0.3), ("c", 0.3), ("d", -1e-300)], "q2": [("e", 12345678901234567890.0)]}
-    baseline = baseline_of(rankings=(rankings_from({**lists, "q0": []}),), scored=True)
+    baseline = baseline_of(rankings=(convert_rankings({**lists, "q0": []}),), scored=True)
 
     found = decode_baseline(encode_baseline(baseline), "here")
 
@@ -212,4 +212,4 @@ def test_any_ids_and_grades_come_back_as_they_were(lists, grades, suite):
 
     assert content(found) == content(baseline)
     assert found.judgments.grades == {query: dict(grades[query]) for query in grades}
-    assert judgments_from(found.judgments.grades, grades="float") is not None
+    assert convert_judgments(found.judgments.grades, grades="float") is not None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval.baseline.changes import find_changed_queries
 from pytest_ireval.data import join
-from pytest_ireval.data.from_objects import rankings_from
+from pytest_ireval.data.from_objects import convert_rankings
 
 DOCUMENTS = ("a", "b\t", "c\\", "document7", "ü", "x" * 40)
 QUERIES = ("q1", "q\n2", "query 3", "4")
@@ -28,6 +28,6 @@ def size(request, monkeypatch):
 @pytest.mark.usefixtures("size")
 @given(LISTS, LISTS, st.integers(1, 6))
 def test_changed_queries_are_those_with_other_first_documents(before, now, depth):
-    changed = find_changed_queries([rankings_from(before)], [rankings_from(now)], depth)
+    changed = find_changed_queries([convert_rankings(before)], [convert_rankings(now)], depth)
 
     assert changed == tuple(sorted(q for q in before if q in now and before[q][:depth] != now[q][:depth]))

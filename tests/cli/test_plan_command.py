@@ -6,7 +6,7 @@ import pytest
 
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, round_spreads
 from pytest_ireval.baseline.writing import write_baseline
-from pytest_ireval.data.from_objects import rankings_from
+from pytest_ireval.data.from_objects import convert_rankings
 
 SUITE = """\
 ireval: 1
@@ -32,7 +32,7 @@ def shop(tmp_path, monkeypatch):
 def accept(folder, values=VALUES, moved=(("nDCG@10", 0.1),)):
     acceptances = (Acceptance("2026-01-01T00:00:00Z"), Acceptance("2026-02-01T00:00:00Z", spreads=round_spreads(moved)))
     stored = StoredMetric(1, "pytest-ireval", sum(values.values()) / len(values), values)
-    lists = rankings_from({query: ["d"] for query in values})
+    lists = convert_rankings({query: ["d"] for query in values})
     write_baseline(
         folder / "baselines", Baseline("shop", 10, (lists,), metrics={"nDCG@10": stored}, acceptances=acceptances)
     )

@@ -239,7 +239,7 @@ def test_a_worker_that_is_killed_while_it_reads_changes_nothing(cluster, runs, m
     pipe.unlink()
     os.mkfifo(pipe)
     files = sorted(map(str, (runs / "runs").iterdir()))
-    monkeypatch.setattr(coerce, "ranking_files", lambda _: files)  # a folder has no pipes
+    monkeypatch.setattr(coerce, "list_ranking_files", lambda _: files)  # a folder has no pipes
     found = []
     done = Counted()
 

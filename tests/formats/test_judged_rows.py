@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry, read_judgments, read_rankings
-from pytest_ireval.data.coerce import brought
+from pytest_ireval.data.coerce import join_rankings
 from pytest_ireval.data.formats import columnar
-from pytest_ireval.data.formats.input_file import input_file
+from pytest_ireval.data.formats.input_file import open_input
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.formats.recognised import reader_for
+from pytest_ireval.data.formats.recognition import choose_reader
 from pytest_ireval.data.scan import pieces
 from pytest_ireval.errors import InputError
 
@@ -53,7 +53,7 @@ def read_both(folder, data, *, by_id=True):
     found = []
     for everything in (False, True):
         try:
-            judged = brought(judgments, path, READERS, how=Reading(by_id=by_id), documents=everything).judged
+            judged = join_rankings(judgments, path, READERS, how=Reading(by_id=by_id), documents=everything).judged
             hits = {name: getattr(judged.hits, name).tolist() for name in COLUMNS}
             found.append((judged.retrieved.tolist(), judged.present.tolist(), hits))
         except InputError as error:
@@ -64,8 +64,8 @@ def read_both(folder, data, *, by_id=True):
 def quick(path, judgments):
     with ExitStack() as resources:
         try:
-            file = resources.enter_context(input_file(path))
-            reader = reader_for(file, "rankings", READERS)
+            file = resources.enter_context(open_input(path))
+            reader = choose_reader(file, "rankings", READERS)
         except InputError:
             return False
         return reader.hits is not None and reader.hits(file, judgments, Reading()) is not None

@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 
 from pytest_ireval import read_judgments, read_queries, read_rankings
-from pytest_ireval.data.coerce import how_ids_differ
-from pytest_ireval.data.formats import input_file, recognised
+from pytest_ireval.data.coerce import describe_id_difference
+from pytest_ireval.data.formats import input_file, recognition
 from pytest_ireval.data.scan import pieces
 from pytest_ireval.errors import InputError
 
@@ -138,7 +138,7 @@ def test_a_pipe_is_read_and_one_that_never_ends_is_refused(tmp_path, monkeypatch
     writer.join()
 
 
-@pytest.mark.parametrize("pattern", [recognised.ID_TEXT, recognised.ID_PRIORITY_TEXT], ids=["text", "priority"])
+@pytest.mark.parametrize("pattern", [recognition.ID_TEXT, recognition.ID_PRIORITY_TEXT], ids=["text", "priority"])
 @pytest.mark.parametrize("begin", ["0", "0-", "a1", "1a"])
 def test_a_long_line_is_searched_for_an_id_once(pattern, begin):
     assert not pattern.match(begin * 2_000_000)  # hours, if each digit were tried with each end
@@ -159,5 +159,7 @@ def test_topics_with_many_comments_and_texts_that_nothing_closes_are_read_soon(t
 def test_long_ids_are_compared_soon():
     zeros = "0" * 1_000_000
 
-    assert how_ids_differ([zeros + "7"], ["7"]).startswith("; ids differ only in letters or zeros before a number")
-    assert how_ids_differ([zeros + "x"], ["7"]) == ""
+    assert describe_id_difference([zeros + "7"], ["7"]).startswith(
+        "; ids differ only in letters or zeros before a number"
+    )
+    assert describe_id_difference([zeros + "x"], ["7"]) == ""

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import read_judgments, read_queries
-from pytest_ireval.data.formats.row_files import delimited_rows
-from pytest_ireval.data.side_data import document_fields
+from pytest_ireval.data.formats.row_files import read_delimited_rows
+from pytest_ireval.data.side_data import read_document_fields
 from pytest_ireval.errors import InputError
 
 
@@ -19,7 +19,7 @@ def refusal(read, path):
 
 
 def fields(path):
-    return list(document_fields(path))
+    return list(read_document_fields(path))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_line_that_is_named_has_the_quote_that_python_s_reader_cannot_close(
     text = "".join(pieces)
     lines = text.splitlines(keepends=True)
     try:
-        list(delimited_rows(lines, delimiter, "file", lambda: lines))
+        list(read_delimited_rows(lines, delimiter, "file", lambda: lines))
     except InputError as error:
         (problem,) = error.problems
         if problem.complaint.endswith("is never closed"):

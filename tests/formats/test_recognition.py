@@ -4,8 +4,8 @@ import pytest
 from contents import graded
 
 from pytest_ireval import InputError, evaluate, load_registry, read_judgments, read_queries, read_rankings
-from pytest_ireval.data.formats.input_file import input_file
-from pytest_ireval.data.formats.recognised import readers_that_fit
+from pytest_ireval.data.formats.input_file import open_input
+from pytest_ireval.data.formats.recognition import list_fitting_readers
 
 READERS = load_registry().readers
 
@@ -94,9 +94,9 @@ SAMPLES = {
 def test_each_sample_fits_exactly_these_formats(file, name):
     content, expected = SAMPLES[name]
 
-    with input_file(file(content)) as found:
+    with open_input(file(content)) as found:
         fitting = {
-            holds: [reader.name for reader in readers_that_fit(found, holds, READERS)]
+            holds: [reader.name for reader in list_fitting_readers(found, holds, READERS)]
             for holds in ("queries", "judgments", "rankings")
         }
 

@@ -15,10 +15,10 @@ from pytest_ireval import (
     write_queries,
     write_rankings,
 )
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.tables import Table
 
-judgments_from_table = judgments_from(
+judgments_from_table = convert_judgments(
     Table({"query": ["q"], "document": ["d"], "grade": [1], "judge": ["ann"], "date": ["today"]}, "judgments", str)
 )
 ids = st.text("aä☃0-_.,;:'", min_size=1, max_size=6)
@@ -31,7 +31,7 @@ modest = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @modest
 def test_judgments_are_read_as_they_were_written(tmp_path, ending, found):
     path = tmp_path / f"judgments.{ending}"
-    write_judgments(judgments_from(found), path)
+    write_judgments(convert_judgments(found), path)
 
     form = {"txt": "trec", "jsonl": "jsonl"}.get(ending, "table")
     assert graded(read_judgments(path, format=form)) == found
@@ -42,7 +42,7 @@ def test_judgments_are_read_as_they_were_written(tmp_path, ending, found):
 @modest
 def test_rankings_are_read_as_they_were_written(tmp_path, ending, found):
     path = tmp_path / f"rankings.{ending}"
-    rankings = rankings_from(found)
+    rankings = convert_rankings(found)
     write_rankings(rankings, path)
 
     form = {"run": "trec", "jsonl": "jsonl"}.get(ending, "table")
@@ -62,7 +62,7 @@ def test_queries_are_read_as_they_were_written(tmp_path, ending, rows):
 
 
 def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
-    judgments = judgments_from({"q": {"d": {"s1": 0, "s2": 2}, "e": {"s1": 1}}})
+    judgments = convert_judgments({"q": {"d": {"s1": 0, "s2": 2}, "e": {"s1": 1}}})
 
     for name, form in (("a.tsv", "table"), ("a.qrels", "trec-diversity")):
         write_judgments(judgments, tmp_path / name)
@@ -77,7 +77,7 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
     [
         (
             write_judgments,
-            judgments_from({"red mug": {"d": 1}}),
+            convert_judgments({"red mug": {"d": 1}}),
             "a.txt",
             "TREC files cannot store the id 'red mug'\n  write .tsv, .csv or .jsonl",
         ),
@@ -97,7 +97,7 @@ def test_subtopics_are_written_in_a_column_of_their_own(tmp_path):
         ),
         (
             write_rankings,
-            rankings_from({"q": [], "r": ["d"]}),
+            convert_rankings({"q": [], "r": ["d"]}),
             "a.run",
             "a file cannot store the empty ranking of query 'q'",
         ),
@@ -124,7 +124,7 @@ def test_what_a_format_cannot_hold_is_refused_and_the_old_file_stays(tmp_path, w
 
 def test_scores_survive_to_the_last_digit(tmp_path):
     scores = {"a": 0.1 + 0.2, "b": 1e-300, "c": 12345678901234567890.0}
-    write_rankings(rankings_from({"q": scores}), tmp_path / "a.run")
+    write_rankings(convert_rankings({"q": scores}), tmp_path / "a.run")
 
     assert dict(ranked(read_rankings(tmp_path / "a.run"))["q"]) == scores
 

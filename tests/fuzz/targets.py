@@ -9,7 +9,7 @@ from pytest_ireval import load_registry, load_suites
 from pytest_ireval.baseline.fingerprints import fingerprint
 from pytest_ireval.baseline.text import Damage, decode_baseline, find_acceptances
 from pytest_ireval.data.aliases import read_aliases, read_groups
-from pytest_ireval.data.coerce import as_judgments, as_queries, as_rankings, brought
+from pytest_ireval.data.coerce import coerce_judgments, coerce_queries, coerce_rankings, join_rankings
 from pytest_ireval.data.side_data import read_fields, read_preferences, read_timings
 from pytest_ireval.errors import IrevalError
 from pytest_ireval.gate.last_run import read_last_run
@@ -50,21 +50,21 @@ def suite(data):
 
 
 def judgments(data):
-    as_judgments(file_of(data, "mutated"), registry().readers)
+    coerce_judgments(file_of(data, "mutated"), registry().readers)
 
 
 def rankings(data):
     """All rows, and judged rows alone, which large files take another way to."""
-    judgments = as_judgments({"q1": {"d1": 1}, "q2": {"d2": 1}}, registry().readers)
+    judgments = coerce_judgments({"q1": {"d1": 1}, "q2": {"d2": 1}}, registry().readers)
     try:
-        brought(judgments, file_of(data, "mutated"), registry().readers, documents=False)
+        join_rankings(judgments, file_of(data, "mutated"), registry().readers, documents=False)
     except IrevalError as error:
         told(error)
-    as_rankings(file_of(data, "mutated"), registry().readers)
+    coerce_rankings(file_of(data, "mutated"), registry().readers)
 
 
 def queries(data):
-    as_queries(file_of(data, "mutated"), registry().readers)
+    coerce_queries(file_of(data, "mutated"), registry().readers)
 
 
 def aliases(data):

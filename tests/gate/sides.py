@@ -4,7 +4,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_ireval import load_registry
-from pytest_ireval.data.coerce import as_rankings
+from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.gate.collection import Collection, DocumentNames
@@ -51,7 +51,7 @@ class TwoSides:
 
     def _read(self, lists):
         scored = {query: [_scored(rank, each) for rank, each in enumerate(ids)] for query, ids in lists.items()}
-        return as_rankings(scored, self.setting.registry.readers, None, self.setting.how)
+        return coerce_rankings(scored, self.setting.registry.readers, None, self.setting.how)
 
     def left_open(self, name):
         """What the gate says of one metric."""

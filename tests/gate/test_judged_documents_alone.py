@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_ireval import load_registry, run_gate
-from pytest_ireval.data.coerce import as_judgments, as_rankings
+from pytest_ireval.data.coerce import coerce_judgments, coerce_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.evaluating.evaluation import Setting
 from pytest_ireval.results.plain import to_plain
@@ -77,8 +77,8 @@ def test_the_result_of_a_suite_is_the_same_with_and_without_unjudged_documents(
 def test_hits_are_the_same_however_many_queries_are_joined_at_a_time(monkeypatch, block):
     monkeypatch.setattr("pytest_ireval.data.join.BLOCK", block)
     lists = {"q2": ["a", "b", "c"], "other": ["a"], "q1": ["c", "x"], "none": []}
-    grades = as_judgments({"q1": {"c": 1, "d": 2}, "q2": {"c": 0, "a": 3}, "q3": {"a": 1}}, REGISTRY.readers)
-    found = as_rankings(lists, REGISTRY.readers)
+    grades = coerce_judgments({"q1": {"c": 1, "d": 2}, "q2": {"c": 0, "a": 3}, "q3": {"a": 1}}, REGISTRY.readers)
+    found = coerce_rankings(lists, REGISTRY.readers)
 
     with_all, alone = join_judgments(grades, found), join_judgments(grades, found, documents=False)
 

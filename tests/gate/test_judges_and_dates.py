@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from pytest_ireval.baseline.fingerprints import fingerprint_judgments
-from pytest_ireval.data.from_objects import judgments_of_columns
+from pytest_ireval.data.from_objects import make_judgments_of_table
 from pytest_ireval.data.tables import Table
 from pytest_ireval.gate.result import measure_judgment_ages
 from pytest_ireval.report.wording import ages_words
@@ -19,7 +19,7 @@ def judged(**columns):
     """Judgments with these further columns."""
     size = len(next(iter(columns.values())))
     ids = {"query": ["q"] * size, "document": [f"d{n}" for n in range(size)], "grade": [n % 3 for n in range(size)]}
-    return judgments_of_columns(Table({**ids, **columns}, "j.tsv", str))
+    return make_judgments_of_table(Table({**ids, **columns}, "j.tsv", str))
 
 
 @pytest.mark.parametrize(

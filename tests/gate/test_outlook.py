@@ -9,7 +9,7 @@ import pytest
 from pytest_ireval import load_suite
 from pytest_ireval.baseline.record import Acceptance, Baseline, StoredMetric, round_spreads
 from pytest_ireval.baseline.writing import write_baseline
-from pytest_ireval.data.from_objects import rankings_from
+from pytest_ireval.data.from_objects import convert_rankings
 from pytest_ireval.gate.sensitivity import (
     collect_known,
     find_blind_tolerances,
@@ -39,7 +39,7 @@ rules:
 
 def make_baseline(values, acceptances):
     stored = StoredMetric(1, "pytest-ireval", statistics.fmean(values.values()), values)
-    lists = rankings_from({query: ["d"] for query in values})
+    lists = convert_rankings({query: ["d"] for query in values})
     return Baseline("shop", 10, (lists,), metrics={"nDCG@10": stored}, acceptances=acceptances)
 
 

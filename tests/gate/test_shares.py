@@ -5,7 +5,7 @@ import pytest
 
 from pytest_ireval import load_registry
 from pytest_ireval.data.side_data import SideData
-from pytest_ireval.data.views import cut_to_depth, only
+from pytest_ireval.data.views import cut_to_depth, select_queries
 from pytest_ireval.evaluating.evaluation import set_up
 from pytest_ireval.explaining import described_steps
 from pytest_ireval.gate.query_documents import isolate_documents
@@ -38,7 +38,7 @@ def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(na
     sums = np.bincount(seen.hits.query, weights=alone, minlength=seen.count)
     assert sums == pytest.approx(score(metric, whole).values, abs=1e-9)
     for row in range(seen.count):
-        shares = described_steps(metric, only(whole, np.arange(seen.count) == row)).shares
+        shares = described_steps(metric, select_queries(whole, np.arange(seen.count) == row)).shares
         hits = seen.hits.query == row
         told = np.array([share or 0.0 for share in shares.values])[seen.hits.rank[hits] - 1]
         assert alone[hits] == pytest.approx(told, abs=1e-9)

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import read_judgments
-from pytest_ireval.data.from_objects import judgments_from
+from pytest_ireval.data.from_objects import convert_judgments
 from pytest_ireval_judgments.agreement import agreement_of_all, agreement_of_two, fleiss, krippendorff
 from pytest_ireval_judgments.panel import Votes, panel_of
 
 
 def panel(**judges):
     """Judges by name with ``{document: grade}`` of one query."""
-    return panel_of([(name, judgments_from({"q": grades})) for name, grades in judges.items() if grades])
+    return panel_of([(name, convert_judgments({"q": grades})) for name, grades in judges.items() if grades])
 
 
 def votes_of(things):

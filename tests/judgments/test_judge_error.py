@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.data.from_objects import judgments_from
+from pytest_ireval.data.from_objects import convert_judgments
 from pytest_ireval_judgments.agreement import (
     agreement_by_slice,
     agreement_with,
@@ -23,7 +23,7 @@ def made(grades):
     for pair, grade in grades.items():
         query, document = pair.split()
         found.setdefault(query, {})[document] = grade
-    return judgments_from(found)
+    return convert_judgments(found)
 
 
 def test_kappa_of_the_textbook_with_its_interval():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import InputError
-from pytest_ireval.data.from_objects import judgments_from
+from pytest_ireval.data.from_objects import convert_judgments
 from pytest_ireval_judgments.panel import Merging, Votes, merged_votes, panel_of
 
 PLAIN = {
@@ -62,14 +62,14 @@ def test_missing_judges_have_no_vote_or_vote_0_or_drop_the_document():
 
 
 def test_one_judge_with_two_grades_for_one_document_is_refused():
-    batches = [("ann", judgments_from({"q": {"a": 1}})), ("ann", judgments_from({"q": {"a": 2}}))]
+    batches = [("ann", convert_judgments({"q": {"a": 1}})), ("ann", convert_judgments({"q": {"a": 2}}))]
 
     with pytest.raises(InputError, match="judge 'ann' gave document 'a' of query 'q' two grades: 1 and 2"):
         panel_of(batches)
 
 
 def test_batches_of_one_judge_are_one_judge():
-    batches = [("ann", judgments_from({"q": {"a": 1}})), ("ann", judgments_from({"q": {"a": 1, "b": 2}}))]
+    batches = [("ann", convert_judgments({"q": {"a": 1}})), ("ann", convert_judgments({"q": {"a": 1, "b": 2}}))]
     found = panel_of(batches)
 
     assert found.votes.names == ("ann",)

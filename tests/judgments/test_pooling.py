@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
-from pytest_ireval.data.views import first_documents
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
+from pytest_ireval.data.views import keep_first_documents
 from pytest_ireval_judgments.collection import leave_one_out, pooled
 
 LISTS = st.dictionaries(
@@ -13,7 +13,7 @@ LISTS = st.dictionaries(
 
 
 def cut(systems, depth):
-    return {name: first_documents(rankings_from(lists), depth) for name, lists in systems.items()}
+    return {name: keep_first_documents(convert_rankings(lists), depth) for name, lists in systems.items()}
 
 
 @given(
@@ -26,7 +26,7 @@ def cut(systems, depth):
 def test_a_pool_is_the_union_without_what_is_judged_in_any_order_of_the_rankings(systems, depth, judged, seed, random):
     named = {f"s{i}": lists for i, lists in enumerate(systems)}
     shuffled = dict(random.sample(sorted(named.items()), len(named)))
-    known = judgments_from({query: dict.fromkeys(documents, 1) for query, documents in judged.items()})
+    known = convert_judgments({query: dict.fromkeys(documents, 1) for query, documents in judged.items()})
     pool = pooled(cut(named, depth), known, seed)
 
     union = {(q, d) for lists in systems for q, documents in lists.items() for d in documents[:depth]}
@@ -52,7 +52,7 @@ def test_the_order_tells_nothing_and_another_seed_gives_another_one():
 def test_what_a_ranking_alone_contributed_is_left_out_and_nothing_else():
     """``c`` is below the depth of two, ``e`` in no ranking: both stay."""
     systems = {"one": {"q": ["a", "b", "c"]}, "two": {"q": ["b", "d"]}}
-    judgments = judgments_from({"q": {"a": 1, "b": 1, "c": 1, "d": 0, "e": 1}})
+    judgments = convert_judgments({"q": {"a": 1, "b": 1, "c": 1, "d": 0, "e": 1}})
     one, two = leave_one_out(cut(systems, 2), judgments, rel=1)
 
     assert (one.unique, one.relevant, one.judgments.documents.texts()) == (1, 1, ["b", "c", "d", "e"])
@@ -61,7 +61,7 @@ def test_what_a_ranking_alone_contributed_is_left_out_and_nothing_else():
 
 def test_a_query_stays_even_without_a_judgment():
     systems = {"one": {"q": ["a"], "r": ["a"]}, "two": {"q": ["b"], "r": ["a"]}}
-    one, _ = leave_one_out(cut(systems, 1), judgments_from({"q": {"a": 1}, "r": {"a": 1}}), rel=1)
+    one, _ = leave_one_out(cut(systems, 1), convert_judgments({"q": {"a": 1}, "r": {"a": 1}}), rel=1)
 
     assert one.judgments.queries == ("q", "r")
     assert len(one.judgments) == 1

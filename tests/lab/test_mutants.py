@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import look_up_grades
 from pytest_ireval.gate.mixing import keep_documents, mix_rankings
 from pytest_ireval_lab.self_test.damage import (
@@ -27,7 +27,7 @@ def lists_of(rankings):
 
 
 def rankings(lists=None):
-    return rankings_from(lists or LISTS)
+    return convert_rankings(lists or LISTS)
 
 
 any_lists = st.dictionaries(
@@ -47,7 +47,7 @@ def test_the_first_two_documents_are_swapped():
 
 
 def test_the_first_relevant_document_is_gone_and_the_others_move_up():
-    judgments = judgments_from({"q1": {"b": 1, "c": 2}, "q4": {"a": 0, "g": 1}}, grades="integer")
+    judgments = convert_judgments({"q1": {"b": 1, "c": 2}, "q4": {"a": 0, "g": 1}}, grades="integer")
     found = without_first_relevant(rankings(), look_up_grades(judgments, rankings()) > 0)
 
     assert lists_of(found) == {"q1": ["a", "c", "d"], "q2": ["e"], "q4": ["f", "a"], "q3": []}

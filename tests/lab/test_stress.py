@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import Policies, SideData, compare, evaluate, load_registry
-from pytest_ireval.data.from_objects import judgments_from
+from pytest_ireval.data.from_objects import convert_judgments
 from pytest_ireval.data.judgments import drop_judgments
 from pytest_ireval.progress import SILENT
 from pytest_ireval.statistics.orders import compare_orders
@@ -23,7 +23,7 @@ PLAN = StressPlan(LEVELS, repeats=2, seed=7, rel=1, test="t", alpha=0.05)
 def stress(judgments, rankings, metrics, plan=PLAN):
     """The results by metric and level."""
     registry = load_registry()
-    known = judgments_from(judgments, grades="integer", origin="judgments")
+    known = convert_judgments(judgments, grades="integer", origin="judgments")
     policies = Policies(missing_queries="zero")
     systems = Systems("", rankings, (), policies, SideData(), None, None, registry)
     both = with_condensed_forms(registry.parse_metrics(metrics))
@@ -40,7 +40,7 @@ GRADES = st.dictionaries(
 
 @given(GRADES, st.integers(0, 99))
 def test_samples_are_nested_and_keep_a_share_of_each_query_and_one_relevant_document(grades, seed):
-    judgments = judgments_from(grades, grades="integer", origin="judgments")
+    judgments = convert_judgments(grades, grades="integer", origin="judgments")
     (draw,) = draw_orders(judgments, 1, seed, 1)
 
     relevant, before = judgments.grade >= 1, np.ones(len(judgments), bool)
@@ -59,7 +59,7 @@ def test_samples_are_nested_and_keep_a_share_of_each_query_and_one_relevant_docu
 
 def test_a_draw_depends_on_the_seed_and_the_number_but_not_on_the_order_of_the_rows():
     rows = [("q", f"d{i}", i % 3) for i in range(60)]
-    one, other = (judgments_from(part, grades="integer", origin="judgments") for part in (rows, rows[::-1]))
+    one, other = (convert_judgments(part, grades="integer", origin="judgments") for part in (rows, rows[::-1]))
 
     def left(judgments, seed, number):
         draw = list(draw_orders(judgments, 1, seed, 2))[number]
@@ -75,7 +75,7 @@ def test_figures_are_those_of_two_comparisons():
     judgments, rankings = collection()
     found = stress(judgments, rankings, ["AP"], replace(PLAN, levels=(100, 40), repeats=1))["AP", 40]
 
-    known = judgments_from(judgments, grades="integer", origin="judgments")
+    known = convert_judgments(judgments, grades="integer", origin="judgments")
     (draw,) = draw_orders(known, 1, 7, 1)
     fewer = drop_judgments(known, np.flatnonzero(~draw.kept(40)))
     whole, part = (

@@ -101,7 +101,7 @@ def test_what_goes_wrong_later_is_not_blamed_on_the_pipe(kind):
     os.write(writing, b"q Q0 d 1 2 t\n")
     os.close(writing)
 
-    with pytest.raises(kind, match=r"^something else$"), input_file.byte_file(f"/dev/fd/{reading}"):
+    with pytest.raises(kind, match=r"^something else$"), input_file.open_bytes(f"/dev/fd/{reading}"):
         raise kind("something else")
     os.close(reading)
 

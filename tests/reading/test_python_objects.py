@@ -12,7 +12,7 @@ from plain import plain_judgments, plain_rankings
 from slow_reader import Place, Ranking
 from trec_doors import read_judgments, read_rankings
 
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
 
 RANKINGS_FILE = "q Q0 a 1 3 t\nq Q0 b 2 2.5 t\nq Q0 c 3 2.5 t\n7 Q0 a 1 -1 t\n"
@@ -50,7 +50,7 @@ JUDGMENTS = {
 
 @pytest.mark.parametrize("source", RANKINGS.values(), ids=RANKINGS)
 def test_rankings_from_objects_are_those_of_the_file(written, source):
-    rankings = rankings_from(source)
+    rankings = convert_rankings(source)
 
     assert plain_rankings(rankings) == plain_rankings(read_rankings(written(RANKINGS_FILE)))
     assert rankings.queries == ("q", "7")
@@ -61,12 +61,12 @@ def test_rankings_from_objects_are_those_of_the_file(written, source):
 def test_a_depth_keeps_the_first_documents(written, source):
     read = read_rankings(written(RANKINGS_FILE), 2)
 
-    assert plain_rankings(rankings_from(source, 2)) == plain_rankings(read)
+    assert plain_rankings(convert_rankings(source, 2)) == plain_rankings(read)
 
 
 @pytest.mark.parametrize("source", JUDGMENTS.values(), ids=JUDGMENTS)
 def test_judgments_from_objects_are_those_of_the_file(written, source):
-    judgments = judgments_from(source)
+    judgments = convert_judgments(source)
 
     assert plain_judgments(judgments) == plain_judgments(read_judgments(written(JUDGMENTS_FILE)))
     assert judgments.queries == ("q", "7")
@@ -79,16 +79,16 @@ def test_data_frames_are_those_of_the_file(written):
     graded = pandas.DataFrame(GRADED, columns=["qid", "docno", "label"])
     scored.insert(0, "system", "ours")
 
-    assert plain_rankings(rankings_from(scored)) == plain_rankings(read_rankings(written(RANKINGS_FILE)))
-    assert plain_judgments(judgments_from(graded)) == plain_judgments(read_judgments(written(JUDGMENTS_FILE)))
+    assert plain_rankings(convert_rankings(scored)) == plain_rankings(read_rankings(written(RANKINGS_FILE)))
+    assert plain_judgments(convert_judgments(graded)) == plain_judgments(read_judgments(written(JUDGMENTS_FILE)))
 
 
 def test_data_frames_with_whole_numbers_as_ids():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"query": [1, 1], "document": [10, 9], "score": [1, 2], "grade": [0, 1]})
 
-    assert rankings_from(frame).ranking("1") == ["9", "10"]
-    assert plain_judgments(judgments_from(frame)) == {"1": {"10": 0, "9": 1}}
+    assert convert_rankings(frame).ranking("1") == ["9", "10"]
+    assert plain_judgments(convert_judgments(frame)) == {"1": {"10": 0, "9": 1}}
 
 
 @given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1, max_size=6), min_size=1, max_size=4))
@@ -97,7 +97,7 @@ def test_any_mapping_is_what_the_file_of_its_numbers_is(written, rankings):
 
     for options in ({}, {"by_id": False}, {"depth": 2}):
         read = read_rankings(written("".join(lines)), **options)
-        assert plain_rankings(rankings_from(rankings, **options)) == plain_rankings(read)
+        assert plain_rankings(convert_rankings(rankings, **options)) == plain_rankings(read)
 
 
 @given(st.dictionaries(ids, st.dictionaries(ids, finite, min_size=1, max_size=6), min_size=1, max_size=4))
@@ -105,18 +105,18 @@ def test_any_mapping_of_grades_is_what_the_file_of_its_numbers_is(written, grade
     lines = [f"{q} 0 {d} {grade!r}\n" for q, documents in grades.items() for d, grade in documents.items()]
 
     read = read_judgments(written("".join(lines)), grades="float")
-    assert plain_judgments(judgments_from(grades, grades="float")) == plain_judgments(read) == grades
+    assert plain_judgments(convert_judgments(grades, grades="float")) == plain_judgments(read) == grades
 
 
 @pytest.mark.parametrize("ids_best_first", [("b", "c", "a"), iter("bca")])
 def test_a_list_of_ids_is_a_ranking_best_first(ids_best_first):
-    places = plain_rankings(rankings_from({"q": ids_best_first}))["q"].places
+    places = plain_rankings(convert_rankings({"q": ids_best_first}))["q"].places
 
     assert places == [Place(1, "b", 0.0, 1, 1), Place(2, "c", -1.0, 2, 2), Place(3, "a", -2.0, 3, 3)]
 
 
 def test_a_query_may_have_an_empty_ranking():
-    rankings = rankings_from({"q": ["a"], "none": [], "nothing": {}})
+    rankings = convert_rankings({"q": ["a"], "none": [], "nothing": {}})
 
     assert plain_rankings(rankings) == {
         "q": Ranking(1, [Place(1, "a", 0.0, 1, 1)]),
@@ -126,15 +126,15 @@ def test_a_query_may_have_an_empty_ranking():
 
 
 def test_an_empty_ranking_is_present_and_a_missing_one_is_not():
-    judgments = judgments_from({"q": {"a": 1}, "r": {"a": 1}, "s": {"a": 1}})
-    judged = join_judgments(judgments, rankings_from({"r": [], "s": ["a"]}))
+    judgments = convert_judgments({"q": {"a": 1}, "r": {"a": 1}, "s": {"a": 1}})
+    judged = join_judgments(judgments, convert_rankings({"r": [], "s": ["a"]}))
 
     assert judged.present.tolist() == [False, True, True]
     assert judged.retrieved.tolist() == [0, 0, 1]
 
 
 def test_ids_may_hold_blanks_as_no_file_allows():
-    rankings = rankings_from({"two words": ["a b", "c\td", " "]})
+    rankings = convert_rankings({"two words": ["a b", "c\td", " "]})
 
     assert rankings.ranking("two words") == ["a b", "c\td", " "]
 
@@ -142,16 +142,18 @@ def test_ids_may_hold_blanks_as_no_file_allows():
 def test_ties_between_ids_with_zero_bytes_are_broken_by_their_bytes():
     expected = ["b", "a\0\0", "a\0", "a"]
 
-    assert rankings_from({"q": dict.fromkeys(expected, 1)}).ranking("q") == expected
-    assert rankings_from({"q": dict.fromkeys(reversed(expected), 1)}).ranking("q") == expected
+    assert convert_rankings({"q": dict.fromkeys(expected, 1)}).ranking("q") == expected
+    assert convert_rankings({"q": dict.fromkeys(reversed(expected), 1)}).ranking("q") == expected
 
 
 def test_a_pair_judged_twice_with_one_grade_is_one_judgment():
-    assert plain_judgments(judgments_from([("q", "d", 1), ("q", "e", 2), ("q", "d", 1.0)])) == {"q": {"d": 1, "e": 2}}
+    assert plain_judgments(convert_judgments([("q", "d", 1), ("q", "e", 2), ("q", "d", 1.0)])) == {
+        "q": {"d": 1, "e": 2}
+    }
 
 
 def test_a_document_with_subtopics_has_the_highest_of_their_grades():
-    judgments = judgments_from({"q": {"a": {"x": 1, "y": 3}, "b": {"y": 2}, "c": 1, "d": {}}})
+    judgments = convert_judgments({"q": {"a": {"x": 1, "y": 3}, "b": {"y": 2}, "c": 1, "d": {}}})
 
     subtopics = judgments.subtopics
     assert plain_judgments(judgments) == {"q": {"a": 3, "b": 2, "c": 1, "d": 0}}
@@ -162,7 +164,7 @@ def test_a_document_with_subtopics_has_the_highest_of_their_grades():
 
 
 def test_subtopics_of_a_pair_that_is_given_twice_are_those_of_one():
-    judgments = judgments_from([("q", "a", {"x": 1}), ("q", "a", {"x": 1}), ("q", "b", {"y": 2})])
+    judgments = convert_judgments([("q", "a", {"x": 1}), ("q", "a", {"x": 1}), ("q", "b", {"y": 2})])
 
     assert len(judgments) == 2
     assert judgments.subtopics.row.tolist() == [0, 1]

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval.data.from_objects import judgments_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.side_data import join_side_data
-from pytest_ireval.data.views import condensed, cut_to_depth, only, perfect
+from pytest_ireval.data.views import condensed, cut_to_depth, perfect, select_queries
 
 UNJUDGED = None
 grades = st.sampled_from([UNJUDGED, UNJUDGED, -1, 0, 1, 2, 3])
@@ -25,14 +25,14 @@ def data_from(lists):
         for i, ranking in enumerate(lists)
     }
     scores = {f"q{i}": {f"d{j}": score for j, (score, _) in enumerate(ranking)} for i, ranking in enumerate(lists)}
-    return judgments_from(judged), scores
+    return convert_judgments(judged), scores
 
 
 def judged_from(lists, depth=None):
     """Judged rankings, with themselves upside down as reference."""
     judgments, scores = data_from(lists)
     upside_down = {query: {d: -score for d, score in ranking.items()} for query, ranking in scores.items()}
-    judged, reference = (join_judgments(judgments, rankings_from(each, depth)) for each in (scores, upside_down))
+    judged, reference = (join_judgments(judgments, convert_rankings(each, depth)) for each in (scores, upside_down))
     return join_side_data(judged, reference=reference)
 
 
@@ -124,7 +124,7 @@ def test_a_perfect_ranking_has_the_companions_of_the_ranking_it_is_asked_for():
 def test_some_queries_alone_are_as_they_were_among_the_others(lists, data):
     mask = data.draw(st.lists(st.booleans(), min_size=len(lists), max_size=len(lists)))
     whole = judged_from(lists)
-    judged = only(whole, np.array(mask))
+    judged = select_queries(whole, np.array(mask))
 
     kept = [query for query, wanted in enumerate(mask) if wanted]
     assert judged.queries == tuple(f"q{query}" for query in kept)
@@ -150,7 +150,7 @@ def test_sessions_and_timings_go_with_their_queries(mask, names, session, positi
         timings={"q0": 0.5, "q1": 1.5, "q2": 2.5, "q3": 3.5},
     )
 
-    part = only(judged, np.array(mask))
+    part = select_queries(judged, np.array(mask))
     assert part.sessions.names == names
     assert part.sessions.session.tolist() == session
     assert part.sessions.position.tolist() == position

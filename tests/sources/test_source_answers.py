@@ -10,7 +10,7 @@ import pytest
 from pydantic import Field, SecretStr
 
 from pytest_ireval import Answer, IrevalError, Rankings, SourceError, hookimpl, source
-from pytest_ireval.data.from_objects import rankings_from
+from pytest_ireval.data.from_objects import convert_rankings
 from pytest_ireval.options import SourceOptions
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.manager import Plugins
@@ -92,7 +92,7 @@ def test_a_source_may_return_any_form_that_evaluate_takes(shop):
         {"q1": {"a": 1.0}},
         [("q1", "a", 1.0)],
         iter([("q1", "a", 1.0)]),
-        rankings_from({"q1": ["a"]}),
+        convert_rankings({"q1": ["a"]}),
         path,
         "a.trec",
     ):
@@ -118,7 +118,7 @@ def test_a_function_that_fetches_may_be_async_also_where_a_loop_is_running(shop)
 
 def test_rankings_that_are_longer_than_was_asked_are_cut(shop):
     documents = [f"d{i}" for i in range(30)]
-    for returned in ({"q1": documents}, rankings_from({"q1": documents})):
+    for returned in ({"q1": documents}, convert_rankings({"q1": documents})):
         registry = acme(lambda options, request, returned=returned: returned)
 
         rankings = shop.ask({"acme": "x"}, registry, depth=3)

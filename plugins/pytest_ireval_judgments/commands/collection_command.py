@@ -8,7 +8,7 @@ from pytest_ireval import read_judgments, read_queries
 from pytest_ireval.cli.options import LateBar, format_options, grades_option, registry_at, rel_option
 from pytest_ireval.cli.sheets import Sheet, sheet_format, show
 from pytest_ireval.plugin_api import Grades, format_count
-from pytest_ireval.tables import document_fields
+from pytest_ireval.tables import read_document_fields
 from pytest_ireval_judgments.collection import corpus_of, grade_counts, query_spreads
 
 
@@ -54,7 +54,7 @@ def command(
         without = len(set(asked.ids) - set(found.queries))
         notes.append(f"{format_count(len(asked), 'query')} in {asked.origin}, {without} without judgments")
     if fields is not None:
-        corpus = corpus_of(document_fields(fields), found)
+        corpus = corpus_of(read_document_fields(fields), found)
         headers = {"size": "bytes of text", "words": "words per document", "not_in_it": "judged, but missing"}
         sheets.append(Sheet("documents", [corpus._asdict()], "", headers))
     show(sheets, notes, form)

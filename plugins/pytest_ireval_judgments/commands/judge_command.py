@@ -19,7 +19,7 @@ from pytest_ireval import InputError, IrevalError, read_judgments
 from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.plugin_api import Problem, did_you_mean, format_count, is_run_folder
-from pytest_ireval.tables import named, write_table
+from pytest_ireval.tables import find_column, write_table
 from pytest_ireval_judgments.agreement import LEVEL, HumanAgreement, agreement_with, drawn_per_slice, shuffled
 from pytest_ireval_judgments.machine import PROMPT, AnswerCache, Asking, GivenGrade, MachineJudge, Spending
 from pytest_ireval_judgments.rating import ENDINGS, Item, JudgmentFile, Pair, ReadPool, judged_items, read_pool
@@ -379,7 +379,7 @@ def _audited(
     if not chosen:
         return f"nothing is judged: {path} not written"
     names = list(read.columns[chosen[0]])
-    kinds = {named(names, "query"): 0, named(names, "document"): 1}
+    kinds = {find_column(names, "query"): 0, find_column(names, "document"): 1}
     header = [("query", "document")[kinds[name]] if name in kinds else name for name in names]
     rows = [[pair[kinds[n]] if n in kinds else read.columns[pair].get(n, "") for n in names] for pair in chosen]
     write_table(

@@ -31,8 +31,8 @@ from pytest_ireval.cli.options import (
     rel_option,
 )
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
-from pytest_ireval.plugin_api import Grades, Problem, Registry, first_documents, format_count
-from pytest_ireval.tables import COLUMN_NAMES, cell_text, plain_name, read_fields, write_table
+from pytest_ireval.plugin_api import Grades, Problem, Registry, format_count, keep_first_documents
+from pytest_ireval.tables import COLUMN_NAMES, format_cell, normalize_name, read_fields, write_table
 from pytest_ireval_judgments.collection import Pool, leave_one_out, pooled
 
 TIE = 1e-12
@@ -96,7 +96,7 @@ def command(
             for name, path in named_files(rankings).items()
         }
     asked = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
-    cut = {name: first_documents(each, depth) for name, each in whole.items()}
+    cut = {name: keep_first_documents(each, depth) for name, each in whole.items()}
     pool = pooled(cut, known, seed, asked.ids if asked else ())
     sheets = [Sheet("contributions", [each._asdict() for each in pool.contributions])]
     notes = []
@@ -132,7 +132,7 @@ def _written(pool: Pool, queries: Queries | None, fields: str | None, target: st
         row = queries.position.get(query) if queries is not None else None
         about = [queries.columns[name][row] if queries is not None and row is not None else "" for name in columns]
         text = queries.text_of(query) if queries is not None else ""
-        cells = [cell_text(documents.get(document, {}).get(name)) for name in names]
+        cells = [format_cell(documents.get(document, {}).get(name)) for name in names]
         texts = [_for_judges(cell, ending) for cell in (text, *about, *cells)]
         at = 1 + len(about)
         rows.append([query, *texts[:at], document, *texts[at:], ""])
@@ -160,7 +160,7 @@ def _for_judges(text: str, ending: str) -> str:
 def _column(of: str, name: str) -> str:
     """The name of a column that ``ireval import`` does not read as another one."""
     whole = f"{of}_{name}"
-    return f"{of}_column_{name}" if plain_name(whole) in TAKEN or whole == "query_text" else whole
+    return f"{of}_column_{name}" if normalize_name(whole) in TAKEN or whole == "query_text" else whole
 
 
 def _bias(

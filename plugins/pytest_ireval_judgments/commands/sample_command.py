@@ -13,7 +13,7 @@ from pytest_ireval import InputError, IrevalError, Queries, read_judgments, read
 from pytest_ireval.cli.options import LateBar, format_options, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.plugin_api import Mistakes, Problem, format_count
-from pytest_ireval.tables import FilePath, plain_name, write_tables
+from pytest_ireval.tables import FilePath, normalize_name, write_tables
 from pytest_ireval_judgments.sampling import STRATA, Kept, Sample, SearchLog, normal_text, read_log, sampled, worth
 
 OURS = ("stratum", "weight", "searches")
@@ -206,7 +206,7 @@ def _written(sample: Sample, earlier: Sequence[Queries], files: Sequence[Path]) 
     ids = Counter(each.kept.id for each in sample.drawn)
     if len(ids) < len(sample.drawn):
         raise InputError(Problem(f"two queries would have the id {ids.most_common(1)[0][0]!r}"))
-    names = dict.fromkeys(name for each in earlier for name in each.columns if plain_name(name) not in OURS)
+    names = dict.fromkeys(name for each in earlier for name in each.columns if normalize_name(name) not in OURS)
     tables: dict[FilePath, list[list[str | float]]] = {}
     for held_out, path in enumerate(files):
         part = [each for each in sample.drawn if each.kept.held_out == bool(held_out)]

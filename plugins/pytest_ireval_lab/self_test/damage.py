@@ -9,11 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from pytest_ireval.data.ids import number_ids
+from pytest_ireval.data.ids import Ids, number_ids
 from pytest_ireval.data.join import look_up_grades
 from pytest_ireval.data.judged import is_relevant
 from pytest_ireval.data.rankings import Rankings, rank_columns
-from pytest_ireval.data.scan.ids import Ids
 from pytest_ireval.gate.mixing import keep_documents, take_documents
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.progress import SILENT, Progress

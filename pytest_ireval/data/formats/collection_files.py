@@ -11,10 +11,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
-from pytest_ireval.data.formats.input_file import InputFile, input_file, words
+from pytest_ireval.data.formats.input_file import InputFile, open_input, split_words
 from pytest_ireval.data.formats.reader import Reading
-from pytest_ireval.data.formats.recognised import ID_PRIORITY_TEXT, groups_beside, is_listed
-from pytest_ireval.data.tables import Table, place_by_line, table_of_rows
+from pytest_ireval.data.formats.recognition import ID_PRIORITY_TEXT, find_file_of_groups, is_listed
+from pytest_ireval.data.tables import Table, place_by_line, tabulate_rows
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 from pytest_ireval.words import format_count
 
@@ -24,7 +24,7 @@ REMARK = re.compile(r"(^|\s)#")
 DOCUMENT = re.compile(r"\bdoc_?(?:id|no)\s*=\s*(\S+)", re.IGNORECASE)
 
 
-def letor_judgments(file: InputFile, how: Reading) -> Table:
+def read_letor_judgments(file: InputFile, how: Reading) -> Table:
     """Query, document and grade of every line: ``grade qid:query 1:feature … # document``; features are ignored.
 
     The comment has the document's id: ``docid = GX001``, or else its first word. In files without comments the
@@ -37,7 +37,7 @@ def letor_judgments(file: InputFile, how: Reading) -> Table:
     queries = _of_groups(file)
     for number, line in enumerate(file.lines(), 1):
         content, _, comment = REMARK.sub("\n", line, count=1).partition("\n")
-        found = words(content)
+        found = split_words(content)
         if not found:
             continue
         query = next(queries, "") if queries else found[1][4:] if found[1:] and found[1].startswith("qid:") else ""
@@ -49,7 +49,7 @@ def letor_judgments(file: InputFile, how: Reading) -> Table:
         lines.append(number)
     if queries and not mistakes.count and (left := sum(1 for _ in queries)):
         complaint = f"has groups for {format_count(left, 'line')} more than {file.name} has"
-        mistakes.add(Problem(complaint, place=str(groups_beside(file))))
+        mistakes.add(Problem(complaint, place=str(find_file_of_groups(file))))
     mistakes.refuse()
     _number(file, columns, lines, how)
     return Table(columns, file.name, place_by_line(file.name, lines))
@@ -57,10 +57,10 @@ def letor_judgments(file: InputFile, how: Reading) -> Table:
 
 def _of_groups(file: InputFile) -> Iterator[str] | None:
     """The query of each line, counted from 1, by the file of groups; None without one, or if lines name queries."""
-    groups = groups_beside(file)
+    groups = find_file_of_groups(file)
     if groups is None or any(len(found) > 1 and found[1].startswith("qid:") for found in file.first_words):
         return None
-    with input_file(groups) as inside:
+    with open_input(groups) as inside:
         sizes = [(number, line.strip()) for number, line in enumerate(inside.lines(), 1) if line.strip()]
         mistakes = Mistakes()
         for number, size in sizes:
@@ -74,7 +74,7 @@ def _of_groups(file: InputFile) -> Iterator[str] | None:
 def _without_query(file: InputFile, number: int, grouped: bool) -> Problem:
     place = f"{file.name}:{number}"
     if grouped:
-        return Problem(f"is in no group of {groups_beside(file)}", place=place)
+        return Problem(f"is in no group of {find_file_of_groups(file)}", place=place)
     named = any(found[1:] and found[1].startswith("qid:") for found in file.first_words)
     groups = "" if named else "without qid:, put the number of lines of each query into a file NAME.group beside it"
     allowed = "a line is: grade qid:query 1:feature … # document"
@@ -141,7 +141,7 @@ TEXTS = ("title", "query", "content", "description", "question", "text", "docid"
 """Fields with the text of a query, best first; a topic of TREC's news track is a document, named by its id."""
 
 
-def topic_queries(file: InputFile) -> Table:
+def read_topic_queries(file: InputFile) -> Table:
     """A row for each topic: id, text, and every other field."""
     topics: list[dict[str, str]] = []
     lines: list[int] = []
@@ -241,7 +241,7 @@ def _plain(text: str) -> str:
     return " ".join(html.unescape(text).split())
 
 
-def id_text_pairs(file: InputFile) -> Table:
+def read_id_text_pairs(file: InputFile) -> Table:
     """Columns id and text, with a colon between them; TREC's million-query track has a priority in the middle."""
     rows = [(number, line.rstrip("\r\n")) for number, line in enumerate(file.lines(), 1) if line.strip()]
     with_priority = all(ID_PRIORITY_TEXT.match(line) for line in file.first_lines)
@@ -258,13 +258,13 @@ def id_text_pairs(file: InputFile) -> Table:
     return Table(columns, file.name, place_by_line(file.name, [number for number, _ in rows]))
 
 
-def heading_queries(file: InputFile) -> Table:
+def read_heading_queries(file: InputFile) -> Table:
     """The path of headings on each line is an id; its text is the headings, decoded."""
     ids: list[str] = []
     lines: list[int] = []
     mistakes = Mistakes()
     for number, line in enumerate(file.lines(), 1):
-        found = words(line)
+        found = split_words(line)
         if len(found) > 1:
             complaint = f"has {len(found)} words, but a path of headings is one word"
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
@@ -281,7 +281,7 @@ SMART_FIELD = re.compile(r"\.([A-Z])(?:\s+(\S.*))?")
 SMART_COLUMNS = "query document grade, or query document 0 0.000000"
 
 
-def smart_queries(file: InputFile) -> Table:
+def read_smart_queries(file: InputFile) -> Table:
     """A row for each ``.I id``; ``.W`` is its text, and other fields are kept."""
     rows: list[tuple[dict[str, str], str]] = []
     field = ""
@@ -304,16 +304,16 @@ def smart_queries(file: InputFile) -> Table:
             mistakes.add(Problem("this query has no text (.W)", place=place))
         row.setdefault("text", row.get("title", ""))
     mistakes.refuse()
-    return table_of_rows(rows, file.name)
+    return tabulate_rows(rows, file.name)
 
 
-def smart_judgments(file: InputFile) -> Table:
+def read_smart_judgments(file: InputFile) -> Table:
     """Query, document and grade of every line; documents that are listed without a grade are relevant, with grade 1."""
     columns: dict[str, list[str]] = {"query": [], "document": [], "grade": []}
     lines: list[int] = []
     mistakes = Mistakes()
     for number, line in enumerate(file.lines(), 1):
-        found = words(line)
+        found = split_words(line)
         if not found:
             continue
         listed = len(found) == 4 and is_listed(found)

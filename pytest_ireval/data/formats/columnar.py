@@ -29,7 +29,7 @@ from pytest_ireval.data.scan import (
     gather_rows,
     keep_judged_rows,
 )
-from pytest_ireval.data.tables import RankingColumns, Table, named, place_by_number, ranking_columns
+from pytest_ireval.data.tables import RankingColumns, Table, find_column, find_ranking_columns, place_by_number
 from pytest_ireval.data.threads import map_on_threads
 from pytest_ireval.errors import InputError, Problem
 
@@ -37,12 +37,12 @@ BATCH, ROWS, BUFFER = 1 << 15, 1 << 18, 1 << 18
 """Rows that are read at a time, rows for which a Parquet file is opened, and bytes of a column that are read ahead."""
 
 
-def columnar_table(file: InputFile) -> Table:
+def read_columnar_table(file: InputFile) -> Table:
     """All columns."""
     return _table(_read(file), file.name)
 
 
-def stream_table(stream: Any, origin: str) -> Table:
+def read_stream_table(stream: Any, origin: str) -> Table:
     """All columns of an Arrow stream."""
     with _damage_named(origin, "Arrow stream"):
         import pyarrow as arrow
@@ -55,7 +55,7 @@ def _table(found: Any, origin: str) -> Table:
     return Table({name: column.to_pylist() for name, column in columns}, origin, place_by_number(origin))
 
 
-def columnar_rankings(file: InputFile, how: Reading) -> Rankings:
+def read_columnar_rankings(file: InputFile, how: Reading) -> Rankings:
     """Rankings by score, descending; by rank if there are no scores."""
     found, in_path = _read(file), _query_in_path(file)
     if in_path is not None and in_path.is_missing(found.column_names):
@@ -68,7 +68,7 @@ def columnar_rankings(file: InputFile, how: Reading) -> Rankings:
 def _rankings(found: Any, origin: str, how: Reading) -> Rankings:
     if not found.num_rows:
         raise InputError(Problem("it contains no rankings", place=origin))
-    query, document, number, by_rank = ranking_columns(found.column_names, origin)
+    query, document, number, by_rank = find_ranking_columns(found.column_names, origin)
     coded = _texts(found, query, origin).dictionary_encode()
     score = _numbers(found, number, origin)
     return rank_columns(
@@ -83,11 +83,11 @@ def _rankings(found: Any, origin: str, how: Reading) -> Rankings:
     )
 
 
-def stream_rankings(stream: Any, origin: str, how: Reading) -> Rankings | None:
-    """Rankings in an Arrow stream; None: as :func:`judged_in_stream`."""
+def read_stream_rankings(stream: Any, origin: str, how: Reading) -> Rankings | None:
+    """Rankings in an Arrow stream; None: as :func:`read_judged_in_stream`."""
     try:
         source = _stream_source(stream, origin)
-        wanted = list(ranking_columns(source.names, origin)[:3])
+        wanted = list(find_ranking_columns(source.names, origin)[:3])
         with _damage_named(origin, source.kind):
             found = list(source.batches(wanted))
         return _rankings(_table_of(found), origin, how) if found else None
@@ -95,7 +95,7 @@ def stream_rankings(stream: Any, origin: str, how: Reading) -> Rankings | None:
         return None
 
 
-def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
+def read_judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
     """The judged documents of the rankings in the file; None: the reader of all rows must name mistakes."""
     try:
         with _opened(file) as source:
@@ -104,7 +104,7 @@ def judged_in_columns(file: InputFile, judgments: Judgments, how: Reading) -> li
         return None
 
 
-def judged_in_stream(stream: Any, origin: str, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
+def read_judged_in_stream(stream: Any, origin: str, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
     """The judged documents of the rankings in an Arrow stream that can be read twice.
 
     None: the reader of Python values must name mistakes, or take what only it takes, such as blanks around ids.
@@ -116,7 +116,7 @@ def judged_in_stream(stream: Any, origin: str, judgments: Judgments, how: Readin
 
 
 def _judged(source: _Source, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
-    scan = _Scan(source, ranking_columns(source.names, source.origin), judgments, how)
+    scan = _Scan(source, find_ranking_columns(source.names, source.origin), judgments, how)
     try:
         try:
             return scan.parts() or None
@@ -127,7 +127,7 @@ def _judged(source: _Source, judgments: Judgments, how: Reading) -> list[JudgedR
 
 
 @contextmanager
-def read_again(stream: Any, origin: str) -> Iterator[Any]:
+def make_readable_twice(stream: Any, origin: str) -> Iterator[Any]:
     """Rankings that can be read twice; what comes once, such as a reader of batches, is first written to disk."""
     if hasattr(type(stream), "__len__"):
         yield stream
@@ -140,7 +140,7 @@ def read_again(stream: Any, origin: str) -> Iterator[Any]:
             from pyarrow import ipc
 
             reader = arrow.RecordBatchReader.from_stream(stream)
-            wanted = list(ranking_columns(reader.schema.names, origin)[:3])
+            wanted = list(find_ranking_columns(reader.schema.names, origin)[:3])
             place = f"{folder}/spooled"
             schema = arrow.schema([reader.schema.field(name) for name in wanted])
             with arrow.OSFile(place, "wb") as sink, ipc.new_file(sink, schema) as copy:
@@ -265,7 +265,7 @@ class _QueryInPath(NamedTuple):
 
     def is_missing(self, names: Sequence[str]) -> bool:
         """Tell whether a file with these columns has no query of its own."""
-        return named(names, "query") is None
+        return find_column(names, "query") is None
 
     def added(self, source: _Source) -> _Source:
         """The source with this column."""
@@ -283,7 +283,7 @@ class _QueryInPath(NamedTuple):
 
 def _query_in_path(file: InputFile) -> _QueryInPath | None:
     parts = [part.partition("=") for part in re.split(r"[/\\]", file.name)[:-1]]
-    found = [(name, unquote(value)) for name, _, value in parts if value and named([name], "query") is not None]
+    found = [(name, unquote(value)) for name, _, value in parts if value and find_column([name], "query") is not None]
     return _QueryInPath(*found[-1]) if found else None
 
 

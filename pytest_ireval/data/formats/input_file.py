@@ -41,7 +41,7 @@ PATIENCE, PAUSE = 60, 0.02
 """Seconds to wait for a program that opens a pipe for writing, and between two looks at it."""
 
 
-def too_long(place: str) -> Problem:
+def describe_long_line(place: str) -> Problem:
     """The problem of a line that is longer than any reader takes."""
     return Problem(f"this line is longer than {LONGEST_LINE >> 20} MiB", place)
 
@@ -133,7 +133,7 @@ class ByteFile:
 
 
 @contextmanager
-def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
     """The file at ``path``; the bytes of an address, a pipe, or standard input for ``-`` are first written to disk."""
     name = os.fspath(path)
     if name == "-":
@@ -141,9 +141,9 @@ def byte_file(path: str | os.PathLike[str]) -> Iterator[ByteFile]:
             yield file
         return
     if is_address(name):
-        from pytest_ireval.data.formats.remote import local_copy
+        from pytest_ireval.data.formats.remote import copy_to_disk
 
-        with local_copy(name) as copy:
+        with copy_to_disk(name) as copy:
             yield ByteFile(copy, public_address(name))
         return
     with ExitStack() as resources:
@@ -382,7 +382,7 @@ class InputFile:
     def first_words(self) -> tuple[list[str], ...]:
         """The words of the first lines that do not begin with ``#``, after any number of such lines."""
         lines = [line for line in self._lines if not line.lstrip().startswith("#")]
-        return tuple(map(words, lines[:FIRST_LINES]))
+        return tuple(map(split_words, lines[:FIRST_LINES]))
 
     @cached_property
     def header(self) -> tuple[str, ...]:
@@ -431,7 +431,7 @@ class InputFile:
         return "".join(lines)
 
 
-def words(line: str) -> list[str]:
+def split_words(line: str) -> list[str]:
     """The words between spaces and tabs; other white space, such as a no-break space, may be part of an id."""
     return WORD.findall(line)
 
@@ -456,7 +456,7 @@ class _Raw(io.RawIOBase):
         self.since = got - 1 - read.rfind(b"\n") if ends else self.since + got
         self.lines += ends
         if self.since > LONGEST_LINE:
-            raise InputError(too_long(f"{self.name}:{self.lines + 1}"))
+            raise InputError(describe_long_line(f"{self.name}:{self.lines + 1}"))
         return got
 
 
@@ -468,18 +468,18 @@ def is_address(name: str) -> bool:
     return ADDRESS.match(name) is not None
 
 
-def near(path: Path) -> Path:
+def shorten_path(path: Path) -> Path:
     """The path as messages show it: relative to the working folder, if it is inside."""
     here = Path.cwd()
     return path.relative_to(here) if path != here and path.is_relative_to(here) else path
 
 
 @contextmanager
-def input_file(path: FilePath) -> Iterator[InputFile]:
+def open_input(path: FilePath) -> Iterator[InputFile]:
     """The file or folder at ``path``; ``-`` is standard input."""
     name = os.fspath(path)
     if os.path.isdir(name):
         yield InputFile(name, Path(name), None)
         return
-    with byte_file(path) as file:
+    with open_bytes(path) as file:
         yield InputFile(file.name, file.path, file)

@@ -10,9 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_ireval.data.formats.input_file import InputFile
-from pytest_ireval.data.formats.recognised import QUEPID_SNAPSHOT, is_text
-from pytest_ireval.data.formats.row_files import Node, delimited_table, document
-from pytest_ireval.data.tables import NUMBER, Table, column_for, named, plain_name, selected, table_of_rows
+from pytest_ireval.data.formats.recognition import QUEPID_SNAPSHOT, is_text
+from pytest_ireval.data.formats.row_files import Node, read_delimited_table, read_json_document
+from pytest_ireval.data.tables import (
+    NUMBER,
+    Table,
+    find_column,
+    normalize_name,
+    require_column,
+    select_rows,
+    tabulate_rows,
+)
 from pytest_ireval.errors import InputError, Mistakes, Problem, shown
 
 Rows = Iterator[tuple[dict[str, Any], str]]
@@ -21,33 +29,33 @@ Rows = Iterator[tuple[dict[str, Any], str]]
 
 def _of_json(rows: Callable[[Node], Rows]) -> Callable[[InputFile], Table]:
     """A reader of the rows in a JSON document."""
-    return lambda file: table_of_rows(rows(document(file)), file.name)
+    return lambda file: tabulate_rows(rows(read_json_document(file)), file.name)
 
 
-def case_queries(file: InputFile) -> Table:
+def read_case_queries(file: InputFile) -> Table:
     """Each query once, with its information need and notes if the file has them."""
     if is_text(file):
         cells = _cells(file)
         first = {query: row for row, query in reversed(list(enumerate(cells.columns["query"])))}
-        chosen = selected(cells, sorted(first.values()))
+        chosen = select_rows(cells, sorted(first.values()))
         texts = chosen.columns["query"]
         return Table({"id": texts, "text": texts}, chosen.origin, chosen.place)
-    return table_of_rows(_case_queries(document(file)), file.name)
+    return tabulate_rows(_case_queries(read_json_document(file)), file.name)
 
 
-def case_judgments(file: InputFile) -> Table:
+def read_case_judgments(file: InputFile) -> Table:
     """A row for each rating; documents without a rating are not judged."""
     if is_text(file):
         cells = _cells(file)
-        return selected(cells, [row for row, grade in enumerate(cells.columns["grade"]) if grade])
-    return table_of_rows(_case_ratings(document(file)), file.name)
+        return select_rows(cells, [row for row, grade in enumerate(cells.columns["grade"]) if grade])
+    return tabulate_rows(_case_ratings(read_json_document(file)), file.name)
 
 
 def _cells(file: InputFile) -> Table:
     """Query, document and grade; Quepid puts a space before cells that a spreadsheet would take for a formula."""
-    cells = delimited_table(file, short_rows=True)  # Quepid leaves out the cells of a query without ratings
-    text = named(cells.columns, "text") or column_for(cells.columns, "query", file.name)
-    names = {"query": text, **{kind: column_for(cells.columns, kind, file.name) for kind in ("document", "grade")}}
+    cells = read_delimited_table(file, short_rows=True)  # Quepid leaves out the cells of a query without ratings
+    text = find_column(cells.columns, "text") or require_column(cells.columns, "query", file.name)
+    names = {"query": text, **{kind: require_column(cells.columns, kind, file.name) for kind in ("document", "grade")}}
     return Table(
         {ours: [cell.strip() for cell in cells.columns[theirs]] for ours, theirs in names.items()},
         cells.origin,
@@ -84,28 +92,30 @@ def _text_of(query: Node) -> str:
     return query.text("query_text") or query.required("query")
 
 
-def book_queries(file: InputFile) -> Table:
+def read_book_queries(file: InputFile) -> Table:
     """Each query once, with its information need if the file has it."""
     seen: dict[str, tuple[dict[str, Any], str]] = {}
-    for row, place in _csv_book_queries(file) if is_text(file) else _book_queries(document(file)):
+    for row, place in _csv_book_queries(file) if is_text(file) else _book_queries(read_json_document(file)):
         seen.setdefault(row["id"], (row, place))
-    return table_of_rows(iter(seen.values()), file.name)
+    return tabulate_rows(iter(seen.values()), file.name)
 
 
-def book_judgments(file: InputFile) -> Table:
+def read_book_judgments(file: InputFile) -> Table:
     """A row for each judgment of each judge."""
-    return table_of_rows(_csv_book_judgments(file) if is_text(file) else _book_judgments(document(file)), file.name)
+    return tabulate_rows(
+        _csv_book_judgments(file) if is_text(file) else _book_judgments(read_json_document(file)), file.name
+    )
 
 
 def _csv_book_queries(file: InputFile) -> Rows:
-    cells = delimited_table(file)
+    cells = read_delimited_table(file)
     for row, query in enumerate(cells.column("query")):
         yield {"id": query.strip(), "text": query.strip()}, cells.place(row)
 
 
 def _csv_book_judgments(file: InputFile) -> Rows:
-    cells = delimited_table(file)
-    query, identifier = (column_for(cells.columns, kind, file.name) for kind in ("query", "document"))
+    cells = read_delimited_table(file)
+    query, identifier = (require_column(cells.columns, kind, file.name) for kind in ("query", "document"))
     others = [name for name in cells.columns if name not in (query, identifier)]
     judges = [name for name in others if _is_judge(cells.columns[name])]
     if others and not judges:
@@ -145,10 +155,10 @@ def _is_set(judgment: Node, key: str) -> bool:
     return judgment.has(key) and judgment.get(key).value is True
 
 
-def snapshot_rankings(file: InputFile) -> Table:
+def read_snapshot_rankings(file: InputFile) -> Table:
     """The rankings of a snapshot, by position."""
-    cells = delimited_table(file)
-    found = {plain_name(name): [cell.strip() for cell in column] for name, column in cells.columns.items()}
+    cells = read_delimited_table(file)
+    found = {normalize_name(name): [cell.strip() for cell in column] for name, column in cells.columns.items()}
     if lacking := sorted(QUEPID_SNAPSHOT - found.keys()):
         allowed = "columns: Snapshot Name, Query Text, Doc ID, Doc Position"
         raise InputError(Problem(f"lacks the columns {', '.join(lacking)}", file.name, allowed=allowed))
@@ -162,7 +172,7 @@ def snapshot_rankings(file: InputFile) -> Table:
 
 
 @_of_json
-def rre_queries(whole: Node) -> Rows:
+def read_rre_queries(whole: Node) -> Rows:
     """Each query once: several templates may have the same text."""
     seen: dict[str, tuple[dict[str, Any], str]] = {}
     for query, _, about in _with_owners(whole):
@@ -172,7 +182,7 @@ def rre_queries(whole: Node) -> Rows:
 
 
 @_of_json
-def rre_judgments(whole: Node) -> Rows:
+def read_rre_judgments(whole: Node) -> Rows:
     """A row for each query and document of its own list, or of its group's."""
     for query, group, _ in _with_owners(whole):
         holder = query if query.has("relevant_documents") else group
@@ -220,7 +230,7 @@ OF_ONE_FIELD = ("match", "match_phrase", "term", "match_bool_prefix", "match_phr
 
 
 @_of_json
-def elasticsearch_queries(whole: Node) -> Rows:
+def read_elasticsearch_queries(whole: Node) -> Rows:
     """A row for each request."""
     for request in whole.each("requests"):
         row = {"id": request.required("id"), "text": _searched(request), "template": request.text("template_id")}
@@ -228,7 +238,7 @@ def elasticsearch_queries(whole: Node) -> Rows:
 
 
 @_of_json
-def elasticsearch_judgments(whole: Node) -> Rows:
+def read_elasticsearch_judgments(whole: Node) -> Rows:
     """A row for each rating; where there are several indices, a document's id is written ``index/id``."""
     ratings = [(request, rating) for request in whole.each("requests") for rating in request.each("ratings")]
     several = len({rating.text("_index") for _, rating in ratings}) > 1
@@ -266,7 +276,7 @@ def _texts(query: Any) -> Iterator[str]:
 
 
 @_of_json
-def workbench_queries(whole: Node) -> Rows:
+def read_workbench_queries(whole: Node) -> Rows:
     """Each query once: of a query set with its other fields, or of a judgment list."""
     seen: dict[str, tuple[dict[str, Any], str]] = {}
     for held in _stored(whole):
@@ -282,7 +292,7 @@ def workbench_queries(whole: Node) -> Rows:
 
 
 @_of_json
-def workbench_judgments(whole: Node) -> Rows:
+def read_workbench_judgments(whole: Node) -> Rows:
     """A row for each rating of a judgment list."""
     for held in _stored(whole):
         if not held.has("judgmentRatings"):
@@ -306,13 +316,13 @@ _HITS = {("hits", "hits"): "_id", ("response", "docs"): "id", ("root", "children
 """The keys that lead to the hits in an answer of Elasticsearch or OpenSearch, of Solr, of Vespa; and that of an id."""
 
 
-def responses(file: InputFile) -> dict[str, list[str]]:
+def read_responses(file: InputFile) -> dict[str, list[str]]:
     """By query, the documents of its answer, in their order."""
-    from pytest_ireval.data.formats.row_files import documents
+    from pytest_ireval.data.formats.row_files import read_json_documents
 
     found: dict[str, list[str]] = {}
     mistakes = Mistakes()
-    for whole in documents(file):
+    for whole in read_json_documents(file):
         for query, answer in whole.entries():
             try:
                 if query in found:
@@ -329,7 +339,7 @@ def _documents(answer: Node) -> list[str]:
     keys = next((keys for keys in _HITS if answer.has(keys[0])), None)
     if keys is None:
         raise answer.error("has no hits: it is not a complete answer of Elasticsearch, OpenSearch, Solr or Vespa")
-    if why := incomplete(answer.value):
+    if why := find_missing_part(answer.value):
         raise answer.error(f"the answer is incomplete: {why}")
     parent = answer.get(keys[0])
     if parent.has("errors"):
@@ -339,7 +349,7 @@ def _documents(answer: Node) -> list[str]:
     return [hit.required(_HITS[keys]) for hit in parent.each(keys[1])]
 
 
-def incomplete(answer: Any) -> str:
+def find_missing_part(answer: Any) -> str:
     """The reason why an answer lacks a part although its status is a success, as engines say it; "" if they do not."""
     if not isinstance(answer, dict):
         return ""

@@ -62,13 +62,13 @@ class Reader(NamedTuple):
         return self.origin or f"{self.read.__module__} (not registered)"
 
 
-def read_by(reader: Reader, file: InputFile, how: Reading) -> Any:
+def run_reader(reader: Reader, file: InputFile, how: Reading) -> Any:
     """The content of the file, read by the reader."""
     with _blamed(reader, file):
         return reader.read(file, how)
 
 
-def fits(reader: Reader, file: InputFile) -> bool:
+def is_fitting(reader: Reader, file: InputFile) -> bool:
     """Tell whether the file looks like the reader's format."""
     with _blamed(reader, file):
         return bool(reader.fits(file))

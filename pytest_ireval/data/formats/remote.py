@@ -21,7 +21,7 @@ LAKES = (
 TRY = "check the address, the network and the credentials"
 
 
-def remote_files(address: str) -> list[str] | None:
+def list_remote_files(address: str) -> list[str] | None:
     """The addresses of the files of a pattern or a folder; None if it is a file, as every address of http is."""
     if address.lower().startswith(("http://", "https://")):
         return None
@@ -32,7 +32,7 @@ def remote_files(address: str) -> list[str] | None:
         elif files.isdir(path):
             folder = path.rstrip("/") + "/"
             names = [each.removeprefix(folder) for each in files.find(path)]
-            found = [folder + each for each in data_files(names, public_address(address))]
+            found = [folder + each for each in select_data_files(names, public_address(address))]
         else:
             return None
         if not found:
@@ -40,7 +40,7 @@ def remote_files(address: str) -> list[str] | None:
         return sorted(files.unstrip_protocol(each) for each in found)
 
 
-def data_files(names: list[str], place: str) -> list[str]:
+def select_data_files(names: list[str], place: str) -> list[str]:
     """The names of data among those of a folder: other tools, too, leave out what begins with ``.`` or ``_``."""
     for kind, pattern, reader in LAKES:
         if any(re.search(pattern, name) for name in names):
@@ -51,7 +51,7 @@ def data_files(names: list[str], place: str) -> list[str]:
 
 
 @contextmanager
-def local_copy(address: str) -> Iterator[Path]:
+def copy_to_disk(address: str) -> Iterator[Path]:
     """A copy of the file on this machine, for as long as it is read."""
     import tempfile
 

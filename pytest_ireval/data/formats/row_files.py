@@ -13,29 +13,29 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, NoReturn
 
-from pytest_ireval.data.formats.input_file import InputFile, input_file, words
-from pytest_ireval.data.tables import Table, columns_of, is_quoted, named, place_by_line, place_by_number
+from pytest_ireval.data.formats.input_file import InputFile, open_input, split_words
+from pytest_ireval.data.tables import Table, collect_columns, find_column, is_quoted, place_by_line, place_by_number
 from pytest_ireval.errors import InputError, Mistakes, Problem
 from pytest_ireval.words import format_count
 
 
-def json_lines(file: InputFile) -> Table:
+def read_json_lines(file: InputFile) -> Table:
     """A row for each line; a name that an object lacks is an empty cell."""
     mistakes = Mistakes()
-    found = list(objects_of(file.lines(), file.name, mistakes))
+    found = list(parse_json_lines(file.lines(), file.name, mistakes))
     mistakes.refuse()
     return Table(
-        columns_of([row for _, row in found]), file.name, place_by_line(file.name, [line for line, _ in found])
+        collect_columns([row for _, row in found]), file.name, place_by_line(file.name, [line for line, _ in found])
     )
 
 
-def objects_of(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[tuple[int, dict[str, Any]]]:
+def parse_json_lines(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of JSON lines, each with the number of its line; blank lines do not count."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            found = parsed(line)
+            found = parse_json(line)
             complaint = "" if isinstance(found, dict) else "is not a JSON object"
         except ValueError as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else error
@@ -50,7 +50,7 @@ def objects_of(lines: Iterable[str], name: str, mistakes: Mistakes) -> Iterator[
 
 def _json_value(file: InputFile) -> Any:
     try:
-        return parsed(file.text())
+        return parse_json(file.text())
     except json.JSONDecodeError as error:
         place = f"{file.name}:{error.lineno}:{error.colno}"
         raise InputError(Problem(f"is not JSON ({error.msg})", place=place)) from None
@@ -60,7 +60,7 @@ def _json_value(file: InputFile) -> Any:
         raise InputError(Problem("is nested too deeply", place=file.name)) from None
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """The value of JSON text; a name twice in one object, NaN and Infinity are refused."""
     found = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
     if "\\ud" in text.lower():  # an escape may be one half of a character, which no file can store
@@ -84,13 +84,13 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON")
 
 
-def mapping_or_table(file: InputFile) -> Any:
+def read_json(file: InputFile) -> Any:
     """One object as it is, for a mapping from queries; a list of objects as a table."""
     value = _json_value(file)
     if isinstance(value, dict):
         return value
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
-        return Table(columns_of(value), file.name, place_by_number(file.name))
+        return Table(collect_columns(value), file.name, place_by_number(file.name))
     raise InputError(Problem("is neither one JSON object nor a list of objects", place=file.name))
 
 
@@ -162,28 +162,30 @@ class Node:
         return InputError(Problem(complaint, place=self.place))
 
 
-def documents(file: InputFile) -> Iterator[Node]:
+def read_json_documents(file: InputFile) -> Iterator[Node]:
     """The whole of a JSON file, or what is on each line of a file with an object on each line."""
     if file.first_object is None:  # one value, over any number of lines
-        yield document(file)
+        yield read_json_document(file)
         return
     for number, line in enumerate(file.lines(), 1):
         place = f"{file.name}:{number}"
         if line.strip():
             try:
-                yield Node(parsed(line), place)
+                yield Node(parse_json(line), place)
             except (ValueError, RecursionError) as error:
                 raise InputError(Problem(f"is not JSON ({error})", place=place)) from None
 
 
-def document(file: InputFile) -> Node:
+def read_json_document(file: InputFile) -> Node:
     """The whole of a JSON file."""
     return Node(_json_value(file), file.name)
 
 
-def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
+def read_delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
     """The columns that the first line names; ``short_rows`` may lack cells at their end."""
-    found = _table(file, delimited_rows(file.lines(), file.delimiter, file.name, file.lines), short_rows=short_rows)
+    found = _table(
+        file, read_delimited_rows(file.lines(), file.delimiter, file.name, file.lines), short_rows=short_rows
+    )
     if file.delimiter == "\t":
         _refuse_quoted_ids(found)
     return found
@@ -192,7 +194,7 @@ def delimited_table(file: InputFile, *, short_rows: bool = False) -> Table:
 def _refuse_quoted_ids(table: Table) -> None:
     """Refuse ids in quotes: in TSV a quote is part of the id, which would never match one without quotes."""
     mistakes = Mistakes()
-    for name in dict.fromkeys(filter(None, (named(table.columns, kind) for kind in ("query", "document", "id")))):
+    for name in dict.fromkeys(filter(None, (find_column(table.columns, kind) for kind in ("query", "document", "id")))):
         for row, cell in enumerate(map(str.strip, table.columns[name])):
             if is_quoted(cell):
                 suggestion = "TSV has no quoting: remove the quotes, or use CSV"
@@ -200,7 +202,7 @@ def _refuse_quoted_ids(table: Table) -> None:
     mistakes.refuse()
 
 
-def pairs(file: InputFile) -> Table:
+def read_pairs(file: InputFile) -> Table:
     """Columns id and text."""
     lines = ((number, line) for number, line in enumerate(file.lines(), 1) if line.strip())
     rows = ((number, line.rstrip("\r\n").split("\t", 1)) for number, line in lines)
@@ -213,7 +215,7 @@ Row = tuple[int, list[str]]
 """The number of a row's last line, and its cells."""
 
 
-def delimited_rows(
+def read_delimited_rows(
     lines: Iterable[str], delimiter: str, origin: str, again: Callable[[], Iterable[str]] = tuple
 ) -> Iterator[Row]:
     """The rows of CSV, or of TSV, that are not blank; ``again`` gives the same lines, to look for an open quote."""
@@ -299,13 +301,13 @@ def _table(file: InputFile, rows: Iterator[Row], *, short_rows: bool = False) ->
     return Table(dict(zip(names, columns, strict=True)), file.name, place_by_line(file.name, lines))
 
 
-def beir_queries(file: InputFile) -> Table:
+def read_beir_queries(file: InputFile) -> Table:
     """All queries of the folder, those of every split."""
-    with input_file(file.path / "queries.jsonl") as inside:
-        return json_lines(inside)
+    with open_input(file.path / "queries.jsonl") as inside:
+        return read_json_lines(inside)
 
 
-def beir_judgments(file: InputFile) -> Table:
+def read_beir_judgments(file: InputFile) -> Table:
     """The judgments of the only split; of several, the user must name one."""
     splits = sorted((file.path / "qrels").glob("*.tsv"))
     if len(splits) != 1:
@@ -313,16 +315,16 @@ def beir_judgments(file: InputFile) -> Table:
         complaint = f"has {len(splits)} splits of judgments: {found}" if splits else "has no judgments in qrels/*.tsv"
         suggestion = f"name the file: {splits[0]}" if splits else ""
         raise InputError(Problem(complaint, place=file.name, suggestion=suggestion))
-    with input_file(splits[0]) as inside:
-        return delimited_table(inside)
+    with open_input(splits[0]) as inside:
+        return read_delimited_table(inside)
 
 
-def diversity_judgments(file: InputFile) -> Table:
+def read_diversity_judgments(file: InputFile) -> Table:
     """Query, subtopic, document and grade of every line."""
     return _columns_of_words(file, "diversity", ("query", "subtopic", "document", "grade"))
 
 
-def sampled_judgments(file: InputFile) -> Table:
+def read_sampled_judgments(file: InputFile) -> Table:
     """Query, document and grade of every line; the method and the probability of its draw are kept as columns."""
     return _columns_of_words(file, "sampled", ("query", "document", "grade", "method", "probability"))
 
@@ -332,7 +334,7 @@ def _columns_of_words(file: InputFile, kind: str, names: tuple[str, ...]) -> Tab
     lines: list[int] = []
     mistakes = Mistakes()
     for number, line in enumerate(file.lines(), 1):
-        found = words(line)
+        found = split_words(line)
         if not found or found[0].startswith("#"):
             continue
         if len(found) != len(names):

@@ -17,7 +17,7 @@ from pytest_ireval.errors import InputError
 IN_DOUBT = (InputError, ValueError, csv.Error, RecursionError)
 
 
-def judged_in_table(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
+def read_judged_in_table(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
     """The judged documents of the rankings in CSV or TSV, or None."""
     try:
         return _scan(file, DelimitedRankings(file), judgments, how)
@@ -25,7 +25,7 @@ def judged_in_table(file: InputFile, judgments: Judgments, how: Reading) -> list
         return None
 
 
-def judged_in_json_lines(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
+def read_judged_in_json_lines(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows] | None:
     """The judged documents of the rankings in JSONL, or None."""
     try:
         rankings = JsonRankings(file)

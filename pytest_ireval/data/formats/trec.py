@@ -95,7 +95,7 @@ def read_trec_rankings(file: InputFile, how: Reading) -> Rankings:
     return join_first_rows(rows, file.name)
 
 
-def judged_in_file(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows]:
+def read_judged_in_trec(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows]:
     """The judged documents of the rankings in the file, with their ranks."""
     index, position = judgments.index, judgments.position
     return scan_judged_rows(file.bytes, TREC_RANKINGS, index, position, how.progress, by_id=how.by_id)
@@ -107,7 +107,7 @@ def read_msmarco_rankings(file: InputFile, how: Reading) -> Rankings:
     return join_first_rows(rows, file.name)
 
 
-def judged_in_msmarco(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows]:
+def read_judged_in_msmarco(file: InputFile, judgments: Judgments, how: Reading) -> list[JudgedRows]:
     """The judged documents of the rankings in the file."""
     index, position = judgments.index, judgments.position
     return scan_judged_rows(file.bytes, MSMARCO_RANKINGS, index, position, how.progress, by_id=how.by_id)

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from pytest_ireval.data.formats.input_file import FilePath
-from pytest_ireval.data.from_objects import judgments_from, queries_from, rankings_from
+from pytest_ireval.data.from_objects import convert_judgments, convert_queries, convert_rankings
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.data.tables import is_quoted, table_of_judgments
+from pytest_ireval.data.tables import is_quoted, tabulate_judgments
 from pytest_ireval.errors import InputError, Problem, shown
 
 Cells = Sequence[str | float]
@@ -30,12 +30,12 @@ Encode = Callable[[Sequence[str], Iterable[Cells], str], Iterator[str]]
 
 def write_queries(queries: Queries | Any, path: FilePath) -> None:
     """Columns id and text, then all others."""
-    put({path: encoded_queries(queries, path)})
+    replace_files({path: encode_queries(queries, path)})
 
 
-def encoded_queries(queries: Queries | Any, path: FilePath) -> list[str]:
+def encode_queries(queries: Queries | Any, path: FilePath) -> list[str]:
     """The lines of such a file."""
-    found = queries if isinstance(queries, Queries) else queries_from(queries)
+    found = queries if isinstance(queries, Queries) else convert_queries(queries)
     _refuse_padded(found.ids, path)
     rows = zip(found.ids, found.text, *found.columns.values(), strict=True)
     return list(_encoder(path, None)(("id", "text", *found.columns), rows, os.fspath(path)))
@@ -43,13 +43,13 @@ def encoded_queries(queries: Queries | Any, path: FilePath) -> list[str]:
 
 def write_judgments(judgments: Judgments | Any, path: FilePath) -> None:
     """Columns query, document and grade, then all others; judgments of subtopics have a row for each."""
-    put({path: encoded_judgments(judgments, path)})
+    replace_files({path: encode_judgments(judgments, path)})
 
 
-def encoded_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
+def encode_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
     """The lines of such a file."""
-    found = judgments if isinstance(judgments, Judgments) else judgments_from(judgments, grades="float")
-    columns = table_of_judgments(found).columns
+    found = judgments if isinstance(judgments, Judgments) else convert_judgments(judgments, grades="float")
+    columns = tabulate_judgments(found).columns
     _refuse_padded((*found.queries, *columns["document"]), path)
     encode = _encoder(path, _qrels)
     if encode is _qrels and found.columns:
@@ -61,7 +61,7 @@ def encoded_judgments(judgments: Judgments | Any, path: FilePath) -> list[str]:
 
 def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     """Columns query, document and score; a query with an empty ranking cannot be written."""
-    found = rankings if isinstance(rankings, Rankings) else rankings_from(rankings)
+    found = rankings if isinstance(rankings, Rankings) else convert_rankings(rankings)
     count = np.diff(found.first)
     empty = [query for query, documents in zip(found.queries, count.tolist(), strict=True) if not documents]
     if empty:
@@ -69,18 +69,18 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     _refuse_padded((*found.queries, *found.documents.texts()), path)
     names = (found.queries[i] for i in np.repeat(np.arange(len(found)), count).tolist())
     rows = zip(names, found.documents.texts(), found.score.tolist(), strict=True)
-    put({path: _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path))})
+    replace_files({path: _encoder(path, _run)(("query", "document", "score"), rows, os.fspath(path))})
 
 
 def write_files(files: Mapping[FilePath, Queries | Judgments | Iterable[str]]) -> None:
     """Write queries, judgments and lines of text to several files; if one cannot be written, none is."""
-    put({path: _encoded(content, path) for path, content in files.items()})
+    replace_files({path: _encoded(content, path) for path, content in files.items()})
 
 
 def _encoded(content: Queries | Judgments | Iterable[str], path: FilePath) -> Iterable[str]:
     if isinstance(content, Queries):
-        return encoded_queries(content, path)
-    return encoded_judgments(content, path) if isinstance(content, Judgments) else content
+        return encode_queries(content, path)
+    return encode_judgments(content, path) if isinstance(content, Judgments) else content
 
 
 def write_table(names: Sequence[str], rows: Iterable[Cells], path: FilePath) -> None:
@@ -96,7 +96,7 @@ def write_tables(names: Sequence[str], tables: Mapping[FilePath, Iterable[Cells]
         cells = (str(cell) for row in listed for name, cell in zip(names, row, strict=True) if name in IDS)
         _refuse_padded(cells, path)
         ready[path] = list(_encoder(path, None)(names, listed, os.fspath(path)))
-    put(ready)
+    replace_files(ready)
 
 
 def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:
@@ -181,7 +181,7 @@ def _unfit(path: FilePath, complaint: str, suggestion: str = "") -> InputError:
     return InputError(Problem(complaint, place=os.fspath(path), suggestion=suggestion))
 
 
-def put(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
+def replace_files(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
     """Write all files next to the old ones, then replace those: if one cannot be written, none is."""
     ready: dict[str, Path] = {}
     try:

@@ -17,7 +17,7 @@ from pytest_ireval.data.scan.chunks import SPACE, Bytes, Chunk, Span
 from pytest_ireval.data.scan.ids import Ids
 from pytest_ireval.data.scan.numbers import Numbers, read_exactly
 from pytest_ireval.data.scan.rows import ParsedRows
-from pytest_ireval.data.tables import Named, id_in, number_in
+from pytest_ireval.data.tables import NumberName, parse_id, parse_number
 
 QUOTE, ZERO, NINE = ord('"'), ord("0"), ord("9")
 
@@ -93,9 +93,9 @@ class ValueRows:
         self.begins: list[int] = []
 
     def add(self, query: Any, document: Any, number: Any, begin: int) -> None:
-        self.queries.append(id_in(query))
-        self.documents.append(id_in(document))
-        self.numbers.append(number_in(number, Named("score", document, query)))
+        self.queries.append(parse_id(query))
+        self.documents.append(parse_id(document))
+        self.numbers.append(parse_number(number, NumberName("score", document, query)))
         self.begins.append(begin)
 
     def parse(self) -> ParsedRows:

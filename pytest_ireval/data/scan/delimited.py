@@ -9,14 +9,14 @@ import numpy as np
 
 from pytest_ireval.data.arrays import Integers
 from pytest_ireval.data.formats.input_file import GLANCE, InputFile
-from pytest_ireval.data.formats.row_files import delimited_rows
+from pytest_ireval.data.formats.row_files import read_delimited_rows
 from pytest_ireval.data.scan.cells import QUOTE, ValueRows, is_any_inside, need, open_lines, parse_after, trim_cells
 from pytest_ireval.data.scan.chunks import NEWLINE, RETURN, TAB, Bytes, Chunk, Span
 from pytest_ireval.data.scan.ids import Ids
 from pytest_ireval.data.scan.numbers import read_numbers
 from pytest_ireval.data.scan.pieces import Layout
 from pytest_ireval.data.scan.rows import ParsedRows
-from pytest_ireval.data.tables import Table, Unfit, is_quoted, named, ranking_columns
+from pytest_ireval.data.tables import Table, Unfit, find_column, find_ranking_columns, is_quoted
 
 LONGEST_CELL = 1 << 20
 """A longer cell is left to the slower reader, which limits it."""
@@ -32,17 +32,17 @@ class DelimitedRankings:
         first = file.first_lines[0]
         need(2 * len(first) <= GLANCE // 4)
         self.delimiter = file.delimiter
-        _, cells = next(delimited_rows([f"{first}\n"], file.delimiter, file.name))
+        _, cells = next(read_delimited_rows([f"{first}\n"], file.delimiter, file.name))
         names = [name.strip() for name in cells]
         Table(dict.fromkeys(names, ()), file.name, str)  # refuses names that are alike
         need(len(set(names)) == len(names))
         self.width = len(names)
-        wanted = ranking_columns(names, file.name)
+        wanted = find_ranking_columns(names, file.name)
         self.by_rank = wanted.by_rank
         self.places = [names.index(name) for name in wanted[:3]]
         """The columns of the query, the document and the score or rank."""
         kinds = ("query", "document", "id") if file.delimiter == "\t" else ()
-        self.unquoted = [names.index(name) for kind in kinds if (name := named(names, kind)) is not None]
+        self.unquoted = [names.index(name) for kind in kinds if (name := find_column(names, kind)) is not None]
         """Columns whose cells must not be in quotes: in TSV a quote is part of an id."""
         self.layout = Layout(self._parse, self._read_query)
 
@@ -67,7 +67,7 @@ class DelimitedRankings:
         lines, begin = open_lines(chunk)
         rows, last = ValueRows(), 0
         with _CSV_LOCK:
-            for number, cells in delimited_rows(lines, self.delimiter, ""):
+            for number, cells in read_delimited_rows(lines, self.delimiter, ""):
                 if len(cells) != self.width:
                     raise Unfit("this row has another number of cells")
                 if any(is_quoted(cells[place].strip()) for place in self.unquoted):

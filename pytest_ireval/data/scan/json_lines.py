@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_ireval.data.arrays import Integers
 from pytest_ireval.data.formats.input_file import InputFile
-from pytest_ireval.data.formats.row_files import parsed
+from pytest_ireval.data.formats.row_files import parse_json
 from pytest_ireval.data.scan.cells import (
     NINE,
     QUOTE,
@@ -28,7 +28,7 @@ from pytest_ireval.data.scan.ids import Ids
 from pytest_ireval.data.scan.numbers import LONGEST, MINUS, Numbers, read_numbers
 from pytest_ireval.data.scan.pieces import Layout
 from pytest_ireval.data.scan.rows import ParsedRows
-from pytest_ireval.data.tables import Unfit, ranking_columns
+from pytest_ireval.data.tables import Unfit, find_ranking_columns
 
 BACKSLASH = ord("\\")
 
@@ -37,8 +37,8 @@ class JsonRankings:
     """The layout of JSON objects, one a line; ``names`` are those of all objects so far."""
 
     def __init__(self, file: InputFile) -> None:
-        first = parsed(next(line for line in file.lines() if line.strip()))
-        self.wanted = ranking_columns(list(first), file.name)
+        first = parse_json(next(line for line in file.lines() if line.strip()))
+        self.wanted = find_ranking_columns(list(first), file.name)
         self.origin = file.name
         self.names: dict[str, None] = {}
         self._known: set[tuple[str, ...]] = set()
@@ -47,7 +47,7 @@ class JsonRankings:
 
     def _read_query(self, line: bytes) -> bytes:
         try:
-            return str(parsed(line.decode())[self.wanted.query]).encode()
+            return str(parse_json(line.decode())[self.wanted.query]).encode()
         except (ValueError, RecursionError, KeyError, TypeError):
             return b""
 
@@ -58,11 +58,11 @@ class JsonRankings:
 
     def _read_object(self, line: str) -> dict[str, Any]:
         """The object of a line, which must have the wanted names and no other ones for the same."""
-        found = parsed(line)
+        found = parse_json(line)
         if not isinstance(found, dict):
             raise Unfit("this is not an object")
         if tuple(found) not in self._known:
-            if ranking_columns(list(found), self.origin) != self.wanted:
+            if find_ranking_columns(list(found), self.origin) != self.wanted:
                 raise Unfit("this object names the columns in another way")
             self.names.update(dict.fromkeys(found))
             self._known.add(tuple(found))

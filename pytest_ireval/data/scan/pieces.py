@@ -11,7 +11,7 @@ from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from pytest_ireval.data.formats.input_file import AS_UTF8, LONGEST_LINE, ByteFile, ByteStream, too_long
+from pytest_ireval.data.formats.input_file import AS_UTF8, LONGEST_LINE, ByteFile, ByteStream, describe_long_line
 from pytest_ireval.data.scan.chunks import NEWLINE, ROOM, BadLine, BadLines, Bytes, Chunk
 from pytest_ireval.data.scan.columns import refuse_zero_bytes
 from pytest_ireval.data.scan.pairs import PairIndex
@@ -58,7 +58,7 @@ class Pieces:
                 ended = self._fill(stream)
                 size = self._end_text() if ended else self._count_whole_lines()
                 if not ended and self.filled - size > LONGEST_LINE:
-                    raise InputError(too_long(f"{self.file.name}:{self.file.line_at(self.at + size)}"))
+                    raise InputError(describe_long_line(f"{self.file.name}:{self.file.line_at(self.at + size)}"))
                 used = self._take(take, size, ended) if size else 0
                 if used:
                     self._move_on(used)

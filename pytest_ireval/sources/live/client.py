@@ -20,7 +20,7 @@ import urllib3
 from urllib3 import exceptions
 from urllib3.response import BaseHTTPResponse
 
-from pytest_ireval.data.formats.other_tools import incomplete
+from pytest_ireval.data.formats.other_tools import find_missing_part
 from pytest_ireval.errors import Problem, SourceError, shown, tidy
 from pytest_ireval.masking import mask_text, register_secret
 from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, TimedAnswer
@@ -88,7 +88,7 @@ class HttpClient:
             answer = json.loads(reply.data)
         except ValueError:
             raise AttemptError("the answer is not JSON", reply.beginning) from None
-        if why := incomplete(answer):
+        if why := find_missing_part(answer):
             raise AttemptError(f"the answer is incomplete: {why}", again=True)
         return TimedAnswer(answer, seconds)
 

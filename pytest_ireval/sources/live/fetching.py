@@ -16,7 +16,7 @@ from threading import Lock, local
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-from pytest_ireval.data.formats.other_tools import incomplete
+from pytest_ireval.data.formats.other_tools import find_missing_part
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.errors import Problem, SourceError, one_line, shown
 from pytest_ireval.sources.calls import make_calls
@@ -235,7 +235,7 @@ class _Fetcher:
         complete = {}
         for number, each in zip(numbers, answers, strict=True):
             status = each.get("status", 200) if isinstance(each, dict) else "?"
-            if why := f"status {status}" if status != 200 else incomplete(each):
+            if why := f"status {status}" if status != 200 else find_missing_part(each):
                 self._count_repeat(f"in a batch: {why}")
             else:
                 complete[number] = TimedAnswer(each, None)

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pytest_ireval.data.formats.input_file import input_file
+from pytest_ireval.data.formats.input_file import open_input
 from pytest_ireval.errors import InputError, Problem, SourceError, within
 from pytest_ireval.masking import mask_values
 from pytest_ireval.results.suite_result import RecordedAnswers
@@ -94,7 +94,7 @@ class Recording:
 
     def _read(self) -> None:
         try:
-            with input_file(self.path) as file:
+            with open_input(self.path) as file:
                 head, *answers = map(json.loads, file.lines())
             self._date = str(head["date"])
             for each in answers:

@@ -8,20 +8,20 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from pytest_ireval.data.formats.input_file import InputFile, words
-from pytest_ireval.data.formats.reader import Content, Reader, fits
+from pytest_ireval.data.formats.input_file import InputFile, split_words
+from pytest_ireval.data.formats.reader import Content, Reader, is_fitting
 from pytest_ireval.data.tables import (
     BEIR_JUDGMENTS,
     COLUMN_NAMES,
     NUMBER,
     PRODUCTS,
-    column_names,
-    holds_judgments,
-    holds_queries,
-    holds_rankings,
-    identifies,
-    named,
-    plain_name,
+    find_column,
+    has_judgment_columns,
+    has_query_columns,
+    has_query_id,
+    has_ranking_columns,
+    list_column_names,
+    normalize_name,
 )
 from pytest_ireval.errors import InputError, Problem, did_you_mean, name_in_full
 from pytest_ireval.words import format_count
@@ -30,7 +30,7 @@ Format = str | Reader | None
 """A name, a reader that need not be registered, or None: to be recognised."""
 
 
-def reader_for(
+def choose_reader(
     file: InputFile, content: Content, readers: Sequence[Reader], named: Format = None, option: str = ""
 ) -> Reader:
     """The reader that is named, or the one that recognises ``content`` in ``file``.
@@ -44,7 +44,7 @@ def reader_for(
         return named
     if named is not None:
         return _known(named, content, readers)
-    fitting = readers_that_fit(file, content, readers)
+    fitting = list_fitting_readers(file, content, readers)
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -53,9 +53,9 @@ def reader_for(
     raise _unknown(file, content, readers, option)
 
 
-def readers_that_fit(file: InputFile, content: Content, readers: Sequence[Reader]) -> list[Reader]:
+def list_fitting_readers(file: InputFile, content: Content, readers: Sequence[Reader]) -> list[Reader]:
     """The readers that recognise ``content`` in ``file``."""
-    return [reader for reader in readers if reader.holds == content and fits(reader, file)]
+    return [reader for reader in readers if reader.holds == content and is_fitting(reader, file)]
 
 
 def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
@@ -72,7 +72,7 @@ def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
 
 def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], option: str) -> InputError:
     """An error with the likely content of the file, or with its beginning."""
-    others = [reader for reader in readers if reader.holds != content and fits(reader, file)]
+    others = [reader for reader in readers if reader.holds != content and is_fitting(reader, file)]
     if others:
         seems = _either(f"{reader.holds} (format {reader.name})" for reader in others)
         complaint = f"contains no {content}; it looks like {seems}"
@@ -81,11 +81,11 @@ def _unknown(file: InputFile, content: Content, readers: Sequence[Reader], optio
         return InputError(Problem(complaint, place=file.name, suggestion=suggestion))
     layouts = [f"{reader.name}: {reader.summary}" for reader in readers if reader.holds == content]
     complaint = f"contains no {content} in a known format: {_beginning(file)}"
-    names = file.header if is_text(file) else keys_of_lines(file)
+    names = file.header if is_text(file) else read_keys_of_lines(file)
     lacking = _lack(names, content) if len(names) > 1 else None
     if lacking is not None:  # it is a table, so that other formats are out of question
         suggestion, allowed = lacking
-        if is_text(file) and tuple(map(plain_name, file.header))[:2] == ("query", "docid") and len(file.header) > 2:
+        if is_text(file) and tuple(map(normalize_name, file.header))[:2] == ("query", "docid") and len(file.header) > 2:
             suggestion += "; if the other columns are judges, use format quepid-book"
         suggestion += _vectors(file)
         return InputError(Problem(complaint, file.name, suggestion=suggestion, allowed=allowed))
@@ -100,13 +100,15 @@ def _odd_line(file: InputFile, content: Content, readers: Sequence[Reader]) -> P
     numbered = enumerate(map(str.rstrip, file.head.split("\n")), 1)
     lines = [(number, line) for number, line in numbered if line and not line.lstrip().startswith("#")]
     lines = lines[: len(file.first_words)]  # the last line may be cut
-    for width in (lambda line: len(words(line)), lambda line: line.count("\t")) if lines and is_text(file) else ():
+    for width in (
+        (lambda line: len(split_words(line)), lambda line: line.count("\t")) if lines and is_text(file) else ()
+    ):
         usual = Counter(width(line) for _, line in lines).most_common(1)[0][0]
         alike, odd = ([each for each in lines if (width(each[1]) < usual) is less] for less in (False, True))
         part = InputFile(file.name, file.path, file.file)
         part.head = "\n".join(line for _, line in alike)
         sure = odd and 2 * len(alike) >= len(lines) and ("\t" in alike[0][1] or DIGITS.search(alike[0][1]))
-        fitting = readers_that_fit(part, content, readers) if sure else []
+        fitting = list_fitting_readers(part, content, readers) if sure else []
         if len(fitting) == 1:
             complaint = f"is not like the other lines: {odd[0][1][:60]!r}"
             known = f"they are in format {fitting[0].name}: {fitting[0].summary}"
@@ -132,7 +134,7 @@ def _hint(file: InputFile, content: Content) -> str:
     if "\0" in file.head:
         return "it contains zero bytes: is it UTF-16, or not a text file?"
     if not is_text(file):
-        keys = ", ".join(map(repr, keys_of_lines(file)))
+        keys = ", ".join(map(repr, read_keys_of_lines(file)))
         return f"its first line is an object with the keys {keys}" if keys else ""
     return _likely(file, content) or _layout(file, content)
 
@@ -203,28 +205,33 @@ def is_text(file: InputFile) -> bool:
 
 def is_quepid_table(file: InputFile) -> bool:
     """Tell whether it is a Quepid case's export of ratings, short or detailed."""
-    names = {plain_name(name) for name in file.header}
+    names = {normalize_name(name) for name in file.header}
     return is_text(file) and (names in QUEPID_CASE or names >= QUEPID_DETAILED)
 
 
 def is_quepid_snapshot(file: InputFile) -> bool:
     """Tell whether it is a Quepid case's export of a snapshot."""
-    return is_text(file) and {plain_name(name) for name in file.header} >= QUEPID_SNAPSHOT
+    return is_text(file) and {normalize_name(name) for name in file.header} >= QUEPID_SNAPSHOT
 
 
 def is_table_of_judgments(file: InputFile) -> bool:
     """Tell whether the first line names the columns of judgments."""
-    return is_text(file) and holds_judgments(file.header) and not is_quepid_table(file)
+    return is_text(file) and has_judgment_columns(file.header) and not is_quepid_table(file)
 
 
 def is_table_of_rankings(file: InputFile) -> bool:
     """Tell whether the first line names the columns of rankings."""
-    return is_text(file) and holds_rankings(file.header) and not is_quepid_table(file) and not _is_beir_judgments(file)
+    return (
+        is_text(file)
+        and has_ranking_columns(file.header)
+        and not is_quepid_table(file)
+        and not _is_beir_judgments(file)
+    )
 
 
 def _is_beir_judgments(file: InputFile) -> bool:
     """Tell whether it is judgments of BEIR, with the grade in the column score: all of them are whole numbers."""
-    if tuple(map(plain_name, file.header)) != BEIR_JUDGMENTS:
+    if tuple(map(normalize_name, file.header)) != BEIR_JUDGMENTS:
         return False
     cells = [line.split(file.delimiter)[-1].strip() for line in file.first_lines[1:]]
     return all(cell.lstrip("+-").isdigit() for cell in cells)
@@ -232,7 +239,7 @@ def _is_beir_judgments(file: InputFile) -> bool:
 
 def is_table_of_queries(file: InputFile) -> bool:
     """Tell whether the first line names the columns of queries."""
-    return is_text(file) and holds_queries(file.header)
+    return is_text(file) and has_query_columns(file.header)
 
 
 def _has_header(file: InputFile) -> bool:
@@ -310,7 +317,7 @@ def is_id_text(file: InputFile) -> bool:
     return is_text(file) and all(ID_TEXT.match(line) and "\t" not in line for line in file.first_lines)
 
 
-def groups_beside(file: InputFile) -> Path | None:
+def find_file_of_groups(file: InputFile) -> Path | None:
     """The file with the number of lines of each query: ``NAME.group`` (XGBoost) or ``NAME.query`` (LightGBM)."""
     paths = [file.path.with_name(f"{file.path.name}.{ending}") for ending in ("group", "query")]
     return next((path for path in paths if path.is_file()), None)
@@ -335,7 +342,7 @@ def has_features(file: InputFile) -> bool:
     if any(len(words) > 1 and words[1].startswith("qid:") for words in file.first_words[:5]):
         return True
     plain = all(NUMBER.fullmatch(words[0]) and all(map(FEATURE.match, words[1:2])) for words in file.first_words[:5])
-    return plain and groups_beside(file) is not None
+    return plain and find_file_of_groups(file) is not None
 
 
 def is_pairs(file: InputFile) -> bool:
@@ -358,7 +365,7 @@ def _has_texts_as_ids(file: InputFile) -> bool:
 
 def _names_a_column(file: InputFile) -> bool:
     """Tell whether the first line looks like names of columns, be they of another kind of table or misspelt."""
-    names = tuple(map(plain_name, file.header))
+    names = tuple(map(normalize_name, file.header))
     if (
         names
         and len(file.first_lines) > 1
@@ -379,12 +386,12 @@ def is_topics(file: InputFile) -> bool:
     return file.head.lstrip().startswith("<") and TOPIC.search(file.head) is not None
 
 
-def keys_of_lines(file: InputFile) -> tuple[str, ...]:
+def read_keys_of_lines(file: InputFile) -> tuple[str, ...]:
     """The keys of the first line of a JSONL file; none for other files."""
     if not JSON.match(file.head):
         return ()
     found = file.first_object
-    holds = (holds_judgments, holds_queries, holds_rankings)
+    holds = (has_judgment_columns, has_query_columns, has_ranking_columns)
     if found is None or (len(file.first_lines) == 1 and not any(has(found) for has in holds)):
         return ()
     return tuple(found)
@@ -396,7 +403,7 @@ def _mentions(file: InputFile, keys: Sequence[str]) -> bool:
 
 
 def _is_json(file: InputFile) -> bool:
-    return JSON.match(file.head) is not None and not keys_of_lines(file)
+    return JSON.match(file.head) is not None and not read_keys_of_lines(file)
 
 
 def is_quepid_case(file: InputFile) -> bool:
@@ -464,11 +471,13 @@ def _lack(names: Sequence[str], content: Content) -> tuple[str, str] | None:
         return None
     there = " and ".join(f"the {kinds[0]} ({name})" for kinds, name in found.items() if name)
     lacking = " nor for the ".join(" or ".join(kinds) for kinds in missing)
-    known = "\n  ".join(f"column names for the {kind}: {column_names(kind)}" for kinds in missing for kind in kinds)
+    known = "\n  ".join(
+        f"column names for the {kind}: {list_column_names(kind)}" for kinds in missing for kind in kinds
+    )
     return f"as a table it has {there}, but no column for the {lacking}", known
 
 
 def _found(names: Sequence[str], kinds: Sequence[str]) -> str:
     """The column of one of these kinds; empty if there is none."""
-    found = next((name for kind in kinds if (name := named(names, kind)) is not None), "")
-    return "query" if kinds == ("id",) and not found and identifies(names) else str(found)
+    found = next((name for kind in kinds if (name := find_column(names, kind)) is not None), "")
+    return "query" if kinds == ("id",) and not found and has_query_id(names) else str(found)
