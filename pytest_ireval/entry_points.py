@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import NamedTuple
 
-from pytest_ireval.errors import PluginError, Problem, did_you_mean, raised_at, told
+from pytest_ireval.errors import PluginError, Problem, describe_exception, did_you_mean, find_raise_place
 
 ENTRY_POINT_GROUP = "pytest_ireval"
 """The group of plugins that every run needs, and every command that reads files."""
@@ -119,8 +119,8 @@ def import_plugin(entry: InstalledPlugin) -> object:
         return entry.load()
     except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
         way_out = f"repair it, or run without it: --ireval-without {entry.name} (or {WITHOUT_VARIABLE}={entry.name})"
-        complaint = f"{describe_plugin(entry)} cannot be loaded: {told(error)}"
-        raise PluginError(Problem(complaint, suggestion=raised_at(error), allowed=way_out)) from error
+        complaint = f"{describe_plugin(entry)} cannot be loaded: {describe_exception(error)}"
+        raise PluginError(Problem(complaint, suggestion=find_raise_place(error), allowed=way_out)) from error
 
 
 def is_built_in(entry: InstalledPlugin) -> bool:

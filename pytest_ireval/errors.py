@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from pytest_ireval.masking import mask_text
 
-SHOWN_CHARACTERS = 120
+LONGEST_QUOTE = 120
 """An id or a line longer than this is cut in messages; the place tells where to find all of it."""
 
 LONGEST = 2000
@@ -52,11 +52,11 @@ class IrevalError(Exception):
     """Base of everything pytest-ireval raises on purpose; the text is enough, no traceback is needed."""
 
     def __init__(self, *problems: Problem | str) -> None:
-        self.problems = _screenful([Problem(p) if isinstance(p, str) else p for p in problems])
+        self.problems = _limit_to_screen([Problem(p) if isinstance(p, str) else p for p in problems])
         super().__init__("\n".join(map(str, self.problems)))
 
 
-def _screenful(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+def _limit_to_screen(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """The first problems that fit on a screen, and the number of the others."""
     lines = 0
     for number, problem in enumerate(problems):
@@ -66,19 +66,19 @@ def _screenful(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def how_many(problems: Iterable[Problem]) -> int:
+def count_problems(problems: Iterable[Problem]) -> int:
     """Count problems, with those that the last line of an error only counts."""
     more = (MORE.fullmatch(each.complaint) for each in problems)
     return sum(int(match[1].replace(",", "")) if match else 1 for match in more)
 
 
-def one_line(error: IrevalError) -> str:
+def format_inline(error: IrevalError) -> str:
     """The text of an error as the end of a sentence: ``a.tsv is empty; name another file``."""
     texts = ((f"{p.place} {p.complaint}".strip(), p.suggestion, p.allowed) for p in error.problems)
     return " ".join("; ".join(_cut(part) for parts in texts for part in parts if part).split())
 
 
-def error_lines(error: IrevalError) -> list[str]:
+def format_error_lines(error: IrevalError) -> list[str]:
     """An error with place and complaint in one line, for pytest's summary shows but the first."""
     lines: list[str] = []
     for problem in error.problems:
@@ -151,7 +151,7 @@ class Mistakes:
             raise InputError(*self.problems, *([f"… and {left} more"] if left else []))
 
 
-def closest(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
+def find_closest(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """The known word closest to ``word`` in any letter case; nothing if none is close."""
     import difflib
 
@@ -162,20 +162,20 @@ def closest(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
 
 def did_you_mean(word: str, known: Iterable[str], closeness: float = 0.6) -> str:
     """A suggestion line for the closest known word, or nothing."""
-    meant = closest(word, known, closeness)
+    meant = find_closest(word, known, closeness)
     return f"did you mean {meant!r}?" if meant else ""
 
 
-def name_in_full(word: str, known: Iterable[str]) -> str:
+def suggest_full_names(word: str, known: Iterable[str]) -> str:
     """A suggestion line for a name that several plugins bring, known only as ``acme:name``; or nothing."""
     ways = [each for each in known if each.partition(":")[2] == word]
     return f"write one of {', '.join(ways)}" if ways else ""
 
 
-def shown(text: str) -> str:
+def quote(text: str) -> str:
     """``text`` quoted for a message, cut when it is very long."""
     text = mask_text(text)
-    return repr(text) if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]!r}…"
+    return repr(text) if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]!r}…"
 
 
 LONGEST_LINE = 300
@@ -189,7 +189,7 @@ CALLED_BETWEEN = {"pluggy", "pydantic", "jinja2", "numpy", "click", "_pytest"}
 """Packages by which we call the code of a plugin."""
 
 
-def tidy(text: str) -> list[str]:
+def clean_lines(text: str) -> list[str]:
     """Its lines that are not blank, each cut when it is very long."""
     lines = CONTROL.sub(" ", mask_text(text).replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     return [line.rstrip()[:LONGEST_LINE] for line in lines if line.strip()]
@@ -197,25 +197,29 @@ def tidy(text: str) -> list[str]:
 
 def last_lines(text: str) -> str:
     """The end of what a program wrote, as lines of a message."""
-    return "\n  ".join(tidy(text)[-LAST_LINES:])
+    return "\n  ".join(clean_lines(text)[-LAST_LINES:])
 
 
-def told(error: BaseException) -> str:
+def describe_exception(error: BaseException) -> str:
     """The class and the text of an exception."""
     try:
-        lines = tidy(str(error))
+        lines = clean_lines(str(error))
     except Exception:  # noqa: BLE001 - the text of a foreign exception may fail
         lines = ["(its text cannot be shown)"]
     name = type(error).__name__
     return f"{name}: " + "\n  ".join(lines[:LAST_LINES]) if lines else name
 
 
-def raised(what: str, error: BaseException, source: str = "", folder: Path | None = None) -> Problem:
-    """The problem of foreign code that raised an exception: the text, the place in that code, the plugin."""
-    return Problem(f"{what} raised {told(error)}".lstrip(), suggestion=raised_at(error, folder), allowed=source)
+def make_exception_problem(what: str, error: BaseException, source: str = "", folder: Path | None = None) -> Problem:
+    """Make the problem of foreign code that raised an exception: the text, the place in that code, the plugin."""
+    return Problem(
+        f"{what} raised {describe_exception(error)}".lstrip(),
+        suggestion=find_raise_place(error, folder),
+        allowed=source,
+    )
 
 
-def raised_at(error: BaseException, folder: Path | None = None) -> str:
+def find_raise_place(error: BaseException, folder: Path | None = None) -> str:
     """The last place in the user's own code that led to an exception, or else in the installed plugin.
 
     Paths are relative to ``folder``; unless given, to the working folder if they are inside.
@@ -223,21 +227,21 @@ def raised_at(error: BaseException, folder: Path | None = None) -> str:
     import traceback
 
     if isinstance(error, SyntaxError) and error.filename:
-        return f"at {_shown_file(error.filename, folder)}:{error.lineno}"
+        return f"at {_shorten_file(error.filename, folder)}:{error.lineno}"
     places = [
         (frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_tb(error.__traceback__)
     ]
-    foreign = [(_installed(place[0])[:1], place) for place in places if _is_foreign(place[0])]
+    foreign = [(_parts_in_package(place[0])[:1], place) for place in places if _is_foreign(place[0])]
     packages = [package for package, _ in foreign if not {*package} & CALLED_BETWEEN]
     if not packages:
         return ""
     whose = () if () in packages else packages[0]
     file, line, name = next(place for package, place in reversed(foreign) if package == whose)
-    where = f"at {_shown_file(file, folder)}:{line}"
+    where = f"at {_shorten_file(file, folder)}:{line}"
     return where if name.startswith("<") else f"{where}, in {name}"
 
 
-def _installed(file: str) -> tuple[str, ...]:
+def _parts_in_package(file: str) -> tuple[str, ...]:
     """The parts of the path of an installed package, from its name on; none for a user's own file."""
     parts = PurePath(file).parts
     home = max((place for place, part in enumerate(parts) if part in HOMES), default=len(parts))
@@ -249,18 +253,18 @@ def _is_foreign(file: str) -> bool:
     import sysconfig
 
     standard = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib"))
-    return not file.startswith((HOUSE, "<")) and (bool(_installed(file)) or not file.startswith(standard))
+    return not file.startswith((HOUSE, "<")) and (bool(_parts_in_package(file)) or not file.startswith(standard))
 
 
-def _shown_file(file: str, folder: Path | None) -> str:
+def _shorten_file(file: str, folder: Path | None) -> str:
     """The path relative to the folder; for installed packages relative to their home."""
-    if _installed(file):
-        return PurePath(*_installed(file)).as_posix()
-    shown_path = within(file, folder or Path.cwd())
-    return file if folder is None and shown_path.startswith("..") else shown_path
+    if _parts_in_package(file):
+        return PurePath(*_parts_in_package(file)).as_posix()
+    path = relative_path(file, folder or Path.cwd())
+    return file if folder is None and path.startswith("..") else path
 
 
-def within(file: str | os.PathLike[str], folder: Path) -> str:
+def relative_path(file: str | os.PathLike[str], folder: Path) -> str:
     """A path relative to a folder; unchanged if there is no relative path."""
     try:
         return Path(os.path.relpath(file, folder)).as_posix()

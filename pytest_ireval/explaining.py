@@ -20,7 +20,15 @@ from pytest_ireval.data.judgments import Ideal, Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData, join_side_data
 from pytest_ireval.data.views import select_queries
-from pytest_ireval.errors import InputError, MetricError, MetricNameError, Problem, did_you_mean, raised, shown
+from pytest_ireval.errors import (
+    InputError,
+    MetricError,
+    MetricNameError,
+    Problem,
+    did_you_mean,
+    make_exception_problem,
+    quote,
+)
 from pytest_ireval.evaluating.evaluation import apply_policies, set_up
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score, settled, worst
@@ -115,7 +123,7 @@ def _only(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
     if query not in judged.queries:
         hint = did_you_mean(query, judged.queries)
         allowed = f"judged queries: {format_some(judged.queries)}"
-        raise InputError(Problem(f"query {shown(query)} is not judged", judgments, suggestion=hint, allowed=allowed))
+        raise InputError(Problem(f"query {quote(query)} is not judged", judgments, suggestion=hint, allowed=allowed))
     return select_queries(judged, np.array(judged.queries, object) == query)
 
 
@@ -176,7 +184,7 @@ def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Po
     scores = score(metric, judged)
     value = float(scores.values[0])
     if math.isnan(value):
-        raise MetricError(Problem(f"query {shown(judged.queries[0])} has no value: {metric.undefined}", str(metric)))
+        raise MetricError(Problem(f"query {quote(judged.queries[0])} has no value: {metric.undefined}", str(metric)))
     ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
     steps = described_steps(metric, judged) or _generic_steps(metric, judged, value)
     if not ruling and not _same(steps.value, value):
@@ -249,7 +257,7 @@ def described_steps(metric: Metric, judged: JudgedRankings) -> Steps | None:
     except MetricError as error:
         raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
     except Exception as error:  # whatever a plugin's code raises, the message names it
-        problem = raised("its steps", error, f"the metric comes from {metric.source}")
+        problem = make_exception_problem("its steps", error, f"the metric comes from {metric.source}")
         raise MetricError(replace(problem, place=str(metric))) from error
     if not isinstance(steps, Steps):
         raise _untrue(metric, f"its steps returned {type(steps).__name__}, not the Steps that make_steps returns")

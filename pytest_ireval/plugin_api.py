@@ -13,7 +13,15 @@ from pytest_ireval.data.join import find_returned_judgments
 from pytest_ireval.data.judgments import drop_judgments
 from pytest_ireval.data.pairs import Pairs, number_pairs
 from pytest_ireval.data.views import keep_first_documents
-from pytest_ireval.errors import Mistakes, Problem, did_you_mean, last_lines, one_line, raised, shown
+from pytest_ireval.errors import (
+    Mistakes,
+    Problem,
+    did_you_mean,
+    format_inline,
+    last_lines,
+    make_exception_problem,
+    quote,
+)
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, RuleKind, SourceKind
 from pytest_ireval.plugins.registry import Registry
@@ -64,20 +72,20 @@ __all__ = [
     "escape_unprintable",
     "find_returned_judgments",
     "format_count",
+    "format_inline",
     "format_table",
     "heads_at_most",
     "inert",
     "is_run_folder",
     "keep_first_documents",
     "last_lines",
+    "make_exception_problem",
     "markdown_table",
     "mean_evidence",
     "number_pairs",
-    "one_line",
-    "raised",
+    "quote",
     "recorded_run",
     "share_limits",
-    "shown",
     "t_quantile",
     "truncate",
     "wrap_text",

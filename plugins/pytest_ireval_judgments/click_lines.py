@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from pytest_ireval import InputError
-from pytest_ireval.plugin_api import InputFile, Problem, Progress, did_you_mean, format_count, shown
+from pytest_ireval.plugin_api import InputFile, Problem, Progress, did_you_mean, format_count, quote
 from pytest_ireval.tables import COLUMN_NAMES, normalize_name, parse_json, read_delimited_rows
 from pytest_ireval_judgments.sampling import MOST, watched_lines
 
@@ -67,7 +67,7 @@ def count_in(value: Any) -> int:
         return 1
     number = whole_in(value)
     if not 1 <= number <= MOST:
-        complaint = f"count is {shown(str(value))}, not a whole number from 1 to {MOST:,}"
+        complaint = f"count is {quote(str(value))}, not a whole number from 1 to {MOST:,}"
         raise WrongLineError(complaint, "count is not a number")
     return number
 
@@ -81,7 +81,7 @@ def is_clicked(value: Any) -> bool:
     )
     if number < 0:
         allowed = "clicked is 0, or the number of clicks; or false or true"
-        raise WrongLineError(f"clicked is {shown(str(value))}", "clicked is not a number", allowed)
+        raise WrongLineError(f"clicked is {quote(str(value))}", "clicked is not a number", allowed)
     return number > 0
 
 
@@ -102,7 +102,7 @@ def seconds_of(time: Any) -> float:
     if FIRST <= seconds < END:
         return seconds
     allowed = "seconds or milliseconds since 1970, or ISO 8601, such as 2026-03-01T12:00:00; the years are 1 to 9999"
-    raise WrongLineError(f"the time is {shown(str(time))}", "the time is not understood", allowed)
+    raise WrongLineError(f"the time is {quote(str(time))}", "the time is not understood", allowed)
 
 
 _Line = tuple[int, Cells]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval import InputError
-from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, format_count, shown
+from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, format_count, quote
 from pytest_ireval.tables import FilePath, Unfit, open_input, parse_id
 from pytest_ireval_judgments.click_lines import (
     LISTS,
@@ -187,12 +187,12 @@ class _Collected:
             raise WrongLineError("has no query")
         names = documents.split() if isinstance(documents, str) else documents
         if not isinstance(names, list | tuple):
-            raise WrongLineError(f"documents are {shown(json.dumps(names))}, not a list", "documents are not a list")
+            raise WrongLineError(f"documents are {quote(json.dumps(names))}, not a list", "documents are not a list")
         ids = [parse_id(name) for name in names]
         if len(set(ids)) < len(ids):
             twice = next(name for name in ids if ids.count(name) > 1)
             ranks = [rank for rank, name in enumerate(ids, 1) if name == twice]
-            complaint = f"document {shown(twice)} is shown at ranks {ranks[0]} and {ranks[1]}"
+            complaint = f"document {quote(twice)} is shown at ranks {ranks[0]} and {ranks[1]}"
             raise WrongLineError(complaint, "a document is shown twice")
         numbers = (self.documents.setdefault(name, len(self.documents)) for name in ids)
         self.contents.append(array("i", [self.queries.setdefault(text, len(self.queries)), *numbers]))
@@ -206,7 +206,7 @@ class _Collected:
         cell = ranks if clicks is None else clicks
         given = cell.split() if isinstance(cell, str) else cell
         if not isinstance(given, list | tuple):
-            raise WrongLineError(f"clicks are {shown(json.dumps(given))}, not a list", "clicks are not a list")
+            raise WrongLineError(f"clicks are {quote(json.dumps(given))}, not a list", "clicks are not a list")
         found = self._ranks(known, given) if clicks is None else self._places(known, given)
         return tuple(dict.fromkeys(reversed(found)))[::-1]
 
@@ -215,7 +215,7 @@ class _Collected:
         for each in given:
             rank = whole_in(each)
             if not 1 <= rank <= size:
-                complaint = f"rank {shown(str(each))} is clicked, but {format_count(size, 'document')} are shown"
+                complaint = f"rank {quote(str(each))} is clicked, but {format_count(size, 'document')} are shown"
                 raise WrongLineError(complaint, "a click on a rank that was not shown")
             found.append(rank)
         return found
@@ -226,7 +226,7 @@ class _Collected:
         for each in given:
             rank = places.get(self.documents.get(parse_id(each), -1))
             if rank is None:
-                complaint = f"document {shown(str(each))} is clicked, but it was not shown"
+                complaint = f"document {quote(str(each))} is clicked, but it was not shown"
                 one = len(places) == 1 and "ids have spaces between them: a b c; or are a list in JSON"
                 raise WrongLineError(complaint, "a click on a document that was not shown", one or "")
             found.append(rank)
@@ -338,7 +338,7 @@ def _follow(found: _Open, before: int, rank: Any, count: Any) -> None:
     if whole_in(rank) != before + 1 and not found.wrong:
         allowed = f"ranks of a search are 1, 2, 3, …; other searches may be between, up to {REMEMBERED:,}"
         last = f"rank {before}" if before else "nothing"
-        complaint = f"rank {shown(str(rank))} comes after {last} of this session and query"
+        complaint = f"rank {quote(str(rank))} comes after {last} of this session and query"
         raise WrongLineError(complaint, "a rank that does not follow the last one", allowed)
     times = count_in(count)
     if not before:
@@ -399,4 +399,4 @@ def _hashable(cell: Any) -> Any:
 def _text(query: Any) -> str:
     if query is None or (isinstance(query, int) and not isinstance(query, bool)):
         return "" if query is None else str(query)
-    raise WrongLineError(f"the query is {shown(json.dumps(query))}, not text", "the query is not text")
+    raise WrongLineError(f"the query is {quote(json.dumps(query))}, not text", "the query is not text")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval import PluginError
-from pytest_ireval.plugin_api import SILENT, Problem, Progress, raised
+from pytest_ireval.plugin_api import SILENT, Problem, Progress, make_exception_problem
 from pytest_ireval_judgments.arrays import Floats, Integers, Mask, list_of_rows, rank_of_rows
 from pytest_ireval_judgments.click_policies import ClickedSearch, ClickPolicy, click_policy
 
@@ -259,7 +259,7 @@ def _checked(policy: ClickPolicy, search: ClickedSearch) -> set[tuple[int, int]]
     try:
         found = {(int(better), int(worse)) for better, worse in policy.prefer(search)}
     except Exception as error:  # a plugin may raise anything
-        raise PluginError(raised(named, error, source)) from error
+        raise PluginError(make_exception_problem(named, error, source)) from error
     size = len(search.documents)
     wrong = next((pair for pair in found if pair[0] == pair[1] or not all(1 <= rank <= size for rank in pair)), None)
     if wrong is not None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pytest_ireval import InputError, Judgments, Queries
-from pytest_ireval.plugin_api import SILENT, Grades, Mistakes, Problem, Progress, Registry, format_count, shown
+from pytest_ireval.plugin_api import SILENT, Grades, Mistakes, Problem, Progress, Registry, format_count, quote
 from pytest_ireval.tables import (
     FileContents,
     FilePath,
@@ -136,7 +136,7 @@ def _each_once(queries: Table | None) -> Table | None:
         rows[query].append(row)
         text, other = queries.columns["text"][first], queries.columns["text"][row]
         if text != other:
-            complaint = f"query {shown(query)} is {shown(other)} here, and {shown(text)} at {queries.place(first)}"
+            complaint = f"query {quote(query)} is {quote(other)} here, and {quote(text)} at {queries.place(first)}"
             mistakes.add(Problem(complaint, place=queries.place(row)))
     mistakes.refuse()
     groups = list(rows.values())
@@ -216,7 +216,7 @@ def _each_judge_once(
             before = first.setdefault(judges[row] if format_cell(cells[row]).strip() else row, row)
             if rows[before][2] != grade:
                 complaint = (
-                    f"judge {shown(judges[row])} gave document {shown(document)} of query {shown(query)} two grades: "
+                    f"judge {quote(judges[row])} gave document {quote(document)} of query {quote(query)} two grades: "
                     f"{rows[before][2]:g} ({table.place(before)}) and {grade:g}"
                 )
                 mistakes.add(Problem(complaint, place=table.place(row), suggestion="keep one of them"))
@@ -242,7 +242,7 @@ def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[
     mistakes = Mistakes()
     for (query, document, _), group in several.items():
         found = ", ".join(f"{rows[row][2]:g} ({table.place(row)})" for row in group)
-        complaint = f"document {shown(document)} has several grades for query {shown(query)}: {found}"
+        complaint = f"document {quote(document)} has several grades for query {quote(query)}: {found}"
         remedy = f"choose how to merge them: --judges {', '.join(CHOICES)}"
         mistakes.add(Problem(complaint, place=table.place(group[0]), suggestion=remedy))
     mistakes.refuse()

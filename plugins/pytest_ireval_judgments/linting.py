@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_ireval import Judgments, Queries, Rankings
-from pytest_ireval.plugin_api import find_returned_judgments, format_count, keep_first_documents, shown
+from pytest_ireval.plugin_api import find_returned_judgments, format_count, keep_first_documents, quote
 
 CHECKS = {
     "no-relevant": "a judged query without a relevant document: every ranking scores 0",
@@ -74,9 +74,9 @@ def _relevance(judgments: Judgments, rel: float) -> Iterator[Doubt]:
     for query, row, judged, good in zip(judgments.queries, _first_rows(judgments), count, relevant, strict=True):
         documents = format_count(judged, "judged document")
         if not good:
-            yield Doubt(judgments.place(row), "no-relevant", f"query {shown(query)}: none of {documents} is relevant")
+            yield Doubt(judgments.place(row), "no-relevant", f"query {quote(query)}: none of {documents} is relevant")
         elif good == judged > 1:
-            text = f"query {shown(query)}: all {documents} are relevant"
+            text = f"query {quote(query)}: all {documents} are relevant"
             yield Doubt(judgments.place(row), "all-relevant", text)
 
 
@@ -84,22 +84,22 @@ def _coverage(judgments: Judgments, queries: Queries) -> Iterator[Doubt]:
     judged = set(judgments.queries)
     for row, query in enumerate(queries.ids):
         if query not in judged:
-            yield Doubt(queries.place(row), "not-judged", f"query {shown(query)} has no judgments")
+            yield Doubt(queries.place(row), "not-judged", f"query {quote(query)} has no judgments")
     for query, row in zip(judgments.queries, _first_rows(judgments), strict=True):
         if query not in queries.position:
-            text = f"query {shown(query)} is judged, but is not in {queries.origin}"
+            text = f"query {quote(query)} is judged, but is not in {queries.origin}"
             yield Doubt(judgments.place(row), "unknown-query", text)
 
 
 def _texts(queries: Queries) -> Iterator[Doubt]:
     for row, (query, text) in enumerate(zip(queries.ids, queries.text, strict=True)):
         if not text.strip():
-            yield Doubt(queries.place(row), "no-text", f"query {shown(query)} has no text")
+            yield Doubt(queries.place(row), "no-text", f"query {quote(query)} has no text")
     for earlier, later in near_duplicates(queries.text):
         one, other = queries.ids[earlier], queries.ids[later]
         text = (
-            f"query {shown(other)} {shown(queries.text[later])} is nearly the same as query {shown(one)} "
-            f"{shown(queries.text[earlier])} at {queries.place(earlier)}"
+            f"query {quote(other)} {quote(queries.text[later])} is nearly the same as query {quote(one)} "
+            f"{quote(queries.text[earlier])} at {queries.place(earlier)}"
         )
         yield Doubt(queries.place(later), "near-duplicate", text)
 
@@ -112,8 +112,8 @@ def _leaks(queries: Queries, holdout: Queries) -> Iterator[Doubt]:
         like = seen.like(words)
         if like is not None:
             text = (
-                f"query {shown(queries.ids[row])} {shown(queries.text[row])} is nearly the same as the holdout query "
-                f"{shown(holdout.ids[like])} {shown(holdout.text[like])} at {holdout.place(like)}"
+                f"query {quote(queries.ids[row])} {quote(queries.text[row])} is nearly the same as the holdout query "
+                f"{quote(holdout.ids[like])} {quote(holdout.text[like])} at {holdout.place(like)}"
             )
             yield Doubt(queries.place(row), "leak", text)
 
@@ -123,7 +123,7 @@ def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Doubt
     for row in np.flatnonzero((judgments.grade < low) | (judgments.grade > high)).tolist():
         query, document = judgments.queries[judgments.query[row]], judgments.documents[row]
         text = (
-            f"document {shown(document)} of query {shown(query)} has grade {judgments.grade[row]:g}, "
+            f"document {quote(document)} of query {quote(query)} has grade {judgments.grade[row]:g}, "
             f"outside {low:g} to {high:g}"
         )
         yield Doubt(judgments.place(row), "outside-scale", text)
@@ -135,7 +135,7 @@ def _repeated(judgments: Judgments) -> Iterator[Doubt]:
     for row, later in zip(found.row.tolist(), found.later.tolist(), strict=True):
         query, document = judgments.queries[judgments.query[row]], judgments.documents[row]
         text = (
-            f"document {shown(document)} of query {shown(query)} has grade {judgments.grade[row]:g} here, as at "
+            f"document {quote(document)} of query {quote(query)} has grade {judgments.grade[row]:g} here, as at "
             f"{judgments.place(row)}"
         )
         yield Doubt(found.place(later), "repeated", text)
@@ -153,8 +153,8 @@ def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: flo
         judged = format_count(int(np.count_nonzero(judgments.query == number)), "judged document")
         relevant = [judgments.documents[row] for row in rows if judgments.grade[row] >= rel]
         more = f" and {len(relevant) - SHOWN_DOCUMENTS} more" if len(relevant) > SHOWN_DOCUMENTS else ""
-        named = f" ({', '.join(map(shown, relevant[:SHOWN_DOCUMENTS]))}{more})" if relevant else ""
-        query = f"query {shown(judgments.queries[number])}"
+        named = f" ({', '.join(map(quote, relevant[:SHOWN_DOCUMENTS]))}{more})" if relevant else ""
+        query = f"query {quote(judgments.queries[number])}"
         text = f"{query}: no ranking returns {len(rows)} of {judged}, {len(relevant)} of them relevant{named}"
         yield Doubt(judgments.place(rows[0]), "never-returned", text)
 

@@ -19,7 +19,7 @@ from threading import Event, Semaphore, Thread
 from typing import IO, Any, NamedTuple
 
 from pytest_ireval import InputError
-from pytest_ireval.plugin_api import Problem, end_program, end_programs_on_signals, last_lines, shown
+from pytest_ireval.plugin_api import Problem, end_program, end_programs_on_signals, last_lines, quote
 from pytest_ireval_judgments.rating import Item, Pair
 
 PATIENCE = 2.0
@@ -208,13 +208,13 @@ class Asking:
                     return
             if (extra := next(found, None)) is not None:
                 self.cache.forget()
-                complaint = f"answered more often than it was asked ({len(lines)} times): {shown(_text(extra))}"
+                complaint = f"answered more often than it was asked ({len(lines)} times): {quote(_text(extra))}"
                 remedy = "print one line for each line that is read; none of these answers is kept"
                 raise BadAnswerError(Problem(complaint, self.judge.name, suggestion=remedy))
 
     def _answer(self, line: bytes, item: Item, place: str) -> GivenGrade:
         """The answer in a line, checked."""
-        about = f"document {shown(item.document)} of query {shown(item.query)}"
+        about = f"document {quote(item.document)} of query {quote(item.query)}"
         allowed = f'a line {{"grade": N}}, where N is one of {", ".join(map(str, self.judge.grades))}'
         complaint = ""
         try:
@@ -227,17 +227,17 @@ class Asking:
         cost = _cost(found["cost"]) if "cost" in found else 0.0 if self.budget.cost is None else None
         echoed = [name for name in ("query", "document") if found.get(name, getattr(item, name)) != getattr(item, name)]
         if not complaint and echoed:
-            complaint = f"is about another {echoed[0]}: {shown(str(found[echoed[0]]))}"
+            complaint = f"is about another {echoed[0]}: {quote(str(found[echoed[0]]))}"
         elif not complaint and (isinstance(grade, bool | str | list | dict) or grade not in self.judge.grades):
-            complaint = f"has the grade {shown(json.dumps(grade))}" if "grade" in found else "has no grade"
+            complaint = f"has the grade {quote(json.dumps(grade))}" if "grade" in found else "has no grade"
         elif not complaint and cost is None:
             complaint = (
                 "has a cost that is not a number" if "cost" in found else "has no cost, which --budget-cost needs"
             )
         elif not complaint and not isinstance(model, str):
-            complaint = f"has the model {shown(repr(model))}, which is not text"
+            complaint = f"has the model {quote(repr(model))}, which is not text"
         if complaint or cost is None:
-            said = f"the line: {shown(_text(line))}"
+            said = f"the line: {quote(_text(line))}"
             raise BadAnswerError(Problem(f"{complaint} ({about})", place, suggestion=said, allowed=allowed))
         plain = " ".join(model.encode("utf-8", "replace").decode().split())
         return GivenGrade(int(grade), plain, self.date, cost)
@@ -309,7 +309,7 @@ def _started(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(Problem(f"the judge {shown(words[0])} cannot be run: {reason}")) from None
+        raise InputError(Problem(f"the judge {quote(words[0])} cannot be run: {reason}")) from None
 
 
 def _write(pipe: IO[bytes], lines: Sequence[bytes], room: Semaphore, stopped: Event) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import InputError, Judgments
-from pytest_ireval.plugin_api import Pairs, Problem, did_you_mean, number_pairs, shown
+from pytest_ireval.plugin_api import Pairs, Problem, did_you_mean, number_pairs, quote
 from pytest_ireval_judgments.arrays import Floats, Integers, Mask
 
 Choice = Literal["highest", "lowest", "median", "majority", "mean"]
@@ -130,7 +130,7 @@ def _between(thing: Integers, grade: Floats, support: Floats, count: int, choice
 def _weights(names: Sequence[str], weights: Mapping[str, float]) -> Floats:
     unknown = [name for name in weights if name not in names]
     if unknown:
-        complaint = f"weight of an unknown judge: {shown(unknown[0])}"
+        complaint = f"weight of an unknown judge: {quote(unknown[0])}"
         raise InputError(Problem(complaint, "", (), did_you_mean(unknown[0], names), f"judges: {', '.join(names)}"))
     return np.array([weights.get(name, 1.0) for name in names], np.float64)
 
@@ -169,8 +169,8 @@ def panel_of(judges: Sequence[tuple[str, Judgments]]) -> JudgePanel:
         row, other = int(two[0]), int(first[number[two[0]]])
         thing = int(thing_of_row[row])
         complaint = (
-            f"judge {shown(votes.names[judge[row]])} gave document {shown(pairs.documents[thing])} of query "
-            f"{shown(pairs.queries[pairs.query[thing]])} two grades: {votes.grade[other]:g} and {votes.grade[row]:g}"
+            f"judge {quote(votes.names[judge[row]])} gave document {quote(pairs.documents[thing])} of query "
+            f"{quote(pairs.queries[pairs.query[thing]])} two grades: {votes.grade[other]:g} and {votes.grade[row]:g}"
         )
         raise InputError(Problem(complaint, origin, suggestion="keep one of them"))
     return JudgePanel(pairs, votes.at(np.sort(first)), origin)

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from pytest_ireval import InputError, Judgments
-from pytest_ireval.plugin_api import Mistakes, Problem, shown
+from pytest_ireval.plugin_api import Mistakes, Problem, quote
 from pytest_ireval.tables import (
     COLUMN_NAMES,
     Table,
@@ -241,7 +241,7 @@ class JudgmentFile:
                 continue
             if first.setdefault((query, document), cells["grade"]) != cells["grade"]:
                 complaint = (
-                    f"judge {shown(self.judge)} gave document {shown(document)} of query {shown(query)} two grades"
+                    f"judge {quote(self.judge)} gave document {quote(document)} of query {quote(query)} two grades"
                 )
                 raise InputError(Problem(complaint, table.place(row), suggestion="keep one of them"))
             yield (query, document), cells

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_ireval import InputError
-from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, format_count, shown
+from pytest_ireval.plugin_api import SILENT, InputFile, Mistakes, Problem, Progress, format_count, quote
 from pytest_ireval.tables import (
     FilePath,
     find_column,
@@ -114,10 +114,10 @@ def _searches(file: InputFile, by_session: bool, progress: Progress) -> Iterator
         if count != 1 or count is True:
             whole = _number_in(count)
             if not (1 <= whole <= MOST and whole.is_integer()):
-                complaint = f"count is {shown(str(count))}, not a whole number from 1 to {MOST:,}"
+                complaint = f"count is {quote(str(count))}, not a whole number from 1 to {MOST:,}"
             count = int(whole) if not complaint else 0  # noqa: PLW2901 - from here on a number
         if not isinstance(text, str):
-            complaint = f"the query is {shown(json.dumps(text))}, not text"
+            complaint = f"the query is {quote(json.dumps(text))}, not text"
         elif by_session and (session is None or session == ""):
             complaint = "has no session"
         if complaint:

@@ -24,8 +24,8 @@ from pytest_ireval.plugin_api import (
     Progress,
     heads_at_most,
     mean_evidence,
+    quote,
     share_limits,
-    shown,
 )
 from pytest_ireval.tables import Table, Unfit, normalize_name, parse_id, require_column
 
@@ -162,7 +162,7 @@ def _read_search(
     """Read one row; the lists that are ``known`` to be right are not checked again."""
     query = parse_id(cells["query"])
     if query not in a and query not in b:
-        raise Unfit(f"query {shown(query)} is in neither ranking")
+        raise Unfit(f"query {quote(query)} is in neither ranking")
     rankings = a.get(query, ()), b.get(query, ())
     interleaved = _parse_list(cells["documents"], cells["teams"])
     if (query, interleaved) not in known:
@@ -170,7 +170,7 @@ def _read_search(
         known.add((query, interleaved))
     clicked = _parse_ids(cells["clicks"], "clicks")
     if unknown := [document for document in clicked if document not in interleaved.documents]:
-        raise Unfit(f"clicked document {shown(unknown[0])} was not shown for query {shown(query)}")
+        raise Unfit(f"clicked document {quote(unknown[0])} was not shown for query {quote(query)}")
     ignored = find_same_ranks(*rankings) if ignore_same_rank else ()
     return Search(query, count_credit(interleaved, set(clicked), ignored))
 
@@ -187,7 +187,7 @@ def _find_column(log: Table, name: str) -> str:
 def _parse_list(documents: Any, teams: Any) -> Interleaved:
     ids, letters = _parse_ids(documents, "documents"), "".join(_parse_ids(teams, "teams")).upper()
     if set(letters) - {"A", "B", NO_TEAM} or len(letters) != len(ids):
-        complaint = f"teams are {shown(letters)} for a list of {len(ids)}"
+        complaint = f"teams are {quote(letters)} for a list of {len(ids)}"
         raise Unfit(complaint, f"write one of A, B and {NO_TEAM} for each document, such as ABBA")
     return Interleaved(tuple(ids), letters)
 
@@ -198,7 +198,7 @@ def _parse_ids(cell: Any, what: str) -> list[str]:
         try:
             cell = json.loads(cell)
         except (ValueError, RecursionError):
-            raise Unfit(f"{what} are {shown(cell)}, which is not a JSON list") from None
+            raise Unfit(f"{what} are {quote(cell)}, which is not a JSON list") from None
     if cell is None or isinstance(cell, str):
         return (cell or "").split()
     if not isinstance(cell, list):
@@ -215,12 +215,12 @@ def _refuse_other_lists(interleaved: Interleaved, a: Sequence[str], b: Sequence[
     pairs, others = (list(zip(each.documents, each.teams, strict=True)) for each in (interleaved, wanted))
     rank = next((i for i, (pair, other) in enumerate(zip(pairs, others, strict=False)) if pair != other), len(others))
     document, team = pairs[rank]
-    complaint = f"is not an interleaving: rank {rank + 1} is {shown(document)} of team {team}"
+    complaint = f"is not an interleaving: rank {rank + 1} is {quote(document)} of team {team}"
     remedy = "give the rankings that the lists were made of"
     if rank == len(others):
         raise Unfit(f"{complaint}, but neither ranking has more documents", remedy)
     document, team = others[rank]
-    complaint = f"{complaint}; with these rankings it is {shown(document)} of team {team}"
+    complaint = f"{complaint}; with these rankings it is {quote(document)} of team {team}"
     raise Unfit(complaint, f"{remedy}, in the same order: A, then B")
 
 

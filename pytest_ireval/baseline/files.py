@@ -7,7 +7,7 @@ import re
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from pytest_ireval.errors import BaselineError, Problem, shown
+from pytest_ireval.errors import BaselineError, Problem, quote
 from pytest_ireval.repositories.git import find_existing_folder, git_output
 
 FOLDER = "baselines"
@@ -62,7 +62,7 @@ def check_name(name: str) -> str:
     """``name``, if a file can have it."""
     marks = set('/\\:*?"<>|\0')
     if not name or name.startswith(".") or marks & set(name) or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
-        complaint = f"the suite {shown(name)} cannot have a baseline: a file cannot have this name"
+        complaint = f"the suite {quote(name)} cannot have a baseline: a file cannot have this name"
         allowed = (
             f'a name has up to {LONGEST_NAME} bytes, does not begin with a dot, and contains none of / \\ : * ? " < > |'
         )

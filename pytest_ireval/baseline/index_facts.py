@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.json_trees import compute_hash, name_changes, prune_tree
-from pytest_ireval.errors import Problem, SourceError, shown
+from pytest_ireval.errors import Problem, SourceError, quote
 from pytest_ireval.words import list_changes
 
 LARGE_LOSS = 0.10
@@ -54,10 +54,10 @@ def check_index_facts(facts: Any) -> IndexFacts:
         raise SourceError(Problem(f"facts of the index are {type(facts).__name__}, not a mapping", allowed=allowed))
     unknown = [name for name in facts if name not in IndexFacts._fields]
     if unknown:
-        raise SourceError(Problem(f"unknown fact of the index: {shown(str(unknown[0]))}", allowed=allowed))
+        raise SourceError(Problem(f"unknown fact of the index: {quote(str(unknown[0]))}", allowed=allowed))
     documents = facts.get("documents")
     if documents is not None and (isinstance(documents, bool) or not isinstance(documents, int) or documents < 0):
-        raise SourceError(f"facts of the index: documents is {shown(repr(documents))}, not a number of documents")
+        raise SourceError(f"facts of the index: documents is {quote(repr(documents))}, not a number of documents")
     trees = {name: facts.get(name) or {} for name in ("details", "stored")}
     if isinstance(facts.get("mapping"), Mapping):
         trees["details"] = trees["details"] or facts["mapping"]

@@ -17,7 +17,7 @@ from pytest_ireval.baseline.files import (
 )
 from pytest_ireval.baseline.record import Acceptance, Baseline
 from pytest_ireval.baseline.text import LACKS_CONTENT, Damage, decode_baseline, find_acceptances
-from pytest_ireval.errors import BaselineError, Problem, shown
+from pytest_ireval.errors import BaselineError, Problem, quote
 from pytest_ireval.repositories.git import git_output, read_at_ref
 
 
@@ -43,7 +43,7 @@ def read_baseline(folder: Path, name: str) -> Baseline | None:
             f"{format_checkout('HEAD', path)} restores what was committed; if the suite was renamed, "
             f"{_suggest_acceptance(folder, name, force=True)}"
         )
-        raise BaselineError(Problem(f"is the baseline of suite {shown(baseline.suite)}", place, suggestion=suggestion))
+        raise BaselineError(Problem(f"is the baseline of suite {quote(baseline.suite)}", place, suggestion=suggestion))
     return baseline
 
 

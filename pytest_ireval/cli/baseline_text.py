@@ -10,7 +10,7 @@ from pytest_ireval.baseline.files import is_anchor, suite_name_of
 from pytest_ireval.baseline.fingerprints import MOST_PAIRS
 from pytest_ireval.baseline.record import Acceptance, Baseline
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.errors import BaselineError, Problem, did_you_mean, shown
+from pytest_ireval.errors import BaselineError, Problem, did_you_mean, quote
 from pytest_ireval.results.outcome import Cause
 from pytest_ireval.text_table import escape_unprintable, format_table
 from pytest_ireval.words import format_count
@@ -83,7 +83,7 @@ def query_text(baseline: Baseline, query: str, path: str) -> str:
     with_ranking = [rankings for rankings in baseline.rankings if query in rankings.queries]
     known = {*(query for rankings in baseline.rankings for query in rankings.queries), *baseline.judgments.grades_of}
     if query not in known:
-        raise BaselineError(Problem(f"has no query {shown(query)}", place=path, suggestion=did_you_mean(query, known)))
+        raise BaselineError(Problem(f"has no query {quote(query)}", place=path, suggestion=did_you_mean(query, known)))
     figures = [
         f"{name} {baseline_figure(metric.values[query])}"
         for name, metric in sorted(baseline.metrics.items(), key=by_name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_ireval.errors import IrevalError, Problem, how_many
+from pytest_ireval.errors import IrevalError, Problem, count_problems
 from pytest_ireval.text_table import escape_unprintable
 from pytest_ireval.words import format_count
 
@@ -74,7 +74,7 @@ def command(paths: tuple[Path, ...], schema: bool, output: str | None) -> None:
     if not names and not problems:
         raise click.UsageError("no suite was found (*.ireval.yaml, or YAML with a line that begins with ireval:)")
     if problems:
-        click.echo(format_count(how_many(problems), "mistake"))
+        click.echo(format_count(count_problems(problems), "mistake"))
     sys.exit(1 if problems else 0)
 
 
@@ -98,7 +98,7 @@ def _checked(suite: Suite, registry: Registry) -> list[Problem]:
     said: list[Problem | str] = [*_wrong_inputs(suite, registry)] or list(_foreseen(suite, registry))
     problems = [each for each in said if isinstance(each, Problem)]
     counts = f"{format_count(len(suite.metrics), 'metric')}, {format_count(len(suite.rules), 'rule')}"
-    counts = format_count(how_many(problems), "mistake") if problems else counts
+    counts = format_count(count_problems(problems), "mistake") if problems else counts
     click.echo(f"{suite.shown}: {suite.name}: {counts}")
     for warning in (each for each in said if isinstance(each, str)):
         click.echo(escape_unprintable(f"warning: {warning}"))

@@ -18,7 +18,7 @@ from pytest_ireval.cli.options import (
     registry_at,
     timings_option,
 )
-from pytest_ireval.errors import IrevalError, Problem, told
+from pytest_ireval.errors import IrevalError, Problem, describe_exception
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.masking import public_address
 from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, note_on_ties
@@ -241,6 +241,6 @@ def _executor_at(address: str | None) -> Iterator[Executor | None]:
     try:
         client = Client(address.replace("dask", "tcp", 1), timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise IrevalError(Problem(f"no scheduler answers at {address}: {told(error)}", "--on")) from error
+        raise IrevalError(Problem(f"no scheduler answers at {address}: {describe_exception(error)}", "--on")) from error
     with config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}), client:  # tasks carry the judgments
         yield client.get_executor(pure=False)  # a file may have changed since Dask read it for someone else

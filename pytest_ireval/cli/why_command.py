@@ -38,7 +38,7 @@ from pytest_ireval.errors import (
     Problem,
     SuiteError,
     did_you_mean,
-    shown,
+    quote,
 )
 from pytest_ireval.explaining import why
 from pytest_ireval.gate.check_inputs import refuse_unknown_ids

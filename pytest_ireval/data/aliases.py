@@ -18,7 +18,7 @@ from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.scan import Ids, PairIndex, concatenate_ids
 from pytest_ireval.data.tables import Table, Unfit, find_column, is_quoted, list_column_names, parse_id, renumber_places
 from pytest_ireval.data.views import mask_documents
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, quote
 
 Found = TypeVar("Found", Judgments, Rankings)
 Groups = Mapping[str, str] | re.Pattern[str]
@@ -101,10 +101,10 @@ def _refuse_doubles(
             if found.grade[a] == found.grade[b]:
                 continue
             grades = f", with grades {found.grade[a]:g} and {found.grade[b]:g}"
-        olds = f"{shown(found.documents[a])} and {shown(found.documents[b])}"
+        olds = f"{quote(found.documents[a])} and {quote(found.documents[b])}"
         complaint = (
-            f"documents {olds} are both {what} for query {shown(found.queries[query[a]])}{grades}, and both are now "
-            f"{shown(documents[a])}"
+            f"documents {olds} are both {what} for query {quote(found.queries[query[a]])}{grades}, and both are now "
+            f"{quote(documents[a])}"
         )
         place = found.place(b) if isinstance(found, Judgments) else found.origin
         mistakes.add(Problem(complaint, place, suggestion=remedy))
@@ -199,7 +199,7 @@ def read_groups(path: FilePath) -> dict[str, str]:
     mistakes = Mistakes()
     for document, entry in entries.items():
         if document in groups and entry.other != document:
-            complaint = f"{shown(document)} is in group {shown(entry.other)}, but is also the group of other documents"
+            complaint = f"{quote(document)} is in group {quote(entry.other)}, but is also the group of other documents"
             remedy = "a document with the name of a group belongs to that group: put all of them into one group"
             mistakes.add(Problem(complaint, place=entry.place, suggestion=remedy))
     mistakes.refuse()
@@ -225,7 +225,7 @@ def _entries(path: FilePath, key: str, value: str, says: str) -> dict[str, _Entr
             continue
         known = entries.setdefault(name, _Entry(other, place))
         if known.other != other:
-            twice = f"{shown(name)} is {says} {shown(other)} here, and {says} {shown(known.other)} at {known.place}"
+            twice = f"{quote(name)} is {says} {quote(other)} here, and {says} {quote(known.other)} at {known.place}"
             mistakes.add(Problem(twice, place=place))
     mistakes.refuse()
     return entries
@@ -236,7 +236,7 @@ def _column(found: Table, kind: str) -> list[str]:
     name = find_column(found.columns, kind)
     if name is None:
         left = len(found.columns) - LISTED
-        names = ", ".join(map(shown, list(found.columns)[:LISTED])) + (f" and {left:,} more" if left > 0 else "")
+        names = ", ".join(map(quote, list(found.columns)[:LISTED])) + (f" and {left:,} more" if left > 0 else "")
         complaint = f"there is no column {kind!r}: the first line names {names}"
         raise InputError(Problem(complaint, place=found.origin, allowed=f"allowed: one of {list_column_names(kind)}"))
     return list(found.column(kind))
@@ -255,7 +255,7 @@ def _follow(old: str, entries: Mapping[str, _Entry], names: dict[str, str], mist
     while name in entries and name not in names:
         if name in way:
             steps = list(way)
-            circle = [*map(shown, [*steps[steps.index(name) :], name])]
+            circle = [*map(quote, [*steps[steps.index(name) :], name])]
             left = len(circle) - LISTED
             if left > 0:
                 circle[LISTED - 1 : -1] = [f"{left + 1:,} more"]
@@ -348,7 +348,7 @@ def refuse_without_span(documents: Ids, place: str | Callable[[int], str]) -> No
     for row, name in enumerate(documents.texts()):
         if _span(name) is None:
             at = place if isinstance(place, str) else place(row)
-            mistakes.add(Problem(f"document {shown(name)} has no span", at, allowed=FORM))
+            mistakes.add(Problem(f"document {quote(name)} has no span", at, allowed=FORM))
     mistakes.refuse()
 
 

@@ -23,7 +23,7 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.scan import JudgedRows, concatenate_ids
 from pytest_ireval.data.tables import FRACTIONS, is_stream
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, quote
 from pytest_ireval.masking import public_address
 from pytest_ireval.text_table import format_some
 
@@ -127,7 +127,7 @@ def _refuse_other_objects(value: Mapping[Any, Any], origin: str) -> None:
     for name, said in value.items():
         has_text = any(normalize_name(key) in texts for key in said) if isinstance(said, Mapping) else said is not None
         if not has_text or isinstance(said, bool | list):
-            complaint = f"query {shown(name)} has no text"
+            complaint = f"query {quote(name)} has no text"
             raise InputError(Problem(complaint, origin, allowed="{id: text}, or {id: {text: …, segment: …}}"))
 
 
@@ -334,7 +334,7 @@ def _refuse_twice(files: Iterable[tuple[str, Iterable[str]]]) -> None:
         for query in queries:
             first = home.setdefault(query, number)
             if first != number:
-                complaint = f"query {shown(query)} is also in {names[first]}"
+                complaint = f"query {quote(query)} is also in {names[first]}"
                 mistakes.add(Problem(complaint, origin, suggestion="all rows of a query belong into one file"))
     mistakes.refuse()
 

@@ -33,7 +33,7 @@ from pytest_ireval.data.tables import (
     place_by_number,
     require_column,
 )
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, quote
 
 
 def convert_judgments(source: Any, *, grades: str = "integer", origin: str = "judgments") -> Judgments:
@@ -292,8 +292,8 @@ def _with_subtopics(table: Table, rows: Sequence[tuple[str, str, float]], subtop
         earlier, other = first.setdefault(key, (row, grade))
         if other != grade:
             complaint = (
-                f"document {shown(document)} is judged twice for subtopic {shown(subtopic)} of query "
-                f"{shown(query)}: grade {grade:g} here, grade {other:g} at {table.place(earlier)}"
+                f"document {quote(document)} is judged twice for subtopic {quote(subtopic)} of query "
+                f"{quote(query)}: grade {grade:g} here, grade {other:g} at {table.place(earlier)}"
             )
             mistakes.add(Problem(complaint, place=table.place(row)))
     mistakes.refuse()
@@ -363,7 +363,7 @@ def make_queries_of_table(table: Table) -> Queries:
     mistakes = Mistakes()
     for row, (query, _) in enumerate(rows):
         if first.setdefault(query, row) != row:
-            complaint = f"query {shown(query)} occurs twice, first at {table.place(first[query])}"
+            complaint = f"query {quote(query)} occurs twice, first at {table.place(first[query])}"
             mistakes.add(Problem(complaint, place=table.place(row)))
     mistakes.refuse()
     return Queries(

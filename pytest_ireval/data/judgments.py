@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pytest_ireval.data.arrays import Floats, Integers
 from pytest_ireval.data.scan import CollidingIdsError, Ids, PairIndex, order_by_ids
 from pytest_ireval.data.tables import Place, place_by_number, renumber_places
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, quote
 
 NOT_YET = np.zeros(0, np.int64)
 
@@ -231,7 +231,7 @@ def _refuse_conflicts(
     for i in conflicts[: Mistakes.SHOWN]:
         a, b = int(first[i]), int(later[i])
         complaint = (
-            f"document {shown(documents[b])} is judged twice for query {shown(queries[query[b]])}: "
+            f"document {quote(documents[b])} is judged twice for query {quote(queries[query[b]])}: "
             f"grade {grade[b]:g} here, grade {grade[a]:g} at {place(a)}"
         )
         mistakes.add(Problem(complaint, place=place(b), suggestion=remedy))

@@ -34,7 +34,7 @@ from pytest_ireval.data.tables import (
     parse_number,
     require_column,
 )
-from pytest_ireval.errors import InputError, IrevalError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, IrevalError, Mistakes, Problem, quote
 from pytest_ireval.words import format_count
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _read_documents(path: FilePath) -> Iterator[tuple[str, Mapping[str, Any]]]:
             by_name = {normalize_name(name): name for name in fields}
             name = next((by_name[name] for name in IDS if name in by_name), None)
             if name is None:
-                some = ", ".join(map(shown, list(fields)[:MOST_FIELDS]))
+                some = ", ".join(map(quote, list(fields)[:MOST_FIELDS]))
                 complaint = f"no field is the id of a document: the fields are {some}"
                 allowed = f"a field {', '.join(dict.fromkeys(IDS))}"
                 raise InputError(Problem(complaint, file.name, allowed=allowed))

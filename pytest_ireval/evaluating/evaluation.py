@@ -26,7 +26,7 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData, join_side_data
 from pytest_ireval.data.views import condensed, cut_to_depth, select_queries
-from pytest_ireval.errors import InputError, MetricError, Problem, raised
+from pytest_ireval.errors import InputError, MetricError, Problem, make_exception_problem
 from pytest_ireval.evaluating.executors import read_with
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import Scores, counting, score
@@ -282,7 +282,7 @@ def _notes_of_metric(metric: Metric, judged: JudgedRankings) -> list[str]:
     except MetricError:
         raise
     except Exception as error:  # the code of a plugin may raise anything; the message names it
-        problem = raised("its notes", error, f"the metric comes from {metric.source}")
+        problem = make_exception_problem("its notes", error, f"the metric comes from {metric.source}")
         raise MetricError(replace(problem, place=str(metric))) from error
 
 

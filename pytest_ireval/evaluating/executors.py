@@ -12,7 +12,7 @@ from pytest_ireval.data.formats.input_file import is_address
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognition import Format
 from pytest_ireval.data.judgments import Judgments
-from pytest_ireval.errors import IrevalError, Problem, told
+from pytest_ireval.errors import IrevalError, Problem, describe_exception
 from pytest_ireval.masking import public_address
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.progress import SILENT
@@ -66,7 +66,9 @@ def _name_files(files: Sequence[str]) -> Iterator[None]:
     except Exception as error:  # each executor has its own for a lost worker, and for what cannot be sent
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         place = public_address(files[0]) if is_address(files[0]) else files[0]
-        raise IrevalError(Problem(f"no worker could read it: {told(error)}", place=f"{place}{more}")) from error
+        raise IrevalError(
+            Problem(f"no worker could read it: {describe_exception(error)}", place=f"{place}{more}")
+        ) from error
 
 
 def _read_group(

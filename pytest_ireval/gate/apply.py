@@ -7,7 +7,14 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from pytest_ireval.errors import BaselineMisfitError, InputError, IrevalError, MissingAnchorError, PluginError, raised
+from pytest_ireval.errors import (
+    BaselineMisfitError,
+    InputError,
+    IrevalError,
+    MissingAnchorError,
+    PluginError,
+    make_exception_problem,
+)
 from pytest_ireval.gate.check_inputs import check_inputs
 from pytest_ireval.gate.check_merge_base import check_merge_base
 from pytest_ireval.gate.collect import Inputs
@@ -128,7 +135,7 @@ def correct_p_values(checks: Iterable[Check], scores: Scores) -> CorrectedPValue
         except IrevalError:
             continue  # what cannot be compared is an error when the rule is asked
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the verdict says what
-            errors[check.id] = PluginError(raised(_name_rule(rule), error))
+            errors[check.id] = PluginError(make_exception_problem(_name_rule(rule), error))
             continue
         if p is not None:
             p_values[check.id] = p
@@ -189,7 +196,7 @@ def _check_safely(check: Check, rule: RuleAsked, scores: Scores, corrected: Corr
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, skips among it; the message names it
-        return describe_error(PluginError(raised(_name_rule(rule), error))), False
+        return describe_error(PluginError(make_exception_problem(_name_rule(rule), error))), False
 
 
 def _check_slice(check: Check, rule: RuleAsked, scores: Scores, corrected: CorrectedPValues) -> Finding:

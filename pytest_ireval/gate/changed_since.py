@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pytest_ireval.baseline.files import anchor_name, is_baseline_file
 from pytest_ireval.baseline.fingerprints import fingerprint
-from pytest_ireval.errors import IrevalError, Problem, within
+from pytest_ireval.errors import IrevalError, Problem, relative_path
 from pytest_ireval.repositories.changed_files import (
     Changes,
     Files,
@@ -216,7 +216,7 @@ def fingerprints_of_files(source: SourceAsked, folder: Path) -> dict[str, str]:
     for path in dict.fromkeys(Path(os.path.abspath(each)) for each in named):
         inside = path.is_relative_to(folder) or path.is_relative_to(here)
         if inside and "site-packages" not in path.parts and path.is_file() and path.stat().st_size <= LARGEST_FILE:
-            found[within(path, folder)] = fingerprint(path.read_bytes().replace(b"\r\n", b"\n"))
+            found[relative_path(path, folder)] = fingerprint(path.read_bytes().replace(b"\r\n", b"\n"))
     return found
 
 
@@ -228,7 +228,7 @@ def _exactly(path: Path) -> Pattern:
 def _in_option(value: Any, folder: Path) -> Iterator[Pattern]:
     """Paths, alone or in lists; one that does not exist may be a pattern, seen from the suite's folder."""
     if isinstance(value, Path):
-        text = within(value, folder)
+        text = relative_path(value, folder)
         wild = glob.has_magic(text) and not value.exists()
         yield pattern_of(text, folder) if wild else _exactly(value)
     elif isinstance(value, list | tuple):

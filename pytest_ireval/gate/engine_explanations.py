@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from pytest_ireval.errors import IrevalError, raised
+from pytest_ireval.errors import IrevalError, make_exception_problem
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.fetching import make_request
 from pytest_ireval.progress import SILENT
@@ -57,7 +57,7 @@ def ask_engine(
     query, placed = pairs[len(answers) - 1]
     error = answers[-1].error or AttemptError(f"no answer in {_SECONDS:g}s")
     known = isinstance(error, IrevalError | AttemptError)
-    why = " ".join((str(error) if known else raised("it", error).complaint).split())
+    why = " ".join((str(error) if known else make_exception_problem("it", error).complaint).split())
     return found, (f"the source does not explain document {placed.document} of query {query}: {why}",)
 
 

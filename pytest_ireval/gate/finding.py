@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_ireval.errors import IrevalError, error_lines
+from pytest_ireval.errors import IrevalError, format_error_lines
 from pytest_ireval.results.outcome import QueryChange, SliceFigures, Verdict
 
 
@@ -35,5 +35,5 @@ class Finding:
 
 def describe_error(error: IrevalError) -> Finding:
     """An error in the shape of a finding: its first line is the headline."""
-    first, *others = error_lines(error)
+    first, *others = format_error_lines(error)
     return Finding("error", first, facts=tuple(line.strip() for line in others))

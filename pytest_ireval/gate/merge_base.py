@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pytest_ireval.baseline.at_base import BaselineAtBase, SuiteIdentity, find_baseline_at_base
 from pytest_ireval.baseline.record import Baseline
-from pytest_ireval.errors import BaselineError, BaselineMisfitError, Problem, one_line
+from pytest_ireval.errors import BaselineError, BaselineMisfitError, Problem, format_inline
 from pytest_ireval.gate.collection import Collection
 from pytest_ireval.gate.lacks import PLAIN, find_lacks, split_times
 from pytest_ireval.gate.scoring import find_unknown_queries, score_rankings, share_queries
@@ -104,7 +104,7 @@ def find_lack_at_base(metric: Metric, scores: MergeBaseScores, at: BaselineAtBas
             continue
         lack = next((lack for _, lack in find_lacks([metric], baseline, stored.fingerprints.documents)), "")
         if not lack and side is not None and name in side.errors:
-            lack = f"was accepted without {name}, which fails on it: {one_line(side.errors[name])}"
+            lack = f"was accepted without {name}, which fails on it: {format_inline(side.errors[name])}"
         if lack:
             return f"{name} is not compared: the baseline {where} {lack}"
     return ""

@@ -20,7 +20,7 @@ from pytest_ireval.errors import (
     MissingAnchorError,
     Problem,
     SourceError,
-    one_line,
+    format_inline,
 )
 from pytest_ireval.gate.collect import Inputs, OtherReference
 from pytest_ireval.gate.collection import Collection
@@ -333,7 +333,7 @@ def _find_new_failures(
     errors = {}
     for name in map(str, metrics):
         if name in side.errors and name not in stored.metrics:
-            reason = one_line(side.errors[name])
+            reason = format_inline(side.errors[name])
             complaint = f"the {kind.noun} was accepted without {name}, which fails on it: {reason}"
             errors[name] = BaselineMisfitError(Problem(complaint, suggestion=kind.remedy, allowed=kind.first))
     return errors

@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_ireval.data.document_texts import add_texts
 from pytest_ireval.data.judgments import Judgments
-from pytest_ireval.errors import IrevalError, error_lines
+from pytest_ireval.errors import IrevalError, format_error_lines
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.collection import lowest_relevant_grade
 from pytest_ireval.gate.diagnosing import collect_document_texts
@@ -95,7 +95,7 @@ def make_broken_result(
     suite: Suite, registry: Registry, checks: Sequence[Check], outcomes: Sequence[Outcome], error: IrevalError
 ) -> SuiteResult:
     """The result of a suite whose inputs are broken: there is an error, and no figure."""
-    return replace(_begin_result(suite, registry, checks, outcomes), error="\n".join(error_lines(error)))
+    return replace(_begin_result(suite, registry, checks, outcomes), error="\n".join(format_error_lines(error)))
 
 
 def _begin_result(
@@ -209,7 +209,7 @@ def _summarize_metrics(scores: Scores, outcomes: Iterable[Outcome]) -> Iterator[
         now = _compute_figure(scores.population, side.scored[name]) if name in side.scored else None
         about = MetricFigures(name, metric.direction, metric.unit, metric.aggregate, now, None, verdict=verdict)
         if name not in side.scored:
-            error = "; ".join(map(str.strip, error_lines(side.errors[name]))) if name in side.errors else ""
+            error = "; ".join(map(str.strip, format_error_lines(side.errors[name]))) if name in side.errors else ""
             yield replace(about, lists=lists, error=error)
             continue
         baseline = scores.comparable

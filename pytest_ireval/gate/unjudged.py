@@ -27,7 +27,7 @@ from pytest_ireval.data.views import (
     require_documents,
     select_queries,
 )
-from pytest_ireval.errors import MetricError, error_lines
+from pytest_ireval.errors import MetricError, format_error_lines
 from pytest_ireval.evaluating.evaluation import apply_policies
 from pytest_ireval.gate.collection import Collection
 from pytest_ireval.gate.lacks import SCORES
@@ -141,7 +141,7 @@ class UnjudgedEffects:
                 self._measured[name] = self._measure(metric)
             except MetricError as error:  # it breaks on other labels: its verdict stays, and the error is reported
                 unknown = np.full(len(self._collection.population.queries), np.nan)
-                complaint = error_lines(error)[0]
+                complaint = format_error_lines(error)[0]
                 self._measured[name] = UnjudgedEffect(unknown, unknown, unknown, unknown, exact=False, error=complaint)
         return self._measured[name]
 

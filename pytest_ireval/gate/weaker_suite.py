@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from pytest_ireval.baseline.at_base import read_suite_names
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.errors import InputError, IrevalError, one_line
+from pytest_ireval.errors import InputError, IrevalError, format_inline
 from pytest_ireval.gate.collection import read_suite_judgments, read_suite_queries
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.repositories.tree import Tree
@@ -69,7 +69,7 @@ def find_weakening(
         return unchanged if then is None else _compared(then, suite, registry, tree, queries, ranked)
     except IrevalError as error:
         return Weakening(
-            (f"the base version of the suite cannot be compared: {one_line(error)[:400]}", *unchanged.weaker)
+            (f"the base version of the suite cannot be compared: {format_inline(error)[:400]}", *unchanged.weaker)
         )
 
 

@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from pytest_ireval.errors import IrevalError, MetricNameError, Problem, closest, one_line, shown, told
+from pytest_ireval.errors import (
+    IrevalError,
+    MetricNameError,
+    Problem,
+    describe_exception,
+    find_closest,
+    format_inline,
+    quote,
+)
 from pytest_ireval.metrics.metric import Metric, altered
 
 
@@ -148,9 +156,9 @@ class MetricResolver:
         try:
             found = self.resolve(text)
         except IrevalError as error:
-            raise self._error(text, f"{unknown}: {one_line(error)}") from error
+            raise self._error(text, f"{unknown}: {format_inline(error)}") from error
         except Exception as error:  # a plugin may raise anything
-            raise self._error(text, f"{unknown}: {told(error)}") from error
+            raise self._error(text, f"{unknown}: {describe_exception(error)}") from error
         if found is None:
             raise self._error(text, unknown)
         if not isinstance(found, Metric):
@@ -163,9 +171,9 @@ class MetricResolver:
 
     def _error(self, text: str, complaint: str) -> MetricNameError:
         if not self.prefix:
-            return MetricNameError(Problem(complaint, shown(text)))
+            return MetricNameError(Problem(complaint, quote(text)))
         head = re.split(r"[(@]", text)[0]
-        meant = closest(head, self.known)
+        meant = find_closest(head, self.known)
         hint = f"did you mean {f'{self.prefix}:{meant}{text[len(head) :]}'!r}?" if meant not in ("", head) else ""
         allowed = f"{self.prefix}:… {self.summary}"
-        return MetricNameError(Problem(complaint, shown(f"{self.prefix}:{text}"), suggestion=hint, allowed=allowed))
+        return MetricNameError(Problem(complaint, quote(f"{self.prefix}:{text}"), suggestion=hint, allowed=allowed))

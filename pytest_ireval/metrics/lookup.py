@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from pytest_ireval.errors import MetricNameError, Problem, closest, shown
+from pytest_ireval.errors import MetricNameError, Problem, find_closest, quote
 from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, counterparts, without_counterpart
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
@@ -63,7 +63,7 @@ def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
     if TAIL.search(name):  # over there, the metric may have names with other arguments
         suggestion = f"ireval metrics --for {package} {metric.name} lists its names for {metric.name}"
         complaint = f"{PACKAGES[package]} has no name for this metric"
-        raise MetricNameError(Problem(complaint, place=shown(name), suggestion=suggestion))
+        raise MetricNameError(Problem(complaint, place=quote(name), suggestion=suggestion))
     return _of_ours(metric, rows, absent)
 
 
@@ -143,11 +143,11 @@ def _bare(name: str) -> str:
 def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Elsewhere]) -> MetricNameError:
     tail = TAIL.search(name)
     rest = tail.group() if tail else ""
-    meant = closest(name.removesuffix(rest), {*(_bare(row.name) for row in rows), *(each.name for each in absent)})
+    meant = find_closest(name.removesuffix(rest), {*(_bare(row.name) for row in rows), *(each.name for each in absent)})
     return MetricNameError(
         Problem(
             f"is neither a metric name of {PACKAGES[package]} nor of pytest-ireval",
-            place=shown(name),
+            place=quote(name),
             suggestion=f"did you mean {meant + rest!r}?" if meant and (meant + rest).lower() != name.lower() else "",
             allowed=f"ireval metrics --for {package} lists its names; ireval metrics lists those of pytest-ireval",
         )

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pytest_ireval.entry_points import normalize_distribution
-from pytest_ireval.errors import MetricError, MetricNameError, Problem, closest, did_you_mean, shown
+from pytest_ireval.errors import MetricError, MetricNameError, Problem, did_you_mean, find_closest, quote
 from pytest_ireval.metrics.catalog import MetricCatalog, MetricResolver
 from pytest_ireval.metrics.elsewhere import OTHER_MEANINGS, PACKAGES, Elsewhere
 from pytest_ireval.metrics.metric import Metric
@@ -67,7 +67,7 @@ class Vocabulary:
         if len(resolvers) + len(named) > 1:
             ways = [*(f"{each.prefix}:{rest}" for each in resolvers), *named]
             complaint = f"several plugins have names that begin with {match['owner']}:"
-            raise MetricNameError(Problem(complaint, shown(text), suggestion=f"write one of {', '.join(ways)}"))
+            raise MetricNameError(Problem(complaint, quote(text), suggestion=f"write one of {', '.join(ways)}"))
         if resolvers:
             return resolvers[0], rest
         if listed is not None:
@@ -75,7 +75,7 @@ class Vocabulary:
         known = sorted({*self.of_distributions, *self.resolvers})
         complaint = f"no installed plugin with metrics is called {match['owner']!r}"
         hint, allowed = did_you_mean(owner, known), f"installed: {', '.join(known)}"
-        raise MetricNameError(Problem(complaint, shown(text), suggestion=hint, allowed=allowed))
+        raise MetricNameError(Problem(complaint, quote(text), suggestion=hint, allowed=allowed))
 
     @property
     def prefixes(self) -> list[MetricResolver]:
@@ -88,7 +88,7 @@ class Vocabulary:
         several = self.shared.get(text.lower()) or self.shared.get(f"{stem(match['stem'])}{{}}" if match else "")
         if several:
             ways = ", ".join(each + text if each.endswith(":") else each for each in several)
-            complaint, place = f"several plugins have a metric {text!r}", f"{shown(whole or text)}, column {at + 1}"
+            complaint, place = f"several plugins have a metric {text!r}", f"{quote(whole or text)}, column {at + 1}"
             raise MetricNameError(Problem(complaint, place, suggestion=f"write one of {ways}"))
 
     @cached_property
@@ -120,7 +120,7 @@ class Vocabulary:
     def parse(self, text: str) -> list[Metric]:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
         if len(text) > LONGEST_NAME:
-            raise MetricNameError(Problem("this name is longer than any metric's name", place=shown(text)))
+            raise MetricNameError(Problem("this name is longer than any metric's name", place=quote(text)))
         vocabulary, text = self._of(text)
         if vocabulary is not self:
             return vocabulary.parse(text)
@@ -143,7 +143,7 @@ class Vocabulary:
         package, meant = OTHER_MEANINGS.get(text, ("", ""))
         if meant and [str(metric) for metric in found] != [meant]:
             complaint = f"this name means {meant} in {PACKAGES[package]}, and {found[0]} here"
-            raise MetricNameError(Problem(complaint, shown(text), suggestion=f"write {meant!r} or {str(found[0])!r}"))
+            raise MetricNameError(Problem(complaint, quote(text), suggestion=f"write {meant!r} or {str(found[0])!r}"))
 
     def family(self, name: str) -> Metric:
         """The metric of that name without arguments; raises MetricNameError if there is none."""
@@ -170,7 +170,7 @@ class Vocabulary:
         try:
             return [metric(**metric.info.spellings[spelling], **arguments) for arguments in found]
         except MetricError as error:
-            raise MetricNameError(Problem(str(error), place=shown(text))) from None
+            raise MetricNameError(Problem(str(error), place=quote(text))) from None
 
     def suggestion(self, name: str, rest: str) -> str:
         """A line that proposes a correction of an unknown name."""
@@ -179,7 +179,7 @@ class Vocabulary:
         for row in self.elsewhere:
             if row.ours and re.split(r"[({@]", row.name)[0] == name:
                 whose = f"a name of {PACKAGES[row.package]}"
-                return f"{whose}: ireval metrics --for {row.package} {shown(name + rest)} shows ours"
+                return f"{whose}: ireval metrics --for {row.package} {quote(name + rest)} shows ours"
         joined = None if rest else re.fullmatch(r"(?P<head>[^\W\d_]+)(?P<cutoff>\d+)", name)
         if joined and (own := self._closest(joined["head"], 0.8)) and self.metrics[self.heads[own][0]].at == "cutoff":
             return f"did you mean '{self._proper(own)}@{joined['cutoff']}'?"
@@ -189,7 +189,7 @@ class Vocabulary:
         return f"did you mean {self._proper(meant) + rest!r}?"
 
     def _closest(self, name: str, closeness: float) -> str:
-        return closest(name, self.heads, closeness)
+        return find_closest(name, self.heads, closeness)
 
     def _proper(self, name: str) -> str:
         """The metric's own name in place of another, or the spelling if that stands for arguments, too."""
@@ -245,7 +245,7 @@ class _Reader:
 
     def error(self, at: int, complaint: str, suggestion: str = "", allowed: str = "") -> MetricNameError:
         return MetricNameError(
-            Problem(complaint, f"{shown(self.text)}, column {at + 1}", suggestion=suggestion, allowed=allowed)
+            Problem(complaint, f"{quote(self.text)}, column {at + 1}", suggestion=suggestion, allowed=allowed)
         )
 
     def peek(self) -> Token:

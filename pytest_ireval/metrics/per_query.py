@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, SupportsFloat, cast
 
-from pytest_ireval.errors import SHOWN_CHARACTERS, MetricError
+from pytest_ireval.errors import LONGEST_QUOTE, MetricError
 from pytest_ireval.metrics.metric import Metric, Need, NotANumberError, checked_metric, metric, needs_of
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _number(value: Any, query: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise NotANumberError(
-            f"returned {repr(value)[:SHOWN_CHARACTERS]} for query {query!r}, which is not a number"
+            f"returned {repr(value)[:LONGEST_QUOTE]} for query {query!r}, which is not a number"
         ) from None
 
 

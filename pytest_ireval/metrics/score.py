@@ -13,7 +13,7 @@ import numpy as np
 from pytest_ireval.data.arrays import Floats, Mask
 from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.views import select_queries
-from pytest_ireval.errors import MetricError, Problem, did_you_mean, raised_at, told
+from pytest_ireval.errors import MetricError, Problem, describe_exception, did_you_mean, find_raise_place
 from pytest_ireval.metrics.metric import SOURCES, Metric, NotANumberError
 from pytest_ireval.text_table import format_some
 from pytest_ireval.words import format_count
@@ -191,7 +191,7 @@ def _values(metric: Metric, judged: JudgedRankings) -> Floats:
         raise
     except BaseException as error:  # whatever a plugin's code raises, skips and exits too: the message names it
         query = _first_query_that_raises(metric, judged, type(error))
-        raise _broken(metric, f"raised {told(error)}", query, raised_at(error)) from error
+        raise _broken(metric, f"raised {describe_exception(error)}", query, find_raise_place(error)) from error
     if values is None:
         raise _broken(metric, "returned None: a return statement is missing")
     array = np.asarray(values)
@@ -244,8 +244,8 @@ def bounds_of(metric: Metric) -> tuple[float, float]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin's range may be a function that raises anything
-        complaint = f"its range failed for these arguments: {told(error)}"
-        raise _broken(metric, complaint, at=raised_at(error)) from error
+        complaint = f"its range failed for these arguments: {describe_exception(error)}"
+        raise _broken(metric, complaint, at=find_raise_place(error)) from error
     return low, high
 
 

@@ -22,7 +22,7 @@ from pytest_ireval.entry_points import (
     is_built_in,
     is_missing,
 )
-from pytest_ireval.errors import PluginError, Problem, raised_at, told
+from pytest_ireval.errors import PluginError, Problem, describe_exception, find_raise_place
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.hookspecs import CommandSpec
 
@@ -65,8 +65,8 @@ class PackageCommand(NamedTuple):
         try:
             command = import_object(self.spec.target)
         except (Exception, SystemExit) as error:  # a plugin may raise anything while it is imported
-            complaint = f"{named} cannot be loaded from {self.spec.target}: {told(error)}"
-            raise PluginError(Problem(complaint, suggestion=raised_at(error))) from error
+            complaint = f"{named} cannot be loaded from {self.spec.target}: {describe_exception(error)}"
+            raise PluginError(Problem(complaint, suggestion=find_raise_place(error))) from error
         if not isinstance(command, click.Command):
             raise PluginError(f"{named}: {self.spec.target} is {command!r}, not a command of click")
         return command
@@ -123,8 +123,9 @@ def _call_hook(entry: InstalledPlugin) -> list[CommandSpec]:
     try:
         returned = [list(specs) for specs in manager.hook.ireval_commands()]
     except Exception as error:  # a plugin may raise anything; the message names it
-        complaint = f"ireval_commands of {describe_plugin(entry)} must return a list of CommandSpec: {told(error)}"
-        raise PluginError(Problem(complaint, suggestion=raised_at(error))) from error
+        complaint = f"ireval_commands of {describe_plugin(entry)} must return a list of CommandSpec"
+        complaint = f"{complaint}: {describe_exception(error)}"
+        raise PluginError(Problem(complaint, suggestion=find_raise_place(error))) from error
     if not returned:
         raise PluginError(f"ireval_commands of {describe_plugin(entry)} returned None; is a return statement missing?")
     return _check_specs([spec for specs in returned for spec in specs], entry)

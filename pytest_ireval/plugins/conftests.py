@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from pytest_ireval.errors import PluginError, Problem, raised_at, told, within
+from pytest_ireval.errors import PluginError, Problem, describe_exception, find_raise_place, relative_path
 from pytest_ireval.plugins.manager import Plugins, load_installed_registry
 from pytest_ireval.plugins.registry import Registry
 
@@ -37,7 +37,7 @@ class Conftests:
     def _register(self, file: Path) -> bool:
         if file not in self._modules:
             module = import_conftest(file) if MENTIONED in file.read_bytes() else None
-            taken = module is not None and self.plugins.register_module(module, within(file, Path.cwd()))
+            taken = module is not None and self.plugins.register_module(module, relative_path(file, Path.cwd()))
             self._modules[file] = module if taken else None
             self._registries.clear()
         return self._modules[file] is not None
@@ -77,6 +77,8 @@ def import_conftest(file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a conftest.py may raise anything
-        problem = Problem(f"{file}: cannot be imported: {told(error)}", suggestion=raised_at(error))
+        problem = Problem(
+            f"{file}: cannot be imported: {describe_exception(error)}", suggestion=find_raise_place(error)
+        )
         raise PluginError(problem) from error
     return module

@@ -22,7 +22,7 @@ from pytest_ireval.entry_points import (
     is_built_in,
     is_missing,
 )
-from pytest_ireval.errors import PluginError, Problem, did_you_mean, raised_at, told
+from pytest_ireval.errors import PluginError, Problem, describe_exception, did_you_mean, find_raise_place
 from pytest_ireval.plugins import hookspecs
 from pytest_ireval.plugins.by_name import HookResults, Origin
 from pytest_ireval.plugins.registry import Hooks, Registry, build_registry
@@ -135,8 +135,8 @@ class Plugins:
             returned = [list(values) for values in call()]
         except Exception as error:  # a plugin may raise anything; the message names it
             things = "metric resolvers" if hook == "ireval_resolve_metric" else hook[len("ireval_") :].replace("_", " ")
-            complaint = f"{hook} of {origin} must return a list of {things}: {told(error)}"
-            raise PluginError(Problem(complaint, suggestion=raised_at(error))) from error
+            complaint = f"{hook} of {origin} must return a list of {things}: {describe_exception(error)}"
+            raise PluginError(Problem(complaint, suggestion=find_raise_place(error))) from error
         if not returned and hook in self._list_hooks(plugin):
             raise PluginError(f"{hook} of {origin} returned None; is a return statement missing?")
         return [value for values in returned for value in values]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
-from pytest_ireval.errors import PluginError, Problem, raised
+from pytest_ireval.errors import PluginError, Problem, make_exception_problem
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -228,7 +228,7 @@ def refuse_wrong_defaults(kinds: Kinds, registry: Any) -> None:
         try:
             wrong = kind.options.wrong_defaults(registry)
         except Exception as error:  # a plugin's types may raise anything
-            raise PluginError(raised(f"{named}: reading their defaults", error, source)) from error
+            raise PluginError(make_exception_problem(f"{named}: reading their defaults", error, source)) from error
         problems += [
             Problem(f"{named} have a wrong default for {option!r}: {why}", allowed=source)
             for option, why in wrong.items()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_ireval.baseline.files import FOLDER, baseline_name, display_path, suite_name_of
-from pytest_ireval.errors import BaselineError, IrevalError, one_line
+from pytest_ireval.errors import BaselineError, IrevalError, format_inline
 from pytest_ireval.gate.weaker_suite import find_missing_suites
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.pytest_plugin.branch import BASE, find_relaxed_setting, read_branch_options
@@ -184,7 +184,7 @@ def find_suites_missing_since(
         try:
             messages |= dict.fromkeys(find_missing_suites(base.find_tree(folder), folders, names, registry_for))
         except BaselineError as error:
-            messages[f"missing suites could not be determined: {one_line(error)}"] = None
+            messages[f"missing suites could not be determined: {format_inline(error)}"] = None
     return list(messages)
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 import pytest
 
 import pytest_ireval
-from pytest_ireval.errors import IrevalError, one_line
+from pytest_ireval.errors import IrevalError, format_inline
 from pytest_ireval.gate.clock import format_moment
 from pytest_ireval.gate.last_run import pack_run
 from pytest_ireval.masking import mask_text
@@ -282,7 +282,7 @@ class RunEnd:
             try:
                 self.plugins.adopt_conftests(suite.path, BASELINE_ACCEPTED.encode(), RUN_ENDED.encode())
             except IrevalError as error:
-                yield one_line(error)
+                yield format_inline(error)
             if written := self.update.written.get(suite.name):
                 for origin, observer in self.plugins.find_observers(BASELINE_ACCEPTED, suite.path):
                     call = {"suite": result, "acceptance": written.acceptance, "file": written.path}

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 
-from pytest_ireval.errors import IrevalError, PluginError, one_line, raised
+from pytest_ireval.errors import IrevalError, PluginError, format_inline, make_exception_problem
 from pytest_ireval.plugins.by_name import Origin
 from pytest_ireval.plugins.conftests import find_conftests, import_conftest
 from pytest_ireval.plugins.manager import Plugins
@@ -79,7 +79,7 @@ class RunPlugins:
         try:
             call_plugin(lambda: observer(**arguments), self.root)
         except PluginError as error:
-            yield f"{hook} of {origin} {one_line(error)}"
+            yield f"{hook} of {origin} {format_inline(error)}"
 
     @property
     def module_paths(self) -> tuple[Path, ...]:
@@ -107,7 +107,7 @@ def call_plugin(call: Callable[[], Answer], root: Path) -> Answer:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may raise anything, skips and exits among it
-        raise PluginError(raised("", error, folder=root)) from error
+        raise PluginError(make_exception_problem("", error, folder=root)) from error
 
 
 def _locate_package(name: str) -> list[Path]:

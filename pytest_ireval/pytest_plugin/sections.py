@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.errors import IrevalError, PluginError, one_line
+from pytest_ireval.errors import IrevalError, PluginError, format_inline
 from pytest_ireval.masking import mask_text, mask_values
 from pytest_ireval.plugins.hookspecs import ReportSection
 from pytest_ireval.pytest_plugin.planned_suite import PlannedSuite
@@ -66,7 +66,7 @@ def _find_sources(
             registry = plugins.registry_for(suite.path)
         except IrevalError as error:
             if verdicts[suite.name] != "error":  # or the suite has reported the same
-                problem = one_line(error)
+                problem = format_inline(error)
                 problems[str(error)] = Section("plugins", "Sections of plugins", suite.shown_path, problem=problem)
             continue
         for kind in registry.sections.values():
@@ -83,7 +83,7 @@ def _make_section(source: SectionSource, first: ReportSection, result: RunResult
     try:
         return replace(section, data=copy_plain_data(call_plugin(lambda: kind.data(to_plain(visible)), root)))
     except PluginError as error:
-        return replace(section, problem=one_line(error))
+        return replace(section, problem=format_inline(error))
 
 
 MAX_DEPTH = 50

@@ -13,7 +13,7 @@ import jinja2
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from pytest_ireval.errors import IrevalError, one_line, raised
+from pytest_ireval.errors import IrevalError, format_inline, make_exception_problem
 from pytest_ireval.report.commands import link_to, query_anchor, sound
 from pytest_ireval.report.query_view import worst_views
 from pytest_ireval.report.wording import change, decimals_of, figure, interval, percent, share_decimals_of, tone_of
@@ -107,7 +107,9 @@ def draw_section(section: Section, templates: Mapping[str, SectionTemplate]) -> 
         body = Markup(page.render(dict(section.data)))  # noqa: S704 - it escapes
         style = (template.folder / template.style).read_text(encoding="utf-8") if template.style else ""
     except Exception as error:  # noqa: BLE001 - a template is code, and may raise anything
-        return DrawnSection(section, problem=one_line(IrevalError(raised("", error, folder=template.folder))))
+        return DrawnSection(
+            section, problem=format_inline(IrevalError(make_exception_problem("", error, folder=template.folder)))
+        )
     if "</style" in style.lower():
         return DrawnSection(section, problem=f"{template.style} contains </style, which would end its element")
     return DrawnSection(section, body, style)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.errors import BaselineError, Problem, shown
+from pytest_ireval.errors import BaselineError, Problem, quote
 
 TIMEOUT = 20.0
 """Seconds that git may take."""
@@ -90,7 +90,7 @@ def full_ref(ref: str, folder: Path) -> str:
     if len(set(commits.values())) > 1:
         several = ", ".join(f"{full} ({commit[:DIGITS]})" for full, commit in sorted(commits.items()))
         best = max(commits, key=lambda full: FOLDERS.index(full.removesuffix(name)))
-        complaint = f"{len(commits)} refs are named {shown(name)}, and they are different commits: {several}"
+        complaint = f"{len(commits)} refs are named {quote(name)}, and they are different commits: {several}"
         raise BaselineError(Problem(complaint, suggestion=f"write {best}{rest} if you mean the branch"))
     return (
         f"{min(commits)}{rest}" if commits and not rest.startswith("@{") else ref
@@ -157,7 +157,7 @@ def _require_commit(ref: str, folder: Path) -> None:
         return
     if git_output(folder, "rev-parse", "--git-dir") is None:
         raise BaselineError(Problem("is not in a git repository, or git is not installed", place=str(folder)))
-    complaint = f"git does not know the commit {shown(ref)} here"
+    complaint = f"git does not know the commit {quote(ref)} here"
     raise BaselineError(Problem(complaint, suggestion="a shallow clone may not have it: run git fetch --unshallow"))
 
 

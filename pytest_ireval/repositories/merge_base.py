@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_ireval.errors import BaselineError, Problem, closest, shown
+from pytest_ireval.errors import BaselineError, Problem, find_closest, quote
 from pytest_ireval.repositories.git import DIGITS, full_ref, git_output, run_git, short_ref
 
 BRANCH = re.compile(r"(?!HEAD\b|[0-9a-f]{7,64}$)[\w][\w./-]*")
@@ -115,9 +115,9 @@ def _describe_unknown_ref(ref: str, top: Path) -> Problem:
     by_branch: dict[str, str] = {}
     for name in os.fsdecode(listed or b"").split():
         by_branch.setdefault(name.removeprefix("origin/"), name)
-    meant = closest(ref.removeprefix("origin/"), by_branch)
+    meant = find_closest(ref.removeprefix("origin/"), by_branch)
     hint = f"did you mean {by_branch[meant]!r}?" if meant else ""
-    complaint = f"git does not know the commit {shown(ref)} here"
+    complaint = f"git does not know the commit {quote(ref)} here"
     remedy = f"git fetch origin {_refspec(ref)} fetches a branch that is missing here" if BRANCH.fullmatch(ref) else ""
     if _read_shallow_commits(top):
         complaint = f"{complaint}, and the clone is shallow"

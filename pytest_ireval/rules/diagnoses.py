@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 
 from pytest_ireval.data.ids import are_among
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, diagnosis
 from pytest_ireval.rules.ranking_change import LEAST_SHARE, RankingChange, Symptom
 from pytest_ireval.rules.renaming import ChangedIds, find_renaming
@@ -86,7 +86,7 @@ def other_ids(change: RankingChange) -> Symptom | None:
         f"list {documents} under other ids: {renaming.words} ({', '.join(examples)}); "
         "the results themselves may be the same",
         f"restore the former ids; if the new ones are intended, write a file with the columns from and to, a line for "
-        f"each document ({shown(old)}, {shown(new)}), and name it in the suite: documents: {{aliases: FILE}}.",
+        f"each document ({quote(old)}, {quote(new)}), and name it in the suite: documents: {{aliases: FILE}}.",
     )
 
 
@@ -274,7 +274,7 @@ def one_document(change: RankingChange) -> Symptom | None:
     return _make_symptom(
         change,
         newly[most],
-        f"have the document {shown(most)} new among the first {FEW}",
+        f"have the document {quote(most)} new among the first {FEW}",
         "check whether it has a boost, an empty field, or a text that matches every query.",
     )
 
@@ -339,7 +339,7 @@ def missing_part(change: RankingChange) -> Symptom | None:
             return _make_symptom(
                 change,
                 [query for query in queries[group] if change.losses.get(query, 0) > 0],
-                f"lost all documents whose ids begin with {shown(group)} ({lost} of {number} places in lists)",
+                f"lost all documents whose ids begin with {quote(group)} ({lost} of {number} places in lists)",
                 "check that this part of the index was loaded, and that its shard answers.",
             )
     return None
@@ -351,7 +351,7 @@ def gone_documents(change: RankingChange) -> Symptom | None:
     known = {query: change.removed_documents.intersection(change.baseline(query)) for query in change.moved_queries}
     if queries := [query for query, removed in known.items() if removed]:
         removed = set[str]().union(*known.values())
-        documents = f"{format_count(len(removed), 'document')}, such as {shown(min(removed))}"
+        documents = f"{format_count(len(removed), 'document')}, such as {quote(min(removed))}"
         words = f"lost relevant documents that the index no longer has: {documents}"
         return _make_symptom(change, queries, words, "restore them, or judge again if they were removed on purpose.")
     there = {document for query in change.queries for document in change.now(query)}

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
-from pytest_ireval.errors import InputError, SuiteError, did_you_mean, shown
+from pytest_ireval.errors import InputError, SuiteError, did_you_mean, quote
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.result import RuleResult
@@ -106,7 +106,7 @@ def _describe(options: ExpectOptions, context: RuleContext, result: RuleResult) 
     top, answers, wrong = result.details
     text = _describe_ranks(expectation, (wrong or answers)[0], top) if answers else ""
     if expectation.query in context.population.waived:
-        return f"query {shown(expectation.query)} is waived" + (f", and fails: {text}" if wrong else "")
+        return f"query {quote(expectation.query)} is waived" + (f", and fails: {text}" if wrong else "")
     return text + (f" in {len(wrong)} of {len(answers)} answers" if wrong and len(answers) > 1 else "")
 
 
@@ -150,7 +150,7 @@ def expect(options: ExpectOptions, context: RuleContext) -> RuleResult:  # noqa:
         "fail" if wrong and not known else "pass",
         queries=() if place is None else (context.query_change(place),),
         queries_title="query",
-        sentence=f"Expected of {query}{f' ({shown(text)})' if text else ''}: {_describe_wish(expectation, top)}.",
+        sentence=f"Expected of {query}{f' ({quote(text)})' if text else ''}: {_describe_wish(expectation, top)}.",
         notes=tuple(notes),
         warning=bool(known),
         broken=bool(wrong and known),
@@ -162,7 +162,7 @@ def _missing_query_error(context: RuleContext, query: str, missing: Sequence[int
     known = context.population.queries.position
     meant = "" if query in known else did_you_mean(query, known)
     answers = "" if len(context.now.rankings) == 1 else f" of answer {', '.join(map(str, missing))}"
-    return InputError(f"query {shown(query)} is not in the rankings{answers}" + (f"; {meant}" if meant else ""))
+    return InputError(f"query {quote(query)} is not in the rankings{answers}" + (f"; {meant}" if meant else ""))
 
 
 def _find_ranks(expectation: Expectation, context: RuleContext, asking: int) -> dict[str, int]:
@@ -181,7 +181,7 @@ def _is_fulfilled(expectation: Expectation, ranks: Mapping[str, int], top: int) 
 
 
 def _describe_ranks(expectation: Expectation, ranks: Mapping[str, int], top: int) -> str:
-    query = shown(expectation.query)
+    query = quote(expectation.query)
     if expectation.document:
         rank = ranks.get(expectation.document)
         where = "is not listed" if rank is None else f"is at #{rank}"

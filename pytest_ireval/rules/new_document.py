@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from pytest_ireval.data.ids import Ids, find_ids, number_ids
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.errors import SuiteError, shown
+from pytest_ireval.errors import SuiteError, quote
 from pytest_ireval.plugins.plugin_types import rule
 from pytest_ireval.rules.context import RuleContext
 from pytest_ireval.rules.result import RuleResult
@@ -91,7 +91,7 @@ class NewDocuments(NamedTuple):
     @property
     def option(self) -> str:
         """The option that makes them expected: ``expected: [d7]``."""
-        return f"expected: [{', '.join(shown(new.document) for new in self.documents[:NAMED])}]"
+        return f"expected: [{', '.join(quote(new.document) for new in self.documents[:NAMED])}]"
 
 
 def _describe(options: NewDocumentOptions, context: RuleContext, result: RuleResult) -> str:

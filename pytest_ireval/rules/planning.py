@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.errors import Problem, SuiteError, did_you_mean, shown
+from pytest_ireval.errors import Problem, SuiteError, did_you_mean, quote
 from pytest_ireval.explaining import is_recall
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import Part
@@ -344,7 +344,7 @@ def _check_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
     unknown = [named for named in _list_named_queries(suite) if named[0] not in queries.position]
     for number, (query, place, what) in enumerate(unknown):
         yield Problem(
-            f"query {shown(query)} is not in {queries.origin}",
+            f"query {quote(query)} is not in {queries.origin}",
             place=str(place),
             suggestion=did_you_mean(query, queries.ids) if number < 5 else "",  # thousands take long
             allowed=f"add it there, or remove the {what}",
@@ -353,7 +353,7 @@ def _check_names(suite: Suite, queries: Queries) -> Iterator[Problem]:
 
 def _unknown_column_problem(place: Place, column: str, queries: Queries) -> Problem:
     return Problem(
-        f"{queries.origin} has no column {shown(column)}",
+        f"{queries.origin} has no column {quote(column)}",
         place=str(place),
         suggestion=did_you_mean(column, queries.columns),
         allowed=f"columns: {', '.join(queries.columns) or 'only id and text'}",

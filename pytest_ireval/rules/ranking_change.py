@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_ireval.errors import PluginError, one_line, raised, shown
+from pytest_ireval.errors import PluginError, format_inline, make_exception_problem, quote
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.plugin_types import DiagnosisKind, Part
 from pytest_ireval.results.outcome import Diagnosis
@@ -106,7 +106,7 @@ class RankingChange:
     def quote_query(self, query: str) -> str:
         """The id of a query, with its text: ``'q152' "blue clock"``."""
         text = self.population.queries.text_of(query)
-        return f'{shown(query)} "{truncate(escape_unprintable(text), LONGEST_TEXT)}"' if text else shown(query)
+        return f'{quote(query)} "{truncate(escape_unprintable(text), LONGEST_TEXT)}"' if text else quote(query)
 
     def count_now(self, query: str) -> int:
         """The number of documents in the current ranking; quick, for it reads no ids."""
@@ -193,7 +193,7 @@ def run_diagnoses(change: RankingChange, kinds: Mapping[str, DiagnosisKind], *, 
         try:
             symptom = _run_diagnosis(kind, change)
         except PluginError as error:
-            complaints.append(one_line(error))
+            complaints.append(format_inline(error))
             continue
         if symptom is None or len(symptom.queries) < max(LEAST_QUERIES, LEAST_SHARE * len(change.queries)):
             continue
@@ -226,7 +226,7 @@ def _run_diagnosis(kind: DiagnosisKind, change: RankingChange) -> Symptom | None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin's code may raise anything; the message names it
-        raise PluginError(raised(f"diagnosis {kind.name!r} of {kind.source}", error)) from error
+        raise PluginError(make_exception_problem(f"diagnosis {kind.name!r} of {kind.source}", error)) from error
     if symptom is not None and not isinstance(symptom, Symptom):
         raise PluginError(f"diagnosis {kind.name!r} of {kind.source} returned {type(symptom).__name__}, not a Symptom")
     return symptom

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 
 TRIED = 300
 """The number of queries in which the rule is looked for; it is then applied to all."""
@@ -197,7 +197,7 @@ def _make_separator_rule(old: str, new: str) -> RenamingRule | None:
     before, now = next(pair for pair in zip(old, new, strict=True) if pair[0] != pair[1])
     if old.replace(before, now) != new:
         return None
-    return RenamingRule(f"{shown(before)} became {shown(now)}", lambda document: document.replace(before, now), str)
+    return RenamingRule(f"{quote(before)} became {quote(now)}", lambda document: document.replace(before, now), str)
 
 
 def _make_affix_rule(old: str, new: str) -> RenamingRule | None:
@@ -205,10 +205,10 @@ def _make_affix_rule(old: str, new: str) -> RenamingRule | None:
     long, short, happened = (new, old, "added") if len(new) > len(old) else (old, new, "removed")
     if short and long.endswith(short) and not _splits_number(long, len(long) - len(short)):
         prefix = long[: -len(short)]
-        rule = RenamingRule(f"the prefix {shown(prefix)} was {happened}", lambda document: prefix + document, str)
+        rule = RenamingRule(f"the prefix {quote(prefix)} was {happened}", lambda document: prefix + document, str)
     elif short and long.startswith(short) and not _splits_number(long, len(short)):
         suffix = long[len(short) :]
-        rule = RenamingRule(f"the suffix {shown(suffix)} was {happened}", lambda document: document + suffix, str)
+        rule = RenamingRule(f"the suffix {quote(suffix)} was {happened}", lambda document: document + suffix, str)
     else:
         return None
     return rule if happened == "added" else RenamingRule(rule.words, str, rule.old_key)
@@ -229,16 +229,16 @@ def _make_exchange_rule(old: str, new: str) -> RenamingRule | None:
     if not before or not now or _is_number(before) or _is_number(now):
         return None
     if not head:
-        words = f"the prefix {shown(before)} became {shown(now)}"
+        words = f"the prefix {quote(before)} became {quote(now)}"
         return RenamingRule(
             words, lambda document: now + document[len(before) :] if document.startswith(before) else "", str
         )
     if not tail:
-        words = f"the suffix {shown(before)} became {shown(now)}"
+        words = f"the suffix {quote(before)} became {quote(now)}"
         return RenamingRule(
             words, lambda document: document[: -len(before)] + now if document.endswith(before) else "", str
         )
-    rule = RenamingRule(f"{shown(before)} became {shown(now)}", lambda document: document.replace(before, now, 1), str)
+    rule = RenamingRule(f"{quote(before)} became {quote(now)}", lambda document: document.replace(before, now, 1), str)
     return rule if rule.old_key(old) == new else None
 
 

@@ -14,7 +14,7 @@ from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import flatten_fields, simplify_field
 from pytest_ireval.data.views import keep_first_documents, split_queries
-from pytest_ireval.errors import IrevalError, Problem, SourceError, raised
+from pytest_ireval.errors import IrevalError, Problem, SourceError, make_exception_problem
 from pytest_ireval.masking import mask_text, mask_values
 from pytest_ireval.progress import SILENT
 from pytest_ireval.results.suite_result import RecordedAnswers
@@ -172,7 +172,7 @@ def _name_source_in_errors(source: SourceAsked, request: Request) -> Iterator[No
         raise
     # A foreign function may raise anything; sys.exit() and a test's skip are no Exceptions, and would end a run green.
     except BaseException as error:
-        raise SourceError(_place_problem(raised("it", error, folder=request.folder), source)) from error
+        raise SourceError(_place_problem(make_exception_problem("it", error, folder=request.folder), source)) from error
 
 
 def _place_problem(problem: Problem, source: SourceAsked) -> Problem:

@@ -19,7 +19,7 @@ from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.writers import encode_queries
 from pytest_ireval.data.rankings import Rankings
-from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, last_lines, tidy, within
+from pytest_ireval.errors import InputError, IrevalError, Problem, SourceError, clean_lines, last_lines, relative_path
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.programs import end_program, end_programs_on_signals
 from pytest_ireval.sources.request import Request
@@ -128,7 +128,7 @@ def _write_queries(job: _Job) -> None:
 def _run(job: _Job) -> _Ended:
     folder = job.options.folder or job.request.folder
     if not os.path.isdir(folder):
-        raise SourceError(f"there is no folder {within(folder, job.request.folder)}, in which it should run")
+        raise SourceError(f"there is no folder {relative_path(folder, job.request.folder)}, in which it should run")
     try:
         return _run_program(job, folder)
     except (OSError, ValueError) as error:
@@ -169,7 +169,7 @@ def _describe_failure(job: _Job, complaint: str, ended: _Ended, suggestion: str 
 def _format_command(job: _Job) -> str:
     parts = job.options.command
     line = parts[0] if job.options.shell else " ".join(part if "{" in part else shlex.quote(part) for part in parts)
-    return " ".join(tidy(line))
+    return " ".join(clean_lines(line))
 
 
 def _read(job: _Job) -> Rankings:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.baseline.json_trees import prune_tree
-from pytest_ireval.errors import within
+from pytest_ireval.errors import relative_path
 from pytest_ireval.masking import mask_text
 from pytest_ireval.suite.suite import SourceAsked
 
@@ -59,7 +59,7 @@ def _simplify_option(value: Any, folder: Path) -> Any:
 
 def _format_option(value: Any, folder: Path) -> str:
     if isinstance(value, Path):
-        return within(value, folder)
+        return relative_path(value, folder)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):

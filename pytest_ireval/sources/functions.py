@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from pytest_ireval.errors import Problem, SourceError, did_you_mean, raised_at, told, within
+from pytest_ireval.errors import Problem, SourceError, describe_exception, did_you_mean, find_raise_place, relative_path
 
 QUERY_WORDS = ("text", "query", "queries")
 """Names of the parameter for the query itself, if it cannot be passed by position."""
@@ -99,21 +99,21 @@ def _import_module(name: str, folders: Sequence[Path]) -> ModuleType:
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
             raise SourceError(_describe_missing_module(error.name, folders)) from None
-        complaint = f"module {name!r} cannot be imported: {told(error)}"
-        raise SourceError(Problem(complaint, suggestion=raised_at(error, folders[0]))) from error
+        complaint = f"module {name!r} cannot be imported: {describe_exception(error)}"
+        raise SourceError(Problem(complaint, suggestion=find_raise_place(error, folders[0]))) from error
 
 
 def _describe_missing_module(name: str, folders: Sequence[Path]) -> Problem:
     """The problem of a missing module, with the right value of ``path`` if there is one above the suite."""
     here = Path.cwd()
-    places = dict.fromkeys(within(folder.resolve(), here.resolve()) for folder in folders)
+    places = dict.fromkeys(relative_path(folder.resolve(), here.resolve()) for folder in folders)
     words = ["the working folder" if place == "." else place for place in places]
     searched = f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
     above = next((folder for folder in _find_folders_above(folders[0]) if _has_module(folder, name)), None)
     return Problem(
         f"module {name!r} not found",
         suggestion=f"searched in {searched}, and in Python's module path",
-        allowed=f"it exists above the suite: write path: {within(above, folders[0])}"
+        allowed=f"it exists above the suite: write path: {relative_path(above, folders[0])}"
         if above
         else "path: adds folders to search, relative to the suite",
     )
@@ -146,8 +146,8 @@ def _refuse_another(name: str, folder: Path) -> None:
         same = not loaded or not homes or any(home in Path(loaded).resolve().parents for home in homes)
         here = homes[0] if homes else folder
     if not same:
-        other = within(loaded or "", folder)
-        complaint = f"module {top!r} is {within(here, folder)}, but {other} is already imported under this name"
+        other = relative_path(loaded or "", folder)
+        complaint = f"module {top!r} is {relative_path(here, folder)}, but {other} is already imported under this name"
         suggestion = "Python imports only one module per name: rename one of the two"
         raise SourceError(Problem(complaint, suggestion=suggestion))
 
@@ -156,7 +156,7 @@ def _describe_missing_attribute(name: str, attribute: str, found: Any, module: M
     file = getattr(module, "__file__", None)
     functions = [each for each, value in vars(found).items() if callable(value)] if hasattr(found, "__dict__") else []
     return Problem(
-        f"there is no {attribute!r} in {within(file, folder) if file else module.__name__}, but {name} needs it",
+        f"there is no {attribute!r} in {relative_path(file, folder) if file else module.__name__}, but {name} needs it",
         suggestion=did_you_mean(attribute, functions),
     )
 

@@ -15,7 +15,15 @@ from pydantic import AfterValidator, Field
 
 from pytest_ireval.data.rankings import rank_lists
 from pytest_ireval.data.tables import Unfit
-from pytest_ireval.errors import Mistakes, Problem, SourceError, raised_at, shown, told, within
+from pytest_ireval.errors import (
+    Mistakes,
+    Problem,
+    SourceError,
+    describe_exception,
+    find_raise_place,
+    quote,
+    relative_path,
+)
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.progress import SILENT
 from pytest_ireval.sources.calls import CallOutcome, make_calls
@@ -131,7 +139,7 @@ def _collect_timings(options: PythonOptions, request: Request, returned: Sequenc
 
 def _find_search(options: PythonOptions, request: Request, folders: Sequence[Path]) -> _Search:
     """The function, imported in the thread from which it is called."""
-    absent = [within(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
+    absent = [relative_path(folder, request.folder) for folder in options.path if not os.path.isdir(folder)]
     if absent:
         raise SourceError(*(Problem(f"there is no folder {each}", path=("path",)) for each in absent))
     (found,) = make_calls(lambda _: find_object(options.python, folders), 1, 1, float("inf"), SILENT)
@@ -155,10 +163,10 @@ def _make_error(outcome: CallOutcome, number: int, options: PythonOptions, reque
     if isinstance(outcome.error, KeyboardInterrupt):
         return outcome.error
     queries = request.queries
-    where = "" if options.mode == "all" else f" for query {shown(queries.ids[number])} ({shown(queries.text[number])})"
+    where = "" if options.mode == "all" else f" for query {quote(queries.ids[number])} ({quote(queries.text[number])})"
     if outcome.error is not None:
-        complaint = f"{options.python} raised {told(outcome.error)}"
-        error = SourceError(Problem(f"{complaint}{where}", suggestion=raised_at(outcome.error, request.folder)))
+        complaint = f"{options.python} raised {describe_exception(outcome.error)}"
+        error = SourceError(Problem(f"{complaint}{where}", suggestion=find_raise_place(outcome.error, request.folder)))
         error.__cause__ = outcome.error
         return error
     goes_on = "its thread cannot be stopped and continues in the background; " if outcome.goes_on else ""
@@ -176,7 +184,7 @@ def _refuse_unfit(answers: dict[str, Pairs | Unfit] | Unfit, name: str) -> dict[
         if isinstance(unfit, Unfit):
             suggestion = "" if unfit.suggestion in shown_before else unfit.suggestion  # once is enough for many queries
             shown_before.add(suggestion)
-            problems.append(Problem(f"{name}, query {shown(query)}: {unfit}", suggestion=suggestion))
+            problems.append(Problem(f"{name}, query {quote(query)}: {unfit}", suggestion=suggestion))
     if problems:
         left = len(problems) - Mistakes.SHOWN
         raise SourceError(*problems[: Mistakes.SHOWN], *([f"… and {left} more"] if left > 0 else []))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.errors import Problem, SourceError, did_you_mean, shown
+from pytest_ireval.errors import Problem, SourceError, did_you_mean, quote
 
 SAME_FOR_ALL = frozenset(("depth", "size", "from", "page"))
 """Placeholders whose value does not depend on the query."""
@@ -43,7 +43,7 @@ def find_mistakes(
         complaint = f"every query gets the same request: it has neither {text} nor a column of the queries"
         yield Problem(complaint, suggestion=f"write {text} where the words of the query belong")
     elif queries is not None and "text" in used and (query := find_query_without_text(queries)):
-        complaint = f"query {shown(query)} has no text ({queries.origin}), but the request needs {written % 'text'}"
+        complaint = f"query {quote(query)} has no text ({queries.origin}), but the request needs {written % 'text'}"
         yield Problem(complaint, suggestion="set queries: to a file with columns id and text")
     for name, size in sizes:
         number = int(size) if str(size).isascii() and str(size).isdigit() else depth

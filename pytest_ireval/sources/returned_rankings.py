@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pytest_ireval.data.document_texts import TITLES, URLS
 from pytest_ireval.data.tables import NumberName, Unfit, check_id, check_number
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.words import format_count
 
 IDS = ("id", "_id", "document", "document_id", "doc_id", "docno", "docid", "node_id")
@@ -59,7 +59,7 @@ def find_rising_scores(pairs: Pairs) -> str:
     """Two neighbours of which the lower one has the higher score; "" if there are none."""
     for (above, first), (below, second) in pairwise(pairs):
         if second > first:
-            return f"{shown(below)} ({second:g}) is below {shown(above)} ({first:g})"
+            return f"{quote(below)} ({second:g}) is below {quote(above)} ({first:g})"
     return ""
 
 

@@ -17,7 +17,7 @@ from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import read_timings
 from pytest_ireval.data.views import concatenate_rankings
-from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, shown, within
+from pytest_ireval.errors import InputError, Mistakes, Problem, SourceError, quote, relative_path
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.request import Request
 from pytest_ireval.suite.option_types import PathText, PathTexts, Text
@@ -57,7 +57,7 @@ def missing_files(options: SourceOptions, folder: Path) -> list[str] | None:
         try:
             list(_find_files(path, folder))
         except SourceError:
-            missing.append(within(path, folder))
+            missing.append(relative_path(path, folder))
     return missing
 
 
@@ -108,7 +108,7 @@ def _is_ascending(scores: Sequence[float]) -> bool:
 
 def _find_files(path: Path, folder: Path) -> Iterator[Path]:
     """The files of a path or pattern, in order of their names."""
-    shown_path = within(path, folder)
+    shown_path = relative_path(path, folder)
     if os.path.exists(path):
         yield path
     elif glob.has_magic(shown_path):
@@ -117,20 +117,24 @@ def _find_files(path: Path, folder: Path) -> Iterator[Path]:
         files = [file for name in found if (file := Path(os.path.normpath(folder / name))).is_file()]
         if not files:
             raise SourceError(
-                Problem(f"no file matches {shown(shown_path)}", suggestion=_describe_folder(path, folder))
+                Problem(f"no file matches {quote(shown_path)}", suggestion=_describe_folder(path, folder))
             )
         yield from files
     else:
-        raise SourceError(Problem(f"there is no file {shown(shown_path)}", suggestion=_describe_folder(path, folder)))
+        raise SourceError(Problem(f"there is no file {quote(shown_path)}", suggestion=_describe_folder(path, folder)))
 
 
 def _describe_folder(path: Path, folder: Path) -> str:
     """A hint at the files in the folder of a missing file."""
     if not os.path.isdir(path.parent):
-        return "" if glob.has_magic(str(path.parent)) else f"there is no folder {within(path.parent, folder)} either"
+        return (
+            ""
+            if glob.has_magic(str(path.parent))
+            else f"there is no folder {relative_path(path.parent, folder)} either"
+        )
     names = sorted(each.name for each in path.parent.iterdir() if each.is_file() and not each.name.startswith("."))
     more = f" and {len(names) - Mistakes.SHOWN} more" if len(names) > Mistakes.SHOWN else ""
-    where = "the suite's folder" if path.parent == folder else within(path.parent, folder)
+    where = "the suite's folder" if path.parent == folder else relative_path(path.parent, folder)
     return f"{where} holds {', '.join(map(repr, names[: Mistakes.SHOWN])) or 'no files'}{more}"
 
 
@@ -145,13 +149,16 @@ def _refuse_split(parts: Sequence[Rankings], files: Sequence[Path], folder: Path
                 split.setdefault((other, file), []).append(query)
     if split:
         raise SourceError(
-            *(_describe_split(within(a, folder), within(b, folder), queries) for (a, b), queries in split.items())
+            *(
+                _describe_split(relative_path(a, folder), relative_path(b, folder), queries)
+                for (a, b), queries in split.items()
+            )
         )
 
 
 def _describe_split(one: str, other: str, queries: Sequence[str]) -> Problem:
     more = f" and {len(queries) - 1} more" if len(queries) > 1 else ""
     return Problem(
-        f"query {shown(queries[0])}{more}: ranked in {one} and in {other}",
+        f"query {quote(queries[0])}{more}: ranked in {one} and in {other}",
         suggestion="each query must be in one file only; merge the two files, or remove one",
     )

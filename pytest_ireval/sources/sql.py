@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, model_validator
 
 from pytest_ireval.data.rankings import rank_lists
-from pytest_ireval.errors import Problem, SourceError, shown, tidy
+from pytest_ireval.errors import Problem, SourceError, clean_lines, quote
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.request import Answer, Request
@@ -104,7 +104,7 @@ def sql(options: SqlOptions, request: Request) -> Answer:
         engine.dispose()
     if outcomes and outcomes[-1].failed:
         number = len(outcomes) - 1
-        where = f"for query {shown(queries.ids[number])} ({shown(queries.text[number])})"
+        where = f"for query {quote(queries.ids[number])} ({quote(queries.text[number])})"
         failure = outcomes[-1].error
         if failure is None:
             raise SourceError(
@@ -156,13 +156,13 @@ class _SqlFetcher:
             self.seconds[queries.ids[number]] = time.monotonic() - began
         ranked = read_ranking(rows, queries.ids[number], self.fields)
         if not isinstance(ranked, list):
-            raise SourceError(Problem(f"query {shown(queries.ids[number])}: {ranked}", suggestion=ranked.suggestion))
+            raise SourceError(Problem(f"query {quote(queries.ids[number])}: {ranked}", suggestion=ranked.suggestion))
         if wrong := find_rising_scores(ranked):
-            said = f"query {shown(queries.ids[number])}: the score does not order the rows: {wrong}"
+            said = f"query {quote(queries.ids[number])}: the score does not order the rows: {wrong}"
             raise SourceError(Problem(said, suggestion="leave out the column score, or give it a minus sign"))
         return ranked
 
 
 def _format_error(error: Exception) -> str:
     """The message of the database, without the SQL that SQLAlchemy adds."""
-    return " ".join(tidy(str(getattr(error, "orig", None) or error))[:3])
+    return " ".join(clean_lines(str(getattr(error, "orig", None) or error))[:3])

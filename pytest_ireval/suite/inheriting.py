@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.errors import Problem, closest, shown
+from pytest_ireval.errors import Problem, find_closest, quote
 from pytest_ireval.masking import VARIABLE, register_secret
 from pytest_ireval.suite.scalars import KEY, File, Items, Keys, Scalar, problem_at, put_value
 from pytest_ireval.suite.yaml_tree import read_tree, tree_of
@@ -154,7 +154,7 @@ def _fill_variables(tree: Keys, environment: Mapping[str, str], here: GatheredKe
             if default is not None:
                 return found or default
             if found is None:
-                meant = closest(name, environment, closeness=0.7)
+                meant = find_closest(name, environment, closeness=0.7)
                 refuse(
                     f"the environment variable {name} is not set",
                     f"did you mean {meant}?" if meant else "",
@@ -188,11 +188,11 @@ def fill_placeholders(tree: Any, values: Mapping[str, str], problems: list[Probl
             name = match["name"]
             if name in values:
                 return values[name]
-            meant = closest(name, values)
+            meant = find_closest(name, values)
             if meant or not own:
                 suggestion = f"did you mean {{{meant}}}?" if meant else f"{{{{{name}}}}} is the literal text"
                 allowed = "of the matrix: " + ", ".join(f"{{{each}}}" for each in values)
-                complaint = f"{shown(match.group())} is not a name of the matrix"
+                complaint = f"{quote(match.group())} is not a name of the matrix"
                 problems.append(problem_at(tree, location, complaint, suggestion, allowed))
             return match.group()
 
@@ -249,7 +249,7 @@ def _find_unused(tree: Keys, columns: Mapping[str, list[str]]) -> Iterator[Probl
     texts = _walk_texts([value for key, value in tree.items() if key not in ("matrix", "suite")])
     used = {match["name"] for text in texts for match in _PLACEHOLDER.finditer(text) if match["name"]}
     for name, values in columns.items():
-        misspelt = closest(name, used - columns.keys())  # and reported as that
+        misspelt = find_closest(name, used - columns.keys())  # and reported as that
         if len(values) > 1 and name not in used and not misspelt:
             complaint = f"{{{name}}} is not used, so its {len(values)} suites would differ only in their names"
             remedy = f"write {{{name}}} where they differ, as in judgments: data/{{{name}}}.txt"

@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from pytest_ireval.data.queries import normalize_text
-from pytest_ireval.errors import MetricNameError, closest, did_you_mean, shown
+from pytest_ireval.errors import MetricNameError, did_you_mean, find_closest, quote
 from pytest_ireval.masking import SHORTEST, register_secret
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
@@ -100,7 +100,7 @@ RESERVED = {
 
 
 def _check_tag(tag: str) -> str:
-    complaint = "" if TAG.fullmatch(tag) else f"{shown(tag)} is not a tag"
+    complaint = "" if TAG.fullmatch(tag) else f"{quote(tag)} is not a tag"
     if tag in RESERVED:
         complaint = f"{tag!r} is not a tag: {RESERVED[tag]}"
     if complaint:
@@ -253,8 +253,8 @@ def _read_tolerances(value: Any) -> Tolerances:
     if not value:
         raise unfit("", quantities.A_TOLERANCE)
     for key, each in value.items():  # a bare number is no tolerance of a value
-        if isinstance(each, str) and "%" not in each and closest(str(key), ["absolute"]):
-            raise UnfitError(f"unknown key {shown(str(key))}", did_you_mean(str(key), ["absolute"]))
+        if isinstance(each, str) and "%" not in each and find_closest(str(key), ["absolute"]):
+            raise UnfitError(f"unknown key {quote(str(key))}", did_you_mean(str(key), ["absolute"]))
     found = _BY_VALUE.validate_python(value)
     return Tolerances(found.pop("default", None), found)
 

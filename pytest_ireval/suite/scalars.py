@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_ireval.errors import Problem, shown
+from pytest_ireval.errors import Problem, quote
 from pytest_ireval.suite.suite import Place
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -155,5 +155,5 @@ def unfit(value: Any, what: str) -> UnfitError:
 def describe_kind(value: Any) -> str:
     """``a mapping``, ``a list``, or the value itself."""
     return (
-        "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, (list, tuple)) else shown(str(value))
+        "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, (list, tuple)) else quote(str(value))
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
 
-from pytest_ireval.errors import IrevalError, did_you_mean, name_in_full, raised
+from pytest_ireval.errors import IrevalError, did_you_mean, make_exception_problem, suggest_full_names
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.plugin_types import Part, RuleKind
 from pytest_ireval.plugins.registry import Registry
@@ -53,7 +53,7 @@ def find_source_key(value: Any, registry: Registry) -> Any:
     if named:
         return named[0]
     for key in value:
-        if several := name_in_full(str(key), kinds):
+        if several := suggest_full_names(str(key), kinds):
             raise UnfitError(f"several plugins have a source {str(key)!r}", several, allowed)
     suggestion = next(filter(None, (did_you_mean(key, kinds) for key in value)), "")
     keys = ", ".join(map(repr, map(str, value))) or "no key"
@@ -124,7 +124,7 @@ def _find_rule_key(value: Any, registry: Registry) -> Scalar:
         suggestion = f"indent {others} deeper than {key}" if key in kinds and value[key] == "" else ""
         raise UnfitError(f"{complaint}, but here are {', '.join(map(str, value))}", suggestion, allowed)
     if key not in kinds:
-        if several := name_in_full(str(key), kinds):
+        if several := suggest_full_names(str(key), kinds):
             raise UnfitError(f"several plugins have a rule {str(key)!r}", several, allowed)
         raise UnfitError(f"unknown rule {str(key)!r}", did_you_mean(key, kinds), allowed)
     return key
@@ -139,5 +139,5 @@ def _call(what: str, read: Callable[[], Made]) -> Made:
     except IrevalError as error:
         raise UnfitError(str(error)) from None
     except Exception as error:
-        problem = raised(what, error)
+        problem = make_exception_problem(what, error)
         raise UnfitError(problem.complaint, problem.suggestion) from error

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from pytest_ireval.data.formats.reader import Content
-from pytest_ireval.errors import did_you_mean, name_in_full, shown
+from pytest_ireval.errors import did_you_mean, quote, suggest_full_names
 from pytest_ireval.results.policies import Dialect, Grades, MissingQueries, NoRelevant, Ties, Unjudged
 from pytest_ireval.suite import editor_types
 from pytest_ireval.suite.option_types import (
@@ -62,7 +62,7 @@ def _refuse_unknown_format(content: Content) -> Callable[[str, ValidationInfo], 
             return name
         available = sorted({name for name in names if ":" not in name} | {each.name for each in readers})
         allowed = f"available: {', '.join(available)}"
-        if several := name_in_full(name.strip(), names):
+        if several := suggest_full_names(name.strip(), names):
             raise UnfitError(f"several plugins have a format {name!r} of {content}", several, allowed)
         raise UnfitError(f"unknown format {name!r} of {content}", did_you_mean(name, names), allowed)
 
@@ -150,9 +150,9 @@ class CollapseKeys(Options):
         try:
             groups = re.compile(self.pattern).groups if self.pattern else 1
         except re.error as error:
-            raise UnfitError(f"{shown(self.pattern)} is not a regular expression: {error}") from None
+            raise UnfitError(f"{quote(self.pattern)} is not a regular expression: {error}") from None
         if groups != 1:
-            complaint = f"{shown(self.pattern)} has {format_count(groups, 'group')} in parentheses; one is needed"
+            complaint = f"{quote(self.pattern)} has {format_count(groups, 'group')} in parentheses; one is needed"
             raise UnfitError(complaint, "put the part that is the id of the document in parentheses: (.+)#[0-9]+")
         return self
 

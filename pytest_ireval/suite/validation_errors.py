@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from pytest_ireval.errors import Problem, closest, did_you_mean, shown
+from pytest_ireval.errors import Problem, did_you_mean, find_closest, quote
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.suite.scalars import KEY, UnfitError, describe_kind, find_place, unfit
 from pytest_ireval.suite.suite import Reference, RuleAsked, SourceAsked
@@ -50,7 +50,7 @@ def translate_errors(error: ValidationError, tree: Any, model: Any, registry: Re
         spot = find_place(tree, location)
         place, path = spot.place, spot.path
         if each["type"] == "extra_forbidden":
-            misspelt.add((*above, closest(last, fields)))
+            misspelt.add((*above, find_closest(last, fields)))
             place, path = find_place(tree, (*location, KEY)).place, path[:-1]
             message = _describe_unknown_key(last, list(fields))
         elif each["type"] == "missing":
@@ -73,7 +73,7 @@ def translate_errors(error: ValidationError, tree: Any, model: Any, registry: Re
 def _describe_value(error: Any) -> _Message:
     """Say what is wrong with a value."""
     kind, written, context = error["type"], error["input"], error.get("ctx", {})
-    text = shown(written) if isinstance(written, str) else ""
+    text = quote(written) if isinstance(written, str) else ""
     if kind in ("value_error", "assertion_error"):
         reason = context["error"]
         if isinstance(reason, UnfitError):
@@ -97,7 +97,7 @@ def _describe_unknown_key(key: str, known: Sequence[str]) -> _Message:
     name, colon, value = key.partition(":")
     no_space = colon and value and name in known
     suggestion = f"missing space after the colon: {name}: {value}" if no_space else did_you_mean(key, known)
-    return _Message(f"unknown key {shown(key)}", suggestion, f"allowed: {', '.join(known)}" if known else "")
+    return _Message(f"unknown key {quote(key)}", suggestion, f"allowed: {', '.join(known)}" if known else "")
 
 
 def _find_fields(annotation: Any, location: Location, written: Any, registry: Registry) -> dict[str, FieldInfo]:

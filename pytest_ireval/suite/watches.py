@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.repositories.changed_files import Files, lies_in, names_below
 from pytest_ireval.repositories.git import find_places, find_root
 from pytest_ireval.suite.scalars import Scalar, UnfitError, place_of, plain_value
@@ -29,13 +29,13 @@ def read_watch(value: object) -> Watch:
     text = plain_value(value, "glob")
     glob = text.removeprefix("!").strip()
     if mistake := next(_mistakes(glob), None):
-        raise UnfitError(f"{shown(text)} {mistake[0]}", mistake[1])
+        raise UnfitError(f"{quote(text)} {mistake[0]}", mistake[1])
     folder = Path(os.path.abspath(value.folder if isinstance(value, Scalar) else ""))
     root = find_root(folder)
     _refuse_machine_path(glob, root)
     pattern = pattern_of(glob, (root or folder) if glob.startswith("/") else folder)
     if root is not None and not find_places(pattern.base, root):
-        raise UnfitError(f"{shown(text)} is outside of the repository: git knows nothing about {pattern.base}")
+        raise UnfitError(f"{quote(text)} is outside of the repository: git knows nothing about {pattern.base}")
     return Watch(text, place_of(value), pattern, text.startswith("!"))
 
 
@@ -76,7 +76,7 @@ def _refuse_machine_path(glob: str, root: Path | None) -> None:
     if not below and (WILD.search(first) or os.path.exists(root / first) or not os.path.exists(f"/{first}")):
         return
     suggestion = f"write /{glob.removeprefix(root.as_posix()).lstrip('/')}" if below else EXAMPLES
-    complaint = f"{shown(glob)} is a path of this machine; / is the top of the repository here"
+    complaint = f"{quote(glob)} is a path of this machine; / is the top of the repository here"
     raise UnfitError(complaint, suggestion)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from pytest_ireval.data.queries import normalize_text
-from pytest_ireval.errors import Problem, shown
+from pytest_ireval.errors import Problem, quote
 from pytest_ireval.suite.scalars import File, Items, Keys, Scalar, put_value
 
 LARGEST = 2 << 20
@@ -107,7 +107,7 @@ class _Converter:
             raise _UnusableError
         tag = node.tag.replace("tag:yaml.org,2002:", "!!")
         if tag != f"!!{TAGS[type(node)]}":
-            complaint = f"the tag {shown(tag)} is refused: a suite holds text, lists and mappings only"
+            complaint = f"the tag {quote(tag)} is refused: a suite holds text, lists and mappings only"
             is_glob = "*" in tag
             self._add(node, complaint, f'a text that begins with ! is quoted: "{tag.rstrip(",]}")}"' if is_glob else "")
         value: Any
@@ -137,7 +137,7 @@ class _Converter:
         # keys that differ only in how accents are encoded look the same
         same = (each for each in others if normalize_text(each) == normalize_text(key))
         if first := next(same, None) if key in others or not key.isascii() else None:
-            self._add(node, f"duplicate key {shown(key)}", f"the first is in line {first.line}")
+            self._add(node, f"duplicate key {quote(key)}", f"the first is in line {first.line}")
             return None
         return key
 
@@ -152,8 +152,8 @@ class _Converter:
         pieces = [each for each in pieces if each.value != ""]
         for at, first in enumerate(pieces):
             if name := _join_name(pieces[at:]):
-                quote = "'" if '"' in name else '"'
-                self._add(first, "quote this metric name: it contains commas", f"write {quote}{name}{quote}")
+                mark = "'" if '"' in name else '"'
+                self._add(first, "quote this metric name: it contains commas", f"write {mark}{name}{mark}")
                 self.tree.whole = False  # what is read of the pieces is wrong, too
 
     def _add(self, node: Any, complaint: str, suggestion: str = "") -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_ireval.errors import IrevalError, MetricError, PluginError, Problem, did_you_mean, raised
+from pytest_ireval.errors import IrevalError, MetricError, PluginError, Problem, did_you_mean, make_exception_problem
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.parameters import Parameter, text_of
 from pytest_ireval.metrics.score import bounds_of
@@ -208,7 +208,7 @@ def findings_of(
         except Spared as reason:
             spared = str(reason)
         except Exception as error:  # noqa: BLE001 - an author's code may raise anything: that is the evidence
-            broken = str(error if isinstance(error, IrevalError) else raised("it", error))
+            broken = str(error if isinstance(error, IrevalError) else make_exception_problem("it", error))
         found.append(Finding(name, promise.name, broken and _evidence(name, source, promise, broken), spared))
     if wrong := [Problem(each.broken) for each in found if each.broken]:
         raise PluginError(*wrong)

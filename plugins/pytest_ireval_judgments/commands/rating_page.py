@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 
 from pytest_ireval import IrevalError
-from pytest_ireval.plugin_api import one_line
+from pytest_ireval.plugin_api import format_inline
 from pytest_ireval_judgments.rating import Item, JudgmentFile, Row, next_open
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -152,7 +152,7 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
             try:
                 self._answer(200 if rating.changed(place, body["grade"], body["seen"]) else 409, place)
             except IrevalError as error:
-                self._refuse(500, one_line(error))
+                self._refuse(500, format_inline(error))
             except OSError as error:
                 self._refuse(500, error.strerror or str(error))
 
@@ -186,7 +186,7 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
             try:
                 return next_open(rating.items, rating.file.grades) or 0
             except IrevalError as error:  # as in _answer
-                self._refuse(500, one_line(error))
+                self._refuse(500, format_inline(error))
                 return None
 
         def _body(self) -> dict[str, str] | None:
@@ -209,7 +209,7 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
             try:
                 found = json.dumps(rating.shown(place))
             except IrevalError as error:  # the file was changed to something that cannot be read
-                self._refuse(500, one_line(error))
+                self._refuse(500, format_inline(error))
                 return
             self._send(status, found, "application/json")
 

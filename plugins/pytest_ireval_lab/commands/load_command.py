@@ -38,7 +38,7 @@ from pytest_ireval.plugin_api import (
     draw_curves,
     escape_unprintable,
     format_table,
-    raised,
+    make_exception_problem,
     wrap_text,
 )
 from pytest_ireval.tables import write_files
@@ -304,7 +304,9 @@ def _fetch(suite: Suite, request: Request, concurrency: int) -> set[str]:
     except IrevalError as error:
         raise SourceError(*(each if each.place else replace(each, place=place) for each in error.problems)) from error
     except Exception as error:  # a plugin's source may raise anything; the message names it
-        raise SourceError(replace(raised("it", error, folder=request.folder), place=place, path=path)) from error
+        raise SourceError(
+            replace(make_exception_problem("it", error, folder=request.folder), place=place, path=path)
+        ) from error
     watch = request.progress
     if not isinstance(watch, Stopwatch) or len(watch.ended) != len(request.queries):
         if inspect.iscoroutine(answer):

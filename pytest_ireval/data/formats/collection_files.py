@@ -15,7 +15,7 @@ from pytest_ireval.data.formats.input_file import InputFile, open_input, split_w
 from pytest_ireval.data.formats.reader import Reading
 from pytest_ireval.data.formats.recognition import ID_PRIORITY_TEXT, find_file_of_groups, is_listed
 from pytest_ireval.data.tables import Table, place_by_line, tabulate_rows
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, quote
 from pytest_ireval.words import format_count
 
 REMARK = re.compile(r"(^|\s)#")
@@ -65,7 +65,7 @@ def _of_groups(file: InputFile) -> Iterator[str] | None:
         mistakes = Mistakes()
         for number, size in sizes:
             if not (size.isascii() and size.isdigit() and len(size) < 10):
-                complaint = f"{shown(size)} is not the number of lines of a query"
+                complaint = f"{quote(size)} is not the number of lines of a query"
                 mistakes.add(Problem(complaint, place=f"{inside.name}:{number}"))
         mistakes.refuse()
     return (str(query) for query, (_, size) in enumerate(sizes, 1) for _ in range(int(size)))

@@ -21,7 +21,7 @@ from pytest_ireval.data.tables import (
     select_rows,
     tabulate_rows,
 )
-from pytest_ireval.errors import InputError, Mistakes, Problem, shown
+from pytest_ireval.errors import InputError, Mistakes, Problem, quote
 
 Rows = Iterator[tuple[dict[str, Any], str]]
 """Rows, each with its place."""
@@ -164,7 +164,7 @@ def read_snapshot_rankings(file: InputFile) -> Table:
         raise InputError(Problem(f"lacks the columns {', '.join(lacking)}", file.name, allowed=allowed))
     snapshots = dict.fromkeys(zip(found["snapshot_name"], found.get("case_id", found["snapshot_name"]), strict=True))
     if len(snapshots) > 1:
-        names = ", ".join(shown(name) for name, _ in snapshots)
+        names = ", ".join(quote(name) for name, _ in snapshots)
         suggestion = "export one snapshot, or keep the rows of one"
         raise InputError(Problem(f"contains {len(snapshots)} snapshots: {names}", file.name, suggestion=suggestion))
     columns = {"query": found["query_text"], "document": found["doc_id"], "rank": found["doc_position"]}

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from pytest_ireval.data.formats.input_file import InputFile
 from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.scan import JudgedRows
-from pytest_ireval.errors import IrevalError, PluginError, raised
+from pytest_ireval.errors import IrevalError, PluginError, make_exception_problem
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.results.policies import Grades
 
@@ -82,5 +82,5 @@ def _blamed(reader: Reader, file: InputFile) -> Iterator[None]:
     except (IrevalError, OSError):
         raise
     except Exception as error:  # a plugin may raise anything
-        problem = raised(f"reader {reader.name} of {reader.source}", error)
+        problem = make_exception_problem(f"reader {reader.name} of {reader.source}", error)
         raise PluginError(replace(problem, place=file.name)) from error

@@ -23,7 +23,7 @@ from pytest_ireval.data.tables import (
     list_column_names,
     normalize_name,
 )
-from pytest_ireval.errors import InputError, Problem, did_you_mean, name_in_full
+from pytest_ireval.errors import InputError, Problem, did_you_mean, suggest_full_names
 from pytest_ireval.words import format_count
 
 Format = str | Reader | None
@@ -63,7 +63,7 @@ def _known(name: str, content: Content, readers: Sequence[Reader]) -> Reader:
     if name in able:
         return able[name]
     allowed = f"formats of {content}: {', '.join(sorted({reader.name for reader in able.values()}))}"
-    if several := name_in_full(name, able):
+    if several := suggest_full_names(name, able):
         complaint = f"several plugins have a format {name!r} for {content}"
         raise InputError(Problem(complaint, suggestion=several, allowed=allowed))
     complaint = f"unknown format {name!r} for {content}"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pytest_ireval.errors import InputError, Problem, told
+from pytest_ireval.errors import InputError, Problem, describe_exception
 from pytest_ireval.masking import SHORTEST, public_address, register_login
 
 EXTRA = "pip install 'pytest-ireval[remote]', and the package of fsspec for this kind of address, such as s3fs"
@@ -86,4 +86,4 @@ def _named(address: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise InputError(Problem("there is no such file", place)) from error
     except Exception as error:  # a library may raise anything for an address or an answer that it does not know
-        raise InputError(Problem(f"cannot be read: {told(error)}", place, suggestion=TRY)) from error
+        raise InputError(Problem(f"cannot be read: {describe_exception(error)}", place, suggestion=TRY)) from error

@@ -20,7 +20,7 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.tables import is_quoted, tabulate_judgments
-from pytest_ireval.errors import InputError, Problem, shown
+from pytest_ireval.errors import InputError, Problem, quote
 
 Cells = Sequence[str | float]
 IDS = ("id", "query", "document")
@@ -65,7 +65,7 @@ def write_rankings(rankings: Rankings | Any, path: FilePath) -> None:
     count = np.diff(found.first)
     empty = [query for query, documents in zip(found.queries, count.tolist(), strict=True) if not documents]
     if empty:
-        raise _unfit(path, f"a file cannot store the empty ranking of query {shown(empty[0])}")
+        raise _unfit(path, f"a file cannot store the empty ranking of query {quote(empty[0])}")
     _refuse_padded((*found.queries, *found.documents.texts()), path)
     names = (found.queries[i] for i in np.repeat(np.arange(len(found)), count).tolist())
     rows = zip(names, found.documents.texts(), found.score.tolist(), strict=True)
@@ -103,7 +103,7 @@ def _refuse_padded(ids: Iterable[str], path: FilePath) -> None:
     """Refuse ids with spaces around them, which would be lost when the file is read."""
     for name in ids:
         if name != name.strip() or name.startswith("\ufeff"):
-            raise _unfit(path, f"files cannot store the spaces around the id {shown(name)}")
+            raise _unfit(path, f"files cannot store the spaces around the id {quote(name)}")
 
 
 def _encoder(path: FilePath, trec: Encode | None) -> Encode:
@@ -130,7 +130,7 @@ def _tsv(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
             if name in IDS and is_quoted(cell):
                 raise _unfit(path, f"TSV cannot store quotes around the id {cell}", "write .csv or .jsonl")
             if not cell.isprintable() and any(mark in cell for mark in "\t\n\r"):
-                complaint = f"TSV cannot store the tab or line end in {shown(cell)}"
+                complaint = f"TSV cannot store the tab or line end in {quote(cell)}"
                 raise _unfit(path, complaint, "write .csv or .jsonl (ireval import: --ending csv)")
         yield "\t".join(cells) + "\n"
 
@@ -173,7 +173,7 @@ def _run(names: Sequence[str], rows: Iterable[Cells], path: str) -> Iterator[str
 def _word(text: str | float, path: str) -> str:
     word = str(text)
     if word.split() != [word] or word.startswith(("#", "\ufeff")):
-        raise _unfit(path, f"TREC files cannot store the id {shown(word)}", "write .tsv, .csv or .jsonl")
+        raise _unfit(path, f"TREC files cannot store the id {quote(word)}", "write .tsv, .csv or .jsonl")
     return word
 
 
@@ -189,7 +189,7 @@ def replace_files(files: Mapping[FilePath, Iterable[str] | bytes]) -> None:
             target = Path(path)
             if not target.parent.exists():
                 raise _unfit(
-                    path, f"there is no folder {shown(str(target.parent))}", "create it, or choose another one"
+                    path, f"there is no folder {quote(str(target.parent))}", "create it, or choose another one"
                 )
             handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             ready[temporary] = target

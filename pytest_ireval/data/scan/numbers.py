@@ -18,7 +18,7 @@ from pytest_ireval.data.arrays import Floats, Integers, Mask
 from pytest_ireval.data.scan.chunks import SHOWN_LINES, BadLine, BadLines, Chunk, Span, Words
 from pytest_ireval.data.scan.keys import KEEP_LAST, U
 from pytest_ireval.data.tables import FRACTIONS
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 
 PLUS, MINUS, POINT = 43, 45, 46
 LONGEST = 24
@@ -172,7 +172,7 @@ def _read_one_by_one(
 
 
 def _find_fault(token: bytes, what: str, decimal: re.Pattern[bytes]) -> str:
-    text = shown(token.decode("utf-8", "replace"))
+    text = quote(token.decode("utf-8", "replace"))
     if decimal.fullmatch(token):
         if not math.isfinite(float(token)):
             return f"{what} {text} is too large for a number"

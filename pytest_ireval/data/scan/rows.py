@@ -14,7 +14,7 @@ from pytest_ireval.data.scan.ids import Ids, concatenate_ids
 from pytest_ireval.data.scan.keys import KEEP_LAST, find_group_starts, hash_tokens, mix_again
 from pytest_ireval.data.scan.numbers import Numbers, read_exactly
 from pytest_ireval.data.scan.pairs import PairIndex, RepeatedRows, find_repeated_rows, find_rows_with_equal_keys
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -258,7 +258,7 @@ def _refuse_repeated_documents(rows: RankedRows, key: Words) -> None:
         some = later[:SHOWN_LINES]
         of_query = rows.query_of(some).tolist()
         lines = [
-            BadLine(at, f"document {shown(name)} is ranked twice for query {shown(rows.queries[query])}")
+            BadLine(at, f"document {quote(name)} is ranked twice for query {quote(rows.queries[query])}")
             for at, name, query in zip(
                 rows.document.start[some].tolist(), rows.documents.texts(some), of_query, strict=True
             )

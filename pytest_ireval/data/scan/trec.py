@@ -15,7 +15,7 @@ from pytest_ireval.data.scan.keys import find_group_starts
 from pytest_ireval.data.scan.numbers import Numbers, read_exactly, read_numbers, refuse_fractions
 from pytest_ireval.data.scan.pieces import Layout, Pieces
 from pytest_ireval.data.scan.rows import ParsedRows
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.progress import Progress
 
 RANKING_COLUMNS = "query Q0 document rank score tag"
@@ -58,7 +58,7 @@ def _parse_msmarco_rankings(chunk: Chunk, at: int) -> ParsedRows:  # noqa: ARG00
     if wrong.size:
         some = number.at(wrong[:SHOWN_LINES])
         lines = [
-            BadLine(start, f"rank {shown(text.decode())} is not a whole number from 1")
+            BadLine(start, f"rank {quote(text.decode())} is not a whole number from 1")
             for start, text in zip(some.start.tolist(), chunk.tokens(some), strict=True)
         ]
         raise BadLines(lines, wrong.size - len(lines))

@@ -21,7 +21,7 @@ from urllib3 import exceptions
 from urllib3.response import BaseHTTPResponse
 
 from pytest_ireval.data.formats.other_tools import find_missing_part
-from pytest_ireval.errors import Problem, SourceError, shown, tidy
+from pytest_ireval.errors import Problem, SourceError, clean_lines, quote
 from pytest_ireval.masking import mask_text, register_secret
 from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, TimedAnswer
 
@@ -45,7 +45,7 @@ class _Reply(NamedTuple):
     @property
     def beginning(self) -> str:
         """The start of the answer, for a message."""
-        lines = tidy(self.data[:600].decode("utf-8", "replace"))
+        lines = clean_lines(self.data[:600].decode("utf-8", "replace"))
         return f"it begins: {' '.join(lines)[:300]}" if lines else "it is empty"
 
     def refuse_failure(self) -> None:
@@ -53,7 +53,7 @@ class _Reply(NamedTuple):
         if 200 <= self.status < 300:
             return
         if self.status < 400 and self.target:
-            raise AttemptError(f"status {self.status}: it redirects to {shown(self.target)}", "name that address")
+            raise AttemptError(f"status {self.status}: it redirects to {quote(self.target)}", "name that address")
         wait = f", and asks to wait {self.wait:g}s" if self.wait > LONGEST_WAIT else ""
         may_pass = self.status in _MAY_PASS and not wait
         raise AttemptError(f"status {self.status}{wait}", self.beginning, again=may_pass, after=self.wait)
@@ -176,7 +176,7 @@ def _make_pool(origin: SplitResult, connections: int) -> urllib3.PoolManager:
     if proxy.scheme not in ("http", "https"):
         raise SourceError(
             Problem(
-                f"the proxy {shown(proxy.scheme + '://' + (proxy.hostname or ''))} of the environment cannot be used",
+                f"the proxy {quote(proxy.scheme + '://' + (proxy.hostname or ''))} of the environment cannot be used",
                 allowed="allowed: http://host:port",
                 suggestion=f"or name hosts to ask without a proxy: NO_PROXY={origin.hostname}",
             )

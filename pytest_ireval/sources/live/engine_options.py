@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.sources.live.options import LiveOptions
 from pytest_ireval.sources.live.recording import OFFLINE
 from pytest_ireval.suite.option_types import Flag, Text, Texts
@@ -32,7 +32,7 @@ class EngineOptions(LiveOptions):
         address = getattr(self, type(self).engine)
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.netloc or "{" in address:
-            raise UnfitError(f"{shown(address)} is not an address", "write https://host:port/name")
+            raise UnfitError(f"{quote(address)} is not an address", "write https://host:port/name")
         return self
 
 

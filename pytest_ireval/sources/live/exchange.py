@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.suite.scalars import UnfitError
 
 LONGEST_WAIT = 60.0
@@ -62,10 +62,10 @@ def compile_path(expression: str) -> Callable[[Any], Any]:
         import jmespath
     except ImportError:
         needs = "jmespath must be installed, for paths other than names and dots"
-        raise UnfitError(f"{shown(expression)}: {needs}", "pip install 'pytest-ireval[live]'") from None
+        raise UnfitError(f"{quote(expression)}: {needs}", "pip install 'pytest-ireval[live]'") from None
     try:
         search: Callable[[Any], Any] = jmespath.compile(expression).search
     except jmespath.exceptions.JMESPathError as error:
         complaint = " ".join(str(error).split("\n")[0].split())
-        raise UnfitError(f"{shown(expression)} is not JMESPath: {complaint}", "see https://jmespath.org") from None
+        raise UnfitError(f"{quote(expression)} is not JMESPath: {complaint}", "see https://jmespath.org") from None
     return search

@@ -14,11 +14,12 @@ from hashlib import sha256
 from statistics import fmean
 from threading import Lock, local
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote as percent_encode
+from urllib.parse import urlencode, urlsplit
 
 from pytest_ireval.data.formats.other_tools import find_missing_part
 from pytest_ireval.data.rankings import rank_lists
-from pytest_ireval.errors import Problem, SourceError, one_line, shown
+from pytest_ireval.errors import Problem, SourceError, format_inline, quote
 from pytest_ireval.sources.calls import make_calls
 from pytest_ireval.sources.describing import LOGIN
 from pytest_ireval.sources.live.exchange import LONGEST_WAIT, AttemptError, Exchange, TimedAnswer, compile_path
@@ -78,7 +79,7 @@ def fetch_over_http(
                 recording = Recording(options.record, request, ("index", index.address, index.looks))
                 fetcher.recording = stack.enter_context(recording)
             except SourceError as error:
-                fetcher.note("index facts", one_line(error))
+                fetcher.note("index facts", format_inline(error))
         before = fetcher.fetch_facts("before")
         answer = _fetch_rankings(exchange, options, request, batch)
         facts = [before, fetcher.fetch_facts("after")]
@@ -93,7 +94,7 @@ def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, 
     used = list(find_placeholders([exchange.url, exchange.params, exchange.body, options.headers]))
     refuse_unknown_columns(used, OF_ANY_QUERY | {*queries.columns}, queries, "{%s}")
     if "text" in used and (query := find_query_without_text(queries)):
-        complaint = f"query {shown(query)} has no text ({queries.origin}), but the request needs {{text}}"
+        complaint = f"query {quote(query)} has no text ({queries.origin}), but the request needs {{text}}"
         raise SourceError(Problem(complaint, suggestion="set queries: to a file with columns id and text"))
     step = batch.size if batch else 1
     parts = [range(first, min(first + step, len(queries))) for first in range(0, len(queries), step)]
@@ -113,7 +114,7 @@ def _fetch_rankings(exchange: Exchange, options: LiveOptions, request: Request, 
         if outcomes and (error := outcomes[-1].error):
             raise error
         if outcomes and outcomes[-1].overran:
-            raise SourceError(f"no answer to query {shown(queries.ids[parts[len(outcomes) - 1][0]])} in {limit:g}s")
+            raise SourceError(f"no answer to query {quote(queries.ids[parts[len(outcomes) - 1][0]])} in {limit:g}s")
     values = [outcome.value for outcome in outcomes]
     ranked: list[_Ranked] = [ranking for part in values for ranking in part] if batch else values
     answers = dict(zip(queries.ids, ranked, strict=True))
@@ -154,7 +155,7 @@ def _open_client(address: str, connections: int = 1) -> closing[HttpClient]:
 def _read_took(query: str, ranked: _Ranked) -> float:
     """The seconds that the system says it took."""
     if isinstance(ranked.took, bool) or not isinstance(ranked.took, int | float) or ranked.took < 0:
-        complaint = f"times: engine, but the answer to query {shown(query)} does not say how long the engine took"
+        complaint = f"times: engine, but the answer to query {quote(query)} does not say how long the engine took"
         raise SourceError(Problem(complaint, suggestion="write times: client; the source http has took: PATH for it"))
     return ranked.took / 1000
 
@@ -257,7 +258,7 @@ class _Fetcher:
     def _describe_failure(self, number: int, failure: AttemptError) -> Problem:
         queries = self.request.queries
         address = self.exchange.url.partition("?")[0]
-        where = f"query {shown(queries.ids[number])} ({shown(queries.text[number])})"
+        where = f"query {quote(queries.ids[number])} ({quote(queries.text[number])})"
         more = min(len(self.failed) - 1, int(self.allowed))
         also = f"; {format_count(more, 'query')} before it failed, which error_budget allowed" if more else ""
         text = f"{self.exchange.method} {address}: {failure.complaint}, for {where}{also}"
@@ -274,7 +275,7 @@ class _Fetcher:
     def make_request(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """The request for one query, as recordings keep it, and its headers."""
         exchange = self.exchange
-        url = fill(exchange.url, values, lambda value: quote(str(value), safe=""))
+        url = fill(exchange.url, values, lambda value: percent_encode(str(value), safe=""))
         params = urlencode({name: str(fill(text, values)) for name, text in exchange.params.items()})
         sent = {
             "method": exchange.method,
@@ -354,12 +355,12 @@ class _Fetcher:
         for hit in hits:
             found = self.read_id(hit)
             if not isinstance(found, str | int) or isinstance(found, bool) or found == "":
-                it_is = f"it is {shown(json.dumps(hit, ensure_ascii=False))}"
+                it_is = f"it is {quote(json.dumps(hit, ensure_ascii=False))}"
                 raise AttemptError(f"a hit has no id at {self.exchange.id}", it_is)
             document = sys.intern(str(found))  # most documents are found for several queries
             score = self.read_score(hit) if self.read_score else -len(documents)
             if isinstance(score, bool) or not isinstance(score, int | float):
-                raise AttemptError(f"document {shown(document)} has no number at score: {self.exchange.score}")
+                raise AttemptError(f"document {quote(document)} has no number at score: {self.exchange.score}")
             documents.append((document, float(score)))
             if self.read_fields:
                 self._keep_fields(document, hit, number)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.plugins.plugin_types import source
 from pytest_ireval.sources.live.exchange import Exchange, compile_path
 from pytest_ireval.sources.live.fetching import fetch_over_http
@@ -69,7 +69,7 @@ class HttpOptions(LiveOptions):
     def _sound(self) -> HttpOptions:
         address = urlsplit(self.http)
         if address.scheme not in ("http", "https") or not address.netloc:
-            raise UnfitError(f"{shown(self.http)} is not an address", "write https://host/path")
+            raise UnfitError(f"{quote(self.http)} is not an address", "write https://host/path")
         if "{" in address.netloc:
             raise UnfitError("the host must not depend on the query", "use placeholders behind the host only")
         used = set(find_placeholders(self.request_parts()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pytest_ireval.baseline.index_facts import FACTS
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.sources.live.exchange import AttemptError, TimedAnswer, compile_path
 from pytest_ireval.sources.live.recording import OFFLINE, Recording
 from pytest_ireval.suite.scalars import UnfitError
@@ -164,7 +164,7 @@ def check_index_option(index: Mapping[str, str], address: str) -> None:
     named = f"write index: {{url: ADDRESS, {': PATH, '.join(FACTS)}: PATH}}, with one PATH or more"
     unknown = [name for name in index if name not in ("url", *FACTS)]
     if index and (unknown or "url" not in index or len(index) < 2):
-        raise UnfitError(f"index has unknown {shown(unknown[0])}" if unknown else "index lacks url or a path", named)
+        raise UnfitError(f"index has unknown {quote(unknown[0])}" if unknown else "index lacks url or a path", named)
     for name, path in index.items():
         if name != "url":
             compile_path(path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from pytest_ireval.errors import Problem, shown
+from pytest_ireval.errors import Problem, quote
 from pytest_ireval.masking import register_secret
 from pytest_ireval.sources.live.placeholders import find_placeholders
 from pytest_ireval.sources.request_mistakes import OF_ANY_QUERY, find_mistakes
@@ -76,7 +76,7 @@ class LiveOptions(SourceOptions):
             raise UnfitError("urllib3 must be installed", "pip install 'pytest-ireval[live]'")
         for name, value in self.headers.items():
             if not _HEADER.fullmatch(name):
-                raise UnfitError(f"headers: {shown(name)} cannot be the name of a header", "write it as X-Name")
+                raise UnfitError(f"headers: {quote(name)} cannot be the name of a header", "write it as X-Name")
             if name.lower() in ("content-length", "transfer-encoding"):
                 raise UnfitError(f"headers: {name} follows from the body of each request", "leave it out")
             if SECRET_HEADERS.search(name):

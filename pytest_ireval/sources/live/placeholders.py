@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from pytest_ireval.errors import shown
+from pytest_ireval.errors import quote
 from pytest_ireval.sources.live.exchange import AttemptError
 from pytest_ireval.suite.scalars import NUMBER, Scalar
 
@@ -70,5 +70,5 @@ def _read_json_column(name: str, values: Mapping[str, Any]) -> Any:
     try:
         return json.loads(str(values[name]))
     except ValueError:
-        complaint = f"{{json:{name}}} needs JSON in the column {name}, which has {shown(str(values[name])[:100])}"
+        complaint = f"{{json:{name}}} needs JSON in the column {name}, which has {quote(str(values[name])[:100])}"
         raise AttemptError(complaint, f"write {{{name}}} for a text") from None

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_ireval.data.document_texts import TITLES, URLS
-from pytest_ireval.errors import Problem, SourceError, shown
+from pytest_ireval.errors import Problem, SourceError, quote
 from pytest_ireval.sources.describing import LOGIN
 from pytest_ireval.sources.live.client import HttpClient
 from pytest_ireval.sources.live.exchange import AttemptError
@@ -31,7 +31,7 @@ def propose_source(address: str) -> dict[str, Any]:
             raise SourceError(Problem(f"{url}: {error}", suggestion="write https://host:port/index")) from None
 
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise SourceError(Problem(f"{shown(address)} is not an address", suggestion="write https://host:port/index"))
+        raise SourceError(Problem(f"{quote(address)} is not an address", suggestion="write https://host:port/index"))
     if "/solr/" in parts.path:
         fields = answer(f"{index}/schema/fields")["fields"]
         texts = [

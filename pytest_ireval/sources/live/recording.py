@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from pytest_ireval.data.formats.input_file import open_input
-from pytest_ireval.errors import InputError, Problem, SourceError, within
+from pytest_ireval.errors import InputError, Problem, SourceError, relative_path
 from pytest_ireval.masking import mask_values
 from pytest_ireval.results.suite_result import RecordedAnswers
 from pytest_ireval.sources.live.exchange import TimedAnswer
@@ -38,7 +38,7 @@ class Recording:
         number = f".against-{request.reference}" if request.reference else ""
         number += f"-{request.repetition}" if request.repetition > 1 else ""
         self.path = folder / f"{request.suite}.{digest}{number}.jsonl.gz"
-        self.shown_path = within(self.path, request.folder)
+        self.shown_path = relative_path(self.path, request.folder)
         self._date = _format_day_of_today()
         self._known: dict[str, TimedAnswer] = {}
         self._replayed: set[int] = set()

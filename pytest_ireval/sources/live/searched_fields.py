@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_ireval.errors import closest
+from pytest_ireval.errors import find_closest
 
 _BY_FIELD = (
     *("match", "match_phrase", "match_phrase_prefix", "match_bool_prefix", "term", "terms", "prefix", "wildcard"),
@@ -41,7 +41,7 @@ def find_unknown_fields(asked: Any, answers: Mapping[str, Any]) -> list[str]:
 
 
 def _add_hint(name: str, known: Mapping[str, str]) -> str:
-    meant = closest(name, known)
+    meant = find_closest(name, known)
     return f"{name} (did you mean {meant}?)" if meant else name
 
 
