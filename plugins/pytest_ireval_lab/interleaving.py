@@ -202,7 +202,7 @@ def _parse_ids(cell: Any, what: str) -> list[str]:
     if cell is None or isinstance(cell, str):
         return (cell or "").split()
     if not isinstance(cell, list):
-        raise Unfit(f"{what} are {shown(repr(cell))}, not a list of ids")
+        raise Unfit(f"{what} are {quote(repr(cell))}, not a list of ids")
     return [parse_id(each) for each in cell]
 
 

@@ -193,7 +193,7 @@ def _why_in_suite(
     if query is not None and query not in queries.position:
         same = [each for each, text in zip(queries.ids, queries.text, strict=True) if text.strip() == query.strip()]
         if same:
-            complaint, meant = f"query {shown(query)} is not judged", f"that is the text of {format_some(same)}"
+            complaint, meant = f"query {quote(query)} is not judged", f"that is the text of {format_some(same)}"
             raise InputError(Problem(complaint, queries.origin, suggestion=meant))
     policies, preferences = suite.policies, suite.judgments.preferences if suite.judgments else None
     explanation = why(

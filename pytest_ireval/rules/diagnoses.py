@@ -77,7 +77,7 @@ def other_ids(change: RankingChange) -> Symptom | None:
     if not queries:
         return None
     pairs = {old: new for query in change.sort_by_loss(queries) for old, new in renaming.pairs[query].items()}
-    examples = [f"{shown(old)} is {shown(new)}" for old, new in islice(pairs.items(), 2)]
+    examples = [f"{quote(old)} is {quote(new)}" for old, new in islice(pairs.items(), 2)]
     old, new = next(iter(pairs.items()))
     documents = format_count(len(pairs), "document")
     return _make_symptom(
@@ -293,7 +293,7 @@ def crowded_top(change: RankingChange) -> Symptom | None:
         return None
     query = change.sort_by_loss(list(crowds))[0]
     variants = [document for document in change.now(query)[:TOP] if document in crowds[query]]
-    examples = ", ".join(map(shown, variants[:EXAMPLES]))
+    examples = ", ".join(map(quote, variants[:EXAMPLES]))
     return _make_symptom(
         change,
         list(crowds),
@@ -370,7 +370,7 @@ def gone_documents(change: RankingChange) -> Symptom | None:
     return _make_symptom(
         change,
         queries,
-        f"lost documents that no query finds any more, such as {shown(min(missing))} "
+        f"lost documents that no query finds any more, such as {quote(min(missing))} "
         f"({format_count(len(missing), 'document')})",
         "check that the whole index was loaded, that every shard answers, and which filters are new.",
     )
