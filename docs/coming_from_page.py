@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_ireval import Elsewhere, load_registry
-from pytest_ireval.cli.metrics_command import reasons
-from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
+from pytest_ireval.cli.metrics_command import group_reasons
+from pytest_ireval.metrics.elsewhere import PACKAGES, list_counterparts
 
 PAGE = Path(__file__).with_name("coming_from.md")
 INTRODUCTION = """\
@@ -184,9 +184,9 @@ def section(package: str) -> Iterator[str]:
     yield HABITS[package]
     yield f"| {PACKAGES[package]} | here | equal |"
     yield "| --- | --- | --- |"
-    yield from map(_row, counterparts(rows, package))
+    yield from map(_row, list_counterparts(rows, package))
     yield ""
-    for why, names in reasons(rows, package):
+    for why, names in group_reasons(rows, package):
         yield f"* No counterpart have {', '.join(f'`{name}`' for name in names)}: {why}."
     yield ""
 

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_ireval import Metric, load_registry
-from pytest_ireval.cli.metrics_command import also_called, described_metric, range_of, signature, without_relevant
+from pytest_ireval.cli.metrics_command import (
+    describe_parameter,
+    describe_without_relevant,
+    format_range,
+    format_signature,
+    list_other_names,
+)
 
 PAGE = Path(__file__).with_name("metrics.md")
 INTRODUCTION = """\
@@ -64,14 +70,14 @@ def page() -> str:
 
 def section(metric: Metric) -> Iterator[str]:
     """One metric."""
-    low_high = range_of(metric).replace("inf", "∞")
+    low_high = format_range(metric).replace("inf", "∞")
     facts = [f"range {low_high}", f"better: {metric.direction}", f"sums up as {metric.aggregate}"]
     yield f"## {metric.name}\n"
-    yield f"`{signature(metric)}`: {metric.info.summary}\n"
+    yield f"`{format_signature(metric)}`: {metric.info.summary}\n"
     yield f"* Formula: {metric.info.formula}"
     yield f"* Example: {metric.info.example}"
     yield f"* Reference: {metric.info.reference}"
-    if without := without_relevant(metric):
+    if without := describe_without_relevant(metric):
         facts.append(f"without relevant documents: {without}")
     if not metric.judged:
         facts.append("needs no judgments")
@@ -79,9 +85,9 @@ def section(metric: Metric) -> Iterator[str]:
         facts.append(f"a query has no value if {metric.undefined}")
     yield f"* {'; '.join(facts)}"
     if metric.info.spellings:
-        yield "* also called " + ", ".join(f"`{name}`".replace(" = ", "` = `") for name in also_called(metric))
+        yield "* also called " + ", ".join(f"`{name}`".replace(" = ", "` = `") for name in list_other_names(metric))
     yield from (f"* does not promise `{promise}`: {reason}" for promise, reason in metric.info.not_promised.items())
-    yield from (f"* `{parameter.name}`: {described_metric(parameter)}" for parameter in metric.parameters)
+    yield from (f"* `{parameter.name}`: {describe_parameter(parameter)}" for parameter in metric.parameters)
     yield ""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_ireval.report.data_files import FORMAT, IN_PARTS, PARTS
-from pytest_ireval.results.plain import hints_of, shape_of
+from pytest_ireval.results.plain import classify_type, read_type_hints
 from pytest_ireval.results.suite_result import RunResult
 
 PAGE = Path(__file__).with_name("results.schema.json")
@@ -50,7 +50,7 @@ def _record(record: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     """An object with every field of a dataclass, described by the text below the field."""
     said = _said_of(record)
     properties = {}
-    for name, hint in hints_of(record).items():
+    for name, hint in read_type_hints(record).items():
         about = {"description": said[name]} if name in said else {}
         properties[name] = {**_type(hint, definitions), **about}
     return {
@@ -63,7 +63,7 @@ def _record(record: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _type(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    kind, inner = shape_of(hint)
+    kind, inner = classify_type(hint)
     if kind == "record":
         if hint.__name__ not in definitions:
             definitions[hint.__name__] = {}

@@ -18,7 +18,7 @@ from pytest_ireval.data.judgments import Judgments
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import SideData
 from pytest_ireval.errors import InputError, IrevalError, Problem, did_you_mean
-from pytest_ireval.evaluating.evaluation import Setting, evaluated, refuse_missing, set_up
+from pytest_ireval.evaluating.evaluation import EvaluationSetup, build_evaluation, prepare_evaluation, refuse_missing
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
@@ -67,22 +67,22 @@ def compare(
     ('new',)
     """
     _check_rankings(rankings)
-    question = _question(rankings, baseline, test, alpha, extremes)
-    setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
+    question = _check_options(rankings, baseline, test, alpha, extremes)
+    setting = prepare_evaluation(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     each = _side_data_by_ranking(rankings, side_data)
     if policies.missing_queries == "ignore":  # the queries that count depend on all rankings
-        found, counting = brought_together(setting, rankings, each)
+        found, counting = join_all_rankings(setting, rankings, each)
         evaluations = {name: _evaluate(setting, brought, counting) for name, brought in found.items()}
         return compare_evaluations(evaluations, question, int(counting.sum()))
     evaluations = _evaluate_one_by_one(setting, rankings, each)
     return compare_evaluations(evaluations, question, next(iter(evaluations.values())).queries)
 
 
-def compare_evaluations(evaluations: Mapping[str, Evaluation], question: Question, queries: int) -> Comparison:
+def compare_evaluations(evaluations: Mapping[str, Evaluation], question: ComparisonOptions, queries: int) -> Comparison:
     """Compare rankings that were evaluated over the same queries."""
     return Comparison(
         rankings=evaluations,
-        metrics=tuple(_compared(results, question) for results in _by_metric(evaluations)),
+        metrics=tuple(_compare_metric(results, question) for results in _group_by_metric(evaluations)),
         baseline=question.baseline,
         test=question.test,
         alpha=question.alpha,
@@ -116,7 +116,9 @@ def _side_data_by_ranking(rankings: Iterable[str], side_data: SideData | Mapping
     return {name: side_data.get(name, SideData()) for name in names}
 
 
-def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int) -> Question:
+def _check_options(
+    rankings: Iterable[str], baseline: str | None, test: Test, alpha: float, extremes: int
+) -> ComparisonOptions:
     names = list(rankings)
     if baseline == FIRST and FIRST not in names:
         baseline = names[0]
@@ -131,18 +133,20 @@ def _question(rankings: Iterable[str], baseline: str | None, test: Test, alpha: 
         raise IrevalError(f"alpha={alpha!r} is not a number between 0 and 1")
     if not isinstance(extremes, Integral) or isinstance(extremes, bool) or extremes < 0:
         raise IrevalError(f"extremes={extremes!r} is not a whole number of 0 or more")
-    return Question(baseline, test, float(alpha), int(extremes))
+    return ComparisonOptions(baseline, test, float(alpha), int(extremes))
 
 
 def _evaluate_one_by_one(
-    setting: Setting, rankings: Mapping[str, FilePath | Rankings | RankingsLike], side_data: Mapping[str, SideData]
+    setting: EvaluationSetup,
+    rankings: Mapping[str, FilePath | Rankings | RankingsLike],
+    side_data: Mapping[str, SideData],
 ) -> dict[str, Evaluation]:
     """Evaluate each ranking before the next one is read: hundreds of them need no more memory than two."""
     evaluations: dict[str, Evaluation] = {}
     problems: list[Problem] = []
     for name, source in rankings.items():
         try:
-            found = _bring(setting, name, source, side_data[name])
+            found = _join_rankings(setting, name, source, side_data[name])
             refuse_missing([found], setting.policies)
         except InputError as error:
             problems += error.problems
@@ -154,20 +158,22 @@ def _evaluate_one_by_one(
     return evaluations
 
 
-def _evaluate(setting: Setting, found: JoinedRankings, counting: Mask | None = None) -> Evaluation:
+def _evaluate(setting: EvaluationSetup, found: JoinedRankings, counting: Mask | None = None) -> Evaluation:
     """Compute the metrics of a ranking; an error names the ranking."""
     try:
-        return evaluated(setting, found, counting)
+        return build_evaluation(setting, found, counting)
     except IrevalError as error:
-        raise type(error)(*(_placed(problem, found.origin) for problem in error.problems)) from error
+        raise type(error)(*(_add_place(problem, found.origin) for problem in error.problems)) from error
 
 
-def _placed(problem: Problem, origin: str) -> Problem:
+def _add_place(problem: Problem, origin: str) -> Problem:
     return replace(problem, place=origin if problem.place in ("", origin) else f"{origin}: {problem.place}")
 
 
-def brought_together(
-    setting: Setting, rankings: Mapping[str, FilePath | Rankings | RankingsLike], side_data: Mapping[str, SideData]
+def join_all_rankings(
+    setting: EvaluationSetup,
+    rankings: Mapping[str, FilePath | Rankings | RankingsLike],
+    side_data: Mapping[str, SideData],
 ) -> tuple[dict[str, JoinedRankings], Mask]:
     """All rankings joined with the judgments, and the queries that count in all of them.
 
@@ -177,24 +183,24 @@ def brought_together(
     problems: list[Problem] = []
     for name, source in rankings.items():
         try:
-            found[name] = _bring(setting, name, source, side_data[name])
+            found[name] = _join_rankings(setting, name, source, side_data[name])
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(*dict.fromkeys(problems))
     refuse_missing(found.values(), setting.policies)
-    return found, _counting(found, setting.policies)
+    return found, _mark_counting_queries(found, setting.policies)
 
 
-def _bring(
-    setting: Setting, name: str, source: FilePath | Rankings | RankingsLike, side_data: SideData
+def _join_rankings(
+    setting: EvaluationSetup, name: str, source: FilePath | Rankings | RankingsLike, side_data: SideData
 ) -> JoinedRankings:
     """One of the rankings, joined with the judgments; what has no file has its name."""
-    found = setting.brought(source, side_data)
+    found = setting.join_rankings(source, side_data)
     return found if found.origin != "rankings" else found._replace(origin=name)
 
 
-def _counting(found: Mapping[str, JoinedRankings], policies: Policies) -> Mask:
+def _mark_counting_queries(found: Mapping[str, JoinedRankings], policies: Policies) -> Mask:
     """The queries that count in all rankings: all that are judged, or those that every ranking has."""
     present = np.array([each.judged.present for each in found.values()])
     if policies.missing_queries != "ignore":
@@ -205,7 +211,7 @@ def _counting(found: Mapping[str, JoinedRankings], policies: Policies) -> Mask:
     return everywhere
 
 
-def _by_metric(evaluations: Mapping[str, Evaluation]) -> Iterable[dict[str, Any]]:
+def _group_by_metric(evaluations: Mapping[str, Evaluation]) -> Iterable[dict[str, Any]]:
     columns = zip(*(evaluation.metrics for evaluation in evaluations.values()), strict=True)
     return [dict(zip(evaluations, results, strict=True)) for results in columns]
 
@@ -217,7 +223,7 @@ FEW = 20
 
 
 @dataclass(frozen=True)
-class Question:
+class ComparisonOptions:
     """The question of a comparison: baseline, test, level, and the number of extremes to list."""
 
     baseline: str | None = None
@@ -227,7 +233,7 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Paired:
+class PairedValues:
     """One metric of all rankings over the units that all have: ``values`` is a row a ranking, a column a unit."""
 
     results: Mapping[str, MetricResult]
@@ -246,35 +252,35 @@ class Paired:
         return -1 if self.metric.direction == "lower" else 1
 
 
-def _compared(results: Mapping[str, MetricResult], question: Question) -> MetricComparison:
-    paired = _paired(results)
+def _compare_metric(results: Mapping[str, MetricResult], question: ComparisonOptions) -> MetricComparison:
+    paired = _pair_values(results)
     metric = paired.metric
-    untested = why_untested(metric, len(paired.units))
+    untested = explain_untested(metric, len(paired.units))
     figures = {name: result.value for name, result in results.items()}
     with np.errstate(over="ignore", invalid="ignore"):  # what is no number in the end is None
-        pairs = () if untested else _pairs(paired, question)
+        pairs = () if untested else _compare_pairs(paired, question)
     return MetricComparison(
         name=metric.name,
         direction=metric.direction,
         unit=metric.unit,
         aggregate=metric.aggregate,
         values=figures,
-        best=_best(figures, metric.direction),
-        leaders=() if untested else _leaders(paired),
+        best=_find_best(figures, metric.direction),
+        leaders=() if untested else _find_leaders(paired),
         units=len(paired.units),
         untested=untested,
         pairs=pairs,
     )
 
 
-def _paired(results: Mapping[str, MetricResult]) -> Paired:
+def _pair_values(results: Mapping[str, MetricResult]) -> PairedValues:
     first, *others = (result.values for result in results.values())
     units = [unit for unit in first if all(unit in other for other in others)]
     values = [[result.values[unit] for unit in units] for result in results.values()]
-    return Paired(results, list(results), units, np.array(values, np.float64).reshape(len(results), len(units)))
+    return PairedValues(results, list(results), units, np.array(values, np.float64).reshape(len(results), len(units)))
 
 
-def why_untested(metric: MetricResult | Metric, units: int) -> str:
+def explain_untested(metric: MetricResult | Metric, units: int) -> str:
     """The reason why differences of a metric with this number of paired units cannot be tested; empty if they can."""
     if metric.unit == "run":
         return "it has one value per ranking, so there are no pairs to test"
@@ -285,7 +291,7 @@ def why_untested(metric: MetricResult | Metric, units: int) -> str:
     return "" if units else f"no {metric.unit} has a value in all rankings"
 
 
-def _best(figures: Mapping[str, float | None], direction: str) -> tuple[str, ...]:
+def _find_best(figures: Mapping[str, float | None], direction: str) -> tuple[str, ...]:
     known = {name: figure for name, figure in figures.items() if figure is not None}
     if direction == "neither" or not known:
         return ()
@@ -294,36 +300,40 @@ def _best(figures: Mapping[str, float | None], direction: str) -> tuple[str, ...
     return best if len(best) < len(figures) else ()
 
 
-def _pairs(paired: Paired, question: Question) -> tuple[Pair, ...]:
+def _compare_pairs(paired: PairedValues, question: ComparisonOptions) -> tuple[Pair, ...]:
     """Each later ranking against each earlier one, or each against the baseline; corrected together."""
     found: list[Pair] = []
-    for other, rows in _opponents(paired.names, question.baseline):
+    for other, rows in _list_opponents(paired.names, question.baseline):
         differing = differences(paired.values[rows], paired.values[other])
-        found += _against(paired, other, rows, differing, question)
+        found += _compare_with(paired, other, rows, differing, question)
     adjusted = holm(np.array([np.nan if pair.p is None else pair.p for pair in found]))
-    judged = _doubted([_judged(pair, p, paired, question) for pair, p in zip(found, adjusted, strict=True)], paired)
-    leaders = set(_leaders(paired))
+    judged = _add_sign_flips(
+        [_decide_better(pair, p, paired, question) for pair, p in zip(found, adjusted, strict=True)], paired
+    )
+    leaders = set(_find_leaders(paired))
     return tuple(
-        _with_extremes(pair, paired, question.extremes)
+        _add_extremes(pair, paired, question.extremes)
         if question.baseline is not None or {pair.ranking, pair.other} == leaders
         else pair
         for pair in judged
     )
 
 
-def _opponents(names: Sequence[str], baseline: str | None) -> list[tuple[int, list[int]]]:
+def _list_opponents(names: Sequence[str], baseline: str | None) -> list[tuple[int, list[int]]]:
     if baseline is None:
         return [(other, list(range(other + 1, len(names)))) for other in range(len(names) - 1)]
     other = names.index(baseline)
     return [(other, [row for row in range(len(names)) if row != other])]
 
 
-def _leaders(paired: Paired) -> tuple[str, ...]:
+def _find_leaders(paired: PairedValues) -> tuple[str, ...]:
     order = np.argsort(-paired.sign * paired.values.mean(axis=1), kind="stable")[:2]
     return tuple(paired.names[row] for row in order.tolist())
 
 
-def _against(paired: Paired, other: int, rows: list[int], differing: Floats, question: Question) -> list[Pair]:
+def _compare_with(
+    paired: PairedValues, other: int, rows: list[int], differing: Floats, question: ComparisonOptions
+) -> list[Pair]:
     """Rankings against one other; ``differing`` is a row a ranking. Not yet corrected."""
     mean = float(paired.values[other].mean())
     better = (paired.sign * differing > 0).sum(axis=1).tolist()
@@ -331,7 +341,7 @@ def _against(paired: Paired, other: int, rows: list[int], differing: Floats, que
     pairs = []
     for i, row in enumerate(rows):
         t = paired_t(differing[i], question.alpha)
-        test, p = _p(t, differing[i], question.test)
+        test, p = _compute_p(t, differing[i], question.test)
         pairs.append(
             Pair(
                 ranking=paired.names[row],
@@ -341,12 +351,12 @@ def _against(paired: Paired, other: int, rows: list[int], differing: Floats, que
                 wins=better[i],
                 ties=len(paired.units) - better[i] - worse[i],
                 losses=worse[i],
-                sd=_known(t.sd),
-                standard_error=_known(t.standard_error),
-                low=_known(t.low),
-                high=_known(t.high),
+                sd=_finite_or_none(t.sd),
+                standard_error=_finite_or_none(t.standard_error),
+                low=_finite_or_none(t.low),
+                high=_finite_or_none(t.high),
                 test=test,
-                t=_known(t.t),
+                t=_finite_or_none(t.t),
                 df=t.df or None,
                 p=p,
                 p_adjusted=None,
@@ -356,18 +366,18 @@ def _against(paired: Paired, other: int, rows: list[int], differing: Floats, que
     return pairs
 
 
-def _p(t: PairedT, differing: Floats, asked: Test) -> tuple[Test, float | None]:
+def _compute_p(t: PairedT, differing: Floats, asked: Test) -> tuple[Test, float | None]:
     """The p-value and its test: where all differences are equal there is no spread, and the signs alone can tell."""
     if asked == "sign-flip" or math.isinf(t.t):
         return "sign-flip", sign_flip(differing).p
-    return "t", _known(t.p)
+    return "t", _finite_or_none(t.p)
 
 
-def _known(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _judged(pair: Pair, adjusted: float, paired: Paired, question: Question) -> Pair:
+def _decide_better(pair: Pair, adjusted: float, paired: PairedValues, question: ComparisonOptions) -> Pair:
     """The pair with its corrected p, and who is better by that."""
     better = ""
     if adjusted < question.alpha:
@@ -375,7 +385,7 @@ def _judged(pair: Pair, adjusted: float, paired: Paired, question: Question) -> 
     return replace(pair, p_adjusted=None if pair.p is None else float(adjusted), better=better)
 
 
-def _doubted(pairs: list[Pair], paired: Paired) -> list[Pair]:
+def _add_sign_flips(pairs: list[Pair], paired: PairedValues) -> list[Pair]:
     """The pairs, with the exact test where a significant t rests on few changed queries; corrected over all pairs.
 
     In that correction the exact test replaces t wherever few queries changed. For other pairs t is reliable, and much
@@ -384,7 +394,9 @@ def _doubted(pairs: list[Pair], paired: Paired) -> list[Pair]:
     few = [pair.test == "t" and pair.p is not None and pair.wins + pair.losses <= FEW for pair in pairs]
     if not any(one and pair.better for one, pair in zip(few, pairs, strict=True)):
         return pairs
-    known = [sign_flip(_differing(pair, paired)).p if one else pair.p for one, pair in zip(few, pairs, strict=True)]
+    known = [
+        sign_flip(_compute_differences(pair, paired)).p if one else pair.p for one, pair in zip(few, pairs, strict=True)
+    ]
     adjusted = holm(np.array([np.nan if p is None else p for p in known]))
     return [
         replace(pair, sign_flip_p=p, sign_flip_p_adjusted=corrected) if one and pair.better else pair
@@ -392,15 +404,15 @@ def _doubted(pairs: list[Pair], paired: Paired) -> list[Pair]:
     ]
 
 
-def _differing(pair: Pair, paired: Paired) -> Floats:
+def _compute_differences(pair: Pair, paired: PairedValues) -> Floats:
     one, other = (paired.values[paired.names.index(name)] for name in (pair.ranking, pair.other))
     return differences(one, other)
 
 
-def _with_extremes(pair: Pair, paired: Paired, count: int) -> Pair:
+def _add_extremes(pair: Pair, paired: PairedValues, count: int) -> Pair:
     """The pair with its greatest gains and its greatest drops; equal ones in the order of the judgments."""
     one, other = (paired.values[paired.names.index(name)] for name in (pair.ranking, pair.other))
-    gain = paired.sign * _differing(pair, paired)
+    gain = paired.sign * _compute_differences(pair, paired)
 
     def changes(size: Floats) -> tuple[Change, ...]:
         rows = np.argsort(-size, kind="stable")[:count]

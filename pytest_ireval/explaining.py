@@ -29,9 +29,9 @@ from pytest_ireval.errors import (
     make_exception_problem,
     quote,
 )
-from pytest_ireval.evaluating.evaluation import apply_policies, set_up
+from pytest_ireval.evaluating.evaluation import apply_policies, prepare_evaluation
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import score, settled, worst
+from pytest_ireval.metrics.score import compute_values, find_worst_value, score
 from pytest_ireval.metrics.steps import find_steps, list_ranking, make_steps
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
@@ -69,14 +69,16 @@ def why(
     '(1 + 0.6667) / 2'
     """
     policies = replace(policies, missing_queries="zero", no_relevant="zero")
-    setting = set_up(judgments, metric, policies, registry, progress, judgments_format, rankings_format)
-    wanted = _only_metric(setting.metrics)
-    found = [setting.brought(source, side_data, documents=True) for source in (rankings, other) if source is not None]
-    name, proposed = (query, "") if query is not None else _proposed(wanted, found, policies)
-    alone = [each._replace(judged=_only(each.judged, name, setting.judgments.origin)) for each in found]
+    setting = prepare_evaluation(judgments, metric, policies, registry, progress, judgments_format, rankings_format)
+    wanted = _require_one_metric(setting.metrics)
+    found = [
+        setting.join_rankings(source, side_data, documents=True) for source in (rankings, other) if source is not None
+    ]
+    name, proposed = (query, "") if query is not None else _choose_query(wanted, found, policies)
+    alone = [each._replace(judged=_select_query(each.judged, name, setting.judgments.origin)) for each in found]
     single = [apply_policies(each.judged, policies) for each in alone]
-    first = _explained(wanted, single[0], found[0].origin, policies)
-    second = _explained(wanted, single[1], found[1].origin, policies) if other is not None else None
+    first = _explain_ranking(wanted, single[0], found[0].origin, policies)
+    second = _explain_ranking(wanted, single[1], found[1].origin, policies) if other is not None else None
     return Explanation(
         metric=str(wanted),
         query=name,
@@ -85,11 +87,11 @@ def why(
         policies=policies,
         first=first,
         other=second,
-        moves=_moves_between(first, second, *single) if second is not None else (),
+        moves=_list_moves(first, second, *single) if second is not None else (),
     )
 
 
-def _only_metric(found: Sequence[Metric]) -> Metric:
+def _require_one_metric(found: Sequence[Metric]) -> Metric:
     """The one metric, which has to score queries one by one."""
     if len(found) > 1:
         names = ", ".join(map(str, found))
@@ -101,7 +103,7 @@ def _only_metric(found: Sequence[Metric]) -> Metric:
     return found[0]
 
 
-def _proposed(metric: Metric, rankings: Sequence[JoinedRankings], policies: Policies) -> tuple[str, str]:
+def _choose_query(metric: Metric, rankings: Sequence[JoinedRankings], policies: Policies) -> tuple[str, str]:
     """The query if none was named: the only one, or the one with the largest difference."""
     queries = rankings[0].judged.queries
     if len(queries) == 1:
@@ -110,7 +112,7 @@ def _proposed(metric: Metric, rankings: Sequence[JoinedRankings], policies: Poli
     if len(rankings) == 1:
         complaint = f"no query was named, and {len(queries)} are judged: {format_some(queries)}"
         raise InputError(Problem(complaint, suggestion=suggestion))
-    views = [_explainable(metric, apply_policies(each.judged, policies)) for each in rankings]
+    views = [_count_missing_as_empty(metric, apply_policies(each.judged, policies)) for each in rankings]
     before, after = (score(metric, view).values for view in views)
     change = np.nan_to_num(np.abs(after - before))
     if (change <= ROUNDING * np.maximum(np.abs(before), 1)).all():
@@ -119,7 +121,7 @@ def _proposed(metric: Metric, rankings: Sequence[JoinedRankings], policies: Poli
     return queries[int(np.argmax(change))], f"the largest difference of {len(queries)} queries"
 
 
-def _only(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
+def _select_query(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
     if query not in judged.queries:
         hint = did_you_mean(query, judged.queries)
         allowed = f"judged queries: {format_some(judged.queries)}"
@@ -127,13 +129,13 @@ def _only(judged: JudgedRankings, query: str, judgments: str) -> JudgedRankings:
     return select_queries(judged, np.array(judged.queries, object) == query)
 
 
-def _moves_between(
+def _list_moves(
     first: Explained, other: Explained, first_judged: JudgedRankings, other_judged: JudgedRankings
 ) -> tuple[Move, ...]:
     """Every document in the steps of one of the two, best rank first."""
-    ranks, other_ranks = _ranks(first, first_judged), _ranks(other, other_judged)
-    shares, other_shares = _shares(first), _shares(other)
-    grades = _grades(first) | _grades(other)
+    ranks, other_ranks = _map_ranks(first, first_judged), _map_ranks(other, other_judged)
+    shares, other_shares = _map_shares(first), _map_shares(other)
+    grades = _map_grades(first) | _map_grades(other)
     moves = [
         Move(
             document=document,
@@ -153,7 +155,7 @@ def _best_rank(move: Move) -> tuple[int, int]:
     return min(there), max(there)
 
 
-def _ranks(explained: Explained, judged: JudgedRankings) -> Mapping[str, int]:
+def _map_ranks(explained: Explained, judged: JudgedRankings) -> Mapping[str, int]:
     """Ranks by document, also below the cutoff, unless the metric counts ranks in its own way."""
     steps = explained.steps
     counted = dict(zip(steps.documents, steps.ranks, strict=True))
@@ -163,12 +165,12 @@ def _ranks(explained: Explained, judged: JudgedRankings) -> Mapping[str, int]:
     return counted if own_way else ranked
 
 
-def _shares(explained: Explained) -> dict[str, float | None]:
+def _map_shares(explained: Explained) -> dict[str, float | None]:
     steps = explained.steps
     return {} if steps.shares is None else dict(zip(steps.documents, steps.shares.values, strict=True))
 
 
-def _grades(explained: Explained) -> dict[str, float | None]:
+def _map_grades(explained: Explained) -> dict[str, float | None]:
     return dict(zip(explained.steps.documents, explained.steps.grades, strict=True))
 
 
@@ -176,23 +178,23 @@ SAME = 1e-9
 """The largest distance of steps from the value, by rounding."""
 
 
-def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Policies) -> Explained:
-    facts = _facts(judged, policies)
-    if not judged.present[0] and not math.isfinite(worst(metric) or 0.0):
+def _explain_ranking(metric: Metric, judged: JudgedRankings, origin: str, policies: Policies) -> Explained:
+    facts = _describe_changes(judged, policies)
+    if not judged.present[0] and not math.isfinite(find_worst_value(metric) or 0.0):
         facts.append("evaluate refuses to score it, because this metric has no worst value")
-    judged = _explainable(metric, judged)
+    judged = _count_missing_as_empty(metric, judged)
     scores = score(metric, judged)
     value = float(scores.values[0])
     if math.isnan(value):
         raise MetricError(Problem(f"query {quote(judged.queries[0])} has no value: {metric.undefined}", str(metric)))
-    ruling = _ruling(metric, judged, bool(scores.no_relevant[0]))
-    steps = described_steps(metric, judged) or _generic_steps(metric, judged, value)
-    if not ruling and not _same(steps.value, value):
-        raise _untrue(metric, f"its steps give {steps.value:.10g}, but its value is {value:.10g}")
+    ruling = _describe_declared_value(metric, judged, bool(scores.no_relevant[0]))
+    steps = show_steps(metric, judged) or _make_generic_steps(metric, judged, value)
+    if not ruling and not _is_close(steps.value, value):
+        raise _wrong_steps_error(metric, f"its steps give {steps.value:.10g}, but its value is {value:.10g}")
     if not ruling and not steps.generic and steps.shares is not None:
         shares = math.fsum(share or 0.0 for share in steps.shares.values)
-        if not _same(shares, value):
-            raise _untrue(metric, f"its shares add up to {shares:.10g}, but its value is {value:.10g}")
+        if not _is_close(shares, value):
+            raise _wrong_steps_error(metric, f"its shares add up to {shares:.10g}, but its value is {value:.10g}")
     cutoff = metric.settings.get("cutoff")
     return Explained(
         rankings=origin,
@@ -204,20 +206,20 @@ def _explained(metric: Metric, judged: JudgedRankings, origin: str, policies: Po
     )
 
 
-def _explainable(metric: Metric, judged: JudgedRankings) -> JudgedRankings:
+def _count_missing_as_empty(metric: Metric, judged: JudgedRankings) -> JudgedRankings:
     """The same with missing rankings as empty ones, if the metric has no worst value for them."""
-    if math.isfinite(worst(metric) or 0.0):
+    if math.isfinite(find_worst_value(metric) or 0.0):
         return judged
     return replace(judged, present=np.ones(judged.count, bool), _memory={})
 
 
-def _same(steps: float, value: float) -> bool:
+def _is_close(steps: float, value: float) -> bool:
     return abs(steps - value) <= SAME * max(1.0, abs(value))
 
 
-def _ruling(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:
+def _describe_declared_value(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:
     """The value that the metric declares for such a query, in words; its steps do not matter then."""
-    least = worst(metric)
+    least = find_worst_value(metric)
     if not judged.present[0] and least is not None and (least or metric.direction == "lower"):
         return f"a query without a ranking scores the worst value, {least:g}"
     if metric.empty is not None and judged.retrieved[0] == 0:
@@ -227,7 +229,7 @@ def _ruling(metric: Metric, judged: JudgedRankings, no_relevant: bool) -> str:
     return ""
 
 
-def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
+def _describe_changes(judged: JudgedRankings, policies: Policies) -> list[str]:
     """The changes that the policies made to the ranking before the metric got it."""
     facts = []
     if not judged.present[0]:
@@ -247,7 +249,7 @@ def _facts(judged: JudgedRankings, policies: Policies) -> list[str]:
     return facts
 
 
-def described_steps(metric: Metric, judged: JudgedRankings) -> Steps | None:
+def show_steps(metric: Metric, judged: JudgedRankings) -> Steps | None:
     """The steps that are registered for the metric; None if there are none."""
     show_steps = find_steps(metric)
     if show_steps is None:
@@ -260,22 +262,24 @@ def described_steps(metric: Metric, judged: JudgedRankings) -> Steps | None:
         problem = make_exception_problem("its steps", error, f"the metric comes from {metric.source}")
         raise MetricError(replace(problem, place=str(metric))) from error
     if not isinstance(steps, Steps):
-        raise _untrue(metric, f"its steps returned {type(steps).__name__}, not the Steps that make_steps returns")
+        raise _wrong_steps_error(
+            metric, f"its steps returned {type(steps).__name__}, not the Steps that make_steps returns"
+        )
     return steps
 
 
-def _untrue(metric: Metric, complaint: str) -> MetricError:
+def _wrong_steps_error(metric: Metric, complaint: str) -> MetricError:
     return MetricError(Problem(complaint, place=str(metric), suggestion=f"the metric comes from {metric.source}"))
 
 
-def _generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps:
+def _make_generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Steps:
     """For each judged document that was retrieved, the metric's value if it were unjudged."""
     listed = list_ranking(judged)
     without = np.full(listed.rank.size, np.nan)
     failed = 0
     for row, rank in enumerate(judged.hits.rank.tolist()):
         try:
-            without[rank - 1] = score(metric, _unjudging(judged, row)).values[0]
+            without[rank - 1] = score(metric, _drop_judgment(judged, row)).values[0]
         except MetricError:  # the table says how often
             failed += 1
     steps = make_steps(
@@ -293,7 +297,7 @@ def _generic_steps(metric: Metric, judged: JudgedRankings, value: float) -> Step
     return replace(steps, shares=Column("makes", makes), generic=True)
 
 
-def _unjudging(judged: JudgedRankings, row: int) -> JudgedRankings:
+def _drop_judgment(judged: JudgedRankings, row: int) -> JudgedRankings:
     """The same with the document of one hit unjudged."""
     hits = judged.hits
     kept = np.arange(hits.rank.size) != row
@@ -338,7 +342,7 @@ class Behaviour(NamedTuple):
     """Changes that leave it as it is."""
 
 
-def behaviour_of(metric: Metric) -> Behaviour | None:
+def measure_behaviour(metric: Metric) -> Behaviour | None:
     """The behaviour of a metric of single queries; None if made-up lists cannot show it.
 
     Raises MetricError if the metric fails.
@@ -346,9 +350,9 @@ def behaviour_of(metric: Metric) -> Behaviour | None:
     if metric.unit != "query" or metric.needs - _MADE_UP:
         return None
     ranks = range(1, RANKS + 1)
-    lists = {(relevant, rank): _with_one_relevant(relevant, rank) for relevant in RELEVANT for rank in ranks}
-    values = _values(metric, list(lists.values())).reshape(len(RELEVANT), RANKS)
-    before, *after = _values(metric, [_BEFORE, *_CHANGES.values()])
+    lists = {(relevant, rank): _make_list_with_one_relevant(relevant, rank) for relevant in RELEVANT for rank in ranks}
+    values = _score_lists(metric, list(lists.values())).reshape(len(RELEVANT), RANKS)
+    before, *after = _score_lists(metric, [_BEFORE, *_CHANGES.values()])
     changed = {text: value - before for text, value in zip(_CHANGES, after, strict=True)}
     if not np.isfinite([*values.flat, *changed.values()]).all():
         return None
@@ -365,7 +369,9 @@ def is_recall(metric: Metric) -> bool:
     if metric.unit != "query" or metric.needs - _MADE_UP:
         return False
     changes = [_CHANGES[text] for text in (_TO_THE_TOP, _MORE_AT_THE_END, _MORE_EXIST)]
-    before, top, end, more = _values(metric, [_BEFORE, *changes])  # a gate asks; all of _CHANGES would take it longer
+    before, top, end, more = _score_lists(
+        metric, [_BEFORE, *changes]
+    )  # a gate asks; all of _CHANGES would take it longer
     return bool(abs(top - before) <= _SAME and abs(end - before) <= _SAME and before - more > _SAME)
 
 
@@ -382,40 +388,40 @@ class _List(NamedTuple):
     grades: Mapping[str, int]
 
 
-def _values(metric: Metric, lists: Sequence[_List]) -> Floats:
+def _score_lists(metric: Metric, lists: Sequence[_List]) -> Floats:
     names = [f"q{i:03}" for i in range(len(lists))]
     judgments = convert_judgments({name: each.grades for name, each in zip(names, lists, strict=True)})
     rankings = convert_rankings({name: each.ranking for name, each in zip(names, lists, strict=True)})
-    return settled(metric, join_side_data(join_judgments(judgments, rankings), collection=10_000))
+    return compute_values(metric, join_side_data(join_judgments(judgments, rankings), collection=10_000))
 
 
-def _others(count: int) -> list[str]:
+def _name_others(count: int) -> list[str]:
     return [f"not relevant {i}" for i in range(count)]
 
 
-def _with_one_relevant(relevant: int, rank: int) -> _List:
+def _make_list_with_one_relevant(relevant: int, rank: int) -> _List:
     """A list with one of the relevant documents, at ``rank``; all of them have the top grade."""
-    ranking = _others(RANKS - 1)
+    ranking = _name_others(RANKS - 1)
     ranking.insert(rank - 1, "relevant 0")
     return _List(ranking, dict.fromkeys(ranking, 0) | {f"relevant {i}": 1 for i in range(relevant)})
 
 
-def _placed(places: Mapping[int, str], length: int = 30) -> list[str]:
+def _make_list(places: Mapping[int, str], length: int = 30) -> list[str]:
     """A list with these documents at these ranks, and documents that are not relevant elsewhere."""
-    return [places.get(rank, other) for rank, other in enumerate(_others(length), 1)]
+    return [places.get(rank, other) for rank, other in enumerate(_name_others(length), 1)]
 
 
-_GRADES = dict.fromkeys(_others(40), 0) | {"fair": 1, "good": 2, "other": 1, "lost": 3}
-_BEFORE = _List(_placed({2: "fair", 5: "good", 20: "other"}), _GRADES)
+_GRADES = dict.fromkeys(_name_others(40), 0) | {"fair": 1, "good": 2, "other": 1, "lost": 3}
+_BEFORE = _List(_make_list({2: "fair", 5: "good", 20: "other"}), _GRADES)
 _CHANGES = {
-    _TO_THE_TOP: _List(_placed({2: "fair", 1: "good", 20: "other"}), _GRADES),
-    "a relevant document moves from rank 20 to rank 4": _List(_placed({2: "fair", 5: "good", 4: "other"}), _GRADES),
+    _TO_THE_TOP: _List(_make_list({2: "fair", 1: "good", 20: "other"}), _GRADES),
+    "a relevant document moves from rank 20 to rank 4": _List(_make_list({2: "fair", 5: "good", 4: "other"}), _GRADES),
     "the better of two relevant documents changes places with the one above it": _List(
-        _placed({2: "good", 5: "fair", 20: "other"}), _GRADES
+        _make_list({2: "good", 5: "fair", 20: "other"}), _GRADES
     ),
     "the relevant document at rank 2 gets the top grade": _BEFORE._replace(grades=_GRADES | {"fair": 3}),
     _MORE_EXIST: _BEFORE._replace(grades=_GRADES | {f"lost {i}": 1 for i in range(10)}),
-    _MORE_AT_THE_END: _BEFORE._replace(ranking=_placed({2: "fair", 5: "good", 20: "other"}, 40)),
+    _MORE_AT_THE_END: _BEFORE._replace(ranking=_make_list({2: "fair", 5: "good", 20: "other"}, 40)),
     "the document at rank 1, judged as not relevant, is unjudged instead": _BEFORE._replace(
         grades={document: grade for document, grade in _GRADES.items() if document != "not relevant 0"}
     ),

@@ -13,18 +13,18 @@ from typing import Any, NoReturn, get_args
 import pytest_ireval
 from pytest_ireval.cli.comparison_views import (
     View,
-    as_table,
-    comparison_notes,
-    letters,
-    marks,
-    name_of_ranking,
-    pair_rows,
-    title,
+    assign_letters,
+    collect_comparison_notes,
+    format_ranking_name,
+    format_table,
+    format_title,
+    make_pair_rows,
+    mark_beaten,
 )
 from pytest_ireval.cli.evaluate_command import FORMATS as EVALUATION_TEXTS
-from pytest_ireval.cli.evaluate_command import evaluated_figure, evaluation_notes, figure_table
+from pytest_ireval.cli.evaluate_command import collect_notes, format_figure, tabulate_figures
 from pytest_ireval.cli.why_text import FORMATS as WHY_TEXTS
-from pytest_ireval.cli.why_text import Grid, blocks_of
+from pytest_ireval.cli.why_text import Grid, make_blocks
 from pytest_ireval.errors import IrevalError, Problem
 from pytest_ireval.gate.clock import format_moment, read_clock
 from pytest_ireval.report.page import page_text
@@ -43,19 +43,19 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 @singledispatch
-def html_of(result: object) -> str:
+def render_html(result: object) -> str:
     """The HTML of a result: one element that needs no style sheet and no script of the notebook."""
     _refuse(result)
 
 
 @singledispatch
-def plain_text_of(result: object) -> str:
+def render_text(result: object) -> str:
     """The text that the command line would print."""
     _refuse(result)
 
 
 @singledispatch
-def values_of(result: object) -> Columns:
+def collect_values(result: object) -> Columns:
     """The columns of the data frame of a result, each with one entry for each row."""
     _refuse(result)
 
@@ -64,7 +64,7 @@ def _refuse(result: object) -> NoReturn:
     raise TypeError(f"{type(result).__name__} is not a result")
 
 
-def frame_of(result: object, library: Library | None = None) -> Any:
+def make_frame(result: object, library: Library | None = None) -> Any:
     """The data frame of a result."""
     known: tuple[Library, ...] = get_args(Library)
     if library is not None and library not in known:
@@ -75,22 +75,22 @@ def frame_of(result: object, library: Library | None = None) -> Any:
     if not there:
         lacking = f"needs {library or ' or '.join(known)}, which is not installed"
         raise IrevalError(Problem(f"to_frame() {lacking}", suggestion=f"pip install {library or known[0]}"))
-    columns = values_of(result)
+    columns = collect_values(result)
     frames = import_module(there[0])
     return frames.DataFrame({name: list(values) for name, values in columns.items()})
 
 
-@html_of.register
+@render_html.register
 def _(result: Evaluation) -> str:
-    return _element(_table(*figure_table(result)), *_notes(evaluation_notes(result)))
+    return _wrap_element(_format_table(*tabulate_figures(result)), *_format_notes(collect_notes(result)))
 
 
-@plain_text_of.register
+@render_text.register
 def _(result: Evaluation) -> str:
     return EVALUATION_TEXTS["table"](result, False).rstrip()
 
 
-@values_of.register
+@collect_values.register
 def _(result: Evaluation) -> Columns:
     several = [metric for metric in result.metrics if metric.unit != "run"]
     first = " or ".join(dict.fromkeys(metric.unit for metric in several)) or "query"
@@ -98,35 +98,37 @@ def _(result: Evaluation) -> Columns:
     return {first: names, **{metric.name: [metric.values.get(name) for name in names] for metric in several}}
 
 
-@html_of.register
+@render_html.register
 def _(result: Comparison) -> str:
-    signs = letters(result)
+    signs = assign_letters(result)
     rows = [
         [
             signs[name],
-            name_of_ranking(result, name),
-            *(_figure_of(result, place, name) for place in range(len(result.metrics))),
+            format_ranking_name(result, name),
+            *(_format_figure(result, place, name) for place in range(len(result.metrics))),
         ]
         for name in result.rankings
     ]
-    header, *pairs = pair_rows(result, every=False)
-    parts = [_table(["", "ranking", *map(title, result.metrics)], rows, range(2, 2 + len(result.metrics)))]
-    parts += [_table(header, pairs, range(2, len(header)))] if pairs else []
-    return _element(*parts, *_notes(comparison_notes(result, best="bold", every_pair=False)))
+    header, *pairs = make_pair_rows(result, every=False)
+    parts = [
+        _format_table(["", "ranking", *map(format_title, result.metrics)], rows, range(2, 2 + len(result.metrics)))
+    ]
+    parts += [_format_table(header, pairs, range(2, len(header)))] if pairs else []
+    return _wrap_element(*parts, *_format_notes(collect_comparison_notes(result, best="bold", every_pair=False)))
 
 
-@plain_text_of.register
+@render_text.register
 def _(result: Comparison) -> str:
-    return as_table(result, View(list(result.rankings))).rstrip()
+    return format_table(result, View(list(result.rankings))).rstrip()
 
 
-def _figure_of(result: Comparison, place: int, name: str) -> str | _Bold:
+def _format_figure(result: Comparison, place: int, name: str) -> str | _Bold:
     metric = result.metrics[place]
-    text = f"{evaluated_figure(metric.values[name], metric.aggregate)} {marks(result, metric)[name]}".strip()
+    text = f"{format_figure(metric.values[name], metric.aggregate)} {mark_beaten(result, metric)[name]}".strip()
     return _Bold(text) if name in metric.best else text
 
 
-@values_of.register
+@collect_values.register
 def _(result: Comparison) -> Columns:
     """A row for each metric and query, with a column for each ranking."""
     rows: list[list[Any]] = []
@@ -138,23 +140,23 @@ def _(result: Comparison) -> Columns:
     return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else dict.fromkeys(header, ())
 
 
-@html_of.register
+@render_html.register
 def _(result: Explanation) -> str:
     parts = []
-    for block in blocks_of(result, None):
+    for block in make_blocks(result, None):
         if isinstance(block, Grid):
-            parts.append(_table(block.header, block.rows, block.right))
+            parts.append(_format_table(block.header, block.rows, block.right))
         else:
-            parts.append("<p>" + "<br>".join(map(_safe, block)) + "</p>")
-    return _element(*parts)
+            parts.append("<p>" + "<br>".join(map(_escape, block)) + "</p>")
+    return _wrap_element(*parts)
 
 
-@plain_text_of.register
+@render_text.register
 def _(result: Explanation) -> str:
     return WHY_TEXTS["table"](result, None).rstrip()
 
 
-@values_of.register
+@collect_values.register
 def _(result: Explanation) -> Columns:
     """A row for each document that the metric looks at, of the first ranking."""
     steps = result.first.steps
@@ -167,22 +169,22 @@ def _(result: Explanation) -> Columns:
     }
 
 
-@html_of.register
+@render_html.register
 def _(result: SuiteResult) -> str:
     """The verdicts as a table, which every notebook can show, and the page of the report below it."""
     rows = [[word_of(each), each.id, each.headline] for each in result.outcomes]
     page = page_text(_run(result))
     page = page.replace("<head>", '<head><base href="about:srcdoc">', 1)  # or links in it would open the notebook in it
-    below = f'<iframe srcdoc="{escape(page)}" title="report of {_safe(result.name)}" {_FRAME}></iframe>'
+    below = f'<iframe srcdoc="{escape(page)}" title="report of {_escape(result.name)}" {_FRAME}></iframe>'
     if len(page) > LARGEST:
         size = f"{len(page) / 1_000_000:.0f} MB"
         below = f"<p>Its page is too large for a notebook ({size}): pytest --ireval writes it to a file.</p>"
-    head = f"<p><b>{_safe(result.name)}: {result.verdict}</b></p>"
-    told = [f"<p>{_safe(result.error)}</p>"] if result.error else []
-    return _element(head, *told, _table(["verdict", "check", "finding"], rows), below)
+    head = f"<p><b>{_escape(result.name)}: {result.verdict}</b></p>"
+    told = [f"<p>{_escape(result.error)}</p>"] if result.error else []
+    return _wrap_element(head, *told, _format_table(["verdict", "check", "finding"], rows), below)
 
 
-@plain_text_of.register
+@render_text.register
 def _(result: SuiteResult) -> str:
     return "\n".join(summary_lines(_run(result)))
 
@@ -194,7 +196,7 @@ def _run(result: SuiteResult) -> RunResult:
 _FRAME = 'sandbox="allow-scripts" style="width: 100%; height: 40em; border: 1px solid #8888; resize: vertical"'
 
 
-@values_of.register
+@collect_values.register
 def _(result: SuiteResult) -> Columns:
     """A row for each query: its text and columns, and every metric now and in the baseline."""
     queries = result.queries
@@ -212,24 +214,24 @@ class _Bold(str):
     __slots__ = ()
 
 
-def _element(*parts: str) -> str:
+def _wrap_element(*parts: str) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def _notes(notes: Iterable[str]) -> Iterator[str]:
-    yield "".join(f"<br>{_safe(note)}" for note in notes).removeprefix("<br>").join(["<p><small>", "</small></p>"])
+def _format_notes(notes: Iterable[str]) -> Iterator[str]:
+    yield "".join(f"<br>{_escape(note)}" for note in notes).removeprefix("<br>").join(["<p><small>", "</small></p>"])
 
 
-def _safe(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(escape_unprintable(text))
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
+def _format_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
     """A table; columns in ``right`` are numbers."""
     sides = ["right" if place in set(right) else "left" for place in range(len(header))]
 
     def row(cells: Sequence[str], tag: str) -> str:
-        texts = (f"<b>{_safe(cell)}</b>" if isinstance(cell, _Bold) else _safe(cell) for cell in cells)
+        texts = (f"<b>{_escape(cell)}</b>" if isinstance(cell, _Bold) else _escape(cell) for cell in cells)
         return "".join(
             f'<{tag} style="text-align: {side}">{text}</{tag}>' for text, side in zip(texts, sides, strict=True)
         )

@@ -15,17 +15,17 @@ from pytest_ireval.cli.comparison_views import (
     BETTER,
     WORSE,
     View,
-    as_table,
-    comparison_notes,
-    extreme_rows,
-    letters,
-    marks,
-    name_of_ranking,
-    pair_rows,
-    title,
-    values_of_ranking,
+    assign_letters,
+    collect_comparison_notes,
+    format_ranking_name,
+    format_table,
+    format_title,
+    make_extreme_rows,
+    make_pair_rows,
+    make_value_rows,
+    mark_beaten,
 )
-from pytest_ireval.cli.evaluate_command import evaluated_figure
+from pytest_ireval.cli.evaluate_command import format_figure
 from pytest_ireval.cli.options import (
     METRICS,
     STANDARD_INPUT,
@@ -49,47 +49,47 @@ from pytest_ireval.results.policies import Policies
 from pytest_ireval.text_table import escape_unprintable
 
 
-def _as_markdown(comparison: Comparison, view: View) -> str:
+def _format_markdown(comparison: Comparison, view: View) -> str:
     """The same tables as for a terminal; the best figures are bold, marks are superscripts."""
-    signs = letters(comparison)
-    header = ["", "ranking", *(title(metric) for metric in comparison.metrics)]
+    signs = assign_letters(comparison)
+    header = ["", "ranking", *(format_title(metric) for metric in comparison.metrics)]
     rows = [
-        [signs[name], _in_cell(name_of_ranking(comparison, name)), *_markdown_figures(comparison, name)]
+        [signs[name], _escape_cell(format_ranking_name(comparison, name)), *_format_figures(comparison, name)]
         for name in view.order
     ]
     tables = [
-        (2, [list(map(_in_cell, header)), *rows]),
-        (2, _in_cells(pair_rows(comparison, every=view.every_pair))),
-        (2, _in_cells(extreme_rows(comparison))),
+        (2, [list(map(_escape_cell, header)), *rows]),
+        (2, _escape_cells(make_pair_rows(comparison, every=view.every_pair))),
+        (2, _escape_cells(make_extreme_rows(comparison))),
     ]
     if view.per_query:
-        tables += [(1, _in_cells(values_of_ranking(comparison, metric, view.order))) for metric in comparison.metrics]
-    told = comparison_notes(comparison, best="bold", every_pair=view.every_pair)
-    listed = "\n".join(f"- {_in_cell(note)}" for note in told)
-    return "\n\n".join([*(_markdown_table(rows, left) for left, rows in tables if rows[1:]), listed]) + "\n"
+        tables += [(1, _escape_cells(make_value_rows(comparison, metric, view.order))) for metric in comparison.metrics]
+    told = collect_comparison_notes(comparison, best="bold", every_pair=view.every_pair)
+    listed = "\n".join(f"- {_escape_cell(note)}" for note in told)
+    return "\n\n".join([*(_format_markdown_table(rows, left) for left, rows in tables if rows[1:]), listed]) + "\n"
 
 
-def _in_cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return escape_unprintable(text).translate(_MARKDOWN)
 
 
-def _in_cells(rows: Iterable[list[str]]) -> list[list[str]]:
-    return [list(map(_in_cell, row)) for row in rows]
+def _escape_cells(rows: Iterable[list[str]]) -> list[list[str]]:
+    return [list(map(_escape_cell, row)) for row in rows]
 
 
-def _markdown_figures(comparison: Comparison, name: str) -> Iterator[str]:
+def _format_figures(comparison: Comparison, name: str) -> Iterator[str]:
     for metric in comparison.metrics:
-        value, mark = evaluated_figure(metric.values[name], metric.aggregate), marks(comparison, metric)[name]
+        value, mark = format_figure(metric.values[name], metric.aggregate), mark_beaten(comparison, metric)[name]
         yield (f"**{value}**" if name in metric.best else value) + (f"<sup>{mark}</sup>" if mark else "")
 
 
-def _markdown_table(rows: list[list[str]], left: int) -> str:
+def _format_markdown_table(rows: list[list[str]], left: int) -> str:
     """The rows, the header first; the ``left`` first columns are aligned to the left."""
     rule = ["---" if i < left else "---:" for i in range(len(rows[0]))]
     return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:]))
 
 
-def _as_json(comparison: Comparison, view: View) -> str:
+def _format_json(comparison: Comparison, view: View) -> str:
     import json
 
     return json.dumps(comparison.to_dict(per_query=view.per_query), ensure_ascii=False) + "\n"
@@ -99,7 +99,7 @@ PAIR_COLUMNS = tuple(each.name for each in fields(Pair) if each.name not in ("ra
 """Columns of CSV for a pair, after its names."""
 
 
-def _as_csv(comparison: Comparison, view: View) -> str:
+def _format_csv(comparison: Comparison, view: View) -> str:
     """One row a figure, one a pair, and one a query if wanted; cells that do not apply are empty."""
     import csv
     import io
@@ -107,14 +107,14 @@ def _as_csv(comparison: Comparison, view: View) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, _CSV_COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_csv_rows(comparison, view))
+    writer.writerows(_make_csv_rows(comparison, view))
     return text.getvalue()
 
 
 _CSV_COLUMNS = ["metric", "ranking", "other", "query", "value", "paired", *PAIR_COLUMNS]
 
 
-def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
+def _make_csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
     for metric in comparison.metrics:
         for name in view.order:
             if view.per_query:
@@ -127,18 +127,18 @@ def _csv_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
             yield {**names, "paired": metric.units, **figures}
 
 
-def _as_html(comparison: Comparison, view: View) -> str:
-    from pytest_ireval.cli.comparison_views import as_page
+def _format_html(comparison: Comparison, view: View) -> str:
+    from pytest_ireval.cli.comparison_views import render_page
 
-    return as_page(comparison, view)
+    return render_page(comparison, view)
 
 
 _FORMATS: dict[str, Callable[[Comparison, View], str]] = {
-    "table": as_table,
-    "markdown": _as_markdown,
-    "json": _as_json,
-    "csv": _as_csv,
-    "html": _as_html,
+    "table": format_table,
+    "markdown": _format_markdown,
+    "json": _format_json,
+    "csv": _format_csv,
+    "html": _format_html,
 }
 
 
@@ -199,7 +199,7 @@ def command(
     registry = registry_at(None)
     in_dialect = registry.in_dialect(policies.dialect)
     compared = list(map(str, in_dialect.parse_metrics(wanted)))
-    first = _sorted_by(sort, compared, in_dialect)
+    first = _find_sort_metric(sort, compared, in_dialect)
     drawn = registry.parse_metrics(CURVE_METRICS) if svg is not None else []
     more = [metric for metric in drawn if str(metric) not in compared]
     with LateBar() as progress:
@@ -220,8 +220,8 @@ def command(
 
         replace_files({svg: [draw_file(comparison_chart(comparison, compared))]})
         comparison = _keep_metrics(comparison, compared)
-    view = View(_in_order(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
-    click.echo(_encodable(_FORMATS[form](comparison, view)), nl=False)
+    view = View(_order_rankings(comparison, first), terminal_width(), per_query=per_query, every_pair=pairs)
+    click.echo(_replace_triangles(_FORMATS[form](comparison, view)), nl=False)
     if svg is not None:
         click.echo(f"wrote {svg}", err=True)
 
@@ -236,7 +236,7 @@ def _keep_metrics(comparison: Comparison, names: Sequence[str]) -> Comparison:
     return replace(comparison, rankings=rankings, metrics=kept)
 
 
-def _sorted_by(sort: str | None, compared: Sequence[str], registry: Registry) -> str | None:
+def _find_sort_metric(sort: str | None, compared: Sequence[str], registry: Registry) -> str | None:
     """The canonical name of the metric to sort by, if there is to be one."""
     if sort is None:
         return None
@@ -248,7 +248,7 @@ def _sorted_by(sort: str | None, compared: Sequence[str], registry: Registry) ->
     return wanted
 
 
-def _in_order(comparison: Comparison, first: str | None) -> list[str]:
+def _order_rankings(comparison: Comparison, first: str | None) -> list[str]:
     """The rankings, best first by one metric (those without a figure last), or as they were given."""
     names = list(comparison.rankings)
     if first is None:
@@ -258,14 +258,14 @@ def _in_order(comparison: Comparison, first: str | None) -> list[str]:
     return sorted(names, key=lambda name: inf if (value := values[name]) is None else sign * value)
 
 
-def _encodable(text: str) -> str:
+def _replace_triangles(text: str) -> str:
     """The text with plain marks where standard output knows no triangles."""
     try:
-        (BETTER + WORSE).encode(_encoding())
+        (BETTER + WORSE).encode(_find_encoding())
     except UnicodeEncodeError:
         return text.replace(BETTER, "^").replace(WORSE, "v")
     return text
 
 
-def _encoding() -> str:
+def _find_encoding() -> str:
     return sys.stdout.encoding or "ascii"

@@ -9,9 +9,9 @@ from itertools import combinations
 from string import ascii_letters
 from typing import Any
 
-from pytest_ireval.cli.evaluate_command import evaluated_figure, notes_on_queries, notes_on_relevance, policies_note
+from pytest_ireval.cli.evaluate_command import describe_policies, describe_queries, describe_relevance, format_figure
 from pytest_ireval.results.comparison import Change, Comparison, MetricComparison, Pair
-from pytest_ireval.results.evaluation import UNITS, note_on_ties
+from pytest_ireval.results.evaluation import UNITS, describe_ties
 from pytest_ireval.text_table import escape_unprintable, format_stacked_tables, measure_width
 from pytest_ireval.words import format_count, pluralize
 
@@ -26,41 +26,43 @@ class View:
     every_pair: bool = False
 
 
-def as_table(comparison: Comparison, view: View) -> str:
+def format_table(comparison: Comparison, view: View) -> str:
     """Everything below each other, the leaderboard first."""
-    parts = [_leaderboard(comparison, view), _pairs(comparison, view), _extremes(comparison, view)]
+    parts = [_format_leaderboard(comparison, view), _format_pairs(comparison, view), _format_extremes(comparison, view)]
     if view.per_query:
-        parts += [_values(comparison, metric, view) for metric in comparison.metrics]
-    parts.append("\n".join(map(escape_unprintable, comparison_notes(comparison, best="*", every_pair=view.every_pair))))
+        parts += [_format_values(comparison, metric, view) for metric in comparison.metrics]
+    parts.append(
+        "\n".join(map(escape_unprintable, collect_comparison_notes(comparison, best="*", every_pair=view.every_pair)))
+    )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def title(metric: MetricComparison) -> str:
+def format_title(metric: MetricComparison) -> str:
     """The metric's name, with its aggregate unless that is the mean."""
     return metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
 
 
-def name_of_ranking(comparison: Comparison, name: str) -> str:
+def format_ranking_name(comparison: Comparison, name: str) -> str:
     """A ranking's name, with a word for the baseline."""
     return f"{name} (baseline)" if name == comparison.baseline else name
 
 
-def _leaderboard(comparison: Comparison, view: View) -> str:
-    signs = letters(comparison)
-    columns = [_column(comparison, metric, view.order) for metric in comparison.metrics]
-    names = [name_of_ranking(comparison, name) for name in view.order]
+def _format_leaderboard(comparison: Comparison, view: View) -> str:
+    signs = assign_letters(comparison)
+    columns = [_format_column(comparison, metric, view.order) for metric in comparison.metrics]
+    names = [format_ranking_name(comparison, name) for name in view.order]
     cells = zip(*(column[1:] for column in columns), strict=True)
     rows = [[signs[n], name, *row] for n, name, row in zip(view.order, names, cells, strict=True)]
     return format_stacked_tables(["", "ranking", *(column[0] for column in columns)], rows, (), 2, view.width)
 
 
-def _column(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> list[str]:
+def _format_column(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> list[str]:
     """Header and cells of one metric, all equally wide: the figures aligned to the right, their marks behind."""
-    marked = marks(comparison, metric)
+    marked = mark_beaten(comparison, metric)
     figures = [
-        ("*" if name in metric.best else "") + evaluated_figure(metric.values[name], metric.aggregate) for name in order
+        ("*" if name in metric.best else "") + format_figure(metric.values[name], metric.aggregate) for name in order
     ]
-    heads = [title(metric), *figures]
+    heads = [format_title(metric), *figures]
     tails = ["", *(marked[name] for name in order)]
     head, tail = max(map(measure_width, heads)), max(map(measure_width, tails))
     return [
@@ -69,103 +71,103 @@ def _column(comparison: Comparison, metric: MetricComparison, order: Sequence[st
     ]
 
 
-def _pairs(comparison: Comparison, view: View) -> str:
-    header, *rows = pair_rows(comparison, every=view.every_pair)
+def _format_pairs(comparison: Comparison, view: View) -> str:
+    header, *rows = make_pair_rows(comparison, every=view.every_pair)
     return format_stacked_tables(header, rows, range(2, len(header)), 2, view.width) if rows else ""
 
 
-def pair_rows(comparison: Comparison, *, every: bool) -> Iterator[list[str]]:
+def make_pair_rows(comparison: Comparison, *, every: bool) -> Iterator[list[str]]:
     """The pairs to be shown, a metric's name only in its first row; the header first."""
     yield ["metric", "pair", "difference", "change", f"{100 * (1 - comparison.alpha):g}% interval", "sd", "p", "+/=/-"]
     for metric in comparison.metrics:
-        for number, pair in enumerate(_shown_pairs(comparison, metric, every=every)):
-            yield ["" if number else title(metric), _pair_name(comparison, pair), *_pair_cells(pair)]
+        for number, pair in enumerate(_select_pairs(comparison, metric, every=every)):
+            yield ["" if number else format_title(metric), _name_pair(comparison, pair), *_format_pair(pair)]
 
 
-def _pair_name(comparison: Comparison, pair: Pair) -> str:
+def _name_pair(comparison: Comparison, pair: Pair) -> str:
     """``b-a``: differences are b's values less a's."""
-    signs = letters(comparison)
+    signs = assign_letters(comparison)
     return f"{signs[pair.ranking]}-{signs[pair.other]}"
 
 
-def _pair_cells(pair: Pair) -> list[str]:
+def _format_pair(pair: Pair) -> list[str]:
     return [
         f"{pair.difference:+.4f}",
         "-" if pair.relative is None else f"{100 * pair.relative:+.1f}%",
         "-" if pair.low is None or pair.high is None else f"{pair.low:+.4f} to {pair.high:+.4f}",
-        evaluated_figure(pair.sd),
-        p_text(pair.p_adjusted),
+        format_figure(pair.sd),
+        format_p(pair.p_adjusted),
         f"{pair.wins}/{pair.ties}/{pair.losses}",
     ]
 
 
-def _extremes(comparison: Comparison, view: View) -> str:
-    header, *rows = extreme_rows(comparison)
+def _format_extremes(comparison: Comparison, view: View) -> str:
+    header, *rows = make_extreme_rows(comparison)
     return format_stacked_tables(header, rows, (2, 3, 4, 6, 7, 8), 2, view.width, together=4) if rows else ""
 
 
-def extreme_rows(comparison: Comparison) -> Iterator[list[str]]:
+def make_extreme_rows(comparison: Comparison) -> Iterator[list[str]]:
     """Gains on the left, drops on the right, the greatest first; the header first."""
     yield ["metric", "pair", "gain", "from", "to", "query", "drop", "from", "to", "query"]
     for metric in comparison.metrics:
-        for pair in _shown_pairs(comparison, metric, every=False):
-            head, name = title(metric), _pair_name(comparison, pair)
+        for pair in _select_pairs(comparison, metric, every=False):
+            head, name = format_title(metric), _name_pair(comparison, pair)
             for number in range(max(len(pair.gains), len(pair.drops))):
-                sides = (_change(comparison, pair, side, number) for side in (pair.gains, pair.drops))
+                sides = (_format_change(comparison, pair, side, number) for side in (pair.gains, pair.drops))
                 yield [head, name, *(cell for side in sides for cell in side)]
                 head = name = ""
 
 
-def _change(comparison: Comparison, pair: Pair, changes: Sequence[Change], number: int) -> list[str]:
+def _format_change(comparison: Comparison, pair: Pair, changes: Sequence[Change], number: int) -> list[str]:
     """One change, with a note if a ranking lacks the query."""
     if number >= len(changes):
         return ["", "", "", ""]
     change = changes[number]
-    signs = letters(comparison)
+    signs = assign_letters(comparison)
     lacking = [signs[n] for n in (pair.ranking, pair.other) if change.query in comparison.rankings[n].missing]
     query = change.query + (f" (not in {', '.join(lacking)})" if lacking else "")
-    return [f"{change.difference:+.4f}", evaluated_figure(change.other), evaluated_figure(change.value), query]
+    return [f"{change.difference:+.4f}", format_figure(change.other), format_figure(change.value), query]
 
 
-def _values(comparison: Comparison, metric: MetricComparison, view: View) -> str:
-    header, *rows = values_of_ranking(comparison, metric, view.order)
+def _format_values(comparison: Comparison, metric: MetricComparison, view: View) -> str:
+    header, *rows = make_value_rows(comparison, metric, view.order)
     return format_stacked_tables(header, rows, range(1, len(header)), 1, view.width)
 
 
-def values_of_ranking(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> Iterator[list[str]]:
+def make_value_rows(comparison: Comparison, metric: MetricComparison, order: Sequence[str]) -> Iterator[list[str]]:
     """Every query (or session) of one metric, a column a ranking; the header first."""
-    signs = letters(comparison)
+    signs = assign_letters(comparison)
     values = [comparison.rankings[name][metric.name].values for name in order]
     yield [f"{metric.name} by {metric.unit}", *(signs[name] for name in order)]
     for unit in dict.fromkeys(unit for found in values for unit in found):
-        yield [unit, *(evaluated_figure(found.get(unit)) for found in values)]
+        yield [unit, *(format_figure(found.get(unit)) for found in values)]
 
 
 BETTER, WORSE = "▲", "▼"
 
 
-def letters(comparison: Comparison) -> dict[str, str]:
+def assign_letters(comparison: Comparison) -> dict[str, str]:
     """A short sign for each ranking: a letter, or a number when there are more rankings than letters."""
     count = len(comparison.rankings)
     signs: Sequence[str] = ascii_letters if count <= len(ascii_letters) else [str(i + 1) for i in range(count)]
     return dict(zip(comparison.rankings, signs, strict=False))
 
 
-def marks(comparison: Comparison, metric: MetricComparison) -> dict[str, str]:
+def mark_beaten(comparison: Comparison, metric: MetricComparison) -> dict[str, str]:
     """For each ranking its mark: better or worse than the baseline, or the letters of those it is better than."""
     if comparison.baseline is None:
-        return {name: _beaten(comparison, metric, name) for name in comparison.rankings}
+        return {name: _list_beaten(comparison, metric, name) for name in comparison.rankings}
     better = {pair.ranking: BETTER if pair.better == pair.ranking else WORSE for pair in metric.pairs if pair.better}
     return {name: better.get(name, "") for name in comparison.rankings}
 
 
-def _beaten(comparison: Comparison, metric: MetricComparison, name: str) -> str:
+def _list_beaten(comparison: Comparison, metric: MetricComparison, name: str) -> str:
     beaten = {({pair.ranking, pair.other} - {name}).pop() for pair in metric.pairs if pair.better == name}
     places = [i for i, other in enumerate(comparison.rankings) if other in beaten]
-    return shortened_name(places, list(letters(comparison).values()))
+    return join_letters(places, list(assign_letters(comparison).values()))
 
 
-def shortened_name(places: Sequence[int], signs: Sequence[str]) -> str:
+def join_letters(places: Sequence[int], signs: Sequence[str]) -> str:
     """The signs at some places, three or more neighbours put together: ``ace-h``, or ``1,3-7`` if signs are numbers."""
     stretches: list[list[int]] = []
     for place in places:
@@ -180,14 +182,14 @@ def shortened_name(places: Sequence[int], signs: Sequence[str]) -> str:
     return ("" if all(len(sign) == 1 for sign in signs) else ",").join(texts)
 
 
-def _shown_pairs(comparison: Comparison, metric: MetricComparison, *, every: bool) -> list[Pair]:
+def _select_pairs(comparison: Comparison, metric: MetricComparison, *, every: bool) -> list[Pair]:
     """The pairs to print: all, those with the baseline, or only that of the best two."""
     if every or comparison.baseline is not None:
         return list(metric.pairs)
     return [pair for pair in metric.pairs if {pair.ranking, pair.other} == set(metric.leaders)]
 
 
-def how_tested(comparison: Comparison) -> str:
+def describe_tests(comparison: Comparison) -> str:
     """The test, its correction over a family, and its level."""
     test = {"t": "paired t test", "sign-flip": "sign-flip test"}[comparison.test]
     count = len(comparison.rankings)
@@ -197,7 +199,7 @@ def how_tested(comparison: Comparison) -> str:
     return f"{test}, two-sided, p < {comparison.alpha:g}; {family}; metrics are not corrected for each other"
 
 
-def p_text(p: float | None) -> str:
+def format_p(p: float | None) -> str:
     """Four decimals, two digits where those would be 0, and no more than a bound below a millionth."""
     if p is None:
         return "-"
@@ -206,22 +208,22 @@ def p_text(p: float | None) -> str:
     return f"{p:.4f}" if p >= 5e-5 else f"{p:.1e}"
 
 
-def comparison_notes(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
+def collect_comparison_notes(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
     """All notes; ``best`` marks the best figures, ``every_pair`` is true if all pairs are shown."""
     first = next(iter(comparison.rankings.values()))
     yield f"judgments: {first.judgments} ({format_count(first.queries, 'query')}); rankings: " + "; ".join(
-        f"{sign} {comparison.rankings[name].rankings}" for name, sign in letters(comparison).items()
+        f"{sign} {comparison.rankings[name].rankings}" for name, sign in assign_letters(comparison).items()
     )
-    yield policies_note(first)
+    yield describe_policies(first)
     if comparison.queries < first.queries:
         queries = format_count(first.queries, "query")
         yield f"compared over {comparison.queries} of {queries}: those that all rankings have"
-    yield from _legend(comparison, best=best, every_pair=every_pair)
-    yield from _notes_on_tests(comparison)
-    yield from _notes_on_rankings(comparison)
+    yield from _describe_marks(comparison, best=best, every_pair=every_pair)
+    yield from _describe_untested(comparison)
+    yield from _describe_rankings(comparison)
 
 
-def _legend(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
+def _describe_marks(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[str]:
     if any(metric.best for metric in comparison.metrics):
         yield f"{best}: the best figure of its column"
     lower = [metric.name for metric in comparison.metrics if metric.direction == "lower"]
@@ -230,9 +232,9 @@ def _legend(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[
     if not any(metric.pairs for metric in comparison.metrics):
         return
     if comparison.baseline is not None:
-        yield f"{BETTER} {WORSE}: significantly better, worse than {comparison.baseline}: {how_tested(comparison)}"
+        yield f"{BETTER} {WORSE}: significantly better, worse than {comparison.baseline}: {describe_tests(comparison)}"
     else:
-        yield f"letters after a figure: significantly better than those rankings: {how_tested(comparison)}"
+        yield f"letters after a figure: significantly better than those rankings: {describe_tests(comparison)}"
     pairs = max(len(metric.pairs) for metric in comparison.metrics)
     some = comparison.baseline is None and pairs > 1 and not every_pair
     yield (f"pairs: the best two of each metric (--pairs shows all {pairs}); " if some else "pairs: ") + (
@@ -240,7 +242,7 @@ def _legend(comparison: Comparison, *, best: str, every_pair: bool) -> Iterator[
     )
 
 
-def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
+def _describe_untested(comparison: Comparison) -> Iterator[str]:
     by_units: dict[str, list[str]] = {}
     for metric in comparison.metrics:
         if metric.pairs:
@@ -255,12 +257,12 @@ def _notes_on_tests(comparison: Comparison) -> Iterator[str]:
     pairs = [pair for metric in comparison.metrics for pair in metric.pairs]
     if any(pair.p is not None for pair in pairs) and not any(pair.better for pair in pairs):
         yield "no difference is statistically significant; a difference may still exist"
-    yield from _notes_on_doubts(comparison)
+    yield from _describe_doubts(comparison)
 
 
-def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
+def _describe_doubts(comparison: Comparison) -> Iterator[str]:
     """Rankings that do not differ, and differences that t cannot judge or judges alone."""
-    signs = letters(comparison)
+    signs = assign_letters(comparison)
     for one, other in combinations(comparison.rankings, 2):
         mine, others = comparison.rankings[one], comparison.rankings[other]
         if all(mine[metric.name].values == others[metric.name].values for metric in comparison.metrics):
@@ -274,17 +276,17 @@ def _notes_on_doubts(comparison: Comparison) -> Iterator[str]:
                 corrected = ", corrected like that of t" if metric.family > 1 else ""
                 yield (
                     f"{which}: significant by t, but only {pair.wins + pair.losses} {pluralize(metric.unit)} differ, "
-                    f"and by the exact sign-flip test p is {p_text(pair.sign_flip_p_adjusted)}{corrected}"
+                    f"and by the exact sign-flip test p is {format_p(pair.sign_flip_p_adjusted)}{corrected}"
                 )
 
 
-def _notes_on_rankings(comparison: Comparison) -> Iterator[str]:
-    signs = letters(comparison)
+def _describe_rankings(comparison: Comparison) -> Iterator[str]:
+    signs = assign_letters(comparison)
     for name, evaluation in comparison.rankings.items():
-        yield from (f"{signs[name]} {name}: {note}" for note in notes_on_queries(evaluation))
-    yield from notes_on_relevance(next(iter(comparison.rankings.values())))
+        yield from (f"{signs[name]} {name}: {note}" for note in describe_queries(evaluation))
+    yield from describe_relevance(next(iter(comparison.rankings.values())))
     for name, evaluation in comparison.rankings.items():
-        if note := note_on_ties(evaluation):
+        if note := describe_ties(evaluation):
             yield f"{signs[name]} {name}: {note}"
 
 
@@ -292,7 +294,7 @@ LETTERS = 52
 """More rankings have numbers. The page then counts those that a ranking is better than, and has no table of pairs."""
 
 
-def as_page(comparison: Comparison, view: View) -> str:
+def render_page(comparison: Comparison, view: View) -> str:
     """One file that needs nothing else; values of queries are in it with ``view.per_query``."""
     from pytest_ireval.report.page import Asset
     from pytest_ireval.report.templates import environment, read_asset
@@ -300,9 +302,9 @@ def as_page(comparison: Comparison, view: View) -> str:
     style, script = (Asset(read_asset(name)) for name in ("comparison.css", "comparison.js"))
     only = "base-uri 'none'; form-action 'none'"
     tables = {}
-    notes = [*comparison_notes(comparison, best="bold", every_pair=view.every_pair)]
+    notes = [*collect_comparison_notes(comparison, best="bold", every_pair=view.every_pair)]
     if len(comparison.rankings) <= LETTERS:
-        pairs, queries = [*pair_rows(comparison, every=view.every_pair)], [*extreme_rows(comparison)]
+        pairs, queries = [*make_pair_rows(comparison, every=view.every_pair)], [*make_extreme_rows(comparison)]
         tables = {"Differences": pairs, "Queries that changed most": queries}
     else:
         notes.append("the page shows pairs of up to 52 rankings only; --format csv has all pairs")
@@ -314,35 +316,40 @@ def as_page(comparison: Comparison, view: View) -> str:
             style=style,
             script=script,
             judgments=next(iter(comparison.rankings.values())).judgments,
-            metrics=[{"title": title(each), "direction": each.direction} for each in comparison.metrics],
-            rows=[*_rows(comparison, view)],
-            values=_embedded(comparison) if view.per_query else "",
+            metrics=[{"title": format_title(each), "direction": each.direction} for each in comparison.metrics],
+            rows=[*_make_rows(comparison, view)],
+            values=_embed_json(comparison) if view.per_query else "",
             tables={heading: table for heading, table in tables.items() if table[1:]},
             notes=notes,
         )
     )
 
 
-def _rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
-    signs, number = letters(comparison), {name: at for at, name in enumerate(comparison.rankings)}
-    marked = [_marks(comparison, each) for each in range(len(comparison.metrics))]
+def _make_rows(comparison: Comparison, view: View) -> Iterator[dict[str, Any]]:
+    signs, number = assign_letters(comparison), {name: at for at, name in enumerate(comparison.rankings)}
+    marked = [_mark_row(comparison, each) for each in range(len(comparison.metrics))]
     for name in view.order:
         cells = [
             {
                 "value": "" if (value := metric.values[name]) is None else repr(value),
-                "text": evaluated_figure(value, metric.aggregate),
+                "text": format_figure(value, metric.aggregate),
                 "best": name in metric.best,
                 "mark": marked[at][name],
             }
             for at, metric in enumerate(comparison.metrics)
         ]
-        yield {"number": number[name], "sign": signs[name], "name": name_of_ranking(comparison, name), "cells": cells}
+        yield {
+            "number": number[name],
+            "sign": signs[name],
+            "name": format_ranking_name(comparison, name),
+            "cells": cells,
+        }
 
 
-def _marks(comparison: Comparison, at: int) -> dict[str, str]:
+def _mark_row(comparison: Comparison, at: int) -> dict[str, str]:
     metric = comparison.metrics[at]
     if comparison.baseline is not None or len(comparison.rankings) <= LETTERS:
-        return marks(comparison, metric)
+        return mark_beaten(comparison, metric)
     beaten = dict.fromkeys(comparison.rankings, 0)
     for pair in metric.pairs:
         if pair.better:
@@ -350,7 +357,7 @@ def _marks(comparison: Comparison, at: int) -> dict[str, str]:
     return {name: f"> {count}" if count else "" for name, count in beaten.items()}
 
 
-def _embedded(comparison: Comparison) -> str:
+def _embed_json(comparison: Comparison) -> str:
     """By unit, the names of queries, and for each metric a row a ranking; four decimals."""
     found = []
     for unit in UNITS:

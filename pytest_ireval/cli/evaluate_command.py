@@ -21,7 +21,7 @@ from pytest_ireval.cli.options import (
 from pytest_ireval.errors import IrevalError, Problem, describe_exception
 from pytest_ireval.evaluating.evaluation import evaluate
 from pytest_ireval.masking import public_address
-from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, note_on_ties
+from pytest_ireval.results.evaluation import UNITS, Evaluation, MetricResult, describe_ties
 from pytest_ireval.text_table import escape_unprintable, format_table
 from pytest_ireval.words import format_count
 
@@ -34,47 +34,47 @@ LISTED = 5
 """Query ids that are listed in a note of the table."""
 
 
-def _as_table(evaluation: Evaluation, per_query: bool) -> str:
-    parts = [_figures(evaluation)]
+def _format_table(evaluation: Evaluation, per_query: bool) -> str:
+    parts = [_format_figures(evaluation)]
     if per_query:
-        parts += [_per_unit_table(evaluation, unit) for unit in UNITS if _units(evaluation, unit)]
-    parts.append("\n".join(map(escape_unprintable, evaluation_notes(evaluation))))
+        parts += [_format_unit_table(evaluation, unit) for unit in UNITS if _select_metrics(evaluation, unit)]
+    parts.append("\n".join(map(escape_unprintable, collect_notes(evaluation))))
     return "\n\n".join(parts) + "\n"
 
 
-def _figures(evaluation: Evaluation) -> str:
-    return format_table(*figure_table(evaluation))
+def _format_figures(evaluation: Evaluation) -> str:
+    return format_table(*tabulate_figures(evaluation))
 
 
-def figure_table(evaluation: Evaluation) -> tuple[list[str], list[list[str]], list[int]]:
+def tabulate_figures(evaluation: Evaluation) -> tuple[list[str], list[list[str]], list[int]]:
     """The header, a row for each metric, and the columns with numbers."""
     rows = []
     for metric in evaluation.metrics:
         name = metric.name if metric.aggregate == "mean" else f"{metric.name} ({metric.aggregate})"
-        rows.append([name, evaluated_figure(metric.value, metric.aggregate), str(len(metric.values))])
+        rows.append([name, format_figure(metric.value, metric.aggregate), str(len(metric.values))])
     return ["metric", "value", "queries"], rows, [1, 2]
 
 
-def evaluated_figure(value: float | None, aggregate: str = "mean") -> str:
+def format_figure(value: float | None, aggregate: str = "mean") -> str:
     """Four decimals; sums that are whole numbers without."""
     if value is None:
         return "-"
     return f"{value:.0f}" if aggregate == "sum" and value.is_integer() else f"{value:.4f}"
 
 
-def evaluation_notes(evaluation: Evaluation) -> Iterator[str]:
+def collect_notes(evaluation: Evaluation) -> Iterator[str]:
     """The inputs of the figures, and facts that might mislead a reader."""
     judged = format_count(evaluation.queries, "query")
     yield f"judgments: {evaluation.judgments} ({judged}); rankings: {evaluation.rankings}"
-    yield policies_note(evaluation)
-    yield from notes_on_queries(evaluation)
-    yield from notes_on_relevance(evaluation)
+    yield describe_policies(evaluation)
+    yield from describe_queries(evaluation)
+    yield from describe_relevance(evaluation)
     yield from (note for metric in evaluation.metrics for note in metric.notes)
-    if note := note_on_ties(evaluation):
+    if note := describe_ties(evaluation):
         yield note
 
 
-def policies_note(evaluation: Evaluation) -> str:
+def describe_policies(evaluation: Evaluation) -> str:
     """The policies of the evaluation: its choices where the data leave one."""
     policies = evaluation.policies
     scale = f" on a scale to {policies.scale:g}" if policies.scale else ""
@@ -87,19 +87,19 @@ def policies_note(evaluation: Evaluation) -> str:
     )
 
 
-def notes_on_queries(evaluation: Evaluation) -> Iterator[str]:
+def describe_queries(evaluation: Evaluation) -> Iterator[str]:
     """Queries that one of the two files lacks."""
     if evaluation.missing:
         fate = "left out" if evaluation.policies.missing_queries == "ignore" else "scored as empty rankings"
-        worst = _worst_scores(evaluation) if fate != "left out" else ""
-        yield f"missing: {_listed(evaluation.missing)} without a ranking; {fate}{worst}"
+        worst = _describe_worst_scores(evaluation) if fate != "left out" else ""
+        yield f"missing: {_format_queries(evaluation.missing)} without a ranking; {fate}{worst}"
     if evaluation.empty:
-        yield f"empty: {_listed(evaluation.empty)} with an empty ranking"
+        yield f"empty: {_format_queries(evaluation.empty)} with an empty ranking"
     if evaluation.without_judgments:
-        yield f"not judged: {_listed(evaluation.without_judgments)} ranked but without judgments; not counted"
+        yield f"not judged: {_format_queries(evaluation.without_judgments)} ranked but without judgments; not counted"
 
 
-def _worst_scores(evaluation: Evaluation) -> str:
+def _describe_worst_scores(evaluation: Evaluation) -> str:
     """Metrics that score a missing ranking worse than an empty one, with that score."""
     by_value: dict[float, list[str]] = {}
     for metric in evaluation.metrics:
@@ -107,11 +107,11 @@ def _worst_scores(evaluation: Evaluation) -> str:
         if metric.unit == "query" and metric.direction != "neither" and (scored or metric.direction == "lower"):
             by_value.setdefault(scored, []).append(metric.name)
     return "".join(
-        f", but {', '.join(names)}: {evaluated_figure(value)}, the worst value" for value, names in by_value.items()
+        f", but {', '.join(names)}: {format_figure(value)}, the worst value" for value, names in by_value.items()
     )
 
 
-def notes_on_relevance(evaluation: Evaluation) -> Iterator[str]:
+def describe_relevance(evaluation: Evaluation) -> Iterator[str]:
     """The number of queries without relevant documents, for each definition of relevant that a metric has."""
     by_count: dict[int, list[str]] = {}
     for metric in evaluation.metrics:
@@ -121,29 +121,29 @@ def notes_on_relevance(evaluation: Evaluation) -> Iterator[str]:
             yield f"no relevant documents: {format_count(count, 'query')} (for {', '.join(names)})"
 
 
-def _listed(queries: tuple[str, ...]) -> str:
+def _format_queries(queries: tuple[str, ...]) -> str:
     more = f" and {len(queries) - LISTED} more" if len(queries) > LISTED else ""
     return f"{format_count(len(queries), 'query')} ({', '.join(queries[:LISTED])}{more})"
 
 
-def _units(evaluation: Evaluation, unit: str) -> list[MetricResult]:
+def _select_metrics(evaluation: Evaluation, unit: str) -> list[MetricResult]:
     return [metric for metric in evaluation.metrics if metric.unit == unit]
 
 
-def _per_unit_table(evaluation: Evaluation, unit: str) -> str:
-    metrics = _units(evaluation, unit)
+def _format_unit_table(evaluation: Evaluation, unit: str) -> str:
+    metrics = _select_metrics(evaluation, unit)
     names = dict.fromkeys(name for metric in metrics for name in metric.values)
-    rows = [[name, *(evaluated_figure(metric.values.get(name)) for metric in metrics)] for name in names]
+    rows = [[name, *(format_figure(metric.values.get(name)) for metric in metrics)] for name in names]
     return format_table([unit, *(metric.name for metric in metrics)], rows, right=range(1, len(metrics) + 1))
 
 
-def _as_json(evaluation: Evaluation, per_query: bool) -> str:
+def _format_json(evaluation: Evaluation, per_query: bool) -> str:
     import json
 
     return json.dumps(evaluation.to_dict(per_query=per_query), ensure_ascii=False) + "\n"
 
 
-def _as_csv(evaluation: Evaluation, per_query: bool) -> str:
+def _format_csv(evaluation: Evaluation, per_query: bool) -> str:
     """``metric,query,value``; the figure for all queries has an empty query."""
     import csv
     import io
@@ -158,7 +158,7 @@ def _as_csv(evaluation: Evaluation, per_query: bool) -> str:
     return text.getvalue()
 
 
-def _as_trec(evaluation: Evaluation, per_query: bool) -> str:
+def _format_trec(evaluation: Evaluation, per_query: bool) -> str:
     """``metric<TAB>query<TAB>value`` with ten decimals, ``all`` last, as trec_eval prints it."""
     lines = []
     for metric in evaluation.metrics:
@@ -169,28 +169,28 @@ def _as_trec(evaluation: Evaluation, per_query: bool) -> str:
     return "".join(lines)
 
 
-def _as_html(evaluation: Evaluation, per_query: bool) -> str:
+def _format_html(evaluation: Evaluation, per_query: bool) -> str:
     from pytest_ireval.report.templates import environment
 
     tables = [
         {
             "unit": unit,
-            "metrics": (metrics := _units(evaluation, unit)),
+            "metrics": (metrics := _select_metrics(evaluation, unit)),
             "names": list(dict.fromkeys(name for metric in metrics for name in metric.values)),
         }
         for unit in UNITS
-        if per_query and _units(evaluation, unit)
+        if per_query and _select_metrics(evaluation, unit)
     ]
     page = environment().get_template("evaluation.html.jinja")
-    return page.render(evaluation=evaluation, notes=list(evaluation_notes(evaluation)), tables=tables)
+    return page.render(evaluation=evaluation, notes=list(collect_notes(evaluation)), tables=tables)
 
 
 FORMATS: dict[str, Callable[[Evaluation, bool], str]] = {
-    "table": _as_table,
-    "json": _as_json,
-    "csv": _as_csv,
-    "trec": _as_trec,
-    "html": _as_html,
+    "table": _format_table,
+    "json": _format_json,
+    "csv": _format_csv,
+    "trec": _format_trec,
+    "html": _format_html,
 }
 
 
@@ -217,14 +217,14 @@ def command(
         raise click.UsageError("only one of JUDGMENTS and RANKINGS can be standard input")
     if on is not None and rankings == "-":
         raise click.UsageError("the workers of a cluster cannot read standard input")
-    with LateBar() as progress, _executor_at(on) as executor:
+    with LateBar() as progress, _connect_executor(on) as executor:
         options |= {"registry": registry_at(None), "progress": progress, "executor": executor}
         evaluation = evaluate(judgments, rankings, metrics or METRICS, **options)
     click.echo(FORMATS[form](evaluation, per_query), nl=False)
 
 
 @contextmanager
-def _executor_at(address: str | None) -> Iterator[Executor | None]:
+def _connect_executor(address: str | None) -> Iterator[Executor | None]:
     """The executor of a cluster of Dask; None without an address."""
     if address is None:
         yield None

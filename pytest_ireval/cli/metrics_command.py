@@ -16,13 +16,13 @@ from pytest_ireval.data.join import join_judgments
 from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.errors import IrevalError, MetricError, MetricNameError, Problem
-from pytest_ireval.explaining import RANKS, behaviour_of
-from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, counterparts, without_counterpart
-from pytest_ireval.metrics.lookup import Found, look_up
+from pytest_ireval.explaining import RANKS, measure_behaviour
+from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, list_counterparts, list_without_counterpart
+from pytest_ireval.metrics.lookup import NameMeaning, look_up
 from pytest_ireval.metrics.metric import SOURCES, Metric
 from pytest_ireval.metrics.names import Vocabulary
-from pytest_ireval.metrics.parameters import HOLE, Parameter, text_of
-from pytest_ireval.metrics.score import settled
+from pytest_ireval.metrics.parameters import HOLE, Parameter, format_value
+from pytest_ireval.metrics.score import compute_values
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.text_table import align_rows, format_table
 
@@ -61,27 +61,27 @@ def command(names: tuple[str, ...], package: str | None, suites: Path | None) ->
         missing = "; ".join(f"the package {name} is not installed" for name in registry.vocabulary.missing)
         raise IrevalError(Problem("no plugin has names of other packages", suggestion=missing))
     if package and names:
-        blocks, problems = _these_names(package, names, registry.vocabulary)
+        blocks, problems = _translate_names(package, names, registry.vocabulary)
     elif package:
         rows = registry.vocabulary.elsewhere
-        blocks = [_table(package, counterparts(rows, package))]
-        blocks += [_without(names_without, why) for why, names_without in reasons(rows, package)]
+        blocks = [_format_table(package, list_counterparts(rows, package))]
+        blocks += [_format_without(names_without, why) for why, names_without in group_reasons(rows, package)]
     elif names:
-        blocks, problems = _explained(names, registry)
+        blocks, problems = _explain_metrics(names, registry)
         if not suites:
             more = "metrics of conftest.py files are known with --suites DIR"
             problems = [replace(each, allowed="\n  ".join(filter(None, (each.allowed, more)))) for each in problems]
     else:
-        blocks = [*_listed(registry), "ireval metrics NAME explains one."]
+        blocks = [*_list_metrics(registry), "ireval metrics NAME explains one."]
     if blocks:
         click.echo("\n\n".join(blocks))
     if problems:
         raise MetricNameError(*problems)
 
 
-def _these_names(package: str, names: Sequence[str], vocabulary: Vocabulary) -> tuple[list[str], list[Problem]]:
+def _translate_names(package: str, names: Sequence[str], vocabulary: Vocabulary) -> tuple[list[str], list[Problem]]:
     """Blocks of text about the names that are known, and the problems of the others."""
-    found: list[Found] = []
+    found: list[NameMeaning] = []
     problems: list[Problem] = []
     for name in dict.fromkeys(names):
         try:
@@ -89,35 +89,35 @@ def _these_names(package: str, names: Sequence[str], vocabulary: Vocabulary) -> 
         except MetricNameError as error:
             problems += error.problems
     rows = list(dict.fromkeys(row for each in found for row in each.rows))
-    blocks = [_table(package, rows)] if rows else []
+    blocks = [_format_table(package, rows)] if rows else []
     absent = dict.fromkeys(each.absent for each in found if each.absent)
-    blocks += [_without(names, why) for why, names in _by_reason(absent)]
+    blocks += [_format_without(names, why) for why, names in _group_by_reason(absent)]
     nameless = [each.ours.name for each in found if each.ours and not each.absent]
     blocks += [f"{PACKAGES[package]} has no name for it: {name}" for name in dict.fromkeys(nameless)]
     return blocks, problems
 
 
-def _without(names: Sequence[str], why: str) -> str:
+def _format_without(names: Sequence[str], why: str) -> str:
     return f"no counterpart: {', '.join(names)}\n  {why}"
 
 
-def _table(package: str, rows: Iterable[Elsewhere]) -> str:
+def _format_table(package: str, rows: Iterable[Elsewhere]) -> str:
     return format_table([PACKAGES[package], "pytest-ireval", "equal"], [[*row.names, row.equal] for row in rows])
 
 
-def _by_reason(every: Iterable[Elsewhere]) -> list[tuple[str, list[str]]]:
+def _group_by_reason(every: Iterable[Elsewhere]) -> list[tuple[str, list[str]]]:
     by_why: dict[str, list[str]] = {}
     for absent in every:
         by_why.setdefault(absent.differs, []).append(absent.name)
     return list(by_why.items())
 
 
-def reasons(rows: Iterable[Elsewhere], package: str) -> list[tuple[str, list[str]]]:
+def group_reasons(rows: Iterable[Elsewhere], package: str) -> list[tuple[str, list[str]]]:
     """The reasons why names of a package have no counterpart, each with its names."""
-    return _by_reason(without_counterpart(rows, package))
+    return _group_by_reason(list_without_counterpart(rows, package))
 
 
-def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], list[Problem]]:
+def _explain_metrics(names: tuple[str, ...], registry: Registry) -> tuple[list[str], list[Problem]]:
     """Blocks of text about the metrics that are known, and the problems of the other names."""
     blocks: list[str] = []
     problems: list[Problem] = []
@@ -126,29 +126,29 @@ def _explained(names: tuple[str, ...], registry: Registry) -> tuple[list[str], l
         try:
             family = registry.vocabulary.family(name)
             head = registry.vocabulary.meaning(name.strip())  # a bare name may lack its cutoff
-            asked = [_with_usual_arguments(head[0](**head[1]))] if head else registry.vocabulary.parse(name)
-            lines = [*_metric_text(family, width), *(line for each in asked for line in _behaviour_text(each))]
+            asked = [_fill_usual_arguments(head[0](**head[1]))] if head else registry.vocabulary.parse(name)
+            lines = [*_describe_metric(family, width), *(line for each in asked for line in _describe_behaviour(each))]
             blocks.append("\n".join(lines))
         except MetricNameError as error:
             problems += error.problems
     return blocks, problems
 
 
-def _metric_text(metric: Metric, width: int) -> Iterator[str]:
+def _describe_metric(metric: Metric, width: int) -> Iterator[str]:
     """The whole description of a metric, in lines of at most ``width`` where words allow."""
-    yield signature(metric)
-    for line in _lines(metric):
+    yield format_signature(metric)
+    for line in _list_facts(metric):
         yield textwrap.fill(
             line, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
         )
 
 
-def _behaviour_text(metric: Metric | None) -> Iterator[str]:
+def _describe_behaviour(metric: Metric | None) -> Iterator[str]:
     """The drawing of how much a rank counts, and the changes of a list that the metric notices."""
     if metric is None:
         return
     try:
-        behaviour = behaviour_of(metric)
+        behaviour = measure_behaviour(metric)
     except MetricError:  # it fails on made-up lists: it is still described
         return
     if behaviour is None:
@@ -158,7 +158,7 @@ def _behaviour_text(metric: Metric | None) -> Iterator[str]:
     most = max(curve.max() for curve in behaviour.curves.values())
     rows = [["of", f"rank 1 to {RANKS}", *map(str, _RANKS_SHOWN)]]
     for relevant, curve in behaviour.curves.items():
-        bars = "".join(_bar((value - least) / (most - least) if most > least else 0.0) for value in curve)
+        bars = "".join(_draw_bar((value - least) / (most - least) if most > least else 0.0) for value in curve)
         rows.append([f"{relevant} relevant", bars, *(f"{curve[rank - 1]:.4f}" for rank in _RANKS_SHOWN)])
     yield from (f"    {line}" for line in align_rows(rows, right=range(2, len(rows[0]))))
     for title, changes in (
@@ -174,24 +174,24 @@ def _behaviour_text(metric: Metric | None) -> Iterator[str]:
 _RANKS_SHOWN = (1, 2, 5, 10, RANKS)
 
 
-def _bar(share: float) -> str:
+def _draw_bar(share: float) -> str:
     """A bar of that share of the height; a value that is not 0 can be seen."""
     return "·▁▂▃▄▅▆▇█"[math.ceil(share * 8 - 1e-9)]
 
 
-def _lines(metric: Metric) -> Iterator[str]:
+def _list_facts(metric: Metric) -> Iterator[str]:
     yield metric.info.summary
     for title, text in (
         ("formula", metric.info.formula),
         ("reference", metric.info.reference),
         ("example", metric.info.example),
-        ("use", f"ireval evaluate judgments.txt rankings.txt {option_for(metric)}"),
-        ("range", range_of(metric)),
+        ("use", f"ireval evaluate judgments.txt rankings.txt {format_option(metric)}"),
+        ("range", format_range(metric)),
         ("better", metric.direction),
         ("sums up as", metric.aggregate),
         ("scores", metric.unit),
-        ("no relevant documents", without_relevant(metric)),
-        ("also called", ", ".join(also_called(metric))),
+        ("no relevant documents", describe_without_relevant(metric)),
+        ("also called", ", ".join(list_other_names(metric))),
         ("version", str(metric.version)),
         ("from", metric.origin),
     ):
@@ -202,10 +202,10 @@ def _lines(metric: Metric) -> Iterator[str]:
     for promise, reason in metric.info.not_promised.items():
         yield f"does not promise {promise}: {reason}"
     for parameter in metric.parameters:
-        yield f"{parameter.name}: {described_metric(parameter)}"
+        yield f"{parameter.name}: {describe_parameter(parameter)}"
 
 
-def range_of(metric: Metric) -> str:
+def format_range(metric: Metric) -> str:
     """Least and greatest value under default arguments."""
     if callable(metric.range) and metric.missing:
         return "depends on the arguments"
@@ -213,69 +213,69 @@ def range_of(metric: Metric) -> str:
     return f"{low:g} to {high:g}"
 
 
-def without_relevant(metric: Metric) -> str:
+def describe_without_relevant(metric: Metric) -> str:
     """The score of a query without relevant documents."""
     if metric.unit != "query" or not metric.judged:
         return ""
-    value = _scored_without_relevant(metric)
+    value = _score_without_relevant(metric)
     if value is None:
         return "depends on the ranking, by the formula"
     return f"{value:g}" if metric.no_relevant is not None else f"{value:g}, by the formula"
 
 
-def also_called(metric: Metric) -> list[str]:
+def list_other_names(metric: Metric) -> list[str]:
     """Other names; each that means more than the bare metric with what it stands for."""
-    every = ((name, meaning(metric, name)) for name in sorted(metric.info.spellings, key=str.lower))
+    every = ((name, format_meaning(metric, name)) for name in sorted(metric.info.spellings, key=str.lower))
     return [name if meant == metric.name else f"{name} = {meant}" for name, meant in every]
 
 
-def meaning(metric: Metric, spelling: str) -> str:
+def format_meaning(metric: Metric, spelling: str) -> str:
     """The meaning of a spelling, in the grammar of names: ``nDCG(gain='exp')``, ``nDCG@{cutoff}``."""
     given = metric(**metric.info.spellings[spelling]).arguments
     defaults = {p.name: p.default for p in metric.parameters}
-    parts = {name: text_of(value) for name, value in given.items() if value != defaults[name]}
+    parts = {name: format_value(value) for name, value in given.items() if value != defaults[name]}
     parts |= {hole["parameter"]: f"{{{hole['parameter']}}}" for hole in HOLE.finditer(spelling)}
     at = f"@{parts.pop(metric.at)}" if metric.at in parts and metric.at else ""
     inside = ", ".join(f"{name}={value}" for name, value in sorted(parts.items()))
     return f"{metric.name}{f'({inside})' if inside else ''}{at}"
 
 
-def option_for(metric: Metric) -> str:
+def format_option(metric: Metric) -> str:
     """An example of how to ask for it: ``-m 'nDCG@10'``."""
-    inside = ", ".join(f"{p.name}={_sample(p)}" for p in metric.parameters if p.required and p.name != metric.at)
+    inside = ", ".join(f"{p.name}={_find_sample(p)}" for p in metric.parameters if p.required and p.name != metric.at)
     at = metric.parameter(metric.at) if metric.at else None
-    name = metric.name + (f"({inside})" if inside else "") + (f"@{_sample(at)}" if at else "")
+    name = metric.name + (f"({inside})" if inside else "") + (f"@{_find_sample(at)}" if at else "")
     quoted = f'"{name}"' if "'" in name else f"'{name}'"
     options = {"collection": "--collection N", "fields": "--fields FILE", "timings": "--timings FILE"}
     return " ".join([f"-m {quoted}", *(option for need, option in options.items() if need in metric.needs)])
 
 
-def _with_usual_arguments(metric: Metric) -> Metric | None:
+def _fill_usual_arguments(metric: Metric) -> Metric | None:
     """The metric with a usual value of each argument that must be given; None if no value is usual."""
     if any(p.required and p.kind not in _PLACES for p in metric.parameters):
         return None
     return metric(**{p.name: _PLACES[p.kind] for p in metric.parameters if p.name in metric.missing})
 
 
-def _sample(parameter: Parameter) -> str:
+def _find_sample(parameter: Parameter) -> str:
     """A value that makes sense, as far as the parameter tells."""
     for value in (10, 0.5, 1, True, *(parameter.choices or ("…",)), {1: 1, 2: 3}):
         try:
-            return text_of(parameter.checked(value))
+            return format_value(parameter.check(value))
         except ValueError:  # not of this type, or out of its bounds
             continue
     return "…"
 
 
-def described_metric(parameter: Parameter) -> str:
+def describe_parameter(parameter: Parameter) -> str:
     """The meaning of a parameter, its allowed values and its default."""
-    default = "required" if parameter.required else f"default {text_of(parameter.default)}"
+    default = "required" if parameter.required else f"default {format_value(parameter.default)}"
     allowed = " or ".join(map(repr, parameter.choices)) or parameter.bounds
     aliases = ", ".join(f"also {name}=" for name in parameter.about.aliases)
     return "; ".join(part for part in (parameter.about.meaning, allowed, default, aliases) if part)
 
 
-def signature(metric: Metric) -> str:
+def format_signature(metric: Metric) -> str:
     """The name with what must follow it."""
     needed = [p.name for p in metric.parameters if p.required and p.name != metric.at]
     inside = f"({', '.join(f'{name}=…' for name in needed)})" if needed else ""
@@ -284,13 +284,13 @@ def signature(metric: Metric) -> str:
     return f"{metric.name}{inside}{at}"
 
 
-def _listed(registry: Registry) -> list[str]:
+def _list_metrics(registry: Registry) -> list[str]:
     """A table for each distribution that brings metrics or could."""
     tables = []
     for distribution in registry.distributions:
         own = (metric for metric in registry.metrics.values() if metric.origin == distribution)
         found = sorted(own, key=lambda metric: metric.name.lower())
-        rows = [[signature(metric), metric.info.summary] for metric in found]
+        rows = [[format_signature(metric), metric.info.summary] for metric in found]
         resolvers = (each for each in registry.vocabulary.prefixes if each.origin == distribution)
         rows += [[f"{each.prefix}:…", each.summary] for each in resolvers]
         tables.append(format_table([distribution, ""], rows))
@@ -300,20 +300,20 @@ def _listed(registry: Registry) -> list[str]:
 _PLACES = {"int": 10, "float": 0.5}
 
 
-def _scored_without_relevant(metric: Metric) -> float | None:
+def _score_without_relevant(metric: Metric) -> float | None:
     """The value without relevant documents; None if it depends on the ranking or is unknown."""
     if metric.no_relevant is not None or metric.unit != "query":
         return metric.no_relevant
-    if (given := _with_usual_arguments(metric)) is None:
+    if (given := _fill_usual_arguments(metric)) is None:
         return None
     try:
-        values = settled(given, _without_relevant())
+        values = compute_values(given, _make_lists_without_relevant())
     except MetricError:  # it needs more than rankings: its value is unknown
         return None
     return float(values[0]) if math.isfinite(values[0]) and (values == values[0]).all() else None
 
 
-def _without_relevant() -> JudgedRankings:
+def _make_lists_without_relevant() -> JudgedRankings:
     judgments = {"a": {"x": 0, "y": -1}, "b": {"x": 0}, "c": {"x": 0, "y": 0, "z": 0}, "d": {"x": 0}}
     rankings = {"a": ["x", "y"], "b": ["z"], "c": ["z", "w", "x", "y"]}
     return join_side_data(join_judgments(convert_judgments(judgments), convert_rankings(rankings)), collection=1000)

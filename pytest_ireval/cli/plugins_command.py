@@ -70,7 +70,7 @@ def _written(name: str) -> Iterator[str]:
 def _brought(
     registry: Registry, origin: str, commands: Mapping[str, PackageCommand]
 ) -> Iterator[tuple[str, list[str]]]:
-    metrics = registry.metrics.names_of(origin)
+    metrics = registry.metrics.list_names(origin)
     resolved = [f"{each.prefix}:…" for each in registry.vocabulary.prefixes if each.origin == origin]
     formats = [
         (f"formats of {content}", [r.name for r in registry.readers if r.holds == content and r.origin == origin])

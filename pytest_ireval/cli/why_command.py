@@ -61,7 +61,7 @@ from pytest_ireval.suite.suite import Suite
 from pytest_ireval.text_table import format_some
 
 
-def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _complete_queries(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The ids that a shell completes, with their texts: those of the suite that the line names before."""
     path = ctx.params.get("suite")
     if path is None:
@@ -84,7 +84,7 @@ def _queries_of_suite(ctx: click.Context, _parameter: click.Parameter, incomplet
 @click.option(
     "-q",
     "--query",
-    shell_complete=_queries_of_suite,
+    shell_complete=_complete_queries,
     help="The query; required with one RANKINGS. With two, the default is where they differ most.",
 )
 @click.option(
@@ -135,7 +135,7 @@ def command(
         if given or any((judgments, rankings, other)):
             raise click.UsageError("--suite has its own files and policies: give no files and no policy options")
         with LateBar() as progress:
-            explanation = _why_in_suite(suite, named, metric, query, progress, ask=ask, report=report)
+            explanation = _explain_in_suite(suite, named, metric, query, progress, ask=ask, report=report)
         click.echo(FORMATS[form](explanation, lines), nl=False)
         return
     if ask or report is not None:
@@ -167,15 +167,15 @@ class _Sides(NamedTuple):
     baseline_error: BaselineError | None = None
 
 
-def _why_in_suite(
+def _explain_in_suite(
     path: Path, name: str | None, metric: str, query: str | None, progress: Progress, *, ask: bool, report: Path | None
 ) -> Explanation:
     """Explain the value of ``metric`` in the last run, by its folder ``report``; ``ask`` asks the source instead."""
     registry = Conftests().registry_for(path)
-    suite = _chosen(path, name, registry)
+    suite = _choose_suite(path, name, registry)
     known = {str(each): each for each in suite.metrics}  # reports show names that are read without a dialect
     wanted = known.get(metric) or registry.in_dialect(suite.policies.dialect).parse_metrics([metric])[0]
-    sides = _sides(suite, registry, progress, wanted, ask=ask, report=report)
+    sides = _collect_sides(suite, registry, progress, wanted, ask=ask, report=report)
     queries, judgments = sides.population.queries, sides.population.judgments
     if not wanted.judged:
         judgments = make_empty_judgments(queries.ids, queries.origin)
@@ -212,10 +212,10 @@ def _why_in_suite(
         registry=registry,
         progress=progress,
     )
-    return replace(explanation, explains=sides.explains, titles=_titles_of(suite, explanation))
+    return replace(explanation, explains=sides.explains, titles=_read_titles(suite, explanation))
 
 
-def _titles_of(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
+def _read_titles(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
     """The titles of the explained documents; a file that cannot be read is a line on the error stream."""
     if suite.documents.fields is None:
         return {}
@@ -232,24 +232,24 @@ def _titles_of(suite: Suite, explanation: Explanation) -> Mapping[str, str]:
     return {document: text.title for document, text in found.items() if text.title}
 
 
-def _sides(
+def _collect_sides(
     suite: Suite, registry: Registry, progress: Progress, metric: Metric, *, ask: bool, report: Path | None
 ) -> _Sides:
     """The rankings of the last run, if there is one and it still fits; else those that the source returns now."""
     unkept = sorted(metric.needs & {"fields", "timings"})
     if ask or unkept:
         why_asked = "" if ask else f"; a run keeps no {unkept[0]}"
-        return _asked(suite, registry, progress, f"what the source returns now{why_asked}")
-    run = _last_run(suite, report)
+        return _ask_source(suite, registry, progress, f"what the source returns now{why_asked}")
+    run = _find_last_run(suite, report)
     if run is None:
         where = report if report is not None else Path(FOLDER)
         none = f"there is no run of this suite in {where.as_posix()}"
-        return _asked(suite, registry, progress, f"what the source returns now; {none}")
+        return _ask_source(suite, registry, progress, f"what the source returns now; {none}")
     base = read_collection(suite, registry, read_date(), progress)
     prints = compute_fingerprints(base, "", fingerprint_suite_judgments(base))
     changed = " and ".join(list_changed_inputs(run, suite, prints))
     if changed:
-        return _asked(suite, registry, progress, f"what the source returns now; {changed} changed since {run}")
+        return _ask_source(suite, registry, progress, f"what the source returns now; {changed} changed since {run}")
     explains = f"the rankings of {run}; --ask asks the source again"
     alone = _Sides(base.population, run.rankings, None, explains)
     try:
@@ -264,7 +264,7 @@ def _sides(
     return alone._replace(before=before, explains=explains)
 
 
-def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) -> _Sides:
+def _ask_source(suite: Suite, registry: Registry, progress: Progress, explains: str) -> _Sides:
     inputs = collect_inputs(suite, registry, read_date(), progress)
     scores = score_inputs(inputs)
     refuse_unknown_ids(inputs, scores)
@@ -278,14 +278,14 @@ def _asked(suite: Suite, registry: Registry, progress: Progress, explains: str) 
     )
 
 
-def _last_run(suite: Suite, report: Path | None) -> LastRun | None:
+def _find_last_run(suite: Suite, report: Path | None) -> LastRun | None:
     """The newest of the runs that left a report here, above here, or above the suite."""
     folders = report_folders(suite.path, report)
     found = [run for folder in folders if (folder / FILE).is_file() and (run := read_last_run(folder / FILE, suite))]
     return max(found, key=lambda run: run.date, default=None)
 
 
-def _chosen(path: Path, name: str | None, registry: Registry) -> Suite:
+def _choose_suite(path: Path, name: str | None, registry: Registry) -> Suite:
     """The suite of the file; of a matrix, the one that is named."""
     suites = {suite.name: suite for suite in load_suites(path, registry)}
     if name is None and len(suites) == 1:

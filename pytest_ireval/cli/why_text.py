@@ -12,19 +12,19 @@ from pytest_ireval.text_table import escape_unprintable, format_table, measure_w
 WIDTH = 80
 
 
-def _as_table(explanation: Explanation, lines: int | None) -> str:
+def _format_table(explanation: Explanation, lines: int | None) -> str:
     """Aligned columns; long ids are cut in the middle so that a line has 80 characters, if that can be."""
-    return "\n\n".join(_terminal(block) for block in blocks_of(explanation, lines)) + "\n"
+    return "\n\n".join(_format_block(block) for block in make_blocks(explanation, lines)) + "\n"
 
 
-def _terminal(block: Block) -> str:
+def _format_block(block: Block) -> str:
     if isinstance(block, Grid):
-        grid = _fitting(block)
+        grid = _fit_grid(block)
         return format_table(grid.header, grid.rows, grid.right)
     return "\n".join(map(escape_unprintable, block))
 
 
-def _fitting(grid: Grid) -> Grid:
+def _fit_grid(grid: Grid) -> Grid:
     """The grid with ids cut as far as the width asks."""
     if grid.ids is None:
         return grid
@@ -40,33 +40,33 @@ def _fitting(grid: Grid) -> Grid:
     return grid._replace(rows=rows)
 
 
-def _as_markdown(explanation: Explanation, lines: int | None) -> str:
-    return "\n\n".join(_markdown(block) for block in blocks_of(explanation, lines)) + "\n"
+def _format_markdown(explanation: Explanation, lines: int | None) -> str:
+    return "\n\n".join(_format_markdown_block(block) for block in make_blocks(explanation, lines)) + "\n"
 
 
-def _markdown(block: Block) -> str:
+def _format_markdown_block(block: Block) -> str:
     if not isinstance(block, Grid):
-        return "  \n".join(_escaped(line) for line in block)
+        return "  \n".join(_escape(line) for line in block)
     rule = ["---:" if i in block.right else "---" for i in range(len(block.header))]
-    rows = [block.header, rule, *([_escaped(cell) for cell in row] for row in block.rows)]
+    rows = [block.header, rule, *([_escape(cell) for cell in row] for row in block.rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Text with escapes for the marks of Markdown."""
     return "".join("\\" + c if c in "\\`*_|<>[]" else c for c in escape_unprintable(text))
 
 
-def _as_json(explanation: Explanation, lines: int | None) -> str:  # noqa: ARG001 - nothing is left out here
+def _format_json(explanation: Explanation, lines: int | None) -> str:  # noqa: ARG001 - nothing is left out here
     import json
 
     return json.dumps(explanation.to_dict(), ensure_ascii=False) + "\n"
 
 
 FORMATS: dict[str, Callable[[Explanation, int | None], str]] = {
-    "table": _as_table,
-    "markdown": _as_markdown,
-    "json": _as_json,
+    "table": _format_table,
+    "markdown": _format_markdown,
+    "json": _format_json,
 }
 
 
@@ -82,21 +82,21 @@ class Grid(NamedTuple):
 Block: TypeAlias = Grid | list[str]
 
 
-def blocks_of(explanation: Explanation, lines: int | None) -> Iterator[Block]:
+def make_blocks(explanation: Explanation, lines: int | None) -> Iterator[Block]:
     """The explanation as paragraphs and tables."""
-    yield _answer(explanation)
+    yield _describe_value(explanation)
     first, other = explanation.first, explanation.other
     if other is None:
-        yield from _told(explanation.metric, first, lines, explanation.titles)
+        yield from _make_explained_blocks(explanation.metric, first, lines, explanation.titles)
         return
-    yield from _moves(explanation, lines)
+    yield from _make_moves_blocks(explanation, lines)
     yield [f"A: {first.rankings}"]
-    yield from _told(explanation.metric, first, lines)
+    yield from _make_explained_blocks(explanation.metric, first, lines)
     yield [f"B: {other.rankings}"]
-    yield from _told(explanation.metric, other, lines)
+    yield from _make_explained_blocks(explanation.metric, other, lines)
 
 
-def _answer(explanation: Explanation) -> list[str]:
+def _describe_value(explanation: Explanation) -> list[str]:
     query = explanation.query + (f" ({explanation.proposed})" if explanation.proposed else "")
     first, other = explanation.first, explanation.other
     values, files = f"{first.value:.4f}", f"judgments: {explanation.judgments}; rankings: {first.rankings}"
@@ -107,23 +107,23 @@ def _answer(explanation: Explanation) -> list[str]:
     return [f"{explanation.metric} of query {query}: {values}", files, *explains]
 
 
-def _told(
+def _make_explained_blocks(
     metric: str, explained: Explained, lines: int | None, titles: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[Block]:
     steps = explained.steps
     if steps.facts:
         yield list(steps.facts)
-    count = _shown(explained, lines)
+    count = _count_lines(explained, lines)
     if count:
-        yield _with_titles(_steps_grid(steps, count), titles)
-    if notes := _left_out(explained, count):
+        yield _add_titles(_make_steps_grid(steps, count), titles)
+    if notes := _describe_left_out(explained, count):
         yield notes
     if steps.second_table and steps.second_table.columns:
-        yield from _second_table(steps, count, lines)
-    yield [_closing(metric, explained)]
+        yield from _make_second_table(steps, count, lines)
+    yield [_format_arithmetic(metric, explained)]
 
 
-def _shown(explained: Explained, lines: int | None) -> int:
+def _count_lines(explained: Explained, lines: int | None) -> int:
     """The number of rows that are shown: ``lines``, or down to the cutoff, or else to the last judged document."""
     steps = explained.steps
     if lines is not None or explained.cutoff is not None:
@@ -132,20 +132,20 @@ def _shown(explained: Explained, lines: int | None) -> int:
     return judged[-1] + 1 if judged else 0
 
 
-def _steps_grid(steps: Steps, count: int) -> Grid:
+def _make_steps_grid(steps: Steps, count: int) -> Grid:
     columns = list(steps.columns)
     if steps.shares is not None and all(steps.shares.values != column.values for column in columns):
         columns.append(steps.shares)
-    texts = [_column_text(column, count) for column in columns]
+    texts = [_format_column(column, count) for column in columns]
     rows = [
-        [str(steps.ranks[i]), steps.documents[i], _grade_text(steps.grades[i]), *(text[i] for text in texts)]
+        [str(steps.ranks[i]), steps.documents[i], _format_grade(steps.grades[i]), *(text[i] for text in texts)]
         for i in range(count)
     ]
     header = ["rank", "document", "grade", *(column.name for column in columns)]
     return Grid(header, rows, [0, *range(2, len(header))], ids=1)
 
 
-def _with_titles(grid: Grid, titles: Mapping[str, str]) -> Grid:
+def _add_titles(grid: Grid, titles: Mapping[str, str]) -> Grid:
     """The same with a last column of titles, if a document has one."""
     if grid.ids is None or not titles:
         return grid
@@ -153,7 +153,7 @@ def _with_titles(grid: Grid, titles: Mapping[str, str]) -> Grid:
     return grid._replace(header=[*grid.header, "title"], rows=rows)
 
 
-def _left_out(explained: Explained, count: int) -> list[str]:
+def _describe_left_out(explained: Explained, count: int) -> list[str]:
     """Notes on rows that are not shown, and on documents that the metric does not look at."""
     steps, notes = explained.steps, []
     hidden = steps.grades[count:]
@@ -169,37 +169,37 @@ def _left_out(explained: Explained, count: int) -> list[str]:
     return notes
 
 
-def _second_table(steps: Steps, count: int, lines: int | None) -> Iterator[Block]:
+def _make_second_table(steps: Steps, count: int, lines: int | None) -> Iterator[Block]:
     second = steps.second_table
     if second is None:
         return
     size = len(second.columns[0].values)
     shown = min(size, lines or max(20, count))
     yield [f"{second.title}:"]
-    texts = [_column_text(column, shown) for column in second.columns]
+    texts = [_format_column(column, shown) for column in second.columns]
     rows = [[text[i] for text in texts] for i in range(shown)]
     yield Grid([column.name for column in second.columns], rows, range(len(texts)))
     if shown < size:
         yield [f"lines not shown: {size - shown}"]
 
 
-def _closing(metric: str, explained: Explained) -> str:
+def _format_arithmetic(metric: str, explained: Explained) -> str:
     steps, value = explained.steps, f"{explained.value:.4f}"
     if explained.ruling:
         return f"{metric} = {value}: {explained.ruling}"
     return f"{metric} = {steps.arithmetic} = {value}" if " " in steps.arithmetic else f"{metric} = {value}"
 
 
-def _moves(explanation: Explanation, lines: int | None) -> Iterator[Block]:
+def _make_moves_blocks(explanation: Explanation, lines: int | None) -> Iterator[Block]:
     """Documents in both rankings: all down to the cutoff; without one, those that are judged or contribute."""
     moves, cutoff = explanation.moves, explanation.first.cutoff
     told = [move for move in moves if cutoff is not None or move.grade is not None or move.difference]
     shown = told[:lines]
     shares = any(move.share is not None or move.other_share is not None for move in told)
     header = ["document", "grade", "moved"] + (["A", "B", "B - A"] if shares else [])
-    rows = [_move_row(move, shares) for move in shown]
+    rows = [_make_move_row(move, shares) for move in shown]
     if rows:
-        yield _with_titles(Grid(header, rows, [1, *range(3, len(header))], ids=0), explanation.titles)
+        yield _add_titles(Grid(header, rows, [1, *range(3, len(header))], ids=0), explanation.titles)
     notes = []
     if len(shown) < len(told):
         notes.append(f"documents not shown: {len(told) - len(shown)}")
@@ -211,15 +211,15 @@ def _moves(explanation: Explanation, lines: int | None) -> Iterator[Block]:
         yield notes
 
 
-def _move_row(move: Move, shares: bool) -> list[str]:
-    row = [move.document, _grade_text(move.grade), _moved(move)]
+def _make_move_row(move: Move, shares: bool) -> list[str]:
+    row = [move.document, _format_grade(move.grade), _describe_move(move)]
     if not shares:
         return row
     difference = f"{move.difference:+.4f}" if move.difference else ""
     return [*row, f"{move.share or 0:.4f}", f"{move.other_share or 0:.4f}", difference]
 
 
-def _moved(move: Move) -> str:
+def _describe_move(move: Move) -> str:
     """``#2 -> #9``; the rank alone where nothing moved."""
     if move.rank == move.other_rank:
         return f"#{move.rank}"
@@ -228,11 +228,11 @@ def _moved(move: Move) -> str:
     return f"{before} -> {after}"
 
 
-def _grade_text(grade: float | None) -> str:
+def _format_grade(grade: float | None) -> str:
     return "-" if grade is None else f"{grade:g}"
 
 
-def _column_text(column: Column, count: int) -> list[str]:
+def _format_column(column: Column, count: int) -> list[str]:
     """The first numbers of a column, all with four decimals or all without."""
     there = [number for number in column.values[:count] if number is not None]
     brief = column.name in ("grade", "recall") and all(len(f"{number:g}") <= 4 for number in there)

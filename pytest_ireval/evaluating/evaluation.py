@@ -29,7 +29,7 @@ from pytest_ireval.data.views import condensed, cut_to_depth, select_queries
 from pytest_ireval.errors import InputError, MetricError, Problem, make_exception_problem
 from pytest_ireval.evaluating.executors import read_with
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import Scores, counting, score
+from pytest_ireval.metrics.score import Scores, count_only, score
 from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
@@ -45,7 +45,7 @@ DOCUMENT_NEEDS = {"documents", "unjudged", "fields", "preferences"}
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class EvaluationSetup:
     """Everything shared by rankings that are evaluated together: judgments, metrics, policies, plugins."""
 
     judgments: Judgments
@@ -62,7 +62,7 @@ class Setting:
     executor: Executor | None = None
     """Its workers read the files of rankings; None: this process does."""
 
-    def brought(
+    def join_rankings(
         self,
         rankings: FilePath | Rankings | RankingsLike,
         side_data: SideData | None = None,
@@ -74,19 +74,21 @@ class Setting:
         _check_collection(self.judgments, side_data.collection)
         if documents is None:
             documents = any(metric.needs & DOCUMENT_NEEDS for metric in self.metrics)
-        found = self._joined(rankings, self.rankings_format, documents)
+        found = self._read_and_join(rankings, self.rankings_format, documents)
         given: dict[str, Any] = {each.name: getattr(side_data, each.name) for each in fields(side_data)}
         if isinstance(rankings, Rankings):
             given |= {name: getattr(rankings, name) for name in ("timings", "fields") if given[name] is None}
         if side_data.queries is not None:
             given["queries"] = coerce_queries(side_data.queries, self.registry.readers)
         if side_data.reference is not None:
-            given["reference"] = self._reference(side_data.reference)
+            given["reference"] = self._join_reference(side_data.reference)
         if all(each is None for each in given.values()):
             return found
         return found._replace(judged=join_side_data(found.judged, **given))
 
-    def _joined(self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool) -> JoinedRankings:
+    def _read_and_join(
+        self, source: FilePath | Rankings | RankingsLike, named: Format, documents: bool
+    ) -> JoinedRankings:
         there = None
         if self.executor is not None:
             there = partial(read_with, self.executor, self.judgments, named, self.how, documents)
@@ -101,14 +103,14 @@ class Setting:
             read_elsewhere=there,
         )
 
-    def _reference(self, source: FilePath | Rankings | RankingsLike) -> JudgedRankings:
+    def _join_reference(self, source: FilePath | Rankings | RankingsLike) -> JudgedRankings:
         """Other rankings of the same queries; ``missing_queries`` applies to them, too."""
-        found = self._joined(source, None, documents=True)
+        found = self._read_and_join(source, None, documents=True)
         refuse_missing([found._replace(origin=f"{found.origin} (the reference)")], self.policies)
         return found.judged
 
 
-def set_up(
+def prepare_evaluation(
     judgments: FilePath | Judgments | JudgmentsLike,
     metrics: str | Metric | Iterable[str | Metric],
     policies: Policies,
@@ -116,7 +118,7 @@ def set_up(
     progress: Progress = SILENT,
     judgments_format: Format = None,
     rankings_format: Format = None,
-) -> Setting:
+) -> EvaluationSetup:
     """Judgments and metrics, read; raises an error if the scale cannot hold the grades."""
     registry = (registry or installed_registry()).in_dialect(policies.dialect)
     named = list(metrics) if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
@@ -124,10 +126,12 @@ def set_up(
     how = Reading(policies.grades, by_id=policies.ties != "input", progress=progress)
     judged_by = coerce_judgments(judgments, registry.readers, judgments_format, how)
     _check_scale(judged_by, policies.scale)
-    return Setting(judged_by, wanted, policies, registry, how, rankings_format, _asked(named, registry))
+    return EvaluationSetup(
+        judged_by, wanted, policies, registry, how, rankings_format, _find_canonical_names(named, registry)
+    )
 
 
-def _asked(named: Iterable[str | Metric], registry: Registry) -> dict[str, str]:
+def _find_canonical_names(named: Iterable[str | Metric], registry: Registry) -> dict[str, str]:
     """The canonical name for each text that names one metric; ``P@[5, 10]`` names two."""
     parsed = {text: registry.vocabulary.parse(text) for text in named if isinstance(text, str)}
     return {text: str(found[0]) for text, found in parsed.items() if len(found) == 1}
@@ -192,14 +196,14 @@ def evaluate(
     >>> evaluation["RR"].mean, evaluation["P@2"].values
     (0.5, {'mug': 0.5})
     """
-    setting = set_up(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
+    setting = prepare_evaluation(judgments, metrics, policies, registry, progress, judgments_format, rankings_format)
     setting = replace(setting, executor=executor)
-    found = setting.brought(rankings, side_data)
+    found = setting.join_rankings(rankings, side_data)
     refuse_missing([found], setting.policies)
-    return evaluated(setting, found)
+    return build_evaluation(setting, found)
 
 
-def evaluated(setting: Setting, found: JoinedRankings, queries: Mask | None = None) -> Evaluation:
+def build_evaluation(setting: EvaluationSetup, found: JoinedRankings, queries: Mask | None = None) -> Evaluation:
     """The metrics of these rankings, over all queries that ``missing_queries`` leaves or over the marked ones."""
     judged = found.judged
     names = np.array(judged.queries, object)
@@ -207,7 +211,7 @@ def evaluated(setting: Setting, found: JoinedRankings, queries: Mask | None = No
         queries = judged.present
     counting_queries = judged if queries is None or queries.all() else select_queries(judged, queries)
     return Evaluation(
-        metrics=tuple(_results(setting.metrics, counting_queries, setting.policies)),
+        metrics=tuple(_make_results(setting.metrics, counting_queries, setting.policies)),
         queries=judged.count,
         missing=tuple(names[~judged.present].tolist()),
         empty=tuple(names[judged.present & (judged.retrieved == 0)].tolist()),
@@ -223,7 +227,7 @@ def evaluated(setting: Setting, found: JoinedRankings, queries: Mask | None = No
     )
 
 
-def scores_under(
+def score_under_policies(
     metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies
 ) -> Iterator[tuple[Scores, JudgedRankings]]:
     """The scores of each metric under the policies, with the view of the rankings that it scored."""
@@ -232,7 +236,7 @@ def scores_under(
         unjudged = policies.unjudged if metric.judged else "irrelevant"
         if unjudged not in views:
             views[unjudged] = apply_policies(judged, replace(policies, unjudged=unjudged))
-        yield _counted(score(metric, views[unjudged]), policies), views[unjudged]
+        yield _apply_no_relevant(score(metric, views[unjudged]), policies), views[unjudged]
 
 
 def apply_policies(judged: JudgedRankings, policies: Policies) -> JudgedRankings:
@@ -242,7 +246,7 @@ def apply_policies(judged: JudgedRankings, policies: Policies) -> JudgedRankings
     return condensed(judged) if policies.unjudged == "removed" else judged
 
 
-def deepest_rank(metrics: Iterable[Metric], depth: int) -> int:
+def find_deepest_rank(metrics: Iterable[Metric], depth: int) -> int:
     """The lowest rank that metrics look at: the largest cutoff, or the depth if one has none."""
     cutoffs = [metric.settings.get("cutoff") for metric in metrics if metric.unit == "query"]
     known = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
@@ -255,27 +259,27 @@ def _count_tied(judged: JudgedRankings, metrics: Sequence[Metric], policies: Pol
     if policies.unjudged == "removed":
         judged = apply_policies(judged, policies)
     elif not any(metric.settings.get("judged_only") for metric in metrics):  # they count judged documents alone
-        deepest = deepest_rank(metrics, deepest)
+        deepest = find_deepest_rank(metrics, deepest)
     hits = judged.hits
     return int(np.count_nonzero(np.bincount(hits.query[(hits.tied_from < hits.tied_to) & (hits.tied_from <= deepest)])))
 
 
-def _results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:
-    for scores, view in scores_under(metrics, judged, policies):
-        yield _result(scores, tuple(_notes(scores, view)))
+def _make_results(metrics: Sequence[Metric], judged: JudgedRankings, policies: Policies) -> Iterator[MetricResult]:
+    for scores, view in score_under_policies(metrics, judged, policies):
+        yield _make_result(scores, tuple(_collect_notes(scores, view)))
 
 
-def _notes(scores: Scores, judged: JudgedRankings) -> Iterator[str]:
+def _collect_notes(scores: Scores, judged: JudgedRankings) -> Iterator[str]:
     """Sentences about units without a value, and about what the metric left out."""
     metric, without = scores.metric, int(np.isnan(scores.values).sum())
     if without:
         units = format_count(len(scores.units), metric.unit)
         yield f"{metric} has no value for {without:,} of {units}: {metric.undefined}"
-    for note in _notes_of_metric(metric, judged):
+    for note in _call_notes(metric, judged):
         yield f"{metric}: {note}"
 
 
-def _notes_of_metric(metric: Metric, judged: JudgedRankings) -> list[str]:
+def _call_notes(metric: Metric, judged: JudgedRankings) -> list[str]:
     """What the metric itself notes; whatever its code raises is an error of this metric alone."""
     try:
         return [] if metric.notes is None else [*metric.notes(judged, **metric.settings)]
@@ -286,18 +290,18 @@ def _notes_of_metric(metric: Metric, judged: JudgedRankings) -> list[str]:
         raise MetricError(replace(problem, place=str(metric))) from error
 
 
-def _counted(scores: Scores, policies: Policies) -> Scores:
+def _apply_no_relevant(scores: Scores, policies: Policies) -> Scores:
     if policies.no_relevant == "zero" or not scores.no_relevant.any():
         return scores
     if policies.no_relevant == "ignore":
-        return counting(scores, ~scores.no_relevant)
+        return count_only(scores, ~scores.no_relevant)
     names = [unit for unit, without in zip(scores.units, scores.no_relevant.tolist(), strict=True) if without]
     complaint = f"{len(names)} of {len(scores.units)} queries have no relevant documents: {format_some(names)}"
     suggestion = 'no_relevant="zero" (command line: --no-relevant zero) lets them count, "ignore" leaves them out'
     raise InputError(Problem(complaint, place=str(scores.metric), suggestion=suggestion))
 
 
-def _result(scores: Scores, notes: tuple[str, ...]) -> MetricResult:
+def _make_result(scores: Scores, notes: tuple[str, ...]) -> MetricResult:
     metric = scores.metric
     values = zip(scores.units, scores.values.tolist(), scores.counted.tolist(), strict=True)
     return MetricResult(

@@ -22,7 +22,7 @@ from pytest_ireval.gate.notes import note_failures
 from pytest_ireval.gate.redefinition import describe_definition, list_definitions
 from pytest_ireval.gate.references import describe_restoring, find_missing_data, needs_scores
 from pytest_ireval.gate.score import Scores
-from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import INPUTS, LOWERING
 from pytest_ireval.rules.side import Scored
@@ -205,7 +205,7 @@ def _choose_rankings(inputs: Inputs, scores: Scores) -> tuple[Rankings, ...]:
 def _store_values(scored: Scored, version: int, origin: str) -> StoredMetric:
     counts = ~np.isnan(scored.values)
     values = dict(zip(np.array(scored.names, object)[counts].tolist(), scored.values[counts].tolist(), strict=True))
-    value = aggregated(scored.values[counts], scored.metric.aggregate)
+    value = aggregate_values(scored.values[counts], scored.metric.aggregate)
     return StoredMetric(version, origin, value, values, describe_definition(scored.metric))
 
 

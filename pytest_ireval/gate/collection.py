@@ -27,7 +27,7 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.side_data import Preferences, SideData, WeightedPair, read_preferences
 from pytest_ireval.errors import InputError, Problem
-from pytest_ireval.evaluating.evaluation import Setting, set_up
+from pytest_ireval.evaluating.evaluation import EvaluationSetup, prepare_evaluation
 from pytest_ireval.gate.needs import needs_columns, refuse_unmet_needs, refuse_wrong_requests
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.plugins.registry import Registry
@@ -82,9 +82,9 @@ class Collection:
     registry: Registry
     population: Population
     names: DocumentNames
-    setting: Setting | None
+    setting: EvaluationSetup | None
     """The metrics that need judgments; None for a suite without judgments, or without such metrics."""
-    plain_setting: Setting | None = None
+    plain_setting: EvaluationSetup | None = None
     """The metrics that look at no judgments, over all queries; None without such metrics."""
     written_judgments: Judgments | None = None
     """The judgments as the file has them, under its own names."""
@@ -175,7 +175,7 @@ def read_suite_judgments(
 
 def _set_up_metrics(
     suite: Suite, registry: Registry, judgments: Judgments, side_data: SideData, progress: Progress
-) -> Setting | None:
+) -> EvaluationSetup | None:
     """The metrics that need judgments; for judgments without a judged document, those that need none."""
     plain = not len(judgments)
     metrics = [
@@ -186,7 +186,7 @@ def _set_up_metrics(
     if not metrics:
         return None
     policies = replace(suite.policies, unjudged="irrelevant") if plain else suite.policies
-    setting = set_up(judgments, metrics, policies, registry, progress)
+    setting = prepare_evaluation(judgments, metrics, policies, registry, progress)
     return replace(setting, how=setting.how._replace(depth=suite.depth), side_data=side_data)
 
 

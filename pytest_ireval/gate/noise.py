@@ -12,7 +12,7 @@ from pytest_ireval.data.views import split_queries
 from pytest_ireval.gate.collect import Inputs
 from pytest_ireval.gate.scoring import score_rankings
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.rules.population import Population
 from pytest_ireval.rules.side import Side
 from pytest_ireval.statistics.differences import TIE, Floats, Mask
@@ -112,7 +112,7 @@ def describe_time_noise(now: Side, metric: Metric, inside: Mask) -> str:
     """The figures of a metric in each asking of the same system: how far they vary without any change."""
     values = now.askings.get(str(metric), np.zeros((1, 0)))
     kept = inside & ~np.isnan(values).any(axis=0) if metric.unit == "query" else np.ones(values.shape[1], bool)
-    figures = [figure for row in values if (figure := aggregated(row[kept], metric.aggregate)) is not None]
+    figures = [figure for row in values if (figure := aggregate_values(row[kept], metric.aggregate)) is not None]
     if len(figures) < 2:
         return "the noise of these times is unknown without repeats (repeat: 3 in the source)"
     low, high = min(figures), max(figures)

@@ -17,7 +17,7 @@ from pytest_ireval.data.views import cut_to_depth, select_queries, split_queries
 from pytest_ireval.errors import MetricError
 from pytest_ireval.evaluating.evaluation import apply_policies
 from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
-from pytest_ireval.explaining import described_steps
+from pytest_ireval.explaining import show_steps
 from pytest_ireval.gate.collection import lowest_relevant_grade
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
@@ -97,7 +97,7 @@ def _join_judgments(scores: Scores, side: Side, shown: Sequence[str]) -> JudgedR
     known = np.array([query in wanted for query in setting.judgments.queries], bool)
     if not known.any() or not any(query in setting.judgments.position for query in few.queries):
         return None
-    found = setting.brought(few, documents=True)
+    found = setting.join_rankings(few, documents=True)
     return apply_policies(select_queries(found.judged, known), setting.policies)
 
 
@@ -195,7 +195,7 @@ def _explain_changes(
 ) -> Iterator[tuple[_Changed, _Shares]]:
     """The queries whose change is the sum of what documents add to it."""
     parts: tuple[Iterable[_Shares], Iterable[_Shares]]
-    if metric.adds_up and not metric.needs:
+    if metric.is_additive and not metric.needs:
         parts = _score_documents_alone(metric, now.judged, rows), _score_documents_alone(metric, before.judged, rows)
     else:
         changed, rows = changed[:STEPS_OF_A_METRIC], rows[:STEPS_OF_A_METRIC]
@@ -229,7 +229,7 @@ def _read_steps(metric: Metric, lists: Lists, rows: Integers) -> Iterator[_Share
     """The shares by the metric's own steps, one query after the other; none if it has no steps, or they are broken."""
     for row in rows.tolist():
         try:
-            steps = described_steps(metric, lists.single(row))
+            steps = show_steps(metric, lists.single(row))
         except MetricError:  # ireval why tells what is wrong with them
             return
         if steps is None or steps.shares is None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pytest_ireval.baseline.record import Baseline, Fingerprints, JudgmentPrints, StoredMetric
 from pytest_ireval.gate.collection import Collection
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.outcome import Restated
 from pytest_ireval.rules.side import Scored, Side
 
@@ -61,7 +61,7 @@ def _describe_other_values(scored_again: ScoredAgain, scored: Scored, then: Stor
     if not other.size:
         return ""
     both = comparable & ~np.isnan(before) & ~np.isnan(scored.values)
-    was, now = (aggregated(values[both], scored.metric.aggregate) for values in (before, scored.values))
+    was, now = (aggregate_values(values[both], scored.metric.aggregate) for values in (before, scored.values))
     figures = "has other values now than" if was is None else f"is {now:.6g} now, and was {was:.6g}"
     one, two = ("none" if np.isnan(each[other[0]]) else f"{each[other[0]]:.6g}" for each in (before, scored.values))
     more = f", and {other.size - 1} more" if other.size > 1 else ""
@@ -136,7 +136,7 @@ def find_restated(stored: Baseline, side: Side) -> Mapping[str, Restated]:
         known = stored.metrics[name].values
         before = np.array([known.get(unit, np.nan) for unit in scored.names], np.float64)
         both = ~np.isnan(before) & ~np.isnan(scored.values)
-        then, now = (aggregated(values[both], scored.metric.aggregate) for values in (before, scored.values))
+        then, now = (aggregate_values(values[both], scored.metric.aggregate) for values in (before, scored.values))
         if (then is None) != (now is None) or (then is not None and now is not None and abs(then - now) > 1e-9):
             restated[name] = Restated(then, now)
     return restated

@@ -21,10 +21,10 @@ from pytest_ireval.gate.explain import ExplainedOutcomes
 from pytest_ireval.gate.notes import list_notes
 from pytest_ireval.gate.score import Scores
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.plugins.plugin_types import Part
 from pytest_ireval.plugins.registry import Registry
-from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
+from pytest_ireval.results.outcome import Outcome, Verdict, find_worst_verdict
 from pytest_ireval.results.suite_result import (
     Accepted,
     BaselineInfo,
@@ -55,7 +55,7 @@ def make_result(inputs: Inputs, scores: Scores, checks: Sequence[Check], explain
     written = inputs.collection.written_judgments
     result = replace(
         _begin_result(suite, inputs.collection.registry, checks, outcomes),
-        verdict=worst_of(tuple(outcome.verdict for outcome in outcomes)),
+        verdict=find_worst_verdict(tuple(outcome.verdict for outcome in outcomes)),
         metrics=tuple(_summarize_metrics(scores, outcomes)),
         slices=_compare_slices(scores),
         counts=scores.counts,
@@ -205,7 +205,7 @@ def _summarize_metrics(scores: Scores, outcomes: Iterable[Outcome]) -> Iterator[
         name = str(metric)
         lists = "reference" in metric.needs
         side = scores.completed if lists else scores.current
-        verdict = worst_of(verdicts[name]) if name in verdicts else None
+        verdict = find_worst_verdict(verdicts[name]) if name in verdicts else None
         now = _compute_figure(scores.population, side.scored[name]) if name in side.scored else None
         about = MetricFigures(name, metric.direction, metric.unit, metric.aggregate, now, None, verdict=verdict)
         if name not in side.scored:
@@ -225,7 +225,7 @@ def _compute_figure(population: Population, scored: Scored) -> float | None:
     counts = ~np.isnan(scored.values)
     if scored.metric.unit == "query":
         counts &= population.counting
-    return aggregated(scored.values[counts], scored.metric.aggregate)
+    return aggregate_values(scored.values[counts], scored.metric.aggregate)
 
 
 def _make_query_table(scores: Scores) -> QueryTable:

@@ -31,7 +31,7 @@ from pytest_ireval.plugins.manager import installed_registry
 from pytest_ireval.plugins.registry import Registry
 from pytest_ireval.progress import SILENT, Progress
 from pytest_ireval.repositories.tree import BaseRef
-from pytest_ireval.results.plain import shown_result
+from pytest_ireval.results.plain import mask_secrets
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import LOWERING, Check, needs_queries, plan_checks
 from pytest_ireval.suite.suite import Suite
@@ -105,7 +105,7 @@ def gate_suite(
         refuse_unknown_ids(inputs, scores)
     except IrevalError as error:
         broken = [describe_broken_suite(check, error) for check in chosen]
-        return GatedSuite(shown_result(make_broken_result(suite, registry, plan.checks, broken, error)))
+        return GatedSuite(mask_secrets(make_broken_result(suite, registry, plan.checks, broken, error)))
     outcomes = apply_checks(plan.checks, inputs, scores, run, selected)
     explained = explain_outcomes(inputs, scores, plan.checks, outcomes, run.last_run)
-    return GatedSuite(shown_result(make_result(inputs, scores, plan.checks, explained)), inputs, scores)
+    return GatedSuite(mask_secrets(make_result(inputs, scores, plan.checks, explained)), inputs, scores)

@@ -16,12 +16,12 @@ from pytest_ireval.data.judged import JudgedRankings
 from pytest_ireval.data.rankings import Rankings
 from pytest_ireval.data.views import cut_to_depth, select_queries
 from pytest_ireval.errors import InputError, IrevalError, MetricError
-from pytest_ireval.evaluating.evaluation import Setting, apply_policies, deepest_rank, evaluated
+from pytest_ireval.evaluating.evaluation import EvaluationSetup, apply_policies, build_evaluation, find_deepest_rank
 from pytest_ireval.evaluating.recall_precision import LEVELS, compute_r_precision, find_relevant, interpolate_precision
 from pytest_ireval.gate.collection import Collection, adapt_metric, lowest_relevant_grade
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.score import score
-from pytest_ireval.results.evaluation import Evaluation, MetricResult, note_on_ties
+from pytest_ireval.results.evaluation import Evaluation, MetricResult, describe_ties
 from pytest_ireval.results.suite_result import Counts
 from pytest_ireval.rules.side import Judgedness, Scored, Side
 from pytest_ireval.statistics.differences import Floats, Mask
@@ -47,7 +47,7 @@ class ScoredRankings:
         """Notes on equal scores, and of metrics: on queries without a value, and on what they left out."""
         if self.evaluation is None:
             return ()
-        tied = note_on_ties(self.evaluation)
+        tied = describe_ties(self.evaluation)
         return (*([tied] if tied else []), *(note for metric in self.evaluation.metrics for note in metric.notes))
 
 
@@ -82,7 +82,7 @@ def score_rankings(
 def _add_values(
     scored: ScoredRankings,
     collection: Collection,
-    setting: Setting,
+    setting: EvaluationSetup,
     metrics: Mapping[str, Metric],
     unknown: QueryIds,
     excluded: QueryIds,
@@ -96,7 +96,7 @@ def _add_values(
     errors: dict[str, IrevalError] = {}
     recall_precision = []
     for number, rankings in enumerate(side.rankings):
-        joined = setting.brought(rankings, documents=None if judged else True)
+        joined = setting.join_rankings(rankings, documents=None if judged else True)
         counting = _mark_counting(joined, collection, setting, unknown, excluded)
         results = _evaluate_metrics(setting, joined, counting)
         errors |= results.errors
@@ -112,7 +112,7 @@ def _add_values(
         if number == 0 and judged:
             listed, without = _count_unjudged(joined, suite.depth)
             scored = replace(scored, listed=listed, unjudged=without)
-            side = replace(side, judgedness=_count_judged(joined, deepest_rank(suite.metrics, suite.depth)))
+            side = replace(side, judgedness=_count_judged(joined, find_deepest_rank(suite.metrics, suite.depth)))
     broken = {name: errors[str(metric)] for name, metric in metrics.items() if str(metric) in errors}
     whole = {name: values for name, values in repeated.items() if name not in broken}
     side = replace(
@@ -129,7 +129,7 @@ def _add_values(
 
 
 def _mark_counting(
-    joined: JoinedRankings, collection: Collection, setting: Setting, unknown: QueryIds, excluded: QueryIds
+    joined: JoinedRankings, collection: Collection, setting: EvaluationSetup, unknown: QueryIds, excluded: QueryIds
 ) -> Mask | None:
     """Mark the queries that count; None for all."""
     judged, out = joined.judged, collection.population.waived | excluded
@@ -152,22 +152,22 @@ class _Results(NamedTuple):
     errors: Mapping[str, IrevalError]
 
 
-def _evaluate_metrics(setting: Setting, joined: JoinedRankings, queries: Mask | None) -> _Results:
+def _evaluate_metrics(setting: EvaluationSetup, joined: JoinedRankings, queries: Mask | None) -> _Results:
     """All metrics at once; where one of them fails, one by one."""
     try:
-        evaluation = evaluated(setting, joined, queries)
+        evaluation = build_evaluation(setting, joined, queries)
     except MetricError:
         return _evaluate_one_by_one(setting, joined, queries)
     return _Results(evaluation, {result.name: result for result in evaluation.metrics}, {})
 
 
-def _evaluate_one_by_one(setting: Setting, joined: JoinedRankings, queries: Mask | None) -> _Results:
+def _evaluate_one_by_one(setting: EvaluationSetup, joined: JoinedRankings, queries: Mask | None) -> _Results:
     results: dict[str, MetricResult] = {}
     errors: dict[str, IrevalError] = {}
     merged: Evaluation | None = None
     for metric in setting.metrics:
         try:
-            evaluation = evaluated(replace(setting, metrics=[metric]), joined, queries)
+            evaluation = build_evaluation(replace(setting, metrics=[metric]), joined, queries)
         except MetricError as error:
             errors[str(metric)] = error
             continue
@@ -234,7 +234,7 @@ def _join_judged_lists(collection: Collection, ours: Rankings, theirs: Rankings)
     assert setting is not None  # noqa: S101 - a suite with such a metric has judgments
     lenient = replace(setting, policies=replace(setting.policies, missing_queries="zero"))
     side_data = replace(setting.side_data, reference=theirs)
-    found = lenient.brought(ours, side_data, documents=True)
+    found = lenient.join_rankings(ours, side_data, documents=True)
     return apply_policies(found.judged, setting.policies)
 
 
@@ -273,7 +273,7 @@ def add_judged_shares(counts: Counts, collection: Collection, current: Side, ref
         counts,
         judged_share=_compute_share(current.judgedness, wanted),
         judged_share_before=None if reference is None else _compute_share(reference.judgedness, wanted),
-        judged_depth=deepest_rank(suite.metrics, suite.depth),
+        judged_depth=find_deepest_rank(suite.metrics, suite.depth),
     )
 
 

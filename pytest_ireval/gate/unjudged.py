@@ -184,7 +184,7 @@ class UnjudgedEffects:
         key, setting = (id(rankings), valued), self._collection.setting
         assert setting is not None  # noqa: S101 - asked for above
         if key not in self._joined:
-            joined = setting.brought(rankings, documents=True)
+            joined = setting.join_rankings(rankings, documents=True)
             judged = apply_policies(joined.judged, replace(setting.policies, unjudged="irrelevant"))
             wanted = np.array([query in valued for query in judged.queries], bool)
             self._joined[key] = judged if wanted.all() else select_queries(judged, wanted)
@@ -221,7 +221,7 @@ def _heeds_labels(pair: _Pair) -> bool:
 def _bound_pair(pair: _Pair) -> _Part:
     now, before = pair.as_it_is()
     asked = _ask_labels(pair, lambda ours, theirs: ours - theirs)
-    adds_up = pair.metric.adds_up and not pair.removed
+    adds_up = pair.metric.is_additive and not pair.removed
     bounds = joint_bounds(asked, now - before, adds_up=adds_up)
     return _Part(pair, *pair.without_unjudged(), bounds, _label_new_documents(pair, now - before))
 

@@ -16,7 +16,7 @@ from pytest_ireval.errors import (
     format_inline,
     quote,
 )
-from pytest_ireval.metrics.metric import Metric, altered
+from pytest_ireval.metrics.metric import Metric, copy_metric
 
 
 @dataclass(frozen=True)
@@ -34,21 +34,21 @@ class CatalogEntry:
         """The plugin that brings it, for messages."""
         return self.origin
 
-    def renamed(self, name: str, spellings: Iterable[str]) -> CatalogEntry:
+    def rename(self, name: str, spellings: Iterable[str]) -> CatalogEntry:
         """The same metric under another name, and with those of its spellings alone."""
         kept = tuple(spellings)
 
         def make() -> Metric:
             metric = self.make()
             spellings = {each: metric.info.spellings[each] for each in kept}
-            return altered(metric, name=name, info=replace(metric.info, spellings=spellings))
+            return copy_metric(metric, name=name, info=replace(metric.info, spellings=spellings))
 
         return CatalogEntry(name, kept, self.origin, make)
 
 
-def listed_metric(metric: Metric, origin: str) -> CatalogEntry:
+def make_entry(metric: Metric, origin: str) -> CatalogEntry:
     """The entry of a metric that is there already."""
-    return CatalogEntry(metric.name, tuple(metric.info.spellings), origin, partial(altered, metric, origin=origin))
+    return CatalogEntry(metric.name, tuple(metric.info.spellings), origin, partial(copy_metric, metric, origin=origin))
 
 
 class MetricCatalog(Mapping[str, Metric]):
@@ -72,7 +72,7 @@ class MetricCatalog(Mapping[str, Metric]):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def names_of(self, origin: str) -> list[str]:
+    def list_names(self, origin: str) -> list[str]:
         """The names of the metrics that a distribution or a conftest.py brings."""
         return [entry.name for entry in self.entries.values() if entry.origin == origin]
 
@@ -122,7 +122,7 @@ class MetricResolver:
         if listed != own:
             complaint = f"{self.origin} lists the names {', '.join(listed)}; the metric has {', '.join(own)}"
             raise self._error(name, complaint)
-        return altered(metric, origin=self.origin)
+        return copy_metric(metric, origin=self.origin)
 
     def parse(self, text: str) -> list[Metric]:
         """The metric of that name behind the prefix; raises MetricNameError with the reason.
@@ -137,7 +137,7 @@ class MetricResolver:
                 if (again := str(self._resolve_whole(name))) != name:
                     complaint = f"{self.origin} calls it {name!r}, but resolves that name to {again!r}"
                     raise self._error(text, complaint)
-                self._made[name] = altered(found, name=f"{self.prefix}:{found.name}", origin=self.origin)
+                self._made[name] = copy_metric(found, name=f"{self.prefix}:{found.name}", origin=self.origin)
             self._made[text] = self._made[name]
         return [self._made[text]]
 

@@ -63,13 +63,13 @@ class Elsewhere(NamedTuple):
         return f"yes, but for {self.but_for}" if self.but_for else "yes"
 
 
-def counterparts(rows: Iterable[Elsewhere], package: str) -> list[Elsewhere]:
+def list_counterparts(rows: Iterable[Elsewhere], package: str) -> list[Elsewhere]:
     """The names of a package that mean a metric here, sorted."""
     found = (row for row in rows if row.package == package and row.ours)
     return sorted(found, key=lambda row: (row.name.lower(), row.ours))
 
 
-def without_counterpart(rows: Iterable[Elsewhere], package: str) -> list[Elsewhere]:
+def list_without_counterpart(rows: Iterable[Elsewhere], package: str) -> list[Elsewhere]:
     """The names of a package that no metric here has; a row of one plugin may fill the gap of another's."""
     own = [row for row in rows if row.package == package]
     filled = {row.name for row in own if row.ours}

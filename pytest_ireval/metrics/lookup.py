@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 
 from pytest_ireval.errors import MetricNameError, Problem, find_closest, quote
-from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, counterparts, without_counterpart
+from pytest_ireval.metrics.elsewhere import PACKAGES, Elsewhere, list_counterparts, list_without_counterpart
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
-from pytest_ireval.metrics.parameters import text_of
+from pytest_ireval.metrics.parameters import format_value
 
 PART = re.compile(r"\{\{|\}\}|\{(?P<hole>\w+)(?P<squared>\^2)?\}")
 """A brace, or a hole for a number."""
@@ -25,7 +25,7 @@ TAIL = re.compile(rf"[(@].*$|[_.=@]{NUMBER}(?:,{NUMBER})*$")
 
 
 @dataclass(frozen=True)
-class Found:
+class NameMeaning:
     """The meaning of a name: rows of the table, the row of a name without counterpart, or a metric of ours alone."""
 
     rows: tuple[Elsewhere, ...] = ()
@@ -33,65 +33,67 @@ class Found:
     ours: Metric | None = None
 
 
-def look_up(name: str, package: str, vocabulary: Vocabulary) -> Found:
+def look_up(name: str, package: str, vocabulary: Vocabulary) -> NameMeaning:
     """First among the package's own names, then among ours; raises MetricNameError if neither knows it."""
-    rows = counterparts(vocabulary.elsewhere, package)
-    absent = without_counterpart(vocabulary.elsewhere, package)
+    rows = list_counterparts(vocabulary.elsewhere, package)
+    absent = list_without_counterpart(vocabulary.elsewhere, package)
     name = name.strip()
     if name in vocabulary.metrics:
-        return _of_ours(vocabulary.metrics[name], rows, absent)
+        return _look_up_ours(vocabulary.metrics[name], rows, absent)
     for found in (
         tuple(row for row in rows if row.names[0] == name),  # as it stands in the table
-        _filled(name, rows, vocabulary),
-        _several(name, rows, vocabulary) if package == "trec_eval" else (),
-        _filled(name, rows, vocabulary, re.IGNORECASE),
-        tuple(row for row in rows if _bare(row.name).lower() == name.lower()),
+        _match_rows(name, rows, vocabulary),
+        _split_numbers(name, rows, vocabulary) if package == "trec_eval" else (),
+        _match_rows(name, rows, vocabulary, re.IGNORECASE),
+        tuple(row for row in rows if _strip_arguments(row.name).lower() == name.lower()),
     ):
         if found:
-            return Found(found)
+            return NameMeaning(found)
     bare = TAIL.sub("", name).lower()
     for each in absent:
         if each.name.lower() in (name.lower(), bare):
-            return Found(absent=each._replace(name=name))
+            return NameMeaning(absent=each._replace(name=name))
     try:
         metric = vocabulary.family(name)
     except MetricNameError:
-        raise _unknown(name, package, rows, absent) from None
-    translated = _translated(name, rows, vocabulary)
+        raise _unknown_name_error(name, package, rows, absent) from None
+    translated = _translate(name, rows, vocabulary)
     if translated:
-        return Found(translated)
+        return NameMeaning(translated)
     if TAIL.search(name):  # over there, the metric may have names with other arguments
         suggestion = f"ireval metrics --for {package} {metric.name} lists its names for {metric.name}"
         complaint = f"{PACKAGES[package]} has no name for this metric"
         raise MetricNameError(Problem(complaint, place=quote(name), suggestion=suggestion))
-    return _of_ours(metric, rows, absent)
+    return _look_up_ours(metric, rows, absent)
 
 
-def _of_ours(metric: Metric, rows: list[Elsewhere], absent: list[Elsewhere]) -> Found:
+def _look_up_ours(metric: Metric, rows: list[Elsewhere], absent: list[Elsewhere]) -> NameMeaning:
     """All names of one of our metrics in the other package, and the meaning of its own name there."""
     meant = tuple(row for row in rows if metric.name in (row.metric, row.name))
     if meant:
-        return Found(meant)
-    return Found(absent=next((each for each in absent if each.name == metric.name), None), ours=metric)
+        return NameMeaning(meant)
+    return NameMeaning(absent=next((each for each in absent if each.name == metric.name), None), ours=metric)
 
 
-def _filled(name: str, rows: list[Elsewhere], vocabulary: Vocabulary, flags: int = 0) -> tuple[Elsewhere, ...]:
+def _match_rows(name: str, rows: list[Elsewhere], vocabulary: Vocabulary, flags: int = 0) -> tuple[Elsewhere, ...]:
     """Rows whose name, with numbers in its holes, is ``name``; both sides get the numbers."""
-    matches = ((row, re.fullmatch(_pattern(row.name, row.package), name.replace(" ", ""), flags)) for row in rows)
-    return tuple(_with_numbers(row, match.groupdict(), vocabulary) for row, match in matches if match)
+    matches = ((row, re.fullmatch(_make_pattern(row.name, row.package), name.replace(" ", ""), flags)) for row in rows)
+    return tuple(_fill_holes(row, match.groupdict(), vocabulary) for row, match in matches if match)
 
 
-def _translated(name: str, rows: list[Elsewhere], vocabulary: Vocabulary) -> tuple[Elsewhere, ...]:
+def _translate(name: str, rows: list[Elsewhere], vocabulary: Vocabulary) -> tuple[Elsewhere, ...]:
     """Rows for the very metric that ``name`` is here: nDCG@10, or its name in a third package."""
     try:
         wanted = [str(metric).replace(" ", "") for metric in vocabulary.parse(name)]
     except MetricNameError:  # it lacks an argument
         return ()
-    matches = ((row, re.fullmatch(_pattern(row.ours), each)) for each in wanted for row in rows if "^2" not in row.name)
-    return tuple(_with_numbers(row, match.groupdict(), vocabulary) for row, match in matches if match)
+    matches = (
+        (row, re.fullmatch(_make_pattern(row.ours), each)) for each in wanted for row in rows if "^2" not in row.name
+    )
+    return tuple(_fill_holes(row, match.groupdict(), vocabulary) for row, match in matches if match)
 
 
-def _with_numbers(row: Elsewhere, numbers: dict[str, str], vocabulary: Vocabulary) -> Elsewhere:
+def _fill_holes(row: Elsewhere, numbers: dict[str, str], vocabulary: Vocabulary) -> Elsewhere:
     """The row with numbers in place of holes; ours is a canonical name then."""
     if not numbers:
         return row
@@ -101,18 +103,18 @@ def _with_numbers(row: Elsewhere, numbers: dict[str, str], vocabulary: Vocabular
         ours = str(vocabulary.parse(theirs)[0])
     else:
         squared = {part["hole"] for part in PART.finditer(row.name) if part["squared"]}
-        inserted = {hole: _root(text) if hole in squared else text for hole, text in numbers.items()}
+        inserted = {hole: _write_root(text) if hole in squared else text for hole, text in numbers.items()}
         ours = str(vocabulary.parse(row.ours.format(**inserted))[0])
     return row._replace(name=theirs, ours=ours.replace("{", "{{").replace("}", "}}"))
 
 
-def _root(squared: str) -> str:
+def _write_root(squared: str) -> str:
     if float(squared) < 0:
         raise MetricNameError(Problem(f"{squared} is not the square of a number"))
-    return text_of(math.sqrt(float(squared)))
+    return format_value(math.sqrt(float(squared)))
 
 
-def _pattern(name: str, package: str = "") -> str:
+def _make_pattern(name: str, package: str = "") -> str:
     """A name of a table as a regular expression with a group for each hole."""
     text, pattern, at = name.replace(" ", ""), "", 0
     if text.endswith("_" + PAIRS_SHOWN):
@@ -129,21 +131,23 @@ def _pattern(name: str, package: str = "") -> str:
     return pattern + re.escape(text[at:])
 
 
-def _several(name: str, rows: list[Elsewhere], vocabulary: Vocabulary) -> tuple[Elsewhere, ...]:
+def _split_numbers(name: str, rows: list[Elsewhere], vocabulary: Vocabulary) -> tuple[Elsewhere, ...]:
     match = SEVERAL.fullmatch(name)
     numbers = match["numbers"].split(",") if match else []
-    return tuple(row for each in numbers if match for row in _filled(match["head"] + each, rows, vocabulary))
+    return tuple(row for each in numbers if match for row in _match_rows(match["head"] + each, rows, vocabulary))
 
 
-def _bare(name: str) -> str:
+def _strip_arguments(name: str) -> str:
     """A name without what follows it: ``ndcg_cut`` of ``ndcg_cut_{cutoff}``."""
     return re.split(r"[({@]", name)[0].rstrip("_.=")
 
 
-def _unknown(name: str, package: str, rows: list[Elsewhere], absent: list[Elsewhere]) -> MetricNameError:
+def _unknown_name_error(name: str, package: str, rows: list[Elsewhere], absent: list[Elsewhere]) -> MetricNameError:
     tail = TAIL.search(name)
     rest = tail.group() if tail else ""
-    meant = find_closest(name.removesuffix(rest), {*(_bare(row.name) for row in rows), *(each.name for each in absent)})
+    meant = find_closest(
+        name.removesuffix(rest), {*(_strip_arguments(row.name) for row in rows), *(each.name for each in absent)}
+    )
     return MetricNameError(
         Problem(
             f"is neither a metric name of {PACKAGES[package]} nor of pytest-ireval",

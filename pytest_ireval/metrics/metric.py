@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, TypedDict, get_args
 
 from pytest_ireval.errors import MetricError, did_you_mean
-from pytest_ireval.metrics.parameters import HOLE, Parameter, bound, holes_of, parameters_of, text_of
+from pytest_ireval.metrics.parameters import HOLE, Parameter, bind_arguments, find_holes, format_value, read_parameters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +78,7 @@ AGGREGATES = re.compile(r"mean|geometric|sum|none|p\d{1,2}(\.\d+)?")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SECTIONS = ("Formula", "Reference", "Example")
 
-_WRITTEN = "_text"  # the attribute that keeps a metric's canonical name after the first use
+_NAME = "_text"  # the attribute that keeps a metric's canonical name after the first use
 
 
 class NotANumberError(TypeError):
@@ -170,19 +170,19 @@ class Metric:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        if _WRITTEN not in self.__dict__:  # it is used very often
-            self.__dict__[_WRITTEN] = self._written()
-        text: str = self.__dict__[_WRITTEN]
+        if _NAME not in self.__dict__:  # it is used very often
+            self.__dict__[_NAME] = self._format_name()
+        text: str = self.__dict__[_NAME]
         return text
 
-    def _written(self) -> str:
+    def _format_name(self) -> str:
         shown = {
             p.name: self.arguments[p.name]
             for p in self.parameters
-            if p.name in self.arguments and not _same(self.arguments[p.name], p.default)
+            if p.name in self.arguments and not _is_default(self.arguments[p.name], p.default)
         }
-        at = f"@{text_of(shown.pop(self.at))}" if self.at in shown and self.at else ""
-        inside = ", ".join(f"{name}={text_of(value)}" for name, value in sorted(shown.items()))
+        at = f"@{format_value(shown.pop(self.at))}" if self.at in shown and self.at else ""
+        inside = ", ".join(f"{name}={format_value(value)}" for name, value in sorted(shown.items()))
         return f"{self.name}({inside}){at}" if inside else f"{self.name}{at}"
 
     def __repr__(self) -> str:
@@ -199,11 +199,11 @@ class Metric:
     def __call__(self, **arguments: Any) -> Metric:
         """The metric with these arguments in place of earlier ones."""
         try:
-            merged = {**self.arguments, **bound(self.parameters, arguments)}
+            merged = {**self.arguments, **bind_arguments(self.parameters, arguments)}
         except ValueError as error:
             raise MetricError(f"{self.name}: {error}") from None
-        whole = altered(self, arguments=types.MappingProxyType(merged))
-        return altered(whole, **self.by_arguments(whole.settings)) if self.by_arguments else whole
+        whole = copy_metric(self, arguments=types.MappingProxyType(merged))
+        return copy_metric(whole, **self.by_arguments(whole.settings)) if self.by_arguments else whole
 
     def __matmul__(self, value: float) -> Metric:
         if self.at is None:
@@ -244,22 +244,22 @@ class Metric:
         return self.judged and ("reference" not in self.needs or self.no_relevant is not None)
 
     @property
-    def adds_up(self) -> bool:
+    def is_additive(self) -> bool:
         """True if it is additive under these arguments; a metric of condensed lists never is."""
         settings = self.settings
         additive = self.additive(settings) if callable(self.additive) else self.additive
         return bool(additive) and not settings.get("judged_only")
 
 
-def altered(metric: Metric, **fields: Any) -> Metric:
+def copy_metric(metric: Metric, **fields: Any) -> Metric:
     """The same with other fields; ``dataclasses.replace`` would take ten times as long, for every metric there is."""
     other = object.__new__(Metric)
     other.__dict__.update(metric.__dict__, **fields)
-    other.__dict__.pop(_WRITTEN, None)
+    other.__dict__.pop(_NAME, None)
     return other
 
 
-def _same(value: Any, default: Any) -> bool:
+def _is_default(value: Any, default: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 
@@ -321,17 +321,17 @@ def metric(
             raise MetricError(f"metric {name!r}: unknown keyword {keyword!r}; {hint or ', '.join(sorted(known))}")
 
     def make(function: Batch) -> Metric:
-        parameters = parameters_of(function)
+        parameters = read_parameters(function)
         given: dict[str, Any] = {**_read_docstring(inspect.getdoc(function) or ""), **keywords}
         info = MetricInfo(**{key: given.pop(key) for key in _INFO if key in given})
-        return checked_metric(
+        return validate_metric(
             Metric(
                 name=name,
                 batch=function,
                 info=info,
                 parameters=parameters,
                 at=at if any(p.name == at for p in parameters) else None,
-                needs=needs_of(name, needs),
+                needs=collect_needs(name, needs),
                 empty=empty,
                 **given,
             )
@@ -360,14 +360,14 @@ def _read_docstring(docstring: str) -> dict[str, str]:
     return sections
 
 
-def needs_of(name: str, needs: Iterable[Need] | str) -> frozenset[Need]:
+def collect_needs(name: str, needs: Iterable[Need] | str) -> frozenset[Need]:
     """The needs of a metric as a set; a lone word is refused, because it would be taken for its letters."""
     if isinstance(needs, str):
         raise MetricError(f"metric {name!r}: needs must be a tuple, as needs=({needs!r},)")
     return frozenset(needs)
 
 
-def _nonsense(metric: Metric) -> str:
+def _find_complaint(metric: Metric) -> str:
     """The complaint about a description, without its spellings; empty if it makes sense."""
     unknown = sorted(metric.needs - set(NEEDS))
     named = isinstance(metric.name, str) and NAME.fullmatch(metric.name)
@@ -387,17 +387,17 @@ def _nonsense(metric: Metric) -> str:
     return next((complaint for fine, complaint in expected if not fine), "")
 
 
-def checked_metric(metric: Metric) -> Metric:
+def validate_metric(metric: Metric) -> Metric:
     """``metric``, if its description makes sense."""
-    complaint = _nonsense(metric)
+    complaint = _find_complaint(metric)
     for spelling, arguments in metric.info.spellings.items():
         if complaint:
             break
         try:
-            bound(metric.parameters, arguments)
+            bind_arguments(metric.parameters, arguments)
         except ValueError as error:
             complaint = f"spelling {spelling!r}: {error}"
-        holes = holes_of(spelling)
+        holes = find_holes(spelling)
         if HOLE.search(spelling) and not (holes and all(metric.parameter(hole["parameter"]) for hole in holes)):
             complaint = f"spelling {spelling!r} does not end in one of its parameters"
     if complaint:

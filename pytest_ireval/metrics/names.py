@@ -13,7 +13,15 @@ from pytest_ireval.errors import MetricError, MetricNameError, Problem, did_you_
 from pytest_ireval.metrics.catalog import MetricCatalog, MetricResolver
 from pytest_ireval.metrics.elsewhere import OTHER_MEANINGS, PACKAGES, Elsewhere
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.parameters import HOLE, SPELLED, arguments_of, holes_of, spelt_number, stem, stem_of
+from pytest_ireval.metrics.parameters import (
+    HOLE,
+    SPELLED,
+    find_holes,
+    find_stem,
+    normalize_stem,
+    parse_number,
+    read_arguments,
+)
 
 LONGEST_NAME = 1000
 _MOST_LISTED = 30
@@ -46,7 +54,7 @@ class Vocabulary:
     of_distributions: Mapping[str, Vocabulary] = field(default_factory=dict)
     """The metrics that ``acme:Fresh`` is looked up in, by the plain name of the distribution."""
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Names that several distributions bring, as :func:`key_of` has them, with the names that tell them apart."""
+    """Names that several distributions bring, by :func:`normalize_name`, and the names that tell them apart."""
     resolvers: Mapping[str, tuple[MetricResolver, ...]] = field(default_factory=dict)
     """By plain prefix; more than one if several distributions bring it."""
     dialect: str = ""
@@ -56,7 +64,7 @@ class Vocabulary:
     missing: tuple[str, ...] = ()
     """Packages of this distribution that are not installed, and may have the metric that is not known."""
 
-    def _of(self, text: str) -> tuple[Vocabulary | MetricResolver, str]:
+    def _find_owner(self, text: str) -> tuple[Vocabulary | MetricResolver, str]:
         """Where a name is looked up, and what of it: ``acme:Fresh@10`` is ``Fresh@10`` of the distribution acme."""
         match = OWNED.match(text.strip())
         if match is None:
@@ -85,7 +93,9 @@ class Vocabulary:
     def refuse_shared(self, text: str, whole: str = "", at: int = 0) -> None:
         """Refuse a name that several distributions bring; ``at`` is its place in the ``whole`` text."""
         match = SPELLED.fullmatch(text)
-        several = self.shared.get(text.lower()) or self.shared.get(f"{stem(match['stem'])}{{}}" if match else "")
+        several = self.shared.get(text.lower()) or self.shared.get(
+            f"{normalize_stem(match['stem'])}{{}}" if match else ""
+        )
         if several:
             ways = ", ".join(each + text if each.endswith(":") else each for each in several)
             complaint, place = f"several plugins have a metric {text!r}", f"{quote(whole or text)}, column {at + 1}"
@@ -107,7 +117,7 @@ class Vocabulary:
         Each with the name of the metric, and the spelling that has the numbers as holes.
         """
         names = ((entry.name, name) for entry in self.metrics.entries.values() for name in entry.spellings)
-        return {head: (metric, name) for metric, name in names if (head := stem_of(name))}
+        return {head: (metric, name) for metric, name in names if (head := find_stem(name))}
 
     def meaning(self, name: str) -> tuple[Metric, Mapping[str, Any]] | None:
         """The metric of a name, and the arguments that the name stands for; None if no metric is called so."""
@@ -121,7 +131,7 @@ class Vocabulary:
         """The metrics that ``text`` names; more than one if it has a list, as in ``P@[5, 10]``."""
         if len(text) > LONGEST_NAME:
             raise MetricNameError(Problem("this name is longer than any metric's name", place=quote(text)))
-        vocabulary, text = self._of(text)
+        vocabulary, text = self._find_owner(text)
         if vocabulary is not self:
             return vocabulary.parse(text)
         text = text.strip()
@@ -129,7 +139,7 @@ class Vocabulary:
         if text[:1].isdigit() and (found := self.meaning(text)):  # 11pt_avg, which the grammar would split
             metric, arguments = found
             return [metric(**arguments)]
-        metrics = self._spelled(text) or _Reader(self, text).metrics()
+        metrics = self._read_spelling(text) or _Reader(self, text).metrics()
         self._refuse_other_meaning(text, metrics)
         return metrics
 
@@ -147,7 +157,7 @@ class Vocabulary:
 
     def family(self, name: str) -> Metric:
         """The metric of that name without arguments; raises MetricNameError if there is none."""
-        vocabulary, name = self._of(name)
+        vocabulary, name = self._find_owner(name)
         if vocabulary is not self:
             return vocabulary.family(name)
         name = name.strip()
@@ -155,18 +165,18 @@ class Vocabulary:
         if name[:1].isdigit() and (found := self.meaning(name)):
             return found[0]
         match = SPELLED.fullmatch(name)
-        if match and stem(match["stem"]) in self.stems:
-            return self.metrics[self.stems[stem(match["stem"])][0]]
+        if match and normalize_stem(match["stem"]) in self.stems:
+            return self.metrics[self.stems[normalize_stem(match["stem"])][0]]
         return _Reader(self, name).family()
 
-    def _spelled(self, text: str) -> list[Metric]:
+    def _read_spelling(self, text: str) -> list[Metric]:
         match = SPELLED.fullmatch(text)
-        if not match or stem(match["stem"]) not in self.stems:
+        if not match or normalize_stem(match["stem"]) not in self.stems:
             return []
-        name, spelling = self.stems[stem(match["stem"])]
+        name, spelling = self.stems[normalize_stem(match["stem"])]
         metric = self.metrics[name]
-        parameter = metric.parameter(holes_of(spelling)[0]["parameter"])
-        found = arguments_of(spelling, match["entries"], maps=parameter is not None and parameter.kind == "map")
+        parameter = metric.parameter(find_holes(spelling)[0]["parameter"])
+        found = read_arguments(spelling, match["entries"], maps=parameter is not None and parameter.kind == "map")
         try:
             return [metric(**metric.info.spellings[spelling], **arguments) for arguments in found]
         except MetricError as error:
@@ -174,36 +184,40 @@ class Vocabulary:
 
     def suggestion(self, name: str, rest: str) -> str:
         """A line that proposes a correction of an unknown name."""
-        if rest[:1] in ("(", "@") and (instead := self._in_our_grammar(name, rest)):
+        if rest[:1] in ("(", "@") and (instead := self._rewrite(name, rest)):
             return f"write it {instead!r}"
         for row in self.elsewhere:
             if row.ours and re.split(r"[({@]", row.name)[0] == name:
                 whose = f"a name of {PACKAGES[row.package]}"
                 return f"{whose}: ireval metrics --for {row.package} {quote(name + rest)} shows ours"
         joined = None if rest else re.fullmatch(r"(?P<head>[^\W\d_]+)(?P<cutoff>\d+)", name)
-        if joined and (own := self._closest(joined["head"], 0.8)) and self.metrics[self.heads[own][0]].at == "cutoff":
-            return f"did you mean '{self._proper(own)}@{joined['cutoff']}'?"
-        meant = self._closest(name, 0.7)
+        if (
+            joined
+            and (own := self._find_closest(joined["head"], 0.8))
+            and self.metrics[self.heads[own][0]].at == "cutoff"
+        ):
+            return f"did you mean '{self._shorten_spelling(own)}@{joined['cutoff']}'?"
+        meant = self._find_closest(name, 0.7)
         if not meant or rest[:1] in ("_", "."):
             return ""
-        return f"did you mean {self._proper(meant) + rest!r}?"
+        return f"did you mean {self._shorten_spelling(meant) + rest!r}?"
 
-    def _closest(self, name: str, closeness: float) -> str:
+    def _find_closest(self, name: str, closeness: float) -> str:
         return find_closest(name, self.heads, closeness)
 
-    def _proper(self, name: str) -> str:
+    def _shorten_spelling(self, name: str) -> str:
         """The metric's own name in place of another, or the spelling if that stands for arguments, too."""
         metric, spelling = self.heads[name]
         return spelling if spelling and self.metrics[metric].info.spellings[spelling] else metric
 
-    def _in_our_grammar(self, name: str, rest: str) -> str:
+    def _rewrite(self, name: str, rest: str) -> str:
         """``P(rel=2)@5`` for ``P_5(rel=2)``: a spelling takes no arguments."""
         match = SPELLED.fullmatch(name)
-        if not match or stem(match["stem"]) not in self.stems or not rest.endswith(")"):
+        if not match or normalize_stem(match["stem"]) not in self.stems or not rest.endswith(")"):
             return ""
-        name, spelling = self.stems[stem(match["stem"])]
+        name, spelling = self.stems[normalize_stem(match["stem"])]
         metric = self.metrics[name]
-        hole = holes_of(spelling)[0]["parameter"]
+        hole = find_holes(spelling)[0]["parameter"]
         return f"{metric.name}{rest}@{match['entries']}" if hole == metric.at and "," not in match["entries"] else ""
 
     @property
@@ -218,9 +232,9 @@ class Vocabulary:
         )
 
 
-def key_of(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Names of one key are read as one: letter case does not count, nor the words in holes."""
-    return f"{head}{{}}" if (head := stem_of(name)) else name.lower()
+    return f"{head}{{}}" if (head := find_stem(name)) else name.lower()
 
 
 class _Reader:
@@ -259,7 +273,7 @@ class _Reader:
         self.next += 1
         return token
 
-    def took(self, mark: str) -> bool:
+    def take_if(self, mark: str) -> bool:
         if self.peek().text != mark or self.peek().kind != "mark":
             return False
         self.next += 1
@@ -272,24 +286,24 @@ class _Reader:
             raise self.error(
                 head.at, what, allowed="write a metric as Name(parameter=value)@cutoff, for example nDCG@10"
             )
-        metric, arguments = self._known(head)
+        metric, arguments = self._find_metric(head)
         given = {**arguments}
-        if self.took("("):
-            self._arguments(metric, given, set(arguments))
-        cutoffs = self._behind_at(metric, given)
+        if self.take_if("("):
+            self._read_arguments(metric, given, set(arguments))
+        cutoffs = self._read_after_at(metric, given)
         if self.peek().kind != "end":
             several = "for several metrics write P@[5, 10], or name each separately" if self.peek().text == "," else ""
             raise self.error(self.peek().at, f"unexpected {self.peek().text!r} after the metric", several)
-        return [self._made(metric, {**given, **cutoff}, head) for cutoff in cutoffs]
+        return [self._make_metric(metric, {**given, **cutoff}, head) for cutoff in cutoffs]
 
     def family(self) -> Metric:
         """The metric that the text's first word names; arguments may follow and are not looked at."""
-        metric, _ = self._known(self.take())
+        metric, _ = self._find_metric(self.take())
         if self.peek().text not in ("", "(", "@"):
             raise self.error(self.peek().at, f"unexpected {self.peek().text!r} after the name")
         return metric
 
-    def _known(self, head: Token) -> tuple[Metric, Mapping[str, Any]]:
+    def _find_metric(self, head: Token) -> tuple[Metric, Mapping[str, Any]]:
         found = self.vocabulary.meaning(head.text)
         self.vocabulary.refuse_shared(head.text, self.text, head.at)
         if found is None:
@@ -302,13 +316,13 @@ class _Reader:
             )
         return found
 
-    def _arguments(self, metric: Metric, given: dict[str, Any], names: set[str]) -> None:
-        while not self.took(")"):
+    def _read_arguments(self, metric: Metric, given: dict[str, Any], names: set[str]) -> None:
+        while not self.take_if(")"):
             name = self.take()
             if name.kind != "name":
                 raise self.error(name.at, "expected a parameter, as in rel=2")
             self.take("=")
-            value = self._value()
+            value = self._read_value()
             own, checked = name.text, value
             if self.vocabulary.dialect not in metric.info.dialects:
                 try:
@@ -319,60 +333,60 @@ class _Reader:
                 raise self.error(name.at, f"{own} is given twice")
             names.add(own)
             given[own] = checked
-            if not self.took(","):
+            if not self.take_if(","):
                 self.take(")")
                 return
 
-    def _behind_at(self, metric: Metric, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _read_after_at(self, metric: Metric, given: Mapping[str, Any]) -> list[dict[str, Any]]:
         at = self.peek().at
-        if not self.took("@"):
+        if not self.take_if("@"):
             return [{}]
         if metric.at is None:
             raise self.error(at, f"{metric.name} has no parameter after @")
         if metric.at in given:
             raise self.error(at, f"{metric.at} is given twice")
-        if not self.took("["):
-            return [{metric.at: self._value()}]
-        values = [self._value()]
-        while self.took(","):
-            values.append(self._value())
+        if not self.take_if("["):
+            return [{metric.at: self._read_value()}]
+        values = [self._read_value()]
+        while self.take_if(","):
+            values.append(self._read_value())
         self.take("]")
         return [{metric.at: value} for value in values]
 
-    def _value(self) -> Any:
+    def _read_value(self) -> Any:
         token = self.take()
         if token.kind == "number":
-            return spelt_number(token.text)
+            return parse_number(token.text)
         if token.kind == "text":
             return token.text[1:-1]
         if token.kind == "name" and token.text.lower() in WORDS:
             return WORDS[token.text.lower()]
         if token.text == "{":
-            return self._map()
+            return self._read_map()
         if token.kind == "name":
             raise self.error(token.at, f"{token.text!r} is not a number; text needs quotes")
         raise self.error(token.at, "expected a value")
 
-    def _map(self) -> dict[float, float]:
+    def _read_map(self) -> dict[float, float]:
         entries: dict[float, float] = {}
-        while not self.took("}"):
-            at, key = self.peek().at, self._number()
+        while not self.take_if("}"):
+            at, key = self.peek().at, self._read_number()
             self.take(":")
             if key in entries:
                 raise self.error(at, f"{key} is given twice")
-            entries[key] = self._number()
-            if not self.took(","):
+            entries[key] = self._read_number()
+            if not self.take_if(","):
                 self.take("}")
                 break
         return entries
 
-    def _number(self) -> float:
+    def _read_number(self) -> float:
         token = self.take()
         if token.kind != "number":
             raise self.error(token.at, "expected a number")
-        return spelt_number(token.text)
+        return parse_number(token.text)
 
-    def _made(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
+    def _make_metric(self, metric: Metric, given: Mapping[str, Any], head: Token) -> Metric:
         translate = metric.info.dialects.get(self.vocabulary.dialect)
         try:
             made = metric(**(translate(given) if translate else given))

@@ -82,11 +82,11 @@ class Parameter:
         """True if it has no default."""
         return self.default is REQUIRED
 
-    def checked(self, value: Any) -> Any:
+    def check(self, value: Any) -> Any:
         """``value`` in the type this parameter has; raises ValueError with the reason if it cannot be."""
         if self.optional and (value is None or (self.kind == "map" and value == {})):
             return None
-        value = self._typed(value)
+        value = self._convert(value)
         if self.choices and value not in self.choices:
             known = ", ".join(map(repr, self.choices))
             raise ValueError(f"{self.name}={value!r} is unknown; allowed: {known}")
@@ -94,7 +94,7 @@ class Parameter:
             self._check_bounds(value)
         return value
 
-    def _typed(self, value: Any) -> Any:
+    def _convert(self, value: Any) -> Any:
         if self.kind == "map" and isinstance(value, Mapping):
             if all(map(_is_number, [*value, *value.values()])):
                 return types.MappingProxyType(dict(sorted((float(k), float(v)) for k, v in value.items())))
@@ -120,14 +120,14 @@ class Parameter:
         )
         if wrong:
             reason = f"; {about.why}" if about.why else ""
-            raise ValueError(f"{self.name}={text_of(value)} is out of range ({self.bounds}){reason}")
+            raise ValueError(f"{self.name}={format_value(value)} is out of range ({self.bounds}){reason}")
 
     @property
     def bounds(self) -> str:
         """The allowed range in words."""
         about = self.about
         limits = (("at least", about.low), ("above", about.above), ("at most", about.high), ("below", about.below))
-        return ", ".join(f"{word} {text_of(limit)}" for word, limit in limits if limit is not None)
+        return ", ".join(f"{word} {format_value(limit)}" for word, limit in limits if limit is not None)
 
 
 def _is_number(value: Any) -> bool:
@@ -138,51 +138,51 @@ def _is_number(value: Any) -> bool:
     return bool(abs(number) <= sys.float_info.max)
 
 
-def text_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A parameter's value as a metric's name shows it; reading it back gives the value."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{text_of(k)}: {text_of(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{format_value(k)}: {format_value(v)}" for k, v in value.items()) + "}"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return repr(value)
 
 
-def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+def read_parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """The keyword-only arguments of a metric's function."""
-    defaults = _keywords(function)
-    hints = _hints(function, defaults)
-    return tuple(_parameter(function, name, hints.get(name), default) for name, default in defaults.items())
+    defaults = _read_keywords(function)
+    hints = _read_hints(function, defaults)
+    return tuple(_make_parameter(function, name, hints.get(name), default) for name, default in defaults.items())
 
 
-def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
+def _read_keywords(function: Callable[..., Any]) -> dict[str, Any]:
     """The keyword-only arguments with their defaults; there must be exactly one other argument."""
     if isinstance(function, types.FunctionType) and not {"__wrapped__", "__signature__"} & set(vars(function)):
         code = function.__code__  # inspect takes ten times as long
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         if code.co_argcount != 1 or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-            raise _misshapen(function)
+            raise _signature_error(function)
         given = function.__kwdefaults__ or {}
         return {name: given.get(name, REQUIRED) for name in names}
     parameters = inspect.signature(function).parameters.values()
     keywords = {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
     positional = [p.kind for p in parameters if p.name not in keywords]
     if len(positional) != 1 or positional[0] in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
-        raise _misshapen(function)
+        raise _signature_error(function)
     return keywords
 
 
-def _misshapen(function: Callable[..., Any]) -> MetricError:
+def _signature_error(function: Callable[..., Any]) -> MetricError:
     return MetricError(
-        f"{_called(function)}{inspect.signature(function)}: a metric takes one argument, and its parameters by "
+        f"{_name_function(function)}{inspect.signature(function)}: a metric takes one argument, and its parameters by "
         "keyword: write a * in front of them, as (ranking, *, cutoff: int)"
     )
 
 
-def _called(function: Callable[..., Any]) -> str:
+def _name_function(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__qualname__", repr(function)))
 
 
-def _hints(function: Callable[..., Any], names: Iterable[str]) -> Mapping[str, Any]:
+def _read_hints(function: Callable[..., Any], names: Iterable[str]) -> Mapping[str, Any]:
     """The types of these arguments; those written as text are looked up."""
     annotations: Mapping[str, Any] = getattr(function, "__annotations__", {})
     written = {name: annotations[name] for name in names if name in annotations}
@@ -193,30 +193,30 @@ def _hints(function: Callable[..., Any], names: Iterable[str]) -> Mapping[str, A
     try:
         return typing.get_type_hints(keywords, inspect.unwrap(function).__globals__, include_extras=True)
     except (NameError, AttributeError, TypeError) as error:
-        raise MetricError(f"{_called(function)}: a type in its signature cannot be resolved: {error}") from error
+        raise MetricError(f"{_name_function(function)}: a type in its signature cannot be resolved: {error}") from error
 
 
-def _parameter(function: Callable[..., Any], name: str, hint: Any, default: Any) -> Parameter:
-    hint, about, optional = _unwrapped(hint, CUTOFF if name == "cutoff" else Param(""))
+def _make_parameter(function: Callable[..., Any], name: str, hint: Any, default: Any) -> Parameter:
+    hint, about, optional = _unwrap(hint, CUTOFF if name == "cutoff" else Param(""))
     choices: tuple[str, ...] = ()
     if typing.get_origin(hint) is Literal:
         hint, choices = str, typing.get_args(hint)
         if not all(isinstance(choice, str) for choice in choices):
-            raise MetricError(f"{_called(function)}: the choices of {name!r} must be text")
+            raise MetricError(f"{_name_function(function)}: the choices of {name!r} must be text")
     kind = KINDS.get(typing.get_origin(hint) or hint)
     if kind is None:
         raise MetricError(
-            f"{_called(function)}: the type of {name!r} must be int, float, bool, str, Literal[…] "
+            f"{_name_function(function)}: the type of {name!r} must be int, float, bool, str, Literal[…] "
             f"or dict[float, float], each of them optionally with None; it is {hint!r}"
         )
     parameter = Parameter(name, kind, REQUIRED, choices, optional, about)
     try:
-        return parameter if default is REQUIRED else replace(parameter, default=parameter.checked(default))
+        return parameter if default is REQUIRED else replace(parameter, default=parameter.check(default))
     except ValueError as error:
-        raise MetricError(f"{_called(function)}: the default {error}") from None
+        raise MetricError(f"{_name_function(function)}: the default {error}") from None
 
 
-def _unwrapped(hint: Any, about: Param) -> tuple[Any, Param, bool]:
+def _unwrap(hint: Any, about: Param) -> tuple[Any, Param, bool]:
     """A type without ``Annotated`` and ``| None``, its Param, and whether None is allowed."""
     optional = False
     while True:
@@ -230,23 +230,23 @@ def _unwrapped(hint: Any, about: Param) -> tuple[Any, Param, bool]:
             return hint, about, optional
 
 
-def bound(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+def bind_arguments(parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
     """``given`` under the parameters' own names, checked; raises ValueError with the reason."""
     by_name = {parameter.name: parameter for parameter in parameters}
     values: dict[str, Any] = {}
     for name, said in given.items():
-        own, value = _without_alias(parameters, name, said)
+        own, value = _resolve_alias(parameters, name, said)
         if own not in by_name:
             known = ", ".join(by_name) or "none"
             hint = did_you_mean(own, by_name)
             raise ValueError(f"unknown parameter {own!r}; {hint + ' ' if hint else ''}known: {known}")
         if own in values:
             raise ValueError(f"{own} is given twice")
-        values[own] = by_name[own].checked(value)
+        values[own] = by_name[own].check(value)
     return values
 
 
-def _without_alias(parameters: tuple[Parameter, ...], name: str, value: Any) -> tuple[str, Any]:
+def _resolve_alias(parameters: tuple[Parameter, ...], name: str, value: Any) -> tuple[str, Any]:
     for parameter in parameters:
         meanings = parameter.about.aliases.get(name)
         if meanings is not None:
@@ -269,18 +269,18 @@ SPELLED = re.compile(
 """``_``, ``.`` or ``=`` comes before the numbers."""
 
 
-def stem_of(name: str) -> str:
+def find_stem(name: str) -> str:
     """The part before the first hole of ``ndcg_cut_{cutoff}``; empty without a hole."""
     hole = HOLE.search(name)
-    return stem(name[: hole.start()].rstrip("_=")) if hole else ""
+    return normalize_stem(name[: hole.start()].rstrip("_=")) if hole else ""
 
 
-def stem(text: str) -> str:
+def normalize_stem(text: str) -> str:
     """A name without its numbers in the form in which stems are compared."""
     return text.lower().replace(".", "_")
 
 
-def holes_of(name: str) -> list[re.Match[str]]:
+def find_holes(name: str) -> list[re.Match[str]]:
     """The holes, if they are all that follows the stem; otherwise none."""
     first = HOLE.search(name)
     holes = list(HOLE.finditer(name))
@@ -288,33 +288,33 @@ def holes_of(name: str) -> list[re.Match[str]]:
     return holes if whole else []
 
 
-def arguments_of(spelling: str, entries: str, maps: bool) -> list[dict[str, Any]]:
+def read_arguments(spelling: str, entries: str, maps: bool) -> list[dict[str, Any]]:
     """The arguments given by the numbers after a stem, one for each metric; none if they do not fit.
 
     ``maps``: the hole is a map of numbers.
     """
-    holes, words = holes_of(spelling), entries.split(",")
+    holes, words = find_holes(spelling), entries.split(",")
     if maps:
         pairs = [word.split("=") for word in words]
-        fit = all(len(pair) == 2 for pair in pairs) and len({spelt_number(pair[0]) for pair in pairs}) == len(pairs)
+        fit = all(len(pair) == 2 for pair in pairs) and len({parse_number(pair[0]) for pair in pairs}) == len(pairs)
         if not fit:
             return []
-        return [{holes[0]["parameter"]: {spelt_number(key): spelt_number(value) for key, value in pairs}}]
+        return [{holes[0]["parameter"]: {parse_number(key): parse_number(value) for key, value in pairs}}]
     if "=" in entries or len(holes) not in (1, len(words)):
         return []
     if len(holes) == 1:
-        return [_argument(holes[0], word) for word in words]
+        return [_read_argument(holes[0], word) for word in words]
     whole: dict[str, Any] = {}
     for hole, word in zip(holes, words, strict=True):
-        whole |= _argument(hole, word)
+        whole |= _read_argument(hole, word)
     return [whole]
 
 
-def _argument(hole: re.Match[str], word: str) -> dict[str, Any]:
-    value = spelt_number(word)
+def _read_argument(hole: re.Match[str], word: str) -> dict[str, Any]:
+    value = parse_number(word)
     return {hole["parameter"]: math.sqrt(value) if hole["squared"] and value >= 0 else value}
 
 
-def spelt_number(text: str) -> int | float:
+def parse_number(text: str) -> int | float:
     """A number as it is written: whole, or with a fraction."""
     return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, SupportsFloat, cast
 
 from pytest_ireval.errors import LONGEST_QUOTE, MetricError
-from pytest_ireval.metrics.metric import Metric, Need, NotANumberError, checked_metric, metric, needs_of
+from pytest_ireval.metrics.metric import Metric, Need, NotANumberError, collect_needs, metric, validate_metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,28 +101,30 @@ def per_query_metric(
             import numpy as np
 
             cutoff = arguments.get("cutoff")
-            rankings = _rankings_in(judged, cutoff if isinstance(cutoff, int) else None, needs)
-            asked = _queries_asked(judged, empty, made.no_relevant if made.judged else None, arguments.get("rel"))
+            rankings = _split_rankings(judged, cutoff if isinstance(cutoff, int) else None, needs)
+            asked = _mark_queries_to_score(
+                judged, empty, made.no_relevant if made.judged else None, arguments.get("rel")
+            )
             values = [
-                _number(function(ranking, **arguments), ranking.query) if ask else np.nan
+                _convert_to_float(function(ranking, **arguments), ranking.query) if ask else np.nan
                 for ranking, ask in zip(rankings, asked, strict=True)
             ]
             return np.array(values, np.float64)
 
         # The function lends its docstring and its parameters.
         described = metric(name=name, at=at, **keywords)(cast("Batch", function))
-        needs_of(name, needs)
+        collect_needs(name, needs)
         kept: tuple[Need, ...] = needs
         if {"scores", "ties", "fields", "preferences"} & set(needs) and "documents" not in needs:
             kept = (*needs, "documents")
         batch.__module__ = function.__module__
-        made = checked_metric(replace(described, batch=batch, empty=empty, needs=needs_of(name, kept)))
+        made = validate_metric(replace(described, batch=batch, empty=empty, needs=collect_needs(name, kept)))
         return made
 
     return make
 
 
-def _number(value: Any, query: str) -> float:
+def _convert_to_float(value: Any, query: str) -> float:
     """The number that a function returned; raises NotANumberError for anything else."""
     if value is None:
         raise NotANumberError(f"returned None for query {query!r}: a return statement is missing")
@@ -134,7 +136,7 @@ def _number(value: Any, query: str) -> float:
         ) from None
 
 
-def _queries_asked(
+def _mark_queries_to_score(
     judged: JudgedRankings, empty: float | None, no_relevant: float | None, rel: float | None
 ) -> list[bool]:
     """True for queries whose score the function decides: neither ``empty`` nor ``no_relevant`` settles it."""
@@ -147,14 +149,14 @@ def _queries_asked(
     return answer
 
 
-def _rankings_in(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str]) -> Iterator[Ranking]:
+def _split_rankings(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str]) -> Iterator[Ranking]:
     import numpy as np
 
     hits, first, first_ideal = judged.hits, judged.first.tolist(), judged.first_ideal.tolist()
     retrieved = judged.retrieved.tolist()
     references = None
     if "reference" in needs and judged.reference is not None:
-        references = _rankings_in(judged.reference, cutoff, [need for need in needs if need != "reference"])
+        references = _split_rankings(judged.reference, cutoff, [need for need in needs if need != "reference"])
     for i, query in enumerate(judged.queries):
         size = retrieved[i] if cutoff is None else cutoff
         place = hits.rank[first[i] : first[i + 1]] - 1
@@ -166,10 +168,10 @@ def _rankings_in(judged: JudgedRankings, cutoff: int | None, needs: Sequence[str
         known[place] = True
         ideal = judged.ideal.grade[first_ideal[i] : first_ideal[i + 1]]
         ranking = Ranking(query, grades, known, retrieved[i], ideal, judged.highest_grade)
-        yield _with_needs(ranking, judged, i, needs, next(references) if references else None)
+        yield _add_needs(ranking, judged, i, needs, next(references) if references else None)
 
 
-def _with_needs(
+def _add_needs(
     ranking: Ranking, judged: JudgedRankings, i: int, needs: Sequence[str], reference: Ranking | None
 ) -> Ranking:
     import numpy as np
@@ -193,7 +195,7 @@ def _with_needs(
         there = np.arange(*np.searchsorted(left.query, [i, i + 1]))
         added.update(unretrieved=dict(zip(left.ids.texts(there), left.grade[there].tolist(), strict=True)))
     if judged.subtopics is not None and "subtopics" in needs:
-        added.update(subtopics=_subtopics_by_rank(judged, judged.subtopics, i, ranking.grades.size))
+        added.update(subtopics=_group_subtopics(judged, judged.subtopics, i, ranking.grades.size))
     if judged.sessions is not None and judged.sessions.session[i] >= 0:
         name = judged.sessions.names[judged.sessions.session[i]]
         added.update(session=(name, int(judged.sessions.position[i])))
@@ -204,7 +206,7 @@ def _with_needs(
     return replace(ranking, **added)
 
 
-def _subtopics_by_rank(judged: JudgedRankings, subtopics: Subtopics, i: int, size: int) -> list[Mapping[str, float]]:
+def _group_subtopics(judged: JudgedRankings, subtopics: Subtopics, i: int, size: int) -> list[Mapping[str, float]]:
     import numpy as np
 
     by_rank: list[dict[str, float]] = [{} for _ in range(size)]

@@ -41,12 +41,12 @@ class Scores:
     @property
     def aggregate(self) -> float | None:
         """The figure for the whole by ``metric.aggregate``, over the counted units."""
-        return aggregated(self.values[self.counted], self.metric.aggregate)
+        return aggregate_values(self.values[self.counted], self.metric.aggregate)
 
     @property
     def mean(self) -> float | None:
         """The arithmetic mean over the counted units, whatever the metric's own aggregate."""
-        return aggregated(self.values[self.counted], "mean")
+        return aggregate_values(self.values[self.counted], "mean")
 
 
 def score(metric: Metric, judged: JudgedRankings) -> Scores:
@@ -55,16 +55,16 @@ def score(metric: Metric, judged: JudgedRankings) -> Scores:
     A missing ranking gets the worst value: leaving queries out never improves a score. A metric whose queries may have
     no value takes it for an empty list.
     """
-    values = settled(metric, judged)
-    units = units_of(metric, judged)
-    lacking = _lacks_ranking(metric, judged)
+    values = compute_values(metric, judged)
+    units = list_units(metric, judged)
+    lacking = _mark_without_ranking(metric, judged)
     if metric.direction != "neither" and not metric.undefined and lacking.any():
-        values = np.where(lacking, _finite_worst(metric, units, lacking), values)
-    checked = _checked(metric, units, values)
-    return Scores(metric, units, checked, ~np.isnan(checked), _without_relevant(metric, judged))
+        values = np.where(lacking, _require_worst_value(metric, units, lacking), values)
+    checked = _check_values(metric, units, values)
+    return Scores(metric, units, checked, ~np.isnan(checked), _mark_without_relevant(metric, judged))
 
 
-def settled(metric: Metric, judged: JudgedRankings) -> Floats:
+def compute_values(metric: Metric, judged: JudgedRankings) -> Floats:
     """The metric's value of each unit, or the one that it declares for empty rankings and without relevant documents.
 
     Raises MetricError if there is no such value. The values are not yet checked against the metric's promises.
@@ -73,33 +73,33 @@ def settled(metric: Metric, judged: JudgedRankings) -> Floats:
         raise MetricError(Problem(f"needs {' and '.join(metric.missing)}", place=str(metric)))
     _check_needs(metric, judged)
     with np.errstate(all="ignore"):  # what comes out is checked
-        values = _values(metric, judged)
-    units = units_of(metric, judged)
+        values = _call_batch(metric, judged)
+    units = list_units(metric, judged)
     if values.shape != (len(units),):
         wanted = f"for {format_count(len(units), metric.unit)}: it must be an array with one number for each"
-        raise _broken(metric, f"returned {_shape(values)} {wanted}")
+        raise _broken_metric_error(metric, f"returned {_describe_shape(values)} {wanted}")
     if metric.unit == "query":
         if metric.judged and metric.no_relevant is not None:
-            values = np.where(_without_relevant(metric, judged), metric.no_relevant, values)
+            values = np.where(_mark_without_relevant(metric, judged), metric.no_relevant, values)
         if metric.empty is not None:
             values = np.where(judged.retrieved == 0, metric.empty, values)
     return values
 
 
-def _shape(values: Floats) -> str:
+def _describe_shape(values: Floats) -> str:
     """The contents of an array in words."""
     if values.ndim == 0:
         return f"a single number, {float(values):g},"
     return format_count(values.size, "value") if values.ndim == 1 else f"an array of shape {values.shape}"
 
 
-def worst(metric: Metric) -> float | None:
+def find_worst_value(metric: Metric) -> float | None:
     """The worst value that the metric can have; None where no value is better than another."""
-    low, high = bounds_of(metric)
+    low, high = read_bounds(metric)
     return {"higher": low, "lower": high}.get(metric.direction)
 
 
-def _lacks_ranking(metric: Metric, judged: JudgedRankings) -> Mask:
+def _mark_without_ranking(metric: Metric, judged: JudgedRankings) -> Mask:
     """True for units without any ranking; an empty ranking that was given is a ranking."""
     if metric.unit == "query":
         return ~judged.present
@@ -108,8 +108,8 @@ def _lacks_ranking(metric: Metric, judged: JudgedRankings) -> Mask:
     return np.array([not judged.present.any()])
 
 
-def _finite_worst(metric: Metric, units: Sequence[str], lacking: Mask) -> float:
-    value = worst(metric)
+def _require_worst_value(metric: Metric, units: Sequence[str], lacking: Mask) -> float:
+    value = find_worst_value(metric)
     if value is not None and math.isfinite(value):
         return value
     names = [unit for unit, lacks in zip(units, lacking.tolist(), strict=True) if lacks]
@@ -121,7 +121,7 @@ def _finite_worst(metric: Metric, units: Sequence[str], lacking: Mask) -> float:
     raise MetricError(Problem(complaint, place=str(metric), suggestion=suggestion))
 
 
-def aggregated(values: Floats, how: str) -> float | None:
+def aggregate_values(values: Floats, how: str) -> float | None:
     """One figure for many values; None without values, and when there is no such figure."""
     if how == "none" or not values.size:
         return None
@@ -163,7 +163,7 @@ def _refuse_unknown_fields(metric: Metric, fields: Mapping[str, Mapping[str, Any
             raise MetricError(problem)
 
 
-def units_of(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
+def list_units(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
     """The names of the units that have a value each."""
     if metric.unit == "query":
         return judged.queries
@@ -172,32 +172,34 @@ def units_of(metric: Metric, judged: JudgedRankings) -> tuple[str, ...]:
     return ("run",)
 
 
-def _without_relevant(metric: Metric, judged: JudgedRankings) -> Mask:
+def _mark_without_relevant(metric: Metric, judged: JudgedRankings) -> Mask:
     if metric.unit != "query" or not metric.judged:
-        return np.zeros(len(units_of(metric, judged)), bool)
+        return np.zeros(len(list_units(metric, judged)), bool)
     rel = metric.settings.get("rel")
     without: Mask = judged.relevant_count(rel if isinstance(rel, int | float) else None) == 0
     return without
 
 
-def _values(metric: Metric, judged: JudgedRankings) -> Floats:
+def _call_batch(metric: Metric, judged: JudgedRankings) -> Floats:
     try:
         values = metric.batch(judged, **metric.settings)
     except MetricError as error:
         raise MetricError(*(p if p.place else replace(p, place=str(metric)) for p in error.problems)) from None
     except NotANumberError as error:
-        raise _broken(metric, str(error)) from None
+        raise _broken_metric_error(metric, str(error)) from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever a plugin's code raises, skips and exits too: the message names it
         query = _first_query_that_raises(metric, judged, type(error))
-        raise _broken(metric, f"raised {describe_exception(error)}", query, find_raise_place(error)) from error
+        raise _broken_metric_error(
+            metric, f"raised {describe_exception(error)}", query, find_raise_place(error)
+        ) from error
     if values is None:
-        raise _broken(metric, "returned None: a return statement is missing")
+        raise _broken_metric_error(metric, "returned None: a return statement is missing")
     array = np.asarray(values)
     masked = "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)  # asking would load it
     if array.dtype.kind not in "fiub" or masked:
-        raise _broken(metric, f"returned {type(values).__name__} of {array.dtype}, not numbers")
+        raise _broken_metric_error(metric, f"returned {type(values).__name__} of {array.dtype}, not numbers")
     return array.astype(np.float64)
 
 
@@ -221,23 +223,25 @@ def _first_query_that_raises(metric: Metric, judged: JudgedRankings, kind: type[
     return judged.queries[raises - 1]
 
 
-def _checked(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
+def _check_values(metric: Metric, units: Sequence[str], values: Floats) -> Floats:
     """Values without NaN and inside the declared range."""
-    low, high = bounds_of(metric)
+    low, high = read_bounds(metric)
     undefined = np.flatnonzero(np.isnan(values))
     if undefined.size and not metric.undefined:
-        raise _broken(metric, "returned NaN", units[int(undefined[0])])
+        raise _broken_metric_error(metric, "returned NaN", units[int(undefined[0])])
     slack = ROUNDING * max(1.0, *(abs(end) for end in (low, high) if math.isfinite(end)), 1.0)
     outside = np.flatnonzero((values < low - slack) | (values > high + slack))
     if outside.size:
         first = int(outside[0])
-        raise _broken(metric, f"returned {values[first]:g}, outside its range {low:g} to {high:g}", units[first])
+        raise _broken_metric_error(
+            metric, f"returned {values[first]:g}, outside its range {low:g} to {high:g}", units[first]
+        )
     if np.isinf(values).any():
-        raise _broken(metric, "returned inf", units[int(np.flatnonzero(np.isinf(values))[0])])
+        raise _broken_metric_error(metric, "returned inf", units[int(np.flatnonzero(np.isinf(values))[0])])
     return np.clip(values, low, high) + 0.0  # no negative zeros
 
 
-def bounds_of(metric: Metric) -> tuple[float, float]:
+def read_bounds(metric: Metric) -> tuple[float, float]:
     """Least and greatest value that the metric declares; raises MetricError if it cannot say."""
     try:
         low, high = metric.bounds
@@ -245,16 +249,16 @@ def bounds_of(metric: Metric) -> tuple[float, float]:
         raise
     except BaseException as error:  # a plugin's range may be a function that raises anything
         complaint = f"its range failed for these arguments: {describe_exception(error)}"
-        raise _broken(metric, complaint, at=find_raise_place(error)) from error
+        raise _broken_metric_error(metric, complaint, at=find_raise_place(error)) from error
     return low, high
 
 
-def _broken(metric: Metric, complaint: str, unit: str = "", at: str = "") -> MetricError:
+def _broken_metric_error(metric: Metric, complaint: str, unit: str = "", at: str = "") -> MetricError:
     where = f" for {metric.unit} {unit!r}" if unit else ""
     source = f"the metric comes from {metric.source}"
     return MetricError(Problem(f"{complaint}{where}", place=str(metric), suggestion=at, allowed=source))
 
 
-def counting(scores: Scores, counted: Mask) -> Scores:
+def count_only(scores: Scores, counted: Mask) -> Scores:
     """The same scores with other units counted."""
     return replace(scores, counted=counted)

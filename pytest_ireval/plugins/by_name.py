@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from pytest_ireval.data.formats.reader import CONTENTS, Reader
 from pytest_ireval.entry_points import normalize_distribution
 from pytest_ireval.errors import PluginError
-from pytest_ireval.metrics.catalog import CatalogEntry, MetricCatalog, MetricResolver, listed_metric
+from pytest_ireval.metrics.catalog import CatalogEntry, MetricCatalog, MetricResolver, make_entry
 from pytest_ireval.metrics.elsewhere import Elsewhere, find_mistake
 from pytest_ireval.metrics.metric import NAME, Metric
-from pytest_ireval.metrics.names import Vocabulary, key_of
-from pytest_ireval.metrics.parameters import HOLE, SPELLED, stem
+from pytest_ireval.metrics.names import Vocabulary, normalize_name
+from pytest_ireval.metrics.parameters import HOLE, SPELLED, normalize_stem
 from pytest_ireval.plugins.plugin_types import KIND_NAME, SourceKind
 
 
@@ -90,7 +90,7 @@ def _make_entry(value: object, origin: Origin) -> CatalogEntry:
     if not isinstance(value, Metric):
         complaint = f"plugin {origin} returned {value!r} from ireval_metrics, which is not a metric"
         raise PluginError(f"{complaint}: decorate the function with @per_query_metric or @metric")
-    return listed_metric(value, str(origin))
+    return make_entry(value, str(origin))
 
 
 def _check_resolver(value: object, origin: Origin) -> MetricResolver:
@@ -115,7 +115,7 @@ def _check_resolver(value: object, origin: Origin) -> MetricResolver:
 def _claim_names(owner: str, metric: CatalogEntry, claims: Claims) -> None:
     """Take a metric's names; names of one key are one name."""
     for name in dict.fromkeys((metric.name, *metric.spellings)):
-        others = claims.setdefault(key_of(name), [])
+        others = claims.setdefault(normalize_name(name), [])
         mine = [each for each in others if _cannot_share(each[0], owner)]
         if not any(each[2] is metric for each in mine):
             others.append((owner, name, metric))
@@ -133,7 +133,7 @@ def _claim_spelled_names(owner: str, metric: CatalogEntry, claims: Claims) -> No
     """Take a name such as ``P_5`` also for the other metric that has the spelling ``P_{cutoff}``."""
     for name in (metric.name, *metric.spellings):
         match = SPELLED.fullmatch(name)
-        for other_owner, other_name, other in claims.get(f"{stem(match['stem'])}{{}}", ()) if match else ():
+        for other_owner, other_name, other in claims.get(f"{normalize_stem(match['stem'])}{{}}", ()) if match else ():
             if other is not metric:
                 if _cannot_share(owner, other_owner):
                     raise _make_ambiguity_error(name, metric, other_name, other)
@@ -154,13 +154,13 @@ def _qualify_name(owner: str, name: str, metric: CatalogEntry) -> str:
 
 def _leave_out_shared_names(owner: str, entry: CatalogEntry, shared: Container[str]) -> CatalogEntry:
     """The metric without the names that others bring as well."""
-    spellings = (name for name in entry.spellings if key_of(name) not in shared)
-    return entry.renamed(f"{owner}:{entry.name}" if entry.name.lower() in shared else entry.name, spellings)
+    spellings = (name for name in entry.spellings if normalize_name(name) not in shared)
+    return entry.rename(f"{owner}:{entry.name}" if entry.name.lower() in shared else entry.name, spellings)
 
 
 def _qualify_entries(owner: str, found: Iterable[tuple[str, CatalogEntry]]) -> MetricCatalog:
     own = (entry for other, entry in found if other == owner)
-    return MetricCatalog(entry.renamed(f"{owner}:{entry.name}", entry.spellings) for entry in own)
+    return MetricCatalog(entry.rename(f"{owner}:{entry.name}", entry.spellings) for entry in own)
 
 
 Families = Sequence[tuple[str, MetricResolver]]

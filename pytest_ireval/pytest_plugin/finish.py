@@ -26,7 +26,7 @@ from pytest_ireval.pytest_plugin.report_files import ReportFiles, add_problem, c
 from pytest_ireval.pytest_plugin.run_plugins import RunPlugins
 from pytest_ireval.pytest_plugin.sections import add_sections
 from pytest_ireval.repositories.git import read_commit_state, short_ref
-from pytest_ireval.results.outcome import Outcome, Verdict, worst_of
+from pytest_ireval.results.outcome import Outcome, Verdict, find_worst_verdict
 from pytest_ireval.results.suite_result import MetricFigures, RunResult, SuiteResult
 
 RED = ("fail", "error")
@@ -233,7 +233,7 @@ class RunEnd:
         return replace(
             result,
             outcomes=outcomes,
-            verdict="error" if broken else worst_of(tuple(outcome.verdict for outcome in outcomes)),
+            verdict="error" if broken else find_worst_verdict(tuple(outcome.verdict for outcome in outcomes)),
             metrics=tuple(_add_verdict(metric, outcomes) for metric in result.metrics),
             notes=tuple(notes),
         )
@@ -243,7 +243,7 @@ class RunEnd:
         problems = (*self.uncollected.values(), *self.problems, *self.update.problems)
         failed_tests = self.reports.find_failed_python_tests(suites)
         verdict_of_tests: tuple[Verdict, ...] = ("fail",) if failed_tests else ()
-        verdict = worst_of((*(result.verdict for result in results), *verdict_of_tests))
+        verdict = find_worst_verdict((*(result.verdict for result in results), *verdict_of_tests))
         unasserted = tuple(self.reports.describe_unasserted_gates())
         files = [file for suite in suites if suite.selected for file in suite.files]
         commit, branch, dirty = read_commit_state(self.files.root, files)
@@ -312,4 +312,4 @@ class RunEnd:
 
 def _add_verdict(metric: MetricFigures, outcomes: tuple[Outcome, ...]) -> MetricFigures:
     verdicts: tuple[Verdict, ...] = tuple(outcome.verdict for outcome in outcomes if outcome.metric == metric.name)
-    return replace(metric, verdict=worst_of(verdicts) if verdicts else None)
+    return replace(metric, verdict=find_worst_verdict(verdicts) if verdicts else None)

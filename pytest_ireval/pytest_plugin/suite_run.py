@@ -22,7 +22,7 @@ from pytest_ireval.pytest_plugin.progress_lines import ProgressLines
 from pytest_ireval.pytest_plugin.report_files import make_report_files
 from pytest_ireval.pytest_plugin.workers import WorkerFolder
 from pytest_ireval.results.outcome import Outcome
-from pytest_ireval.results.plain import shown_result
+from pytest_ireval.results.plain import mask_secrets
 from pytest_ireval.results.suite_result import SuiteResult
 from pytest_ireval.rules.planning import Check
 from pytest_ireval.suite.suite import Suite
@@ -111,7 +111,7 @@ class SuiteRun:
             selected, checks = set(self.planned.selected), self.plan.checks
             outcomes = tuple(describe_broken_suite(check, problem) for check in checks if check.id in selected)
             return SuiteEvaluation(
-                shown_result(make_broken_result(self.suite, self.registry, checks, outcomes, problem))
+                mask_secrets(make_broken_result(self.suite, self.registry, checks, outcomes, problem))
             )
 
 

@@ -19,7 +19,7 @@ from pytest_ireval.report.wording import (
     percent,
     reservations,
 )
-from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, worst_of
+from pytest_ireval.results.outcome import VERDICTS, Outcome, SliceFigures, Verdict, find_worst_verdict
 from pytest_ireval.results.suite_result import Counts, MetricFigures, RunResult, SinceBase, SliceRow, SuiteResult
 from pytest_ireval.text_table import align_rows, escape_unprintable, lay_out_rows, measure_width, truncate, wrap_text
 from pytest_ireval.words import format_count, format_magnitude
@@ -169,7 +169,7 @@ def _row(name: str, of: MetricFigures | SliceFigures, verdict: str) -> list[str]
 
 def _verdict_of(outcomes: Sequence[Outcome]) -> str:
     """The worst verdict, or what was let through; nothing if all is well."""
-    verdict = worst_of(tuple(outcome.verdict for outcome in outcomes))
+    verdict = find_worst_verdict(tuple(outcome.verdict for outcome in outcomes))
     if verdict != "pass":
         return verdict
     if any(outcome.accepted for outcome in outcomes):

@@ -18,13 +18,13 @@ class InNotebook:
     """A result that a notebook draws; a face that knows all results does it, and is imported only then."""
 
     def _repr_html_(self) -> str:
-        return str(import_module("pytest_ireval.notebooks").html_of(self))
+        return str(import_module("pytest_ireval.notebooks").render_html(self))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """The HTML, and the text of the command line for places that show none; IPython asks for this first."""
         return {
             "text/html": self._repr_html_(),
-            "text/plain": import_module("pytest_ireval.notebooks").plain_text_of(self),
+            "text/plain": import_module("pytest_ireval.notebooks").render_text(self),
         }
 
     def to_frame(self, library: Library | None = None) -> Any:
@@ -32,7 +32,7 @@ class InNotebook:
 
         It is one of pandas or, where that is not installed, of polars, unless ``library`` names one.
         """
-        return import_module("pytest_ireval.notebooks").frame_of(self, library)
+        return import_module("pytest_ireval.notebooks").make_frame(self, library)
 
 
 FORMAT = 1
@@ -135,7 +135,7 @@ class Evaluation(InNotebook):
         return cls(metrics=metrics, policies=Policies(**data["policies"]), **plain)
 
 
-def note_on_ties(evaluation: Evaluation) -> str:
+def describe_ties(evaluation: Evaluation) -> str:
     """The number of queries whose figures the order of equal scores may decide, and that order; empty without any."""
     if not evaluation.tied:
         return ""

@@ -216,7 +216,7 @@ class Diagnosis:
         return (self.explained or 0) >= 0.5
 
 
-def worst_of(verdicts: tuple[Verdict, ...]) -> Verdict:
+def find_worst_verdict(verdicts: tuple[Verdict, ...]) -> Verdict:
     """The verdict of a whole."""
     return max(verdicts, key=VERDICTS.index, default="pass")
 

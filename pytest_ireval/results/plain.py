@@ -22,7 +22,7 @@ Path = tuple[str, ...]
 def to_plain(value: Any) -> Any:
     """Dicts, lists, texts and numbers; a field of type float is a float there, whatever kind of number it was."""
     record: Any = type(value)
-    return _writer_of(record)(value)
+    return _make_writer(record)(value)
 
 
 def from_plain(data: Any, hint: type[T], place: str = "") -> T:
@@ -34,14 +34,14 @@ def from_plain(data: Any, hint: type[T], place: str = "") -> T:
 
 
 @cache
-def hints_of(record: Any) -> dict[str, Any]:
+def read_type_hints(record: Any) -> dict[str, Any]:
     """The type of each field of a dataclass, in order."""
     hints = get_type_hints(record)
     return {each.name: hints[each.name] for each in fields(record)}
 
 
 @cache
-def shape_of(hint: Any) -> tuple[str, tuple[Any, ...]]:
+def classify_type(hint: Any) -> tuple[str, tuple[Any, ...]]:
     """The kind of a type, and the types of its parts."""
     origin, inner = get_origin(hint), get_args(hint)
     if is_dataclass(hint):
@@ -58,13 +58,15 @@ def shape_of(hint: Any) -> tuple[str, tuple[Any, ...]]:
 
 
 @cache
-def _writer_of(hint: Any) -> Callable[[Any], Any]:
+def _make_writer(hint: Any) -> Callable[[Any], Any]:
     """The function that makes values of a type plain; put together once, since there may be many of them."""
-    kind, inner = shape_of(hint)
+    kind, inner = classify_type(hint)
     if kind == "record":
-        parts = [(name, _writer_of(each)) for name, each in hints_of(hint).items()]
+        parts = [(name, _make_writer(each)) for name, each in read_type_hints(hint).items()]
         return lambda value: {name: write(getattr(value, name)) for name, write in parts}
-    write = _writer_of(inner[0]) if kind in ("optional", "list", "mapping") else _SCALARS.get(hint, lambda value: value)
+    write = (
+        _make_writer(inner[0]) if kind in ("optional", "list", "mapping") else _SCALARS.get(hint, lambda value: value)
+    )
     if kind == "optional":
         return lambda value: None if value is None else write(value)
     if kind == "list":
@@ -79,11 +81,11 @@ _CALLED = {float: "a number", int: "a whole number", bool: "true or false", str:
 
 
 def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
-    kind, inner = shape_of(hint)
+    kind, inner = classify_type(hint)
     if kind == "optional":
         return None if data is None else _read(data, inner[0], place, path)
     if kind == "record":
-        return _record(data, hint, place, path)
+        return _read_record(data, hint, place, path)
     if kind == "list":
         _expect(isinstance(data, list), data, "a list", place, path)
         return tuple(_read(each, inner[0], place, (*path, str(i))) for i, each in enumerate(data))
@@ -93,10 +95,10 @@ def _read(data: Any, hint: Any, place: str, path: Path) -> Any:
     if kind == "choice":
         _expect(data in inner, data, f"one of {', '.join(inner)}", place, path)
         return inner[inner.index(data)]
-    return _scalar(data, hint, place, path)
+    return _read_scalar(data, hint, place, path)
 
 
-def _finite(number: float) -> bool:
+def _is_finite(number: float) -> bool:
     """Tell whether it is one that a float can be; JSON has whole numbers of any length."""
     try:
         return math.isfinite(number)
@@ -104,18 +106,18 @@ def _finite(number: float) -> bool:
         return False
 
 
-def _scalar(data: Any, hint: type[Any], place: str, path: Path) -> Any:
+def _read_scalar(data: Any, hint: type[Any], place: str, path: Path) -> Any:
     if hint is Any:
         return data
     allowed: tuple[type[Any], ...] = (int, float) if hint is float else (hint,)
     fits = isinstance(data, allowed) and (hint is bool or not isinstance(data, bool))
-    _expect(fits and (hint is not float or _finite(data)), data, _CALLED[hint], place, path)
+    _expect(fits and (hint is not float or _is_finite(data)), data, _CALLED[hint], place, path)
     return float(data) if hint is float else data
 
 
-def _record(data: Any, record: Any, place: str, path: Path) -> Any:
+def _read_record(data: Any, record: Any, place: str, path: Path) -> Any:
     _expect(isinstance(data, dict), data, "an object", place, path)
-    hints = hints_of(record)
+    hints = read_type_hints(record)
     needed = (each.name for each in fields(record) if each.default is MISSING and each.default_factory is MISSING)
     problems = [Problem("is missing", place, (*path, name)) for name in needed if name not in data]
     problems += [
@@ -132,7 +134,7 @@ def _expect(fits: bool, data: Any, wanted: str, place: str, path: Sequence[str])
         raise InputError(Problem(f"expected {wanted}, found {found[:80]}", place, tuple(path)))
 
 
-def shown_result(result: SuiteResult) -> SuiteResult:
+def mask_secrets(result: SuiteResult) -> SuiteResult:
     """The result with secrets hidden in all texts; ids, queries and figures stay as they are."""
     return replace(
         result,
@@ -142,7 +144,7 @@ def shown_result(result: SuiteResult) -> SuiteResult:
         notes=mask_values(result.notes),
         affected_by=mask_text(result.affected_by),
         metrics=tuple(replace(each, error=mask_text(each.error)) for each in result.metrics),
-        outcomes=tuple(map(_outcome, result.outcomes)),
+        outcomes=tuple(map(_mask_outcome, result.outcomes)),
         diagnoses=tuple(
             replace(each, headline=mask_text(each.headline), advice=mask_text(each.advice)) for each in result.diagnoses
         ),
@@ -155,7 +157,7 @@ _TEXTS = ("request", "system", "files", "index", "rebuilt", "judges", "sources")
 """The fields of a cause that hold text of a suite or of a system."""
 
 
-def _outcome(outcome: Outcome) -> Outcome:
+def _mask_outcome(outcome: Outcome) -> Outcome:
     return replace(
         outcome,
         headline=mask_text(outcome.headline),

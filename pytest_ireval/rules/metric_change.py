@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_ireval.errors import MetricError, Problem
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext, Values
 from pytest_ireval.statistics.differences import Floats, differences
@@ -104,7 +104,7 @@ class MetricChange:
             return math.exp(weighted_mean(self._logarithms(values), self.weights))
         if self.weights is not None:
             return weighted_mean(values, self.weights)
-        return aggregated(values, self.context.metric.aggregate)
+        return aggregate_values(values, self.context.metric.aggregate)
 
     @cached_property
     def baseline(self) -> float:

@@ -13,7 +13,7 @@ from pydantic.json_schema import JsonSchemaValue
 
 from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import aggregated
+from pytest_ireval.metrics.score import aggregate_values
 from pytest_ireval.plugins.plugin_types import Part, rule
 from pytest_ireval.results.outcome import SliceFigures
 from pytest_ireval.rules.context import RuleContext, Values
@@ -201,4 +201,4 @@ def _name_figure(context: RuleContext, limit: Limit) -> str:
 
 def _aggregate(values: Values, of: str) -> float | None:
     percentiles = {"min": "p0", "median": "p50", "max": "p100"}
-    return aggregated(values.now, percentiles.get(of, of)) if values.now.size else None
+    return aggregate_values(values.now, percentiles.get(of, of)) if values.now.size else None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pytest_ireval.baseline.files import ANCHOR, is_anchor, suite_name_of
 from pytest_ireval.errors import Problem
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.parameters import text_of
+from pytest_ireval.metrics.parameters import format_value
 from pytest_ireval.suite.scalars import KEY, Items, Keys, find_place, problem_at
 from pytest_ireval.suite.suite import RuleAsked
 from pytest_ireval.suite.suite_keys import RELATIVE, SuiteKeys
@@ -67,7 +67,7 @@ def _cutoff(metric: Metric) -> float:
 
 
 def _say_too_deep(metric: Metric, depth: int) -> tuple[str, str]:
-    cutoff = text_of(_cutoff(metric))
+    cutoff = format_value(_cutoff(metric))
     complaint = f"{metric} looks at {cutoff} documents of a ranking, but depth is {depth}"
     return complaint, f"write depth: {cutoff}, or more"
 

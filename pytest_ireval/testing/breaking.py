@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from pytest_ireval.errors import IrevalError, MetricError, Problem
-from pytest_ireval.metrics.catalog import MetricCatalog, listed_metric
+from pytest_ireval.metrics.catalog import MetricCatalog, make_entry
 from pytest_ireval.metrics.metric import Metric
 from pytest_ireval.metrics.names import Vocabulary
 from pytest_ireval.metrics.parameters import Parameter
-from pytest_ireval.metrics.score import ROUNDING, bounds_of
+from pytest_ireval.metrics.score import ROUNDING, read_bounds
 from pytest_ireval.testing.data import (
     Case,
     Change,
@@ -71,7 +71,7 @@ def without_a_value(case: Case, data: Data) -> Broken | None:
 
 def out_of_range(case: Case, data: Data) -> Broken | None:
     """A finite value is outside the declared range."""
-    low, high = bounds_of(case.metric)
+    low, high = read_bounds(case.metric)
     slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if math.isfinite(end))])
     for unit, value in case.values(data).by_unit.items():
         if math.isfinite(value) and not low - slack <= value <= high + slack:
@@ -174,7 +174,7 @@ def gives_one_value(case: Case, data: Data) -> Broken | None:  # noqa: ARG001 - 
 def misread(case: Case, data: Data) -> Broken | None:  # noqa: ARG001 - as the others
     """Its name is read as something else, or not at all."""
     try:
-        catalog = MetricCatalog([listed_metric(replace(case.metric, arguments={}), case.metric.origin)])
+        catalog = MetricCatalog([make_entry(replace(case.metric, arguments={}), case.metric.origin)])
         read = Vocabulary(catalog).parse(str(case.metric))
     except IrevalError as error:
         return Broken((), f"cannot be read: {error.problems[0].complaint}")
@@ -340,7 +340,7 @@ def _allowed(parameter: Parameter, values: tuple[Any, ...]) -> list[Any]:
     fitting = []
     for value in values:
         try:
-            fitting.append(parameter.checked(value))
+            fitting.append(parameter.check(value))
         except ValueError:  # outside its bounds: not a value of this parameter
             continue
     return fitting

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from pytest_ireval.errors import IrevalError, MetricError, PluginError, Problem, did_you_mean, make_exception_problem
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.parameters import Parameter, text_of
-from pytest_ireval.metrics.score import bounds_of
+from pytest_ireval.metrics.parameters import Parameter, format_value
+from pytest_ireval.metrics.score import read_bounds
 from pytest_ireval.plugins.manager import load_installed_registry
 from pytest_ireval.testing.breaking import Broken, SeenBreak, tried, variants
 from pytest_ireval.testing.data import Case, Data, Fields, Query, deep_data, up_to
@@ -292,7 +292,7 @@ def _advice(metric: Metric, promise: Promise, broken: Broken) -> str:
 
 def _about_empty(metric: Metric) -> str:
     """An empty ranking that is better than a perfect one needs a value of its own."""
-    low, high = bounds_of(metric)
+    low, high = read_bounds(metric)
     worst = high if metric.direction == "lower" else low
     now = "" if metric.empty is None else f"; empty={metric.empty:g} is better than a perfect one"
     example = f", as empty={worst:g}" if math.isfinite(worst) else ""
@@ -303,9 +303,9 @@ def _chosen_numbers(metric: Metric, asked: Metric) -> Iterator[str]:
     """A line for each number that was tried although its parameter has no bounds."""
     for parameter in metric.parameters:
         if parameter.name in metric.arguments and parameter.name not in asked.arguments and _is_open(parameter):
-            values = ", ".join(text_of(value) for value in tried(parameter))
+            values = ", ".join(format_value(value) for value in tried(parameter))
             yield (
-                f"{parameter.name}={text_of(metric.arguments[parameter.name])} was chosen by this test (it tries "
+                f"{parameter.name}={format_value(metric.arguments[parameter.name])} was chosen by this test (it tries "
                 f"{values}): "
                 f"if it is not a sensible value, declare the allowed numbers, as {parameter.name}: "
                 f"Annotated[{parameter.kind}, Param('…', low=0, below=1)]"

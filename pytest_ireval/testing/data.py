@@ -17,7 +17,7 @@ from pytest_ireval.data.queries import Queries
 from pytest_ireval.data.side_data import join_side_data
 from pytest_ireval.errors import MetricError
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import settled, units_of
+from pytest_ireval.metrics.score import compute_values, list_units
 
 _SEED = 20240613
 TOP = 3
@@ -347,10 +347,10 @@ class MetricValues:
 def values(metric: Metric, judged: JudgedRankings) -> MetricValues:
     """The metric's values of judged rankings."""
     try:
-        found = settled(metric, judged)
+        found = compute_values(metric, judged)
     except MetricError as error:
         return MetricValues({}, "; ".join(problem.complaint for problem in error.problems), error.__cause__)
-    return MetricValues(dict(zip(units_of(metric, judged), found.tolist(), strict=True)))
+    return MetricValues(dict(zip(list_units(metric, judged), found.tolist(), strict=True)))
 
 
 class Case(NamedTuple):

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_ireval.data.coerce import QueriesLike, coerce_queries, coerce_rankings
 from pytest_ireval.data.queries import Queries
 from pytest_ireval.errors import PluginError, Problem
-from pytest_ireval.evaluating.evaluation import set_up
+from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.gate.apply import apply_rules
 from pytest_ireval.gate.collect import collect_inputs
 from pytest_ireval.gate.collection import Collection, DocumentNames
@@ -63,7 +63,7 @@ def seen_from(
     ``RankingChange(context.population, context.now, context.baseline, context.metric)`` is what a diagnosis gets.
     """
     told = Policies(missing_queries="zero", depth=100, grades="float")
-    setting = set_up(judgments, [metric], told, None)
+    setting = prepare_evaluation(judgments, [metric], told, None)
     (one,) = setting.metrics
     suite = Suite(
         "test", Path("test.yaml"), "test.yaml", NOWHERE, DocumentsKeys.model_validate({}), metrics=(one,), policies=told

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pytest_ireval.metrics.metric import Metric
-from pytest_ireval.metrics.score import bounds_of
+from pytest_ireval.metrics.score import read_bounds
 from pytest_ireval.testing.breaking import (
     Breaks,
     better_than_perfect,
@@ -85,7 +85,7 @@ def _may_lack_a_value(metric: Metric) -> str:
 
 
 def _endless(metric: Metric) -> str:
-    low, high = bounds_of(metric)
+    low, high = read_bounds(metric)
     return "its range is unbounded" if math.isinf(low) and math.isinf(high) else ""
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pytest_ireval.cli.comparison_views import View, as_page
-from pytest_ireval.comparing import Question, compare_evaluations
+from pytest_ireval.cli.comparison_views import View, render_page
+from pytest_ireval.comparing import ComparisonOptions, compare_evaluations
 from pytest_ireval.results.evaluation import Evaluation, MetricResult
 from pytest_ireval.results.policies import Policies
 
@@ -26,8 +26,8 @@ def leaderboard(systems, queries):
         policies = Policies(missing_queries="zero")
         name = f"system <{number}>"
         evaluations[name] = Evaluation(tuple(results), queries, (), (), (), 0, 1.0, policies, "judgments.txt", name, ())
-    comparison = compare_evaluations(evaluations, Question("system <0>"), queries)
-    return comparison, as_page(comparison, View(list(evaluations), per_query=True))
+    comparison = compare_evaluations(evaluations, ComparisonOptions("system <0>"), queries)
+    return comparison, render_page(comparison, View(list(evaluations), per_query=True))
 
 
 def names(page):

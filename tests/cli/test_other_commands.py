@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_ireval.cli import COMMANDS
-from pytest_ireval.cli.metrics_command import meaning, option_for
+from pytest_ireval.cli.metrics_command import format_meaning, format_option
 from pytest_ireval.plugins.commands import find_commands
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "suites" / "product-search.ireval.yaml"
@@ -58,7 +58,7 @@ def test_metrics_tells_everything_in_lines_of_80_characters(ireval):
 
 def test_every_use_that_is_shown_is_understood(registry):
     for metric in registry.metrics.values():
-        name = shlex.split(option_for(metric))[1]
+        name = shlex.split(format_option(metric))[1]
         assert registry.parse_metrics([name])[0].name == metric.name
 
 
@@ -77,7 +77,7 @@ def test_every_meaning_of_a_spelling_is_what_it_is_read_as(registry):
     for metric in registry.metrics.values():
         for spelling in metric.info.spellings:
             if "field" not in metric.missing and "{gains}" not in spelling and "{cutoff}" not in metric.name:
-                ours = meaning(metric, spelling).format(**numbers)
+                ours = format_meaning(metric, spelling).format(**numbers)
                 theirs = spelling.replace("{beta^2}", "4").format(**numbers)
                 needed = "" if "@" in ours or not metric.missing else "@1"
                 assert registry.parse_metrics([theirs + needed]) == registry.parse_metrics([ours + needed])

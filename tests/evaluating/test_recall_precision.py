@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval import evaluate, load_registry
 from pytest_ireval.data.side_data import SideData
-from pytest_ireval.evaluating.evaluation import set_up
+from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.evaluating.recall_precision import compute_r_precision, find_relevant, interpolate_precision
 from pytest_ireval.results.policies import Policies
 
@@ -28,8 +28,8 @@ def files(lists):
 
 def found(rel=1, **lists):
     judgments, rankings = files(lists)
-    setting = set_up(judgments, "AP", Policies(), REGISTRY)
-    return find_relevant(setting.brought(rankings, SideData()).judged, rel)
+    setting = prepare_evaluation(judgments, "AP", Policies(), REGISTRY)
+    return find_relevant(setting.join_rankings(rankings, SideData()).judged, rel)
 
 
 def levels(retrieved, missed=(), rel=1):

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_ireval import load_registry
-from pytest_ireval.explaining import RANKS, behaviour_of, is_recall
+from pytest_ireval.explaining import RANKS, is_recall, measure_behaviour
 
 
 def metric(name):
@@ -12,7 +12,7 @@ def metric(name):
 
 @pytest.mark.parametrize("name", ["AP", "nDCG"])
 def test_a_rank_counts_less_where_more_is_relevant(name):
-    few, many = behaviour_of(metric(name)).curves.values()
+    few, many = measure_behaviour(metric(name)).curves.values()
 
     assert (few > 2 * many).all()
     assert (few[1:] < few[:-1]).all()
@@ -20,13 +20,13 @@ def test_a_rank_counts_less_where_more_is_relevant(name):
 
 @pytest.mark.parametrize("name", ["RBP(p=0.5)", "P@10"])
 def test_a_rank_counts_the_same_however_much_is_relevant(name):
-    few, many = behaviour_of(metric(name)).curves.values()
+    few, many = measure_behaviour(metric(name)).curves.values()
 
     assert few.tolist() == many.tolist()
 
 
 def test_the_values_of_the_drawing():
-    curve = behaviour_of(metric("RBP(p=0.5)")).curves[10]
+    curve = measure_behaviour(metric("RBP(p=0.5)")).curves[10]
 
     assert curve.tolist() == pytest.approx([0.5**rank for rank in range(1, RANKS + 1)])
 
@@ -42,7 +42,7 @@ def test_the_values_of_the_drawing():
     ],
 )
 def test_what_raises_and_what_lowers_it(name, rises, falls):
-    found = behaviour_of(metric(name))
+    found = measure_behaviour(metric(name))
 
     assert [rises in each for each in found.rises].count(True) == (1 if rises else len(found.rises))
     assert [falls in each for each in found.falls].count(True) == (1 if falls else len(found.falls))
@@ -51,7 +51,7 @@ def test_what_raises_and_what_lowers_it(name, rises, falls):
 
 @pytest.mark.more_metrics
 def test_made_up_lists_cannot_show_it():
-    assert behaviour_of(metric("alpha_nDCG@10")) is None
+    assert measure_behaviour(metric("alpha_nDCG@10")) is None
 
 
 def test_recall():

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from pytest_ireval import load_registry
 from pytest_ireval.data.coerce import coerce_rankings
 from pytest_ireval.data.queries import Queries
-from pytest_ireval.evaluating.evaluation import set_up
+from pytest_ireval.evaluating.evaluation import prepare_evaluation
 from pytest_ireval.gate.collection import Collection, DocumentNames
 from pytest_ireval.gate.scoring import score_rankings
 from pytest_ireval.gate.unjudged import UnjudgedEffects
@@ -28,7 +28,7 @@ class TwoSides:
 
     def __init__(self, judgments, now, before, metrics, policies=NONE):
         told = Policies(**{"ties": "input", "depth": 100, **policies})
-        self.setting = set_up(judgments, metrics, told, REGISTRY)
+        self.setting = prepare_evaluation(judgments, metrics, told, REGISTRY)
         self.metrics = {str(metric): metric for metric in self.setting.metrics}
         place = Place("shop.yaml", 1, 1)
         suite = Suite(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_ireval import load_registry, run_gate
 from pytest_ireval.data.coerce import coerce_judgments, coerce_rankings
 from pytest_ireval.data.join import join_judgments
-from pytest_ireval.evaluating.evaluation import Setting
+from pytest_ireval.evaluating.evaluation import EvaluationSetup
 from pytest_ireval.results.plain import to_plain
 from pytest_ireval.suite.loading import load_suites
 
@@ -63,13 +63,13 @@ def test_the_result_of_a_suite_is_the_same_with_and_without_unjudged_documents(
     file = folder / "shop.ireval.yaml"
     file.write_text(SUITE.format(depth=depth, ties=ties))
     (suite,) = load_suites(file, REGISTRY)
-    brought = Setting.brought
+    join_rankings = EvaluationSetup.join_rankings
 
     def with_all_documents(setting, ranked, companions=None, *, documents=None):
-        return brought(setting, ranked, companions, documents=True)
+        return join_rankings(setting, ranked, companions, documents=True)
 
     alone = to_plain(run_gate(suite, registry=REGISTRY))
-    with mock.patch.object(Setting, "brought", with_all_documents):
+    with mock.patch.object(EvaluationSetup, "join_rankings", with_all_documents):
         assert to_plain(run_gate(suite, registry=REGISTRY)) == alone
 
 

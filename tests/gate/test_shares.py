@@ -6,8 +6,8 @@ import pytest
 from pytest_ireval import load_registry
 from pytest_ireval.data.side_data import SideData
 from pytest_ireval.data.views import cut_to_depth, select_queries
-from pytest_ireval.evaluating.evaluation import set_up
-from pytest_ireval.explaining import described_steps
+from pytest_ireval.evaluating.evaluation import prepare_evaluation
+from pytest_ireval.explaining import show_steps
 from pytest_ireval.gate.query_documents import isolate_documents
 from pytest_ireval.metrics.score import score
 from pytest_ireval.results.policies import Policies
@@ -20,15 +20,15 @@ def judged(metric, data):
     """What the metric sees, missing rankings as empty ones."""
     judgments = {query.name: query.grades for query in data.queries}
     rankings = {query.name: list(query.ranking or ()) for query in data.queries}
-    setting = set_up(judgments, metric, Policies(ties="input", missing_queries="zero", scale=3), REGISTRY)
-    return setting.brought(rankings, SideData(), documents=True).judged
+    setting = prepare_evaluation(judgments, metric, Policies(ties="input", missing_queries="zero", scale=3), REGISTRY)
+    return setting.join_rankings(rankings, SideData(), documents=True).judged
 
 
 @pytest.mark.parametrize("data", [random_data(8, tied=True), corner_cases()], ids=str)
 @pytest.mark.parametrize("name", ["nDCG@5", "DCG", "P@3", "R@5", "RBP(p=0.5)", "CG@3"])
 def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(name, data):
     (metric,) = REGISTRY.parse_metrics([name])
-    assert metric.adds_up
+    assert metric.is_additive
     cutoff = metric.settings.get("cutoff")
     whole = judged(metric, data)
     seen = whole if cutoff is None else cut_to_depth(whole, cutoff)
@@ -38,7 +38,7 @@ def test_documents_alone_are_worth_what_the_steps_say_and_add_up_to_the_value(na
     sums = np.bincount(seen.hits.query, weights=alone, minlength=seen.count)
     assert sums == pytest.approx(score(metric, whole).values, abs=1e-9)
     for row in range(seen.count):
-        shares = described_steps(metric, select_queries(whole, np.arange(seen.count) == row)).shares
+        shares = show_steps(metric, select_queries(whole, np.arange(seen.count) == row)).shares
         hits = seen.hits.query == row
         told = np.array([share or 0.0 for share in shares.values])[seen.hits.rank[hits] - 1]
         assert alone[hits] == pytest.approx(told, abs=1e-9)

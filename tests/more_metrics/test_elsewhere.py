@@ -4,7 +4,7 @@ import pytest
 
 from pytest_ireval import Elsewhere
 from pytest_ireval.errors import MetricNameError, PluginError
-from pytest_ireval.metrics.elsewhere import OTHER_MEANINGS, counterparts, without_counterpart
+from pytest_ireval.metrics.elsewhere import OTHER_MEANINGS, list_counterparts, list_without_counterpart
 from pytest_ireval.plugins.by_name import Origin, build_vocabulary
 
 
@@ -12,13 +12,13 @@ def test_rows_are_listed_by_the_name_over_there():
     rows = [Elsewhere("ranx", name, "Toy@{cutoff}") for name in ("toy@{cutoff}", "bear@{cutoff}")]
     other = Elsewhere("trec_eval", "toy_{cutoff}", "Toy@{cutoff}")
 
-    assert [row.name for row in counterparts([*rows, other], "ranx")] == ["bear@{cutoff}", "toy@{cutoff}"]
+    assert [row.name for row in list_counterparts([*rows, other], "ranx")] == ["bear@{cutoff}", "toy@{cutoff}"]
 
 
 def test_a_metric_that_fills_a_gap_takes_the_name_off_the_list(registry):
     row = Elsewhere("trec_eval", "prefs_simp", "Toy@1")
 
-    missing = {absent.name for absent in without_counterpart([*registry.vocabulary.elsewhere, row], "trec_eval")}
+    missing = {absent.name for absent in list_without_counterpart([*registry.vocabulary.elsewhere, row], "trec_eval")}
 
     assert "prefs_simp" not in missing
     assert "prefs_pair" in missing

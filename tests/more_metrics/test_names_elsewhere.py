@@ -101,11 +101,11 @@ def test_a_square_below_zero_is_an_error(ireval):
 
 
 def test_every_row_is_found_by_its_own_name(registry):
-    from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts, without_counterpart
+    from pytest_ireval.metrics.elsewhere import PACKAGES, list_counterparts, list_without_counterpart
     from pytest_ireval.metrics.lookup import look_up
 
     for package in PACKAGES:
-        for row in counterparts(registry.vocabulary.elsewhere, package):
+        for row in list_counterparts(registry.vocabulary.elsewhere, package):
             assert row in look_up(row.names[0], package, registry.vocabulary).rows
-        for absent in without_counterpart(registry.vocabulary.elsewhere, package):
+        for absent in list_without_counterpart(registry.vocabulary.elsewhere, package):
             assert look_up(absent.name, package, registry.vocabulary).absent == absent

@@ -17,7 +17,7 @@ from foreign import need_peer
 from rankings_at_random import Data
 
 from pytest_ireval import Policies, SideData, evaluate, load_registry
-from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts
+from pytest_ireval.metrics.elsewhere import PACKAGES, list_counterparts
 
 RECORD = Path(__file__).with_name("trec_eval_10.json")
 FAILS = "fails"
@@ -238,7 +238,7 @@ def test_every_row_that_differs_is_here():
     rows = {
         (package, row.name)
         for package in PACKAGES
-        for row in counterparts(load_registry().vocabulary.elsewhere, package)
+        for row in list_counterparts(load_registry().vocabulary.elsewhere, package)
         if row.differs or row.but_for
     }
     here = set(DIFFERENT) | {("trec_eval", name) for name in DIFFERENT_IN_10}

@@ -30,10 +30,10 @@ from rankings_at_random import (
 )
 
 from pytest_ireval import Policies, SideData, evaluate, load_registry
-from pytest_ireval.metrics.elsewhere import counterparts
+from pytest_ireval.metrics.elsewhere import list_counterparts
 
 ROWS = {
-    package: counterparts(load_registry().vocabulary.elsewhere, package)
+    package: list_counterparts(load_registry().vocabulary.elsewhere, package)
     for package in ("trec_eval", "ir_measures", "ranx", "ntcireval", "pyndeval", "cwl-eval", "scikit-learn")
 }
 

@@ -10,15 +10,15 @@ from foreign import need_peer
 
 from pytest_ireval import load_registry
 from pytest_ireval.errors import MetricNameError
-from pytest_ireval.metrics.elsewhere import PACKAGES, counterparts, without_counterpart
+from pytest_ireval.metrics.elsewhere import PACKAGES, list_counterparts, list_without_counterpart
 
 ROWS = load_registry().vocabulary.elsewhere
 
 
 def families(package):
     """Names in the table, without their numbers and arguments."""
-    names = [row.name for row in counterparts(ROWS, package)]
-    names += [row.name for row in without_counterpart(ROWS, package)]
+    names = [row.name for row in list_counterparts(ROWS, package)]
+    names += [row.name for row in list_without_counterpart(ROWS, package)]
     return {re.split(r"[_.]\{|_1=|[(@]", name)[0] for name in names}
 
 
@@ -106,10 +106,10 @@ def test_all_of_scikit_learn_that_ranks():
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_name_stands_once(package):
-    names = [(row.name, row.ours) for row in counterparts(ROWS, package)]
+    names = [(row.name, row.ours) for row in list_counterparts(ROWS, package)]
 
     assert len(names) == len(set(names))
-    assert {name for name, _ in names}.isdisjoint(row.name for row in without_counterpart(ROWS, package))
+    assert {name for name, _ in names}.isdisjoint(row.name for row in list_without_counterpart(ROWS, package))
 
 
 def test_every_package_can_be_asked():
@@ -139,7 +139,7 @@ NUMBERS |= {"T": 2.5, "max_rel": 4, "min_rel": 1, "hit": 2, "noise": -2, "miss":
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_name_means_here_what_it_means_there_or_is_refused(package):
     registry, refused = load_registry(), set()
-    for row in counterparts(ROWS, package):
+    for row in list_counterparts(ROWS, package):
         numbers = NUMBERS if package == "ranx" else NUMBERS | {"p": 0.5}
         try:
             theirs = registry.parse_metrics([row.name.format_map(numbers)])

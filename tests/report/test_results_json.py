@@ -14,7 +14,7 @@ from pytest_ireval import InputError
 from pytest_ireval.report import data_files
 from pytest_ireval.report.data_files import recorded_run, results_files, results_text, run_of
 from pytest_ireval.results.outcome import Cause, JudgmentEdit, Outcome, Placed, QueryChange, SliceFigures
-from pytest_ireval.results.plain import hints_of, shape_of
+from pytest_ireval.results.plain import classify_type, read_type_hints
 from pytest_ireval.results.policies import Policies
 from pytest_ireval.results.suite_result import MetricFigures, QueryDocuments, QueryTable, RunResult, SuiteResult
 
@@ -46,9 +46,9 @@ RUN = RunResult("0.1.0", "2027-03-03T09:00:00Z", "fail", (SUITE,))
 
 def of_type(hint):
     """Any value of a type, as results have them."""
-    kind, inner = shape_of(hint)
+    kind, inner = classify_type(hint)
     if kind == "record":
-        return st.builds(hint, **{name: of_type(each) for name, each in hints_of(hint).items()})
+        return st.builds(hint, **{name: of_type(each) for name, each in read_type_hints(hint).items()})
     if kind == "optional":
         return st.none() | of_type(inner[0])
     if kind == "list":
