@@ -31,8 +31,8 @@ from pytest_ireval import load_suite, run_gate, write_judgments, write_rankings
 from pytest_ireval.data.formats.writers import write_table
 from pytest_ireval.progress import SILENT
 from pytest_ireval_judgments.click_logs import read_clicks
-from pytest_ireval_judgments.click_models import MODELS, judgments_by_clicks
-from pytest_ireval_judgments.clicks import POLICIES, preferred
+from pytest_ireval_judgments.click_models import MODELS, make_judgments
+from pytest_ireval_judgments.clicks import POLICIES, collect_preferences
 
 SUITE = """\
 ireval: 1
@@ -107,9 +107,7 @@ def from_clicks(log: Path, model: str, least: int = 10) -> dict[str, dict[str, i
     """The judgments that `ireval clicks --model` makes."""
     searches = read_clicks([log]).searches
     found: dict[str, dict[str, int]] = {}
-    for query, document, grade, *_ in judgments_by_clicks(
-        searches, MODELS[model](searches, 3.0, SILENT), (), least
-    ).rows:
+    for query, document, grade, *_ in make_judgments(searches, MODELS[model](searches, 3.0, SILENT), (), least).rows:
         found.setdefault(query, {})[document] = grade
     return found
 
@@ -118,7 +116,7 @@ def preferences_from_clicks(log: Path, policy: str, target: Path) -> None:
     """The preferences that `ireval clicks --policy` makes."""
     searches = read_clicks([log]).searches
     policies = {each.name: each for each in POLICIES}
-    found = preferred(searches, policies[policy], min_support=2, min_shown=10)
+    found = collect_preferences(searches, policies[policy], min_support=2, min_shown=10)
     write_table(("query", "better", "worse", "support"), found.rows(searches), target)
 
 

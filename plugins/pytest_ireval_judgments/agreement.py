@@ -75,39 +75,39 @@ class QueryAgreement:
     even: int
 
 
-def agreement_of_two(panel: JudgePanel, rel: float) -> list[TwoJudges]:
+def compare_pairs_of_judges(panel: JudgePanel, rel: float) -> list[TwoJudges]:
     """Each pair of judges, in their order."""
     votes = panel.votes
     columns = [votes.of(judge) for judge in range(len(votes.names))]
     found = []
     for (a, one), (b, other) in combinations(enumerate(columns), 2):
         both = ~np.isnan(one) & ~np.isnan(other)
-        agreement, kappa = cohen(one[both], other[both])
+        agreement, kappa = compute_cohen(one[both], other[both])
         relevant = np.array([one[both] >= rel, other[both] >= rel])
         names = votes.names[a], votes.names[b]
-        found.append(TwoJudges(*names, int(both.sum()), agreement, kappa, _overlap(relevant)))
+        found.append(TwoJudges(*names, int(both.sum()), agreement, kappa, _compute_overlap(relevant)))
     return found
 
 
-def agreement_of_all(panel: JudgePanel, rel: float) -> AllJudges:
+def compare_all_judges(panel: JudgePanel, rel: float) -> AllJudges:
     """The figures of all judges together."""
     votes = panel.votes
     judges, voters = len(votes.names), votes.voters()
     several, complete = votes.of_things(voters >= 2), votes.of_things(voters == judges)
     yes = np.bincount(complete.thing, complete.grade >= rel, minlength=votes.size)
-    alike, pairs = _alike(several)
+    alike, pairs = _pair_votes(several)
     return AllJudges(
         judges,
         judged=int((voters >= 2).sum()),
         by_all=int((voters == judges).sum()),
-        agreement=_share(float(alike.sum()), float(pairs.sum())),
-        fleiss=fleiss(complete),
-        **{level: krippendorff(several, level) for level in LEVELS},
-        overlap=_share(float((yes == judges).sum()), float((yes > 0).sum())),
+        agreement=_divide(float(alike.sum()), float(pairs.sum())),
+        fleiss=compute_fleiss(complete),
+        **{level: compute_krippendorff(several, level) for level in LEVELS},
+        overlap=_divide(float((yes == judges).sum()), float((yes > 0).sum())),
     )
 
 
-def agreement_by_query(panel: JudgePanel, rel: float) -> Iterator[QueryAgreement]:
+def compare_judges_by_query(panel: JudgePanel, rel: float) -> Iterator[QueryAgreement]:
     """The queries on which a document has two judges or more, in order of appearance; then all of them."""
     votes = panel.votes
     voters = np.bincount(votes.thing, minlength=votes.size)
@@ -126,7 +126,7 @@ def agreement_by_query(panel: JudgePanel, rel: float) -> Iterator[QueryAgreement
             yield QueryAgreement(name, judged, (judged - differing) / judged, differing, *numbers)
 
 
-def cohen(one: Floats, other: Floats) -> tuple[float | None, float | None]:
+def compute_cohen(one: Floats, other: Floats) -> tuple[float | None, float | None]:
     """The share of equal grades of two judges, and Cohen's kappa: both judged all of these documents."""
     if not one.size:
         return None, None
@@ -136,9 +136,9 @@ def cohen(one: Floats, other: Floats) -> tuple[float | None, float | None]:
     return agreement, _beyond_chance(agreement, float(share[0] @ share[1]))
 
 
-def fleiss(votes: Votes) -> float | None:
+def compute_fleiss(votes: Votes) -> float | None:
     """Fleiss' kappa of documents with the same number of judges, two or more."""
-    alike, pairs = _alike(votes)
+    alike, pairs = _pair_votes(votes)
     judged = pairs > 0
     if not judged.any():
         return None
@@ -146,7 +146,7 @@ def fleiss(votes: Votes) -> float | None:
     return _beyond_chance(float((alike[judged] / pairs[judged]).mean()), float(share @ share))
 
 
-def krippendorff(votes: Votes, level: str) -> float | None:
+def compute_krippendorff(votes: Votes, level: str) -> float | None:
     """Krippendorff's alpha of documents with two judges or more.
 
     The sum of squared distances of all pairs of some values is the number of values, times the sum of their squares,
@@ -157,7 +157,7 @@ def krippendorff(votes: Votes, level: str) -> float | None:
     grades, code, number = np.unique(votes.grade, return_inverse=True, return_counts=True)
     judges = np.bincount(votes.thing, minlength=votes.size)
     if level == "nominal":
-        alike, pairs = _alike(votes)
+        alike, pairs = _pair_votes(votes)
         distance, every = pairs - alike, float(votes.grade.size**2 - (number**2).sum())
     else:
         place = grades if level == "interval" else np.cumsum(number) - number / 2
@@ -170,7 +170,7 @@ def krippendorff(votes: Votes, level: str) -> float | None:
     return None if grades.size < 2 else 1 - observed * (votes.grade.size - 1) / every
 
 
-def _alike(votes: Votes) -> tuple[Integers, Integers]:
+def _pair_votes(votes: Votes) -> tuple[Integers, Integers]:
     """For each thing the number of ordered pairs of votes with the same grade, and of all ordered pairs."""
     order, first = votes.groups()
     count = np.diff(first, append=order.size)
@@ -179,11 +179,11 @@ def _alike(votes: Votes) -> tuple[Integers, Integers]:
     return alike, judges * (judges - 1)
 
 
-def _overlap(relevant: Mask) -> float | None:
-    return _share(float(relevant.all(axis=0).sum()), float(relevant.any(axis=0).sum()))
+def _compute_overlap(relevant: Mask) -> float | None:
+    return _divide(float(relevant.all(axis=0).sum()), float(relevant.any(axis=0).sum()))
 
 
-def _share(part: float, whole: float) -> float | None:
+def _divide(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
@@ -212,12 +212,12 @@ class HumanAgreement(NamedTuple):
     """The interval draws queries or documents."""
 
 
-def agreement_with(
+def compare_with_humans(
     machine: Floats | Sequence[float], human: Floats | Sequence[float], query: Integers | Sequence[str], seed: int
 ) -> HumanAgreement:
     """Cohen's kappa with its bootstrap interval: of whole queries, because judgments of one query are alike."""
     machine, human = np.asarray(machine, np.float64), np.asarray(human, np.float64)
-    same, kappa = cohen(machine, human)
+    same, kappa = compute_cohen(machine, human)
     grades, code = np.unique(np.concatenate((machine, human)), return_inverse=True)
     size, cell = grades.size, code[: machine.size] * grades.size + code[machine.size :]
     names, group = np.unique(query, return_inverse=True)
@@ -240,15 +240,15 @@ def agreement_with(
     return HumanAgreement(machine.size, same, kappa, low, high, over)
 
 
-def shuffled(things: Sequence[T], seed: int) -> list[T]:
+def shuffle(things: Sequence[T], seed: int) -> list[T]:
     """The things in a random order."""
     order = np.random.Generator(np.random.PCG64(seed)).permutation(len(things))
     return [things[place] for place in order.tolist()]
 
 
-def drawn_per_slice(pairs: Sequence[Pair], slices: Mapping[Pair, str], count: int, seed: int) -> list[Pair]:
+def draw_per_slice(pairs: Sequence[Pair], slices: Mapping[Pair, str], count: int, seed: int) -> list[Pair]:
     """A random sample of ``count`` pairs of each slice, or all of a smaller one; in random order."""
-    order = shuffled(pairs, seed)
+    order = shuffle(pairs, seed)
     by_slice: dict[str, list[Pair]] = {}
     for pair in order:
         by_slice.setdefault(slices[pair], []).append(pair)
@@ -273,7 +273,7 @@ class Audit(NamedTuple):
     """Human judgments of documents that the judge did not judge."""
 
 
-def audit_of(machine: Judgments, human: Judgments, slices: Mapping[str, str]) -> Audit:
+def match_audit(machine: Judgments, human: Judgments, slices: Mapping[str, str]) -> Audit:
     """Match both by query and document; ``slices`` has the slice of each query, or nothing."""
     _, number = number_pairs([machine, human])
     mine, theirs = number[: len(machine)], number[len(machine) :]
@@ -296,18 +296,18 @@ class SliceAgreement(NamedTuple):
     agreement: HumanAgreement
 
 
-def agreement_by_slice(audit: Audit, seed: int) -> Iterator[SliceAgreement]:
+def compare_slices(audit: Audit, seed: int) -> Iterator[SliceAgreement]:
     """All judgments first, then each slice if there are several."""
     machine, human = audit.grades[audit.code[audit.rows]], audit.grades[audit.human]
     query, of_slice = audit.judgments.query[audit.rows], audit.slice[audit.rows]
-    yield SliceAgreement("all", len(audit.judgments), agreement_with(machine, human, query, seed))
+    yield SliceAgreement("all", len(audit.judgments), compare_with_humans(machine, human, query, seed))
     for place, name in enumerate(audit.slices if len(audit.slices) > 1 else ()):
         there = of_slice == place
-        found = agreement_with(machine[there], human[there], query[there], seed)
+        found = compare_with_humans(machine[there], human[there], query[there], seed)
         yield SliceAgreement(name, int((audit.slice == place).sum()), found)
 
 
-def redrawn(audit: Audit, count: int, seed: int) -> Iterator[Judgments]:
+def redraw_grades(audit: Audit, count: int, seed: int) -> Iterator[Judgments]:
     """Judgments as humans might have made them, ``count`` times.
 
     An audited document has its human grade. Each time the chances of human grades, given the judge's grade, are drawn
@@ -336,7 +336,7 @@ class Figure(NamedTuple):
     high: float | None
 
 
-def with_error(
+def estimate_with_error(
     values: Sequence[Sequence[float | None]], less: Sequence[Sequence[float | None]] | None = None
 ) -> tuple[Figure, Figure] | None:
     """The mean as the judge has it (the first row), and over redrawn judgments (the others); None without a query.
@@ -345,10 +345,10 @@ def with_error(
     """
     rows = np.array(values, np.float64) - (0.0 if less is None else np.array(less, np.float64))
     kept = rows[:, ~np.isnan(rows).any(axis=0)]
-    return (combined(kept[:1]), combined(kept[1:])) if kept.shape[1] else None
+    return (combine_draws(kept[:1]), combine_draws(kept[1:])) if kept.shape[1] else None
 
 
-def combined(draws: Floats) -> Figure:
+def combine_draws(draws: Floats) -> Figure:
     """The mean of several draws (rows) of the values of queries (columns), by Rubin's rules.
 
     The variance is that of queries, averaged over draws, plus that between draws: the part of the judge. Degrees of

@@ -12,12 +12,12 @@ Integers: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-def list_of_rows(first: Integers) -> Integers:
+def number_lists(first: Integers) -> Integers:
     """The list of each row."""
     return np.repeat(np.arange(first.size - 1), np.diff(first))
 
 
-def rank_of_rows(first: Integers) -> Integers:
+def number_ranks(first: Integers) -> Integers:
     """The place of each row in its list, from 1."""
     rank: Integers = np.arange(1, int(first[-1]) + 1) - np.repeat(first[:-1], np.diff(first))
     return rank

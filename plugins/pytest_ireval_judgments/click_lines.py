@@ -13,7 +13,7 @@ from typing import Any
 from pytest_ireval import InputError
 from pytest_ireval.plugin_api import InputFile, Problem, Progress, did_you_mean, format_count, quote
 from pytest_ireval.tables import COLUMN_NAMES, normalize_name, parse_json, read_delimited_rows
-from pytest_ireval_judgments.sampling import MOST, watched_lines
+from pytest_ireval_judgments.sampling import MOST, watch_lines
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "query": ("query", "query_text", "text", "q", "query_id", "qid"),
@@ -53,7 +53,7 @@ Cells = Sequence[Any]
 """Query, session, time and count; then documents, clicks, clicked ranks, or document, rank, clicked."""
 
 
-def whole_in(value: Any) -> int:
+def parse_whole(value: Any) -> int:
     """A whole number in a cell; one below 0 for anything else."""
     if isinstance(value, str):
         text = value.strip()
@@ -61,11 +61,11 @@ def whole_in(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-def count_in(value: Any) -> int:
+def parse_count(value: Any) -> int:
     """The searches of a line, by its count."""
     if value is None:
         return 1
-    number = whole_in(value)
+    number = parse_whole(value)
     if not 1 <= number <= MOST:
         complaint = f"count is {quote(str(value))}, not a whole number from 1 to {MOST:,}"
         raise WrongLineError(complaint, "count is not a number")
@@ -77,7 +77,9 @@ def is_clicked(value: Any) -> bool:
     if isinstance(value, bool):
         return value
     number = (
-        whole_in(value) if not isinstance(value, str) else {"false": 0, "true": 1}.get(value.lower(), whole_in(value))
+        parse_whole(value)
+        if not isinstance(value, str)
+        else {"false": 0, "true": 1}.get(value.lower(), parse_whole(value))
     )
     if number < 0:
         allowed = "clicked is 0, or the number of clicks; or false or true"
@@ -85,7 +87,7 @@ def is_clicked(value: Any) -> bool:
     return number > 0
 
 
-def seconds_of(time: Any) -> float:
+def parse_seconds(time: Any) -> float:
     """Seconds since 1970; without a zone, a time is in UTC."""
     text = str(time).strip()
     seconds = math.nan
@@ -109,23 +111,23 @@ _Line = tuple[int, Cells]
 Refuse = Callable[[WrongLineError, str], None]
 
 
-def cells_of(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool, Iterator[_Line]]:
+def read_cells(file: InputFile, progress: Progress, refuse: Refuse) -> tuple[bool, Iterator[_Line]]:
     """True if a line is one document, not a search; and the cells of each line in the order of their kinds."""
-    lines = watched_lines(file, progress)
+    lines = watch_lines(file, progress)
     if file.head.lstrip().startswith("{"):
         first = file.first_object
-        by_row, names = _names(list(first or {}), f"{file.name}:1")
-        return by_row, _of_objects(file, lines, [*names], refuse)
+        by_row, names = _name_columns(list(first or {}), f"{file.name}:1")
+        return by_row, _read_objects(file, lines, [*names], refuse)
     rows = read_delimited_rows(lines, file.delimiter, file.name, file.lines)
     first_line, head = next(rows, (1, []))
     header = [name.strip() for name in head]
-    by_row, names = _names(header, f"{file.name}:{first_line}")
-    return by_row, _of_rows(file, rows, header, [*names.values()], refuse)
+    by_row, names = _name_columns(header, f"{file.name}:{first_line}")
+    return by_row, _read_rows(file, rows, header, [*names.values()], refuse)
 
 
-def _names(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | None]]:
+def _name_columns(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | None]]:
     """The name of each kind of column that such a line has, None where there is none; refused if they are too few."""
-    found = _all_names(header)
+    found = _match_names(header)
     by_row = found["documents"] is None and found["document"] is not None
     needed = ("query", "session", "document", "rank", "clicked") if by_row else ("query", "documents")
     missing = [kind for kind in needed if found[kind] is None]
@@ -141,12 +143,12 @@ def _names(header: Sequence[str], place: str) -> tuple[bool, dict[str, str | Non
     return by_row, {kind: found[kind] for kind in ("query", "session", "time", "count", *kinds)}
 
 
-def _all_names(header: Sequence[str]) -> dict[str, str | None]:
+def _match_names(header: Sequence[str]) -> dict[str, str | None]:
     plain = {normalize_name(name): name for name in reversed(header)}
     return {kind: next((plain[name] for name in known if name in plain), None) for kind, known in COLUMNS.items()}
 
 
-def _of_objects(file: InputFile, lines: Iterator[str], kinds: Sequence[str], refuse: Refuse) -> Iterator[_Line]:
+def _read_objects(file: InputFile, lines: Iterator[str], kinds: Sequence[str], refuse: Refuse) -> Iterator[_Line]:
     """Objects need not have the same names: each has its own, which are the same for all objects with equal ones."""
     known: dict[tuple[str, ...], list[str | None]] = {}
     for number, line in enumerate(lines, 1):
@@ -163,12 +165,12 @@ def _of_objects(file: InputFile, lines: Iterator[str], kinds: Sequence[str], ref
         if names is None:
             if len(known) >= HEADERS:
                 known.clear()
-            every = _all_names(keys)
+            every = _match_names(keys)
             names = known[keys] = [every[kind] for kind in kinds]
         yield number, [None if name is None else found[name] for name in names]
 
 
-def _of_rows(
+def _read_rows(
     file: InputFile,
     rows: Iterator[tuple[int, list[str]]],
     header: Sequence[str],

@@ -19,11 +19,11 @@ from pytest_ireval_judgments.click_lines import (
     LISTS,
     Cells,
     WrongLineError,
-    cells_of,
-    count_in,
     is_clicked,
-    seconds_of,
-    whole_in,
+    parse_count,
+    parse_seconds,
+    parse_whole,
+    read_cells,
 )
 from pytest_ireval_judgments.clicks import Searches
 
@@ -62,7 +62,7 @@ def read_clicks(logs: Iterable[FilePath], *, drop_invalid: bool = False, progres
 
     Wrong lines are an error, unless they are dropped: then they are counted by complaint.
     """
-    collected = _Collected(drop_invalid)
+    collected = _Collector(drop_invalid)
     for log in logs:
         with open_input(log) as file:
             progress.expect(file.bytes.size, "reading the log")
@@ -78,7 +78,7 @@ Shown = tuple[int, tuple[int, ...]]
 """The number of a list, and the clicked ranks in the order of time."""
 
 
-class _Collected:
+class _Collector:
     """Searches so far; memory depends on the number of different queries, documents, lists and clicks."""
 
     def __init__(self, drop_invalid: bool) -> None:
@@ -96,7 +96,7 @@ class _Collected:
         self.counts: dict[Shown, int] = {}
         self.recent: dict[tuple[str, int], tuple[int, ...]] = {}
         self.before: dict[tuple[str, int], tuple[int, ...]] = {}
-        self.sessions = _Distinct()
+        self.sessions = _DistinctTexts()
         self.anonymous = self.lines = self.repeated = 0
         self.span: tuple[float, float] | None = None
         self.last_time: Any = None
@@ -110,8 +110,8 @@ class _Collected:
             if rows.last is not None:  # the line is probably of the same search
                 rows.last.wrong = True
 
-        rows = _Rows(self)
-        by_row, lines = cells_of(file, progress, refuse)
+        rows = _RowCollector(self)
+        by_row, lines = read_cells(file, progress, refuse)
         take = rows.take if by_row else self._take
         for number, cells in lines:
             self.lines += 1
@@ -137,13 +137,13 @@ class _Collected:
     def _take(self, cells: Cells, place: str) -> None:
         query, session, time, count, documents, clicks, ranks = cells
         known = self.list_of(query, documents)
-        clicked_key = known, _hashable(clicks), _hashable(ranks)
+        clicked_key = known, _make_hashable(clicks), _make_hashable(ranks)
         clicked = self.known.get(clicked_key)
         if clicked is None:
             if len(self.known) >= REMEMBERED:
                 self.known.clear()
             clicked = self.known[clicked_key] = self._clicked(known, clicks, ranks)
-        self.add(session, time, count_in(count), known, clicked, place)
+        self.add(session, time, parse_count(count), known, clicked, place)
 
     def add(self, session: Any, time: Any, count: int, known: int, clicked: tuple[int, ...], place: str) -> None:
         """Take one search; one that its session has repeated lately counts once, with all clicks."""
@@ -182,7 +182,7 @@ class _Collected:
         return self._new_list(key, query, documents) if known is None else known
 
     def _new_list(self, key: bytes, query: Any, documents: Any) -> int:
-        text = query.strip() if isinstance(query, str) else _text(query)
+        text = query.strip() if isinstance(query, str) else _clean_query(query)
         if not text:
             raise WrongLineError("has no query")
         names = documents.split() if isinstance(documents, str) else documents
@@ -213,7 +213,7 @@ class _Collected:
     def _ranks(self, known: int, given: Sequence[Any]) -> list[int]:
         size, found = len(self.contents[known]) - 1, []
         for each in given:
-            rank = whole_in(each)
+            rank = parse_whole(each)
             if not 1 <= rank <= size:
                 complaint = f"rank {quote(str(each))} is clicked, but {format_count(size, 'document')} are shown"
                 raise WrongLineError(complaint, "a click on a rank that was not shown")
@@ -233,7 +233,7 @@ class _Collected:
         return found
 
     def _see(self, time: Any) -> None:
-        seconds = seconds_of(time)
+        seconds = parse_seconds(time)
         self.last_time = time
         if not (self.span and self.span[0] <= seconds <= self.span[1]):
             first, last = self.span or (seconds, seconds)
@@ -264,17 +264,17 @@ class _Collected:
         return ClickLog(searches, number + self.anonymous, exact, self.lines, self.repeated, self.span, ignored)
 
 
-class _Rows:
+class _RowCollector:
     """Rows of searches that are not over: one at rank 1 begins a search, and ends the last of its session and query.
 
     A search with a wrong row does not count: without the row it would be another search, such as one without clicks.
     """
 
-    def __init__(self, collected: _Collected) -> None:
+    def __init__(self, collected: _Collector) -> None:
         self.collected = collected
-        self.open: dict[tuple[Any, Any], _Open] = {}
+        self.open: dict[tuple[Any, Any], _OpenSearch] = {}
         """By session and query, the oldest first."""
-        self.last: _Open | None = None
+        self.last: _OpenSearch | None = None
         """The search of the last row."""
 
     def take(self, cells: Cells, place: str) -> None:
@@ -282,16 +282,16 @@ class _Rows:
         query, session, time, count, document, rank, clicked = cells
         if session is None or session == "":
             raise WrongLineError("has no session, so the rows of its search are not known")
-        key = _hashable(session), _hashable(query)
-        at = whole_in(rank)
+        key = _make_hashable(session), _make_hashable(query)
+        at = parse_whole(rank)
         found = self.open.get(key)
         if found is None or at == 1:
             self._end(key)
-            found = self.open[key] = _Open(session, query, time, place)
+            found = self.open[key] = _OpenSearch(session, query, time, place)
         self.last = found
         before, found.rank = found.rank, max(at, found.rank)
         try:
-            _follow(found, before, rank, count)
+            _add_row(found, before, rank, count)
             has_click = is_clicked(clicked)
             found.documents.append(parse_id(document))
         except (WrongLineError, Unfit):
@@ -321,7 +321,7 @@ class _Rows:
 
 
 @dataclass
-class _Open:
+class _OpenSearch:
     session: Any
     query: Any
     time: Any
@@ -333,14 +333,14 @@ class _Open:
     wrong: bool = False
 
 
-def _follow(found: _Open, before: int, rank: Any, count: Any) -> None:
+def _add_row(found: _OpenSearch, before: int, rank: Any, count: Any) -> None:
     """Check that a row follows the one at the rank before, with the same count; after a wrong row this is unknown."""
-    if whole_in(rank) != before + 1 and not found.wrong:
+    if parse_whole(rank) != before + 1 and not found.wrong:
         allowed = f"ranks of a search are 1, 2, 3, …; other searches may be between, up to {REMEMBERED:,}"
         last = f"rank {before}" if before else "nothing"
         complaint = f"rank {quote(str(rank))} comes after {last} of this session and query"
         raise WrongLineError(complaint, "a rank that does not follow the last one", allowed)
-    times = count_in(count)
+    times = parse_count(count)
     if not before:
         found.times = times
     elif times != found.times and count is not None and not found.wrong:
@@ -348,7 +348,7 @@ def _follow(found: _Open, before: int, rank: Any, count: Any) -> None:
         raise WrongLineError(complaint, "another count than at rank 1 of the same search")
 
 
-class _Distinct:
+class _DistinctTexts:
     """Counts different texts in bounded memory, by the smallest of their hashes.
 
     Z. Bar-Yossef et al. 2002, Counting distinct elements in a data stream, RANDOM.
@@ -387,7 +387,7 @@ def _digest(query: Any, documents: Any) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _hashable(cell: Any) -> Any:
+def _make_hashable(cell: Any) -> Any:
     """A key for a cell or value of JSON; ``1`` and ``true`` have two."""
     if cell is None or isinstance(cell, str | tuple):
         return cell
@@ -396,7 +396,7 @@ def _hashable(cell: Any) -> Any:
     return None, json.dumps(cell)
 
 
-def _text(query: Any) -> str:
+def _clean_query(query: Any) -> str:
     if query is None or (isinstance(query, int) and not isinstance(query, bool)):
         return "" if query is None else str(query)
     raise WrongLineError(f"the query is {quote(json.dumps(query))}, not text", "the query is not text")

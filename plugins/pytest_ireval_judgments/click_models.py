@@ -47,8 +47,8 @@ class ClickModel(NamedTuple):
         """The model with its mean estimates for all pairs but the known ones."""
         examined = self.examined * known
         clicks = examined * self.attraction
-        a = _share(clicks.sum(), examined.sum())
-        s = _share((clicks * self.satisfaction).sum(), clicks.sum())
+        a = _divide(clicks.sum(), examined.sum())
+        s = _divide((clicks * self.satisfaction).sum(), clicks.sum())
         attraction, satisfaction = np.where(known, self.attraction, a), np.where(known, self.satisfaction, s)
         return self._replace(attraction=attraction, satisfaction=satisfaction)
 
@@ -58,7 +58,7 @@ class ClickModel(NamedTuple):
         return self.attraction if self.name in ("position", "cascade") else self.attraction * self.satisfaction
 
 
-def position_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
+def fit_position_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
     """Position-based: a click is an examined rank, times an attractive document.
 
     M. Richardson et al. 2007, Predicting clicks: estimating the click-through rate for new ads, WWW; the chance of
@@ -69,7 +69,7 @@ def position_model(searches: Searches, prior: float, progress: Progress = SILENT
     pair, rank = np.divmod(keys, ranks)
     times, clicks = searches.totals(number.ravel(), keys.size)
     clicked, shown = (np.bincount(pair, each, size) for each in (clicks, times))
-    a, e = np.full(size, _share(clicked.sum(), shown.sum())), 1 / np.arange(1.0, ranks + 1)
+    a, e = np.full(size, _divide(clicked.sum(), shown.sum())), 1 / np.arange(1.0, ranks + 1)
     of_rank = np.bincount(rank, times, ranks)
     progress.expect(ROUNDS, "fitting position")
     done = 0
@@ -81,63 +81,63 @@ def position_model(searches: Searches, prior: float, progress: Progress = SILENT
         a, e = attractive / np.maximum(shown + prior, 1e-300), examined / np.maximum(of_rank, 1)
         e[:1] = 1.0
         progress.advance(1)
-        if _still(zip((a, e), before, strict=True)):
+        if _has_converged(zip((a, e), before, strict=True)):
             break
     seen = np.bincount(pair, times * e[rank], size).astype(np.float64)
     return ClickModel("position", a, np.ones(size), 1.0, seen, e, done)
 
 
-def cascade_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
+def fit_cascade_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
     """Cascade: users read from the top, and end with the first click. Further clicks are not used.
 
     N. Craswell et al. 2008, An experimental comparison of click position-bias models, WSDM.
     """
     del progress
-    first, _ = _ends(searches)
+    first, _ = _find_ends(searches)
     examined = searches.rank <= first
-    clicks, seen = _counted(searches, examined, searches.clicked & examined)
-    return ClickModel("cascade", _drawn(clicks, seen, prior), np.ones(seen.size), 1.0, seen)
+    clicks, seen = _count_pairs(searches, examined, searches.clicked & examined)
+    return ClickModel("cascade", _shrink(clicks, seen, prior), np.ones(seen.size), 1.0, seen)
 
 
-def simplified_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
+def fit_simplified_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
     """Simplified DBN: users examine all documents down to their last click, which satisfies them.
 
     O. Chapelle, Y. Zhang 2009, A dynamic Bayesian network click model for web search ranking, WWW, algorithm 1.
     """
     del progress
-    _, last = _ends(searches)
-    clicks, seen = _counted(searches, searches.rank <= last, searches.clicked)
-    satisfied, clicked = _counted(searches, searches.clicked, searches.clicked & (searches.rank == last))
-    s = _drawn(satisfied, clicked, prior, _share(satisfied.sum(), clicked.sum()))
-    return ClickModel("sdbn", _drawn(clicks, seen, prior), s, 1.0, seen)
+    _, last = _find_ends(searches)
+    clicks, seen = _count_pairs(searches, searches.rank <= last, searches.clicked)
+    satisfied, clicked = _count_pairs(searches, searches.clicked, searches.clicked & (searches.rank == last))
+    s = _shrink(satisfied, clicked, prior, _divide(satisfied.sum(), clicked.sum()))
+    return ClickModel("sdbn", _shrink(clicks, seen, prior), s, 1.0, seen)
 
 
-def dynamic_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
+def fit_dynamic_model(searches: Searches, prior: float, progress: Progress = SILENT) -> ClickModel:
     """DBN: users read from the top, click what attracts them, and end when satisfied, or tired of reading.
 
     O. Chapelle, Y. Zhang 2009; the continuation is estimated too.
     """
-    simple = simplified_model(searches, prior)
+    simple = fit_simplified_model(searches, prior)
     a, s, go_on = simple.attraction, simple.satisfaction, 0.9
     progress.expect(ROUNDS, "fitting dbn")
     done = 0
     for done in range(1, ROUNDS + 1):  # noqa: B007 - it is told how many there were
-        found = expected(searches, a, s, go_on)
+        found = expect_behaviour(searches, a, s, go_on)
         before = a, s, np.array([go_on])
-        a = _drawn(found.clicks, found.examined, prior)
-        s = _drawn(found.satisfied, found.clicks, prior, _share(found.satisfied.sum(), found.clicks.sum()))
-        go_on = _share(found.went_on, found.could_go_on, go_on)
+        a = _shrink(found.clicks, found.examined, prior)
+        s = _shrink(found.satisfied, found.clicks, prior, _divide(found.satisfied.sum(), found.clicks.sum()))
+        go_on = _divide(found.went_on, found.could_go_on, go_on)
         progress.advance(1)
-        if _still(zip((a, s, np.array([go_on])), before, strict=True)):
+        if _has_converged(zip((a, s, np.array([go_on])), before, strict=True)):
             break
-    return ClickModel("dbn", a, s, go_on, expected(searches, a, s, go_on).examined, None, done)
+    return ClickModel("dbn", a, s, go_on, expect_behaviour(searches, a, s, go_on).examined, None, done)
 
 
 MODELS: dict[str, Callable[[Searches, float, Progress], ClickModel]] = {
-    "position": position_model,
-    "cascade": cascade_model,
-    "sdbn": simplified_model,
-    "dbn": dynamic_model,
+    "position": fit_position_model,
+    "cascade": fit_cascade_model,
+    "sdbn": fit_simplified_model,
+    "dbn": fit_dynamic_model,
 }
 
 
@@ -151,15 +151,15 @@ class Expected(NamedTuple):
     went_on: float
 
 
-def expected(searches: Searches, a: Floats, s: Floats, go_on: float) -> Expected:
+def expect_behaviour(searches: Searches, a: Floats, s: Floats, go_on: float) -> Expected:
     """The E step of the DBN: what users examined, and where they were satisfied."""
     size = a.size
     totals = np.zeros((3, size))
     could = went = 0.0
-    for rows, at in _blocks(searches):
+    for rows, at in _split_by_length(searches):
         pair, clicked = searches.pairs.number[at], searches.clicked[at]
         times = searches.count[rows][:, None].astype(np.float64)
-        examined, satisfied = _posterior(a[pair], s[pair], clicked, go_on)
+        examined, satisfied = _infer_behaviour(a[pair], s[pair], clicked, go_on)
         parts = (examined, clicked.astype(np.float64), satisfied)
         totals += np.array([np.bincount(pair.ravel(), (each * times).ravel(), size) for each in parts])
         could += float(((examined - satisfied) * times)[:, :-1].sum())
@@ -167,7 +167,7 @@ def expected(searches: Searches, a: Floats, s: Floats, go_on: float) -> Expected
     return Expected(totals[0], totals[1], totals[2], could, went)
 
 
-def _posterior(a: Floats, s: Floats, clicked: Mask, go_on: float) -> tuple[Floats, Floats]:
+def _infer_behaviour(a: Floats, s: Floats, clicked: Mask, go_on: float) -> tuple[Floats, Floats]:
     """The chances that each document of equally long lists was examined, and that a click on it satisfied.
 
     All is known down to the last click. ``silent[:, j]`` is the chance of no click from rank j on, after an unsatisfied
@@ -195,7 +195,7 @@ def _posterior(a: Floats, s: Floats, clicked: Mask, go_on: float) -> tuple[Float
     return examined, satisfied
 
 
-def _blocks(searches: Searches) -> Iterator[tuple[Integers, Integers]]:
+def _split_by_length(searches: Searches) -> Iterator[tuple[Integers, Integers]]:
     """Rows with lists of one length, and where their documents are, a row for each list."""
     length = np.diff(searches.first)
     order = np.argsort(length, kind="stable")
@@ -207,7 +207,7 @@ def _blocks(searches: Searches) -> Iterator[tuple[Integers, Integers]]:
             yield rows, searches.first[rows][:, None] + np.arange(size)
 
 
-def _ends(searches: Searches) -> tuple[Integers, Integers]:
+def _find_ends(searches: Searches) -> tuple[Integers, Integers]:
     """For each document the ranks of the first and the last click of its list; without clicks all were examined."""
     sizes = np.diff(searches.first)
     rank, far = searches.rank, np.repeat(sizes, sizes)
@@ -218,30 +218,30 @@ def _ends(searches: Searches) -> tuple[Integers, Integers]:
     return np.repeat(first, sizes), np.repeat(np.where(last, last, sizes), sizes)
 
 
-def _counted(searches: Searches, among: Mask, these: Mask) -> tuple[Floats, Floats]:
+def _count_pairs(searches: Searches, among: Mask, these: Mask) -> tuple[Floats, Floats]:
     """For each pair, how often it is one of these, and among how many."""
     size, number = searches.pairs.shown.size, searches.pairs.number
     these_times, times = (np.bincount(number, searches.times * each, size) for each in (these, among))
     return these_times.astype(np.float64), times.astype(np.float64)
 
 
-def _drawn(these: Floats, among: Floats, prior: float, towards: float = 0.0) -> Floats:
+def _shrink(these: Floats, among: Floats, prior: float, towards: float = 0.0) -> Floats:
     """Shares, drawn towards one."""
     return (these + prior * towards) / np.maximum(among + prior, 1e-300)
 
 
-def _share(these: float, among: float, otherwise: float = 0.0) -> float:
+def _divide(these: float, among: float, otherwise: float = 0.0) -> float:
     return float(these / among) if among else otherwise
 
 
-def _still(pairs: Iterator[tuple[Floats, Floats]]) -> bool:
+def _has_converged(pairs: Iterator[tuple[Floats, Floats]]) -> bool:
     return all(np.abs(now - before).max(initial=0.0) < STILL for now, before in pairs)
 
 
-def click_chances(model: ClickModel, searches: Searches) -> Floats:
+def predict_clicks(model: ClickModel, searches: Searches) -> Floats:
     """For each document the chance of a click, given the clicks above it."""
     found = np.zeros(searches.document.size)
-    for _, at in _blocks(searches):
+    for _, at in _split_by_length(searches):
         pair, clicked = searches.pairs.number[at], searches.clicked[at]
         a, s = model.attraction[pair], model.satisfaction[pair]
         examined = np.ones(at.shape[0])
@@ -266,15 +266,15 @@ class ModelFit(NamedTuple):
     """Of a document, given the clicks above it: 1 is a perfect prediction, 2 that of a coin."""
 
 
-def fit_of(model: ClickModel, searches: Searches) -> ModelFit:
+def measure_fit(model: ClickModel, searches: Searches) -> ModelFit:
     """The fit on these searches."""
-    chance = click_chances(model, searches)
+    chance = predict_clicks(model, searches)
     bits = np.log(np.where(searches.clicked, chance, 1 - chance)) * searches.times
-    mean = _share(bits.sum(), searches.times.sum())
-    return ModelFit(model.name, model.rounds, _share(bits.sum(), searches.count.sum()), float(np.exp(-mean)))
+    mean = _divide(bits.sum(), searches.times.sum())
+    return ModelFit(model.name, model.rounds, _divide(bits.sum(), searches.count.sum()), float(np.exp(-mean)))
 
 
-def held_out(searches: Searches, share: float, seed: int) -> tuple[Searches, Searches]:
+def hold_out(searches: Searches, share: float, seed: int) -> tuple[Searches, Searches]:
     """The searches in two random parts; the second one has about that share."""
     rng = np.random.Generator(np.random.PCG64(seed))
     count = rng.binomial(searches.count, share)
@@ -285,7 +285,7 @@ TOP = 4
 """The highest grade of usual thresholds."""
 
 
-def usual_thresholds(searches: Searches, relevance: Floats, counts: Mask) -> list[float]:
+def choose_thresholds(searches: Searches, relevance: Floats, counts: Mask) -> list[float]:
     """The lowest relevance of grades 1 to 4, by the best documents of queries.
 
     A document as good as the best one of a typical query (the median) is of grade 4. Below it the gain 2^grade - 1 is
@@ -308,13 +308,11 @@ class ClickJudgments(NamedTuple):
     """The pairs of query and document that were examined too seldom."""
 
 
-def judgments_by_clicks(
-    searches: Searches, model: ClickModel, thresholds: Sequence[float], least: int
-) -> ClickJudgments:
+def make_judgments(searches: Searches, model: ClickModel, thresholds: Sequence[float], least: int) -> ClickJudgments:
     """Judgments by these thresholds, or by the usual ones."""
     pairs, relevance = searches.pairs, model.relevance
     often = model.examined >= least - 1e-9
-    thresholds = thresholds or usual_thresholds(searches, relevance, often)
+    thresholds = thresholds or choose_thresholds(searches, relevance, often)
     order = np.flatnonzero(often)
     order = order[np.lexsort((-relevance[order], pairs.query[order]))]
     columns = (

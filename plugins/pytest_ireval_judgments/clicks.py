@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_ireval import PluginError
 from pytest_ireval.plugin_api import SILENT, Problem, Progress, make_exception_problem
-from pytest_ireval_judgments.arrays import Floats, Integers, Mask, list_of_rows, rank_of_rows
+from pytest_ireval_judgments.arrays import Floats, Integers, Mask, number_lists, number_ranks
 from pytest_ireval_judgments.click_policies import ClickedSearch, ClickPolicy, click_policy
 
 
@@ -40,17 +40,17 @@ class Searches:
     @cached_property
     def rank(self) -> Integers:
         """The rank of each document, from 1."""
-        return rank_of_rows(self.first)
+        return number_ranks(self.first)
 
     @cached_property
     def times(self) -> Integers:
         """For each document, how often its list was shown so."""
-        return self.count[list_of_rows(self.first)]
+        return self.count[number_lists(self.first)]
 
     @cached_property
     def pairs(self) -> ShownPairs:
         """The pairs of query and document."""
-        keys = self.query[list_of_rows(self.first)] * max(1, len(self.documents)) + self.document
+        keys = self.query[number_lists(self.first)] * max(1, len(self.documents)) + self.document
         found, number = np.unique(keys, return_inverse=True)
         query, document = np.divmod(found, max(1, len(self.documents)))
         return ShownPairs(query, document, number.ravel(), *self.totals(number.ravel(), found.size))
@@ -101,13 +101,13 @@ class ShownPairs(NamedTuple):
     clicks: Integers
 
 
-def searches_of(searches: Searches, ids: Mapping[str, str]) -> tuple[Searches, int]:
+def select_queries(searches: Searches, ids: Mapping[str, str]) -> tuple[Searches, int]:
     """The searches of some queries, under other names, and the number of all others; equal ones may stay apart."""
     names = {name: i for i, name in enumerate(dict.fromkeys(ids.values()))}
     number = np.array([names.get(ids.get(query, ""), -1) for query in searches.queries], np.int64)
     query = number[searches.query] if searches.query.size else searches.query
     kept = query >= 0
-    inside = kept[list_of_rows(searches.first)]
+    inside = kept[number_lists(searches.first)]
     first = np.concatenate([[0], np.cumsum(np.diff(searches.first)[kept])]).astype(np.int64)
     chosen = Searches(
         tuple(names),
@@ -147,7 +147,7 @@ POLICIES = [skip_above, skip_above_and_skip_next, last_click]
 interpreting clickthrough data as implicit feedback, SIGIR."""
 
 
-def deviations(searches: Searches) -> Floats:
+def compute_deviations(searches: Searches) -> Floats:
     """The click deviation of each pair of query and document.
 
     This is its click rate less the mean click rate of the ranks at which it was shown, over all queries.
@@ -159,7 +159,7 @@ def deviations(searches: Searches) -> Floats:
     return (pairs.clicks - usual) / pairs.shown
 
 
-class Preferred(NamedTuple):
+class Preferences(NamedTuple):
     """Preferences: positions of two pairs of query and document, the better one first, by query."""
 
     better: Integers
@@ -188,7 +188,7 @@ class Preferred(NamedTuple):
         ]
 
 
-def preferred(
+def collect_preferences(
     searches: Searches,
     policy: ClickPolicy,
     *,
@@ -196,7 +196,7 @@ def preferred(
     min_shown: int = 1,
     min_deviation: float | None = None,
     progress: Progress = SILENT,
-) -> Preferred:
+) -> Preferences:
     """The preferences that a policy reads from clicks.
 
     With ``min_deviation`` a click counts only if the click deviation of its document is at least that; other clicked
@@ -204,8 +204,8 @@ def preferred(
     """
     kept = searches.clicked
     if min_deviation is not None:
-        kept = kept & (deviations(searches) >= min_deviation)[searches.pairs.number]
-    better, worse, times = _votes(searches, policy, kept, progress)
+        kept = kept & (compute_deviations(searches) >= min_deviation)[searches.pairs.number]
+    better, worse, times = _count_votes(searches, policy, kept, progress)
     size = max(1, searches.pairs.shown.size)
     keys, number = np.unique(better * size + worse, return_inverse=True)
     votes = np.bincount(number.ravel(), times, keys.size).astype(np.int64)
@@ -218,7 +218,7 @@ def preferred(
     often = np.minimum(searches.pairs.shown[better], searches.pairs.shown[worse]) >= min_shown
     strong = support >= min_support
     good = positive & often & strong
-    return Preferred(
+    return Preferences(
         better[good],
         worse[good],
         support[good],
@@ -229,14 +229,14 @@ def preferred(
     )
 
 
-def _votes(
+def _count_votes(
     searches: Searches, policy: ClickPolicy, kept: Mask, progress: Progress
 ) -> tuple[Integers, Integers, Integers]:
     """For each preference of each row the better pair, the worse one, and the number of searches."""
     better, worse, times = array("q"), array("q"), array("q")
     number, names, count = searches.pairs.number, searches.documents, searches.count.tolist()
     place = np.where(searches.clicked & ~kept, -1, searches.click)
-    clicked = np.unique(list_of_rows(searches.first)[kept]).tolist()
+    clicked = np.unique(number_lists(searches.first)[kept]).tolist()
     progress.expect(len(clicked), "reading preferences")
     for row in clicked:
         progress.advance(1)
@@ -245,7 +245,7 @@ def _votes(
         ranks = (rank for rank, order in enumerate(places, 1) if order > 0)
         documents = tuple(names[i] for i in searches.document[rows].tolist())
         search = ClickedSearch(documents, tuple(sorted(ranks, key=lambda rank: places[rank - 1])))
-        for one, other in _checked(policy, search):
+        for one, other in _apply_policy(policy, search):
             if places[one - 1] >= 0 and places[other - 1] >= 0:
                 better.append(pairs[one - 1])
                 worse.append(pairs[other - 1])
@@ -253,7 +253,7 @@ def _votes(
     return np.array(better, np.int64), np.array(worse, np.int64), np.array(times, np.int64)
 
 
-def _checked(policy: ClickPolicy, search: ClickedSearch) -> set[tuple[int, int]]:
+def _apply_policy(policy: ClickPolicy, search: ClickedSearch) -> set[tuple[int, int]]:
     """The pairs of ranks that a policy returns, each once."""
     named, source = f"policy {policy.name!r}", f"it comes from {policy.source}"
     try:

@@ -45,17 +45,17 @@ class Corpus(NamedTuple):
     """Judged documents that are not."""
 
 
-def query_spreads(judgments: Judgments, texts: Sequence[str], rel: float) -> list[Spread]:
+def measure_queries(judgments: Judgments, texts: Sequence[str], rel: float) -> list[Spread]:
     """Judged and relevant documents of each query, and the words of the queries, if there are texts."""
     size = len(judgments.queries)
     judged = np.bincount(judgments.query, minlength=size)
     relevant = np.bincount(judgments.query[judgments.grade >= rel], minlength=size)
-    found = [_spread("judged documents", judged), _spread("relevant documents", relevant)]
+    found = [_measure_spread("judged documents", judged), _measure_spread("relevant documents", relevant)]
     words = np.array([len(text.split()) for text in texts], np.int64)
-    return [*found, _spread("words", words)] if words.any() else found
+    return [*found, _measure_spread("words", words)] if words.any() else found
 
 
-def grade_counts(judgments: Judgments) -> list[GradeCount]:
+def count_grades(judgments: Judgments) -> list[GradeCount]:
     """The grades, ascending."""
     grades, counts = np.unique(judgments.grade, return_counts=True)
     return [
@@ -64,7 +64,7 @@ def grade_counts(judgments: Judgments) -> list[GradeCount]:
     ]
 
 
-def corpus_of(documents: Iterable[tuple[str, Mapping[str, Any]]], judgments: Judgments) -> Corpus:
+def measure_corpus(documents: Iterable[tuple[str, Mapping[str, Any]]], judgments: Judgments) -> Corpus:
     """Size and words of documents, given as id and fields; every field counts as text."""
     wanted = set(judgments.documents.texts())
     known, count, size, words = set[str](), 0, 0, 0
@@ -78,7 +78,7 @@ def corpus_of(documents: Iterable[tuple[str, Mapping[str, Any]]], judgments: Jud
     return Corpus(count, size, words / count if count else 0.0, len(known), len(wanted) - len(known))
 
 
-def _spread(figure: str, numbers: Integers | Floats) -> Spread:
+def _measure_spread(figure: str, numbers: Integers | Floats) -> Spread:
     return Spread(figure, float(numbers.mean()), float(np.median(numbers)), int(numbers.min()), int(numbers.max()))
 
 
@@ -106,7 +106,9 @@ class Pool(NamedTuple):
     contributions: tuple[Contribution, ...]
 
 
-def pooled(rankings: Mapping[str, Rankings], judged: Judgments | None, seed: int, queries: Sequence[str] = ()) -> Pool:
+def make_pool(
+    rankings: Mapping[str, Rankings], judged: Judgments | None, seed: int, queries: Sequence[str] = ()
+) -> Pool:
     """The union of the rankings, which are cut at the depth of the pool, without what is judged.
 
     Queries are in the order of ``queries``, then by id; the documents of a query are in a random order that depends
@@ -161,7 +163,7 @@ def leave_one_out(rankings: Mapping[str, Rankings], judgments: Judgments, rel: f
 
     Judgments that none of the rankings contributed stay.
     """
-    found = {name: _judged_rows(judgments, each) for name, each in rankings.items()}
+    found = {name: _find_judged_rows(judgments, each) for name, each in rankings.items()}
     times = np.bincount(np.concatenate(list(found.values())), minlength=len(judgments))
     parts = []
     for name, rows in found.items():
@@ -171,5 +173,5 @@ def leave_one_out(rankings: Mapping[str, Rankings], judgments: Judgments, rel: f
     return parts
 
 
-def _judged_rows(judgments: Judgments, rankings: Rankings) -> Integers:
+def _find_judged_rows(judgments: Judgments, rankings: Rankings) -> Integers:
     return np.unique(find_returned_judgments(judgments, rankings))

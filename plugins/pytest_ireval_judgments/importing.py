@@ -25,8 +25,8 @@ from pytest_ireval.tables import (
     read_judges,
     tabulate_rows,
 )
-from pytest_ireval_judgments.linting import without_accents
-from pytest_ireval_judgments.panel import CHOICES, JudgePanel, Merging, Votes, merged_votes, panel_of
+from pytest_ireval_judgments.linting import strip_accents
+from pytest_ireval_judgments.panel import CHOICES, JudgePanel, Merging, Votes, make_panel, merge_votes
 
 
 class Merges(NamedTuple):
@@ -67,14 +67,14 @@ def import_files(
         name: read_contents(path, format=format, grades=grades, registry=registry) for name, path in sources.items()
     }
     judged = {name: each.judgments for name, each in found.items() if each.judgments is not None}
-    queries = _each_once(_together([each.queries for each in found.values() if each.queries is not None]))
-    judgments, merges = _together(list(judged.values())), Merges()
+    queries = _merge_queries(_concatenate([each.queries for each in found.values() if each.queries is not None]))
+    judgments, merges = _concatenate(list(judged.values())), Merges()
     if judgments is not None:
-        judgments, merges = _merged(judgments, _judges(judged), merging, grades)
-    renamed = {} if keep_ids else _slugs(_ids(queries, judgments))
+        judgments, merges = _merge_judgments(judgments, _list_judges(judged), merging, grades)
+    renamed = {} if keep_ids else _make_slugs(_list_ids(queries, judgments))
     return Imported(
-        queries=None if queries is None else make_queries_of_table(_renamed(queries, "id", renamed)),
-        judgments=None if judgments is None else make_judgments_of_table(_renamed(judgments, "query", renamed), grades),
+        queries=None if queries is None else make_queries_of_table(_rename(queries, "id", renamed)),
+        judgments=None if judgments is None else make_judgments_of_table(_rename(judgments, "query", renamed), grades),
         read=tuple(map(_describe, found.values())),
         renamed=renamed,
         merges=merges,
@@ -102,7 +102,7 @@ def read_panel(
     progress: Progress = SILENT,
 ) -> JudgePanel:
     """The judges of some files: those in the column judge, or else one judge for each file, called as the file."""
-    return panel_of(
+    return make_panel(
         [
             judge
             for name, path in sources.items()
@@ -111,7 +111,7 @@ def read_panel(
     )
 
 
-def _together(tables: Sequence[Table]) -> Table | None:
+def _concatenate(tables: Sequence[Table]) -> Table | None:
     """The rows of several tables, one table after the other."""
     if len(tables) < 2:
         return tables[0] if tables else None
@@ -123,7 +123,7 @@ def _together(tables: Sequence[Table]) -> Table | None:
     return tabulate_rows(rows, ", ".join(table.origin for table in tables))
 
 
-def _each_once(queries: Table | None) -> Table | None:
+def _merge_queries(queries: Table | None) -> Table | None:
     """Merge queries of several sources: their columns are joined, but the text must be the same."""
     if queries is None:
         return None
@@ -152,20 +152,20 @@ def _join_texts(texts: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(filter(None, texts)))
 
 
-def _ids(queries: Table | None, judgments: Table | None) -> Iterable[str]:
+def _list_ids(queries: Table | None, judgments: Table | None) -> Iterable[str]:
     if queries is not None:
         yield from queries.columns["id"]
     if judgments is not None:
         yield from judgments.columns["query"]
 
 
-def _renamed(table: Table, column: str, names: dict[str, str]) -> Table:
+def _rename(table: Table, column: str, names: dict[str, str]) -> Table:
     """The same with new ids; two queries with one new id are refused later, with both places."""
     ids = [names.get(query, query) for query in table.columns[column]]
     return Table({**table.columns, column: ids}, table.origin, table.place)
 
 
-def _judges(tables: Mapping[str, Table]) -> list[str]:
+def _list_judges(tables: Mapping[str, Table]) -> list[str]:
     """The judge of each row: the cell of its column, or else the name of the file."""
     return [
         format_cell(cell).strip() or name
@@ -174,7 +174,7 @@ def _judges(tables: Mapping[str, Table]) -> list[str]:
     ]
 
 
-def _merged(
+def _merge_judgments(
     table: Table, judges: Sequence[str], policy: Merging | None, grades: str = "integer"
 ) -> tuple[Table, Merges]:
     """One row for each query and document (and subtopic); without a policy, different grades are an error.
@@ -188,21 +188,21 @@ def _merged(
         groups.setdefault((query, document, subtopic), []).append(row)
     several = {pair: group for pair, group in groups.items() if len({rows[row][2] for row in group}) > 1}
     if policy is None:
-        _refuse(table, rows, several)
-    votes = _each_judge_once(table, rows, judges, list(groups.values()))
-    merged = merged_votes(_votes(rows, judges, votes), policy or Merging("highest"))
+        _refuse_contradictions(table, rows, several)
+    votes = _merge_repetitions(table, rows, judges, list(groups.values()))
+    merged = merge_votes(_make_votes(rows, judges, votes), policy or Merging("highest"))
     each = zip(groups.values(), merged.grade.tolist(), strict=True)
     kept = [(group, grade) for group, grade in each if not math.isnan(grade)]
     if not kept:
         raise InputError(Problem("no document is left after merging the judges", place=table.origin))
-    together = ((_joined(table, group, grade), table.place(group[0])) for group, grade in kept)
+    together = ((_join_rows(table, group, grade), table.place(group[0])) for group, grade in kept)
     left = {rows[group[0]][0] for group, _ in kept}
     lost = tuple(query for query in dict.fromkeys(query for query, _, _ in groups) if query not in left)
     merges = Merges(len(several), int(merged.tied.sum()), len(groups) - len(kept), lost)
     return tabulate_rows(together, table.origin), merges
 
 
-def _each_judge_once(
+def _merge_repetitions(
     table: Table, rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups: Sequence[list[int]]
 ) -> list[list[int]]:
     """The groups, with one vote of each judge whom the column judge names; two grades of one judge are an error."""
@@ -225,7 +225,9 @@ def _each_judge_once(
     return found
 
 
-def _votes(rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups: Sequence[Sequence[int]]) -> Votes:
+def _make_votes(
+    rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups: Sequence[Sequence[int]]
+) -> Votes:
     """The grades of all rows; the rows of a group are about one thing."""
     code = {name: i for i, name in enumerate(dict.fromkeys(judges))}
     order = [row for group in groups for row in group]
@@ -238,7 +240,7 @@ def _votes(rows: Sequence[tuple[str, str, float]], judges: Sequence[str], groups
     )
 
 
-def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[Any, list[int]]) -> None:
+def _refuse_contradictions(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[Any, list[int]]) -> None:
     mistakes = Mistakes()
     for (query, document, _), group in several.items():
         found = ", ".join(f"{rows[row][2]:g} ({table.place(row)})" for row in group)
@@ -248,7 +250,7 @@ def _refuse(table: Table, rows: Sequence[tuple[str, str, float]], several: dict[
     mistakes.refuse()
 
 
-def _joined(table: Table, group: Sequence[int], grade: float) -> dict[str, Any]:
+def _join_rows(table: Table, group: Sequence[int], grade: float) -> dict[str, Any]:
     """One row of several: the values of each column joined, each once."""
     row = {name: _join_texts(format_cell(values[i]) for i in group) for name, values in table.columns.items()}
     return {**row, "grade": grade}
@@ -260,19 +262,19 @@ PLAIN = re.compile(r"[^\W_A-Z]+( [^\W_A-Z]+)*")
 LONGEST = 60
 
 
-def _slugs(ids: Iterable[str]) -> dict[str, str]:
+def _make_slugs(ids: Iterable[str]) -> dict[str, str]:
     """A new id for each id with white space."""
     known = dict.fromkeys(ids)
-    return {name: _slug(name, known) for name in known if re.search(r"\s", name)}
+    return {name: _make_slug(name, known) for name in known if re.search(r"\s", name)}
 
 
-def _slug(name: str, known: dict[str, None]) -> str:
+def _make_slug(name: str, known: dict[str, None]) -> str:
     """Letters and digits of the phrase in lower case, joined by hyphens; accents are dropped.
 
     It depends on the phrase alone, so that ids stay when queries are added. A phrase that loses something (capitals,
     accents, marks) gets a hash at its end. An existing id is not used again.
     """
-    slug = "-".join(re.findall(r"\w+", without_accents(name)))
+    slug = "-".join(re.findall(r"\w+", strip_accents(name)))
     if PLAIN.fullmatch(name) and slug.replace("-", " ") == name and len(slug) <= LONGEST and slug not in known:
         return slug
     mark = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()

@@ -39,7 +39,7 @@ class Doubt:
     text: str
 
 
-def findings(
+def find_doubts(
     judgments: Judgments,
     queries: Queries | None = None,
     rankings: Sequence[Rankings] = (),
@@ -49,29 +49,29 @@ def findings(
     rel: float = 1,
 ) -> list[Doubt]:
     """All doubts, in the order of the checks; checks without their input are left out."""
-    found = [*_relevance(judgments, rel), *_repeated(judgments)]
+    found = [*_check_relevance(judgments, rel), *_check_repetitions(judgments)]
     if queries is not None:
-        found += [*_coverage(judgments, queries), *_texts(queries)]
-        found += [] if holdout is None else _leaks(queries, holdout)
+        found += [*_check_coverage(judgments, queries), *_check_texts(queries)]
+        found += [] if holdout is None else _check_holdout(queries, holdout)
     if scale is not None:
-        found += _outside(judgments, scale)
+        found += _check_scale(judgments, scale)
     if rankings:
-        found += [*_never_returned(judgments, rankings, rel), *_one_pool(judgments, rankings)]
+        found += [*_check_returned(judgments, rankings, rel), *_check_pool(judgments, rankings)]
     order = list(CHECKS)
     return sorted(found, key=lambda finding: order.index(finding.check))
 
 
-def _first_rows(judgments: Judgments) -> list[int]:
+def _find_first_rows(judgments: Judgments) -> list[int]:
     """The first row of each query."""
     first = np.full(len(judgments.queries), len(judgments))
     np.minimum.at(first, judgments.query, np.arange(len(judgments)))
     return [int(row) for row in first]
 
 
-def _relevance(judgments: Judgments, rel: float) -> Iterator[Doubt]:
+def _check_relevance(judgments: Judgments, rel: float) -> Iterator[Doubt]:
     count = np.bincount(judgments.query, minlength=len(judgments.queries)).tolist()
     relevant = np.bincount(judgments.query[judgments.grade >= rel], minlength=len(judgments.queries)).tolist()
-    for query, row, judged, good in zip(judgments.queries, _first_rows(judgments), count, relevant, strict=True):
+    for query, row, judged, good in zip(judgments.queries, _find_first_rows(judgments), count, relevant, strict=True):
         documents = format_count(judged, "judged document")
         if not good:
             yield Doubt(judgments.place(row), "no-relevant", f"query {quote(query)}: none of {documents} is relevant")
@@ -80,22 +80,22 @@ def _relevance(judgments: Judgments, rel: float) -> Iterator[Doubt]:
             yield Doubt(judgments.place(row), "all-relevant", text)
 
 
-def _coverage(judgments: Judgments, queries: Queries) -> Iterator[Doubt]:
+def _check_coverage(judgments: Judgments, queries: Queries) -> Iterator[Doubt]:
     judged = set(judgments.queries)
     for row, query in enumerate(queries.ids):
         if query not in judged:
             yield Doubt(queries.place(row), "not-judged", f"query {quote(query)} has no judgments")
-    for query, row in zip(judgments.queries, _first_rows(judgments), strict=True):
+    for query, row in zip(judgments.queries, _find_first_rows(judgments), strict=True):
         if query not in queries.position:
             text = f"query {quote(query)} is judged, but is not in {queries.origin}"
             yield Doubt(judgments.place(row), "unknown-query", text)
 
 
-def _texts(queries: Queries) -> Iterator[Doubt]:
+def _check_texts(queries: Queries) -> Iterator[Doubt]:
     for row, (query, text) in enumerate(zip(queries.ids, queries.text, strict=True)):
         if not text.strip():
             yield Doubt(queries.place(row), "no-text", f"query {quote(query)} has no text")
-    for earlier, later in near_duplicates(queries.text):
+    for earlier, later in find_near_duplicates(queries.text):
         one, other = queries.ids[earlier], queries.ids[later]
         text = (
             f"query {quote(other)} {quote(queries.text[later])} is nearly the same as query {quote(one)} "
@@ -104,11 +104,11 @@ def _texts(queries: Queries) -> Iterator[Doubt]:
         yield Doubt(queries.place(later), "near-duplicate", text)
 
 
-def _leaks(queries: Queries, holdout: Queries) -> Iterator[Doubt]:
-    seen = _Seen()
-    for row, words in _words(holdout.text):
+def _check_holdout(queries: Queries, holdout: Queries) -> Iterator[Doubt]:
+    seen = _SeenTexts()
+    for row, words in _split_words(holdout.text):
         seen.add(words, row)
-    for row, words in _words(queries.text):
+    for row, words in _split_words(queries.text):
         like = seen.like(words)
         if like is not None:
             text = (
@@ -118,7 +118,7 @@ def _leaks(queries: Queries, holdout: Queries) -> Iterator[Doubt]:
             yield Doubt(queries.place(row), "leak", text)
 
 
-def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Doubt]:
+def _check_scale(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Doubt]:
     low, high = scale
     for row in np.flatnonzero((judgments.grade < low) | (judgments.grade > high)).tolist():
         query, document = judgments.queries[judgments.query[row]], judgments.documents[row]
@@ -129,7 +129,7 @@ def _outside(judgments: Judgments, scale: tuple[float, float]) -> Iterator[Doubt
         yield Doubt(judgments.place(row), "outside-scale", text)
 
 
-def _repeated(judgments: Judgments) -> Iterator[Doubt]:
+def _check_repetitions(judgments: Judgments) -> Iterator[Doubt]:
     if (found := judgments.repeated) is None:
         return
     for row, later in zip(found.row.tolist(), found.later.tolist(), strict=True):
@@ -141,7 +141,7 @@ def _repeated(judgments: Judgments) -> Iterator[Doubt]:
         yield Doubt(found.place(later), "repeated", text)
 
 
-def _never_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: float) -> Iterator[Doubt]:
+def _check_returned(judgments: Judgments, rankings: Sequence[Rankings], rel: float) -> Iterator[Doubt]:
     """One finding a query: relevant documents are named, others counted."""
     returned = np.zeros(len(judgments), bool)
     for each in rankings:
@@ -163,7 +163,7 @@ TOP, WELL_JUDGED, GAP = 10, 0.8, 0.2
 """The documents of each ranking that are looked at, the share of a well-judged one, and its distance to the others."""
 
 
-def _one_pool(judgments: Judgments, rankings: Sequence[Rankings]) -> Iterator[Doubt]:
+def _check_pool(judgments: Judgments, rankings: Sequence[Rankings]) -> Iterator[Doubt]:
     """The sign of judgments that one system's results were made of: its documents are judged, other ones are not."""
     judged = set(judgments.queries)
     shares = []
@@ -195,11 +195,11 @@ WORD = re.compile(r"[\w#+]+")
 """``c``, ``c#`` and ``c++`` are three things."""
 
 
-def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
+def find_near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of positions, the earlier first; each text is named once, with the first that is like it."""
-    seen = _Seen()
+    seen = _SeenTexts()
     pairs = []
-    for row, words in _words(texts):
+    for row, words in _split_words(texts):
         like = seen.like(words)
         if like is not None:
             pairs.append((like, row))
@@ -207,20 +207,20 @@ def near_duplicates(texts: Sequence[str]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _words(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def _split_words(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """The row and the words of each text that has words."""
     for row, text in enumerate(texts):
-        if words := WORD.findall(without_accents(text)):
+        if words := WORD.findall(strip_accents(text)):
             yield row, words
 
 
-def without_accents(text: str) -> str:
+def strip_accents(text: str) -> str:
     """The text in lower case without accents."""
     folded = unicodedata.normalize("NFKD", text.casefold())
     return "".join(mark for mark in folded if not unicodedata.combining(mark))
 
 
-class _Seen:
+class _SeenTexts:
     """The texts so far, by keys that they share with their variants."""
 
     def __init__(self) -> None:
@@ -233,8 +233,8 @@ class _Seen:
         """The first text that is like this one."""
         text = " ".join(words)
         found = [self.by_words.get(" ".join(sorted(words))), self.shortened.get(text)]
-        found += [self.whole.get(rest) for _, rest in _without_a_letter(words, ONE_MORE)]
-        for at, rest in _without_a_letter(words, ONE_OTHER):
+        found += [self.whole.get(rest) for _, rest in _leave_out_letters(words, ONE_MORE)]
+        for at, rest in _leave_out_letters(words, ONE_OTHER):
             found += [self.with_gap.get((at + step, rest)) for step in (-1, 0, 1)]
         return min((row for row in found if row is not None), default=None)
 
@@ -242,13 +242,13 @@ class _Seen:
         """Remember a text."""
         self.by_words.setdefault(" ".join(sorted(words)), row)
         self.whole.setdefault(" ".join(words), row)
-        for _, rest in _without_a_letter(words, ONE_MORE):
+        for _, rest in _leave_out_letters(words, ONE_MORE):
             self.shortened.setdefault(rest, row)
-        for gap in _without_a_letter(words, ONE_OTHER):
+        for gap in _leave_out_letters(words, ONE_OTHER):
             self.with_gap.setdefault(gap, row)
 
 
-def _without_a_letter(words: Sequence[str], shortest: int) -> Iterator[tuple[int, str]]:
+def _leave_out_letters(words: Sequence[str], shortest: int) -> Iterator[tuple[int, str]]:
     """The text without each letter of its longer words, and the letter's place; digits are never left out."""
     text, start = " ".join(words), 0
     for word in words if len(text) <= LONGEST else ():

@@ -196,7 +196,7 @@ class Asking:
     def _ask(self, wanted: Sequence[tuple[str, Item]]) -> None:
         lines = [json.dumps(self.judge.request(item)).encode() + b"\n" for _, item in wanted]
         ahead = len(lines) if self.budget.cost is None else 1
-        with closing(_answered(self.judge, lines, ahead)) as found:
+        with closing(_run_program(self.judge, lines, ahead)) as found:
             for (key, item), line in zip(wanted, found, strict=False):
                 place = f"answer {self.budget.asked + 1} of {self.judge.name}"
                 answer = self._answer(line, item, place)
@@ -208,7 +208,7 @@ class Asking:
                     return
             if (extra := next(found, None)) is not None:
                 self.cache.forget()
-                complaint = f"answered more often than it was asked ({len(lines)} times): {quote(_text(extra))}"
+                complaint = f"answered more often than it was asked ({len(lines)} times): {quote(_show_line(extra))}"
                 remedy = "print one line for each line that is read; none of these answers is kept"
                 raise BadAnswerError(Problem(complaint, self.judge.name, suggestion=remedy))
 
@@ -224,7 +224,7 @@ class Asking:
         if not complaint and not isinstance(found, dict):
             found, complaint = {}, "is not a JSON object"
         grade, model = found.get("grade"), found.get("model", self.judge.model)
-        cost = _cost(found["cost"]) if "cost" in found else 0.0 if self.budget.cost is None else None
+        cost = _parse_cost(found["cost"]) if "cost" in found else 0.0 if self.budget.cost is None else None
         echoed = [name for name in ("query", "document") if found.get(name, getattr(item, name)) != getattr(item, name)]
         if not complaint and echoed:
             complaint = f"is about another {echoed[0]}: {quote(str(found[echoed[0]]))}"
@@ -237,13 +237,13 @@ class Asking:
         elif not complaint and not isinstance(model, str):
             complaint = f"has the model {quote(repr(model))}, which is not text"
         if complaint or cost is None:
-            said = f"the line: {quote(_text(line))}"
+            said = f"the line: {quote(_show_line(line))}"
             raise BadAnswerError(Problem(f"{complaint} ({about})", place, suggestion=said, allowed=allowed))
         plain = " ".join(model.encode("utf-8", "replace").decode().split())
         return GivenGrade(int(grade), plain, self.date, cost)
 
 
-def _cost(said: object) -> float | None:
+def _parse_cost(said: object) -> float | None:
     """A finite number that is not below 0."""
     try:
         cost = float(said) if isinstance(said, int | float) and not isinstance(said, bool) else -1.0
@@ -252,11 +252,11 @@ def _cost(said: object) -> float | None:
     return cost if isfinite(cost) and cost >= 0 else None
 
 
-def _text(line: bytes) -> str:
+def _show_line(line: bytes) -> str:
     return line.decode("utf-8", "replace").strip()
 
 
-def _answered(judge: MachineJudge, lines: Sequence[bytes], ahead: int) -> Generator[bytes, None, None]:
+def _run_program(judge: MachineJudge, lines: Sequence[bytes], ahead: int) -> Generator[bytes, None, None]:
     """The lines that the program prints: one for each of ``lines``, and one more if it prints too many.
 
     The program is given ``ahead`` lines before its first answer. So it may read all of them first, or ask several at a
@@ -265,7 +265,7 @@ def _answered(judge: MachineJudge, lines: Sequence[bytes], ahead: int) -> Genera
     found: Queue[bytes | None] = Queue()
     room, stopped = Semaphore(ahead), Event()
     with end_programs_on_signals(), tempfile.TemporaryFile() as errors:
-        program = _started(judge.words, errors)
+        program = _start(judge.words, errors)
         assert program.stdin is not None  # noqa: S101 - it is a pipe
         assert program.stdout is not None  # noqa: S101 - as above
         Thread(target=_write, args=(program.stdin, lines, room, stopped), daemon=True).start()
@@ -276,11 +276,13 @@ def _answered(judge: MachineJudge, lines: Sequence[bytes], ahead: int) -> Genera
                     line = found.get(timeout=judge.timeout)
                 except Empty:
                     complaint = f"gave no answer for {judge.timeout:g}s"
-                    raise _failed(judge, complaint, number, lines, errors, "--timeout allows more time") from None
+                    raise _describe_failure(
+                        judge, complaint, number, lines, errors, "--timeout allows more time"
+                    ) from None
                 if line is None:
                     _wait(program)
                     complaint = f"ended with exit code {program.returncode}"
-                    raise _failed(judge, complaint, number, lines, errors, "")
+                    raise _describe_failure(judge, complaint, number, lines, errors, "")
                 yield line
                 room.release()
             with suppress(Empty):  # it answered everything: it need not end by itself
@@ -302,7 +304,7 @@ def _wait(program: subprocess.Popen[bytes]) -> None:
         end_program(program)
 
 
-def _started(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(words: Sequence[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - the user's own command
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
@@ -332,7 +334,7 @@ def _read(pipe: IO[bytes], found: Queue[bytes | None], most: int) -> None:
     found.put(None)
 
 
-def _failed(
+def _describe_failure(
     judge: MachineJudge, complaint: str, number: int, lines: Sequence[bytes], errors: IO[bytes], remedy: str
 ) -> InputError:
     """The error of a program that did not answer everything, with the end of its standard error."""

@@ -91,21 +91,23 @@ class MergedVotes(NamedTuple):
     tied: Mask
 
 
-def merged_votes(votes: Votes, policy: Merging) -> MergedVotes:
+def merge_votes(votes: Votes, policy: Merging) -> MergedVotes:
     """One grade for each thing; each thing has one vote or more."""
     dropped = votes.voters() < len(votes.names) if policy.missing == "drop" else np.zeros(votes.size, bool)
     votes = votes.with_zeros() if policy.missing == "zero" else votes
-    weight = _weights(votes.names, policy.weights)[votes.judge]
+    weight = _list_weights(votes.names, policy.weights)[votes.judge]
     order, first = votes.groups()
     rows, support = order[first], np.add.reduceat(weight[order], first)
-    low, high = _between(votes.thing[rows], votes.grade[rows], support, votes.size, policy.choice)
+    low, high = _choose_grades(votes.thing[rows], votes.grade[rows], support, votes.size, policy.choice)
     tied = low != high
     chosen = high if policy.ties == "higher" else low
     dropped |= tied & (policy.ties == "drop")
     return MergedVotes(np.where(dropped, np.nan, chosen), tied)
 
 
-def _between(thing: Integers, grade: Floats, support: Floats, count: int, choice: Choice) -> tuple[Floats, Floats]:
+def _choose_grades(
+    thing: Integers, grade: Floats, support: Floats, count: int, choice: Choice
+) -> tuple[Floats, Floats]:
     """The lowest and the highest grade that the choice allows; each grade of a thing with the weight of its votes."""
     first = np.cumsum(np.bincount(thing, minlength=count)) - np.bincount(thing, minlength=count)
     total = np.add.reduceat(support, first)
@@ -127,7 +129,7 @@ def _between(thing: Integers, grade: Floats, support: Floats, count: int, choice
     return low, np.maximum.reduceat(np.where(possible, grade, -np.inf), first)
 
 
-def _weights(names: Sequence[str], weights: Mapping[str, float]) -> Floats:
+def _list_weights(names: Sequence[str], weights: Mapping[str, float]) -> Floats:
     unknown = [name for name in weights if name not in names]
     if unknown:
         complaint = f"weight of an unknown judge: {quote(unknown[0])}"
@@ -154,7 +156,7 @@ class JudgePanel:
         return JudgePanel(pairs, votes._replace(size=len(pairs), thing=thing[votes.thing]), self.origin)
 
 
-def panel_of(judges: Sequence[tuple[str, Judgments]]) -> JudgePanel:
+def make_panel(judges: Sequence[tuple[str, Judgments]]) -> JudgePanel:
     """Judges by name with their judgments; a judge may occur several times, but not with two grades for one pair."""
     names = {name: i for i, name in enumerate(dict.fromkeys(name for name, _ in judges))}
     parts = [each for _, each in judges]

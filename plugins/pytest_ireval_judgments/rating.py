@@ -94,10 +94,10 @@ def read_pool(path: Path) -> ReadPool:
     every = {pair: {name: format_cell(table.columns[name][row]) for name in names} for pair, row in rows.items()}
     of_gate = (each for each in every.values() if each.keys() >= ABOUT_RANKS)
     scales = dict.fromkeys(each.get("grades", "").strip() for each in of_gate)
-    return ReadPool(tuple(_item(*pair, each) for pair, each in every.items()), graded, every, tuple(scales))
+    return ReadPool(tuple(_make_item(*pair, each) for pair, each in every.items()), graded, every, tuple(scales))
 
 
-def judged_items(judgments: Judgments, pool: ReadPool) -> Iterator[tuple[Item, float]]:
+def match_judgments(judgments: Judgments, pool: ReadPool) -> Iterator[tuple[Item, float]]:
     """The judged documents with their grades, as the pool or else the file of the judgments describes them.
 
     Other columns of that file are left out unless the pool has them, too: a remark on a grade would tell it.
@@ -108,19 +108,19 @@ def judged_items(judgments: Judgments, pool: ReadPool) -> Iterator[tuple[Item, f
     for row in zip(*columns.values(), strict=True):
         cells = dict(zip(columns, row, strict=True))
         pair = cells["query"], cells["document"]
-        yield known.get(pair) or _item(*pair, {name: cells[name] for name in seen}), float(cells["grade"])
+        yield known.get(pair) or _make_item(*pair, {name: cells[name] for name in seen}), float(cells["grade"])
 
 
-def _item(query: str, document: str, cells: Mapping[str, Any]) -> Item:
+def _make_item(query: str, document: str, cells: Mapping[str, Any]) -> Item:
     """The item of one row; empty cells and columns about ranks and judges are left out."""
-    by_plain = {normalize_name(name): _for_eyes(format_cell(cell)) for name, cell in cells.items()}
+    by_plain = {normalize_name(name): _clean_text(format_cell(cell)) for name, cell in cells.items()}
     of_gate = by_plain.keys() >= ABOUT_RANKS
     unseen = {*(ABOUT_RANKS | {"suite", "grades"} if of_gate else ()), *_ROLES}
     text = by_plain.get("query_text", "") or (by_plain.get("text", "") if of_gate else "")
     unseen |= {"query_text"} | ({"text"} if of_gate else set())
     seen = {name: cell for name, cell in by_plain.items() if cell.strip() and name not in unseen}
-    about = {_bare(name, "query"): cell for name, cell in seen.items() if name.startswith("query_")}
-    fields = {_bare(name, "document"): cell for name, cell in seen.items() if not name.startswith("query_")}
+    about = {_strip_prefix(name, "query"): cell for name, cell in seen.items() if name.startswith("query_")}
+    fields = {_strip_prefix(name, "document"): cell for name, cell in seen.items() if not name.startswith("query_")}
     return Item(query, text, about, document, fields)
 
 
@@ -132,17 +132,17 @@ _ROLES = {
 } | {"model", "prompt"}
 
 
-def _bare(name: str, of: str) -> str:
+def _strip_prefix(name: str, of: str) -> str:
     return re.sub(f"^{of}_(column_)?", "", name) or name
 
 
-def _for_eyes(text: str) -> str:
+def _clean_text(text: str) -> str:
     """The text without the apostrophe that keeps a spreadsheet from calculating it."""
     return text[1:] if re.match("'[=+@-]", text) else text
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """No other process judges into a file of this folder meanwhile."""
     if sys.platform == "win32":
         import msvcrt
@@ -196,7 +196,7 @@ class JudgmentFile:
 
     def put(self, changes: Mapping[Pair, Row | None], seen: str | None = None) -> bool:
         """Add, replace or (None) remove judgments of this judge; False if a grade is not the one that was ``seen``."""
-        with self.lock, _alone(self.path.absolute().parent):
+        with self.lock, _lock_folder(self.path.absolute().parent):
             self._refresh()
             if seen is not None and any(self._rows.get(pair, {}).get("grade", "") != seen for pair in changes):
                 return False
@@ -247,7 +247,7 @@ class JudgmentFile:
             yield (query, document), cells
 
 
-def next_open(items: Sequence[Item], judged: Iterable[Pair], after: int = -1) -> int | None:
+def find_next_unjudged(items: Sequence[Item], judged: Iterable[Pair], after: int = -1) -> int | None:
     """The place of the next item without a grade, from the beginning again after the last; None if there is none."""
     known = set(judged)
     order = (*range(after + 1, len(items)), *range(max(after, 0)))

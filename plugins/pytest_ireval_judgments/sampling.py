@@ -35,7 +35,7 @@ CHUNK = 1 << 14
 """Lines between two reports of progress."""
 
 
-def normal_text(text: str, *, keep_case: bool = False) -> str:
+def normalize(text: str, *, keep_case: bool = False) -> str:
     """The text by which searches are the same query: Unicode NFC, single blanks, and letter case only if it is kept."""
     if text.isascii():
         plain = " ".join(text.split())
@@ -70,9 +70,9 @@ def read_log(
     for path in files:
         with open_input(path) as file:
             progress.expect(file.bytes.size, "reading the log")
-            for text, session, count in _searches(file, by_session, progress):
+            for text, session, count in _read_searches(file, by_session, progress):
                 if by_session:
-                    name = normal_text(text, keep_case=keep_case)
+                    name = normalize(text, keep_case=keep_case)
                     key = blake2b(f"{session}\0{name}".encode(), digest_size=12).digest()
                     if name and key in seen:
                         continue
@@ -80,21 +80,21 @@ def read_log(
                     count = 1  # noqa: PLW2901 - of several searches, too
                 spellings[text] += count
     del seen
-    return _log_of(spellings, keep_case)
+    return _make_log(spellings, keep_case)
 
 
-def _log_of(spellings: Counter[str], keep_case: bool) -> SearchLog:
+def _make_log(spellings: Counter[str], keep_case: bool) -> SearchLog:
     """Each query once; the counters are emptied on the way, for a log may have millions of queries."""
     tidy: Counter[str] = Counter()
     while spellings:
         spelling, count = spellings.popitem()
-        tidy[normal_text(spelling, keep_case=True)] += count
+        tidy[normalize(spelling, keep_case=True)] += count
     blank = tidy.pop("", 0)
     total: Counter[str] = Counter()
     best: dict[str, tuple[int, str]] = {}
     while tidy:
         text, count = tidy.popitem()
-        name = normal_text(text, keep_case=keep_case)
+        name = normalize(text, keep_case=keep_case)
         total[name] += count
         best[name] = min(best.get(name, (-count, text)), (-count, text))
     names = tuple(sorted(total, key=lambda name: (-total[name], name)))
@@ -106,13 +106,13 @@ _Lines = Iterator[tuple[int, Any, Any, Any]]
 """Number, text, session and count of each line."""
 
 
-def _searches(file: InputFile, by_session: bool, progress: Progress) -> Iterator[tuple[str, Any, int]]:
+def _read_searches(file: InputFile, by_session: bool, progress: Progress) -> Iterator[tuple[str, Any, int]]:
     """Text, session and number of searches of each line."""
     mistakes = Mistakes()
-    for number, text, session, count in _lines_of(file, watched_lines(file, progress), by_session, mistakes):
+    for number, text, session, count in _read_lines(file, watch_lines(file, progress), by_session, mistakes):
         complaint = ""
         if count != 1 or count is True:
-            whole = _number_in(count)
+            whole = _parse_number(count)
             if not (1 <= whole <= MOST and whole.is_integer()):
                 complaint = f"count is {quote(str(count))}, not a whole number from 1 to {MOST:,}"
             count = int(whole) if not complaint else 0  # noqa: PLW2901 - from here on a number
@@ -127,7 +127,7 @@ def _searches(file: InputFile, by_session: bool, progress: Progress) -> Iterator
     mistakes.refuse()
 
 
-def _number_in(cell: object) -> float:
+def _parse_number(cell: object) -> float:
     """The number in a cell; 0 for anything else, such as ``1_000``, which Python would take for a number."""
     text = str(cell).strip()
     try:
@@ -136,7 +136,7 @@ def _number_in(cell: object) -> float:
         return 0.0
 
 
-def watched_lines(file: InputFile, progress: Progress) -> Iterator[str]:
+def watch_lines(file: InputFile, progress: Progress) -> Iterator[str]:
     """The lines of a log, with progress."""
     lines = file.lines()
     while chunk := list(islice(lines, CHUNK)):
@@ -144,33 +144,33 @@ def watched_lines(file: InputFile, progress: Progress) -> Iterator[str]:
         progress.advance(sum(map(len, chunk)))
 
 
-def _lines_of(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
+def _read_lines(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
     first = file.first_lines[0] if file.first_lines else ""
     ending = file.name.lower().removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
     if first.lstrip().startswith("{") or ending in ("json", "jsonl", "ndjson"):
-        return _of_objects(file, lines, by_session, mistakes)
+        return _read_objects(file, lines, by_session, mistakes)
     if "\t" in first or ending in ("csv", "tsv") or find_column(file.header, "text") is not None:
-        return _of_rows(file, lines, by_session, mistakes)
+        return _read_rows(file, lines, by_session, mistakes)
     if by_session:
         suggestion = "use CSV, TSV or JSON lines with a session, or count searches"
         raise InputError(Problem("a log with a query on each line has no sessions", file.name, suggestion=suggestion))
     return ((number, line, "", 1) for number, line in enumerate(lines, 1))
 
 
-def _of_objects(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
+def _read_objects(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
     text, session, count = "", None, None
     for number, found in parse_json_lines(lines, file.name, mistakes):
         if text not in found or not text:
-            text, session, count = _columns(list(found), f"{file.name}:{number}", by_session)
+            text, session, count = _find_columns(list(found), f"{file.name}:{number}", by_session)
         yield number, found[text], found.get(session or ""), 1 if count is None else found.get(count, 1)
 
 
-def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
+def _read_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: Mistakes) -> _Lines:
     rows = read_delimited_rows(lines, file.delimiter, file.name, file.lines)
     first, head = next(rows, (1, []))
     names = [name.strip() for name in head]
     text, session, count = (
-        -1 if name is None else names.index(name) for name in _columns(names, f"{file.name}:{first}", by_session)
+        -1 if name is None else names.index(name) for name in _find_columns(names, f"{file.name}:{first}", by_session)
     )
     width = len(names)
     for number, cells in rows:
@@ -181,7 +181,7 @@ def _of_rows(file: InputFile, lines: Iterator[str], by_session: bool, mistakes: 
             mistakes.add(Problem(complaint, place=f"{file.name}:{number}"))
 
 
-def _columns(names: Sequence[str], place: str, by_session: bool) -> tuple[str, str | None, str | None]:
+def _find_columns(names: Sequence[str], place: str, by_session: bool) -> tuple[str, str | None, str | None]:
     """The names of texts, sessions and counts; None where there is none."""
     session, count = (
         next((name for name in names if normalize_name(name) in known), None) for known in (SESSION, COUNT)
@@ -192,7 +192,7 @@ def _columns(names: Sequence[str], place: str, by_session: bool) -> tuple[str, s
     return require_column(names, "text", place), session, count
 
 
-class Kept(NamedTuple):
+class EarlierQuery(NamedTuple):
     """A query as the files of a set have it."""
 
     id: str
@@ -201,12 +201,12 @@ class Kept(NamedTuple):
     columns: Mapping[str, str]
 
 
-class Drawn(NamedTuple):
+class DrawnQuery(NamedTuple):
     """A query of a set."""
 
     name: str
     """Its normal text."""
-    kept: Kept
+    kept: EarlierQuery
     """As it was in the earlier set, or as it is now."""
     stratum: str
     """The tail, if the query is asked too seldom to be drawn, or is not in the log."""
@@ -229,20 +229,20 @@ class Sample(NamedTuple):
     """Queries drawn from a log."""
 
     strata: tuple[LogStratum, ...]
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[DrawnQuery, ...]
     """In order of their frequency, those that are only kept last."""
     rare: int
     """Queries that are left out because they are asked too seldom."""
     rare_searches: int
 
-    def part(self, stratum: str, *, held_out: bool) -> list[Drawn]:
+    def part(self, stratum: str, *, held_out: bool) -> list[DrawnQuery]:
         """The queries of a stratum that have a weight, in the set or in the holdout."""
         return [
             each for each in self.drawn if each.weight and (each.stratum, each.kept.held_out) == (stratum, held_out)
         ]
 
 
-def sampled(
+def draw_sample(
     log: SearchLog,
     sizes: Sequence[int],
     shares: Sequence[int],
@@ -250,7 +250,7 @@ def sampled(
     least: int = 1,
     holdout: float = 0.0,
     seed: int = 7,
-    kept: Mapping[str, Kept] | None = None,
+    kept: Mapping[str, EarlierQuery] | None = None,
 ) -> Sample:
     """Draw queries from each stratum with chances in proportion to their searches.
 
@@ -272,11 +272,11 @@ def sampled(
     weight, held = np.zeros(len(log.names)), np.zeros(len(log.names), bool)
     for place, size in enumerate(sizes):
         rows = np.flatnonzero(stratum == place)
-        chance = chances(counts[rows], size)
-        chosen = pareto(chance, np.array([_luck(log.names[row], seed, "draw") for row in rows.tolist()]))
+        chance = compute_chances(counts[rows], size)
+        chosen = draw_pareto(chance, np.array([_draw_number(log.names[row], seed, "draw") for row in rows.tolist()]))
         rows, chance = rows[chosen], chance[chosen]
         weight[rows] = counts[rows] / chance / total
-        held[rows] = [_held_out(log.names[row], seed, holdout, kept) for row in rows.tolist()]
+        held[rows] = [_is_held_out(log.names[row], seed, holdout, kept) for row in rows.tolist()]
         whole = weight[rows].sum()
         for part in (rows[held[rows]], rows[~held[rows]]):
             weight[part] *= whole / (weight[part].sum() or 1.0)
@@ -284,10 +284,10 @@ def sampled(
     drawn = []
     for row in sorted({*np.flatnonzero(weight).tolist(), *known.values()}, key=lambda row: (not weight[row], row)):
         name = log.names[row]
-        old = kept.get(name) or Kept(_id_of(name), log.texts[row], bool(held[row]), {})
+        old = kept.get(name) or EarlierQuery(_make_id(name), log.texts[row], bool(held[row]), {})
         within = STRATA[stratum[row] if row < number else -1]
-        drawn.append(Drawn(name, old, within, int(log.counts[row]), float(weight[row])))
-    drawn += [Drawn(name, kept[name], STRATA[-1], 0, 0.0) for name in sorted(kept.keys() - known.keys())]
+        drawn.append(DrawnQuery(name, old, within, int(log.counts[row]), float(weight[row])))
+    drawn += [DrawnQuery(name, kept[name], STRATA[-1], 0, 0.0) for name in sorted(kept.keys() - known.keys())]
     strata = tuple(
         LogStratum(name, int((stratum == place).sum()), int(found), found / total if total else 0.0)
         for place, name in enumerate(STRATA)
@@ -296,22 +296,22 @@ def sampled(
     return Sample(strata, tuple(drawn), len(log.names) - number, log.searches - int(total))
 
 
-def _held_out(name: str, seed: int, holdout: float, kept: Mapping[str, Kept]) -> bool:
-    return kept[name].held_out if name in kept else _luck(name, seed, "holdout") < holdout
+def _is_held_out(name: str, seed: int, holdout: float, kept: Mapping[str, EarlierQuery]) -> bool:
+    return kept[name].held_out if name in kept else _draw_number(name, seed, "holdout") < holdout
 
 
-def _luck(name: str, seed: int, what: str) -> float:
+def _draw_number(name: str, seed: int, what: str) -> float:
     """A number in (0, 1) that a query always has."""
     digest = blake2b(f"{what} {seed} {name}".encode(), digest_size=8).digest()
     return ((int.from_bytes(digest, "big") >> 12) + 0.5) / 2**52
 
 
-def _id_of(name: str) -> str:
+def _make_id(name: str) -> str:
     """An id that the same query always gets."""
     return "q" + blake2b(name.encode(), digest_size=6).hexdigest()
 
 
-def chances(counts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def compute_chances(counts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """The chance of each query to be among ``size``: in proportion to its count, and at most 1."""
     chance = np.ones(counts.size)
     if size >= counts.size:
@@ -326,7 +326,7 @@ def chances(counts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
         chance[over] = 1.0
 
 
-def pareto(chance: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.bool_]:
+def draw_pareto(chance: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Choose a fixed number of queries, each nearly with its chance; exactly with chances 0 and 1.
 
     B. Rosén 1997, On sampling with probability proportional to size, J. Statistical Planning and Inference 62: 159-191.
@@ -337,7 +337,7 @@ def pareto(chance: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np
     return found
 
 
-def worth(weights: Sequence[float]) -> int:
+def count_effective(weights: Sequence[float]) -> int:
     """The number of equally weighted queries that tell as much (L. Kish 1965, Survey Sampling)."""
     counting = np.array([weight for weight in weights if weight > 0], np.float64)
     return round(float(counting.sum() ** 2 / (counting**2).sum())) if counting.size else 0

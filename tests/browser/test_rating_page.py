@@ -6,7 +6,7 @@ import threading
 import pytest
 from playwright.sync_api import expect
 
-from pytest_ireval_judgments.commands.rating_page import Rating, rating_server
+from pytest_ireval_judgments.commands.rating_page import Rating, make_rating_server
 from pytest_ireval_judgments.rating import JudgmentFile, read_pool
 
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><script>document.title='broken'</script>"
@@ -38,7 +38,9 @@ def rating(tmp_path):
     (tmp_path / "pool.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
     file = JudgmentFile(tmp_path / "judged.jsonl", "ann")
     items = read_pool(tmp_path / "pool.jsonl").items
-    server, address = rating_server(Rating("pool.jsonl", items, file, {"date": "2026-03-01"}, LABELS, "Grade\nwell"))
+    server, address = make_rating_server(
+        Rating("pool.jsonl", items, file, {"date": "2026-03-01"}, LABELS, "Grade\nwell")
+    )
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     yield address, lambda: list(file.grades.values())
     server.shutdown()

@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 
 from pytest_ireval import read_judgments
 from pytest_ireval.data.from_objects import convert_judgments
-from pytest_ireval_judgments.agreement import agreement_of_all, agreement_of_two, fleiss, krippendorff
-from pytest_ireval_judgments.panel import Votes, panel_of
+from pytest_ireval_judgments.agreement import (
+    compare_all_judges,
+    compare_pairs_of_judges,
+    compute_fleiss,
+    compute_krippendorff,
+)
+from pytest_ireval_judgments.panel import Votes, make_panel
 
 
 def panel(**judges):
     """Judges by name with ``{document: grade}`` of one query."""
-    return panel_of([(name, convert_judgments({"q": grades})) for name, grades in judges.items() if grades])
+    return make_panel([(name, convert_judgments({"q": grades})) for name, grades in judges.items() if grades])
 
 
 def votes_of(things):
@@ -39,7 +44,7 @@ def test_fleiss_kappa_of_ten_subjects_and_fourteen_judges():
     ]
     subjects = [[grade for grade, count in enumerate(row) for _ in range(count)] for row in counts]
 
-    assert fleiss(votes_of(subjects)) == pytest.approx(0.210, abs=5e-4)
+    assert compute_fleiss(votes_of(subjects)) == pytest.approx(0.210, abs=5e-4)
 
 
 OBSERVERS = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
@@ -48,7 +53,7 @@ OBSERVERS = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
 
 def test_krippendorffs_alpha_of_four_observers():
     observed = [{f"d{i}": int(grade) for i, grade in enumerate(row) if grade != "."} for row in OBSERVERS]
-    found = agreement_of_all(panel(**dict(zip("ABCD", observed, strict=True))), rel=1)
+    found = compare_all_judges(panel(**dict(zip("ABCD", observed, strict=True))), rel=1)
 
     assert (found.judged, found.by_all) == (11, 8)
     assert [round(each, 3) for each in (found.nominal, found.ordinal, found.interval)] == [0.743, 0.815, 0.849]
@@ -84,17 +89,17 @@ def plain_alpha(units, level):
 def test_alpha_is_what_its_definition_says(units, level):
     several = [unit for unit in units if len(unit) > 1]
 
-    assert krippendorff(votes_of(several), level) == pytest.approx(plain_alpha(units, level))
+    assert compute_krippendorff(votes_of(several), level) == pytest.approx(plain_alpha(units, level))
 
 
 def test_a_figure_without_a_value_is_not_invented():
     """All grades are the same, so chance explains everything; the third judge shares no document with the others."""
     found = panel(ann={"a": 1, "b": 1}, bob={"a": 1, "b": 1}, cid={"c": 0})
 
-    pairs = {(each.judge, each.other): each for each in agreement_of_two(found, rel=1)}
+    pairs = {(each.judge, each.other): each for each in compare_pairs_of_judges(found, rel=1)}
     assert (pairs["ann", "bob"].agreement, pairs["ann", "bob"].kappa) == (1.0, None)
     assert (pairs["ann", "cid"].both, pairs["ann", "cid"].agreement, pairs["ann", "cid"].overlap) == (0, None, None)
-    assert agreement_of_all(found, rel=1).fleiss is None
+    assert compare_all_judges(found, rel=1).fleiss is None
 
 
 def test_judges_of_many_files_are_joined_by_pairs(tmp_path):
@@ -102,6 +107,6 @@ def test_judges_of_many_files_are_joined_by_pairs(tmp_path):
     (tmp_path / "ann.txt").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n")
     (tmp_path / "bob.txt").write_text("q2 0 a 0\nq1 0 b 0\nq3 0 a 1\n")
     files = [(name, read_judgments(tmp_path / f"{name}.txt")) for name in ("ann", "bob")]
-    (found,) = agreement_of_two(panel_of(files), rel=1)
+    (found,) = compare_pairs_of_judges(make_panel(files), rel=1)
 
     assert (found.both, found.agreement, found.overlap) == (2, 0.5, 0.0)

@@ -254,7 +254,7 @@ def test_each_object_has_names_of_its_own(read, monkeypatch):
 
 def test_many_sessions_are_estimated_closely(monkeypatch):
     monkeypatch.setattr(click_logs, "SKETCH", 1024)
-    few, many = click_logs._Distinct(), click_logs._Distinct()
+    few, many = click_logs._DistinctTexts(), click_logs._DistinctTexts()
     for number in range(30_000):
         many.add(f"s{number}")
         few.add(f"s{number % 2000}")

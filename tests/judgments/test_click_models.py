@@ -13,10 +13,10 @@ from pytest_ireval_judgments import click_models
 from pytest_ireval_judgments.click_models import (
     MODELS,
     ClickModel,
-    click_chances,
-    expected,
-    fit_of,
-    judgments_by_clicks,
+    expect_behaviour,
+    make_judgments,
+    measure_fit,
+    predict_clicks,
 )
 from pytest_ireval_judgments.clicks import Searches
 
@@ -72,7 +72,7 @@ def test_a_step_of_em_counts_all_that_users_may_have_done(rows, a, s, go_on):
 
     searches = made(rows, list("abcd"))
     of_pair = searches.pairs.document
-    found = expected(searches, np.array(a)[of_pair], np.array(s)[of_pair], go_on)
+    found = expect_behaviour(searches, np.array(a)[of_pair], np.array(s)[of_pair], go_on)
     assert found.examined == pytest.approx([examined["abcd"[i]] for i in of_pair])
     assert found.satisfied == pytest.approx([satisfied["abcd"[i]] for i in of_pair])
     assert (found.went_on, found.could_go_on) == pytest.approx(tuple(steps))
@@ -83,7 +83,7 @@ def test_chances_of_clicks_multiply_to_those_of_whole_searches(rows, a, s, go_on
     searches = made(rows, list("abcd"))
     of_pair = searches.pairs.document
     model = ClickModel("dbn", np.array(a)[of_pair], np.array(s)[of_pair], go_on, np.zeros(0))
-    chance = click_chances(model, searches)
+    chance = predict_clicks(model, searches)
     each = np.where(searches.clicked, chance, 1 - chance)
 
     for row, (shown, clicks, _) in enumerate(rows):
@@ -141,13 +141,13 @@ def test_no_searches_at_all_are_no_trouble(name):
     model = MODELS[name](searches, 10.0, SILENT)
 
     assert model.relevance.size == 0
-    assert fit_of(model, searches).perplexity == 1.0
+    assert measure_fit(model, searches).perplexity == 1.0
 
 
 def test_grades_are_the_number_of_thresholds_that_an_estimate_reaches():
     searches = made([("abcd", [1, 2], 10)])
     estimates, examined = np.array([0.1, 0.0999, 0.3, 0.9]), np.array([10.0, 10, 9.96, 9.9])
-    found = judgments_by_clicks(searches, ClickModel("cascade", estimates, np.ones(4), 1.0, examined), [0.1, 0.3], 10)
+    found = make_judgments(searches, ClickModel("cascade", estimates, np.ones(4), 1.0, examined), [0.1, 0.3], 10)
 
     assert found.rows == [("q", "a", 1, 0.1, 10, 10.0, 10), ("q", "b", 0, 0.0999, 10, 10.0, 10)]
     assert (found.thresholds, found.rare) == ([0.1, 0.3], 2)

@@ -18,7 +18,7 @@ import pytest
 
 from pytest_ireval import read_judgments
 from pytest_ireval.results.run_folder import IGNORED
-from pytest_ireval_judgments.commands.rating_page import Rating, rating_server
+from pytest_ireval_judgments.commands.rating_page import Rating, make_rating_server
 from pytest_ireval_judgments.rating import JudgmentFile, read_pool
 
 POOL = "query\tquery_text\tquery_segment\tdocument\tdocument_title\tgrade\n" + "".join(
@@ -58,7 +58,7 @@ def served(path, judge="ann", **options):
     rating = Rating(
         path.name, read_pool(path).items, JudgmentFile(target, judge), {"date": "2026-03-01"}, {0: "", 1: ""}
     )
-    server, address = rating_server(rating)
+    server, address = make_rating_server(rating)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     url = urlsplit(address)
 
@@ -221,7 +221,7 @@ def begun(ireval, monkeypatch):
     def start(*arguments):
         seen = []
         monkeypatch.setattr(
-            "pytest_ireval_judgments.commands.judge_command._judged_by_hand",
+            "pytest_ireval_judgments.commands.judge_command._judge_by_hand",
             lambda rating, *_, **__: seen.append(rating),
         )
         outcome = ireval("judge", *arguments, "--judge", "ann")

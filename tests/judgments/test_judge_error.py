@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from pytest_ireval.data.from_objects import convert_judgments
 from pytest_ireval_judgments.agreement import (
-    agreement_by_slice,
-    agreement_with,
-    audit_of,
-    combined,
-    drawn_per_slice,
-    redrawn,
-    with_error,
+    combine_draws,
+    compare_slices,
+    compare_with_humans,
+    draw_per_slice,
+    estimate_with_error,
+    match_audit,
+    redraw_grades,
 )
 
 
@@ -30,7 +30,7 @@ def test_kappa_of_the_textbook_with_its_interval():
     """50 grants that two readers rate: 20 both yes, 15 both no, 5 and 10 apart; kappa is 0.4 (Cohen's example)."""
     one = np.repeat([1.0, 1.0, 0.0, 0.0], [20, 5, 10, 15])
     other = np.repeat([1.0, 0.0, 1.0, 0.0], [20, 5, 10, 15])
-    found = agreement_with(one, other, np.zeros(50, np.int64), seed=1)
+    found = compare_with_humans(one, other, np.zeros(50, np.int64), seed=1)
 
     assert (found.documents, found.same, round(found.kappa, 6), found.over) == (50, 0.7, 0.4, "documents")
     error = 0.127  # of the large-sample formula
@@ -39,8 +39,8 @@ def test_kappa_of_the_textbook_with_its_interval():
 
 
 def test_kappa_is_not_defined_where_all_grades_are_equal_or_there_is_none():
-    same = agreement_with(np.ones(5), np.ones(5), np.arange(5), seed=1)
-    none = agreement_with(np.zeros(0), np.zeros(0), np.zeros(0, np.int64), seed=1)
+    same = compare_with_humans(np.ones(5), np.ones(5), np.arange(5), seed=1)
+    none = compare_with_humans(np.zeros(0), np.zeros(0), np.zeros(0, np.int64), seed=1)
 
     assert (same.same, same.kappa, same.low) == (1.0, None, None)
     assert (none.documents, none.same, none.kappa) == (0, None, None)
@@ -50,20 +50,20 @@ def test_kappa_is_not_defined_where_all_grades_are_equal_or_there_is_none():
 def test_a_sample_has_the_wanted_number_of_each_slice(slices, count):
     pairs = [("q", document) for document in slices]
     of_pair = {("q", document): name for document, name in slices.items()}
-    drawn = drawn_per_slice(pairs, of_pair, count, seed=1)
+    drawn = draw_per_slice(pairs, of_pair, count, seed=1)
 
     assert len(set(drawn)) == len(drawn)
     for name in "xyz":
         there = sum(of_pair[pair] == name for pair in pairs)
         assert sum(of_pair[pair] == name for pair in drawn) == min(count, there)
-    assert drawn == drawn_per_slice(pairs, of_pair, count, seed=1)
+    assert drawn == draw_per_slice(pairs, of_pair, count, seed=1)
 
 
 def test_an_audit_is_matched_by_query_and_document_and_compared_by_slice():
     machine = made({"q1 a": 1, "q1 b": 0, "q2 a": 1, "q2 b": 1, "q3 a": 0})
     human = made({"q2 b": 0, "q1 a": 1, "q1 b": 0, "q2 a": 1, "q9 a": 1})
-    audit = audit_of(machine, human, {"q1": "head", "q2": "tail", "q3": "tail"})
-    every, head, tail = agreement_by_slice(audit, seed=1)
+    audit = match_audit(machine, human, {"q1": "head", "q2": "tail", "q3": "tail"})
+    every, head, tail = compare_slices(audit, seed=1)
 
     assert audit.not_judged == 1
     assert (every.slice, every.judgments, every.agreement.documents, every.agreement.same) == ("all", 5, 4, 0.75)
@@ -77,8 +77,8 @@ def test_audited_documents_have_their_human_grade_and_the_others_that_of_their_s
     tail = {f"t{n} d": 1 for n in range(200)}
     machine = made(head | tail)
     human = made({**{f"h{n} d": n % 2 for n in range(100)}, **{f"t{n} d": 0 for n in range(100)}})
-    audit = audit_of(machine, human, {query: query[0] for query in machine.queries})
-    draws = np.array([judgments.grade for judgments in redrawn(audit, 50, seed=1)])
+    audit = match_audit(machine, human, {query: query[0] for query in machine.queries})
+    draws = np.array([judgments.grade for judgments in redraw_grades(audit, 50, seed=1)])
 
     assert (draws[:, :100] == machine.grade[:100]).all()
     assert (draws[:, 200:300] == 0).all()
@@ -88,26 +88,26 @@ def test_audited_documents_have_their_human_grade_and_the_others_that_of_their_s
 
 def test_one_draw_has_the_interval_of_student_and_several_a_wider_one():
     values = np.array([0.1, 0.4, -0.2, 0.3])
-    figure = combined(values[None])
+    figure = combine_draws(values[None])
     half = 3.182446 * values.std(ddof=1) / 2
     assert figure == pytest.approx((0.15, 0.15 - half, 0.15 + half), abs=1e-5)
 
-    same = combined(np.array([values, values]))
+    same = combine_draws(np.array([values, values]))
     assert same == pytest.approx(tuple(figure))
-    apart = combined(np.array([values, values + 0.2]))
+    apart = combine_draws(np.array([values, values + 0.2]))
     assert apart.mean == pytest.approx(0.25)
     assert apart.high - apart.low > figure.high - figure.low
 
 
 def test_one_query_has_no_interval():
-    assert with_error([[0.5], [0.25], [0.75]]) == ((0.5, None, None), (0.5, None, None))
+    assert estimate_with_error([[0.5], [0.25], [0.75]]) == ((0.5, None, None), (0.5, None, None))
 
 
 def test_a_query_without_a_value_in_one_of_the_draws_is_left_out():
-    said, drawn = with_error([[0.5, 1.0, 0.0], [0.5, None, 0.5], [0.25, 0.0, 0.25]], [[0.0, 0.0, 0.0]] * 3)
+    said, drawn = estimate_with_error([[0.5, 1.0, 0.0], [0.5, None, 0.5], [0.25, 0.0, 0.25]], [[0.0, 0.0, 0.0]] * 3)
 
     assert (said.mean, drawn.mean) == (0.25, 0.375)
-    assert with_error([[None], [0.5]]) is None
+    assert estimate_with_error([[None], [0.5]]) is None
 
 
 @pytest.mark.slow
@@ -138,8 +138,8 @@ def test_the_interval_with_the_error_of_the_judge_holds_the_true_difference(erro
         audited = set(rng.permutation(1000)[:100].tolist())
         machine = made({f"q{n // 20} d{n % 20}": int(said.flat[n]) for n in range(1000)})
         human = made({f"q{n // 20} d{n % 20}": int(truth.flat[n]) for n in sorted(audited)})
-        draws = redrawn(audit_of(machine, human, {}), 40, number)
-        figure = combined(np.array([difference(each.grade.reshape(50, 20), orders) for each in draws]))
+        draws = redraw_grades(match_audit(machine, human, {}), 40, number)
+        figure = combine_draws(np.array([difference(each.grade.reshape(50, 20), orders) for each in draws]))
         held += figure.low <= true <= figure.high
 
     assert held >= 90

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_ireval_judgments.linting import near_duplicates
+from pytest_ireval_judgments.linting import find_near_duplicates
 
 JUDGMENTS = """\
 # query iteration document grade
@@ -131,7 +131,7 @@ def test_options_that_make_no_sense_are_refused(ireval, files, options, message)
     ],
 )
 def test_near_duplicates(one, other):
-    assert near_duplicates(["teapot", one, "kettle", other]) == [(1, 3)]
+    assert find_near_duplicates(["teapot", one, "kettle", other]) == [(1, 3)]
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_near_duplicates(one, other):
     [("iphone 1", "iphone 12"), ("vitamin b", "vitamin c"), ("boot", "boat"), ("red mugs", "xred mug"), ("!", "?")],
 )
 def test_what_is_near_but_another_thing(one, other):
-    assert near_duplicates([one, other]) == []
+    assert find_near_duplicates([one, other]) == []
 
 
 def test_each_text_is_named_once_with_the_first_that_is_like_it():
-    assert near_duplicates(["mug", "mugs", "Mug", "mug!"]) == [(0, 1), (0, 2), (0, 3)]
+    assert find_near_duplicates(["mug", "mugs", "Mug", "mug!"]) == [(0, 1), (0, 2), (0, 3)]
 
 
 def test_many_findings_of_a_check_are_counted(ireval, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval import InputError
 from pytest_ireval.data.from_objects import convert_judgments
-from pytest_ireval_judgments.panel import Merging, Votes, merged_votes, panel_of
+from pytest_ireval_judgments.panel import Merging, Votes, make_panel, merge_votes
 
 PLAIN = {
     "highest": (max, max),
@@ -37,9 +37,9 @@ def test_one_grade_is_what_plain_python_says(things, choice, random):
     votes = votes.at(order)
     low, high = ([of(list(grades.values())) for grades in things] for of in PLAIN[choice])
 
-    assert merged_votes(votes, Merging(choice, "lower")).grade.tolist() == pytest.approx(low)
-    assert merged_votes(votes, Merging(choice, "higher")).grade.tolist() == pytest.approx(high)
-    dropped = np.isnan(merged_votes(votes, Merging(choice, "drop")).grade)
+    assert merge_votes(votes, Merging(choice, "lower")).grade.tolist() == pytest.approx(low)
+    assert merge_votes(votes, Merging(choice, "higher")).grade.tolist() == pytest.approx(high)
+    dropped = np.isnan(merge_votes(votes, Merging(choice, "drop")).grade)
     assert dropped.tolist() == [one != other for one, other in zip(low, high, strict=True)]
 
 
@@ -48,29 +48,29 @@ def test_a_weight_of_two_is_two_votes(things, choice, weights):
     weighted = Merging(choice, weights=dict(zip(("ann", "bob", "cid"), weights, strict=True)))
     copied = [[grade for judge, grade in grades.items() for _ in range(weights[judge])] for grades in things]
 
-    found = merged_votes(votes_of(things), weighted).grade.tolist()
+    found = merge_votes(votes_of(things), weighted).grade.tolist()
     assert found == pytest.approx([PLAIN[choice][0](grades) for grades in copied])
 
 
 def test_missing_judges_have_no_vote_or_vote_0_or_drop_the_document():
     votes = votes_of([{0: 2, 1: 2, 2: 2}, {0: 3}])
 
-    assert merged_votes(votes, Merging("lowest")).grade.tolist() == [2, 3]
-    assert merged_votes(votes, Merging("lowest", missing="zero")).grade.tolist() == [2, 0]
-    assert merged_votes(votes, Merging("majority", missing="zero")).grade.tolist() == [2, 0]
-    assert np.isnan(merged_votes(votes, Merging("lowest", missing="drop")).grade).tolist() == [False, True]
+    assert merge_votes(votes, Merging("lowest")).grade.tolist() == [2, 3]
+    assert merge_votes(votes, Merging("lowest", missing="zero")).grade.tolist() == [2, 0]
+    assert merge_votes(votes, Merging("majority", missing="zero")).grade.tolist() == [2, 0]
+    assert np.isnan(merge_votes(votes, Merging("lowest", missing="drop")).grade).tolist() == [False, True]
 
 
 def test_one_judge_with_two_grades_for_one_document_is_refused():
     batches = [("ann", convert_judgments({"q": {"a": 1}})), ("ann", convert_judgments({"q": {"a": 2}}))]
 
     with pytest.raises(InputError, match="judge 'ann' gave document 'a' of query 'q' two grades: 1 and 2"):
-        panel_of(batches)
+        make_panel(batches)
 
 
 def test_batches_of_one_judge_are_one_judge():
     batches = [("ann", convert_judgments({"q": {"a": 1}})), ("ann", convert_judgments({"q": {"a": 1, "b": 2}}))]
-    found = panel_of(batches)
+    found = make_panel(batches)
 
     assert found.votes.names == ("ann",)
     assert found.pairs.with_grades(found.votes.of(0), "ann").documents.texts() == ["a", "b"]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from pytest_ireval.data.from_objects import convert_judgments, convert_rankings
 from pytest_ireval.data.views import keep_first_documents
-from pytest_ireval_judgments.collection import leave_one_out, pooled
+from pytest_ireval_judgments.collection import leave_one_out, make_pool
 
 LISTS = st.dictionaries(
     st.sampled_from(["q1", "q2", "q3"]), st.lists(st.sampled_from("abcdefg"), unique=True, min_size=1), min_size=1
@@ -27,14 +27,14 @@ def test_a_pool_is_the_union_without_what_is_judged_in_any_order_of_the_rankings
     named = {f"s{i}": lists for i, lists in enumerate(systems)}
     shuffled = dict(random.sample(sorted(named.items()), len(named)))
     known = convert_judgments({query: dict.fromkeys(documents, 1) for query, documents in judged.items()})
-    pool = pooled(cut(named, depth), known, seed)
+    pool = make_pool(cut(named, depth), known, seed)
 
     union = {(q, d) for lists in systems for q, documents in lists.items() for d in documents[:depth]}
     done = {(q, d) for q, documents in judged.items() for d in documents}
     assert set(pool.pairs) == union - done
     assert len(pool.pairs) == len(set(pool.pairs))
     assert pool.judged == len(union & done)
-    again = pooled(cut(shuffled, depth), known, seed)
+    again = make_pool(cut(shuffled, depth), known, seed)
     assert again.pairs == pool.pairs
     assert set(again.contributions) == set(pool.contributions)
 
@@ -42,7 +42,7 @@ def test_a_pool_is_the_union_without_what_is_judged_in_any_order_of_the_rankings
 def test_the_order_tells_nothing_and_another_seed_gives_another_one():
     documents = [f"d{i}" for i in range(50)]
     systems = {"one": {"q": documents}}
-    orders = [[document for _, document in pooled(cut(systems, 50), None, seed).pairs] for seed in (1, 2)]
+    orders = [[document for _, document in make_pool(cut(systems, 50), None, seed).pairs] for seed in (1, 2)]
 
     assert orders[0] != orders[1]
     assert orders[0] not in (documents, sorted(documents))

@@ -9,14 +9,14 @@ from made_searches import made
 from pytest_ireval import SideData, evaluate
 from pytest_ireval.errors import PluginError
 from pytest_ireval_judgments.click_policies import ClickedSearch, click_policy
-from pytest_ireval_judgments.clicks import POLICIES, deviations, preferred
+from pytest_ireval_judgments.clicks import POLICIES, collect_preferences, compute_deviations
 
 SHOWN = ("d1", "d2", "d3", "d4")
 BY_NAME = {policy.name: policy for policy in POLICIES}
 
 
 def named(searches, policy, **limits):
-    found = preferred(searches, BY_NAME.get(policy, policy), **limits)
+    found = collect_preferences(searches, BY_NAME.get(policy, policy), **limits)
     names = [searches.documents[i] for i in searches.pairs.document]
     return {
         (names[better], names[worse]): support
@@ -45,13 +45,13 @@ def test_support_is_what_backs_a_preference_less_what_contradicts_it():
     assert named(searches, "skip-above-and-skip-next") == {("b", "a"): 2, ("c", "b"): 1}
     assert named(searches, "skip-above-and-skip-next", min_support=2) == {("b", "a"): 2}
     assert named(searches, "skip-above-and-skip-next", min_shown=2) == {("b", "a"): 2}
-    found = preferred(searches, BY_NAME["skip-above-and-skip-next"], min_support=3, min_shown=2)
+    found = collect_preferences(searches, BY_NAME["skip-above-and-skip-next"], min_support=3, min_shown=2)
     assert (found.found, found.weak, found.rare, found.undecided) == (2, 1, 1, 0)
 
 
 def test_a_draw_is_no_preference():
     searches = made([(("a", "b"), [2], 3), (("a", "b"), [1], 3)])
-    found = preferred(searches, BY_NAME["skip-above-and-skip-next"])
+    found = collect_preferences(searches, BY_NAME["skip-above-and-skip-next"])
 
     assert (found.found, found.undecided, found.support.size) == (1, 1, 0)
 
@@ -61,7 +61,7 @@ LOG = [(("a", "b"), [1], 6), (("a", "b"), [2], 1), (("c", "b"), [1], 2), (("c", 
 
 
 def test_click_deviation_is_the_click_rate_less_that_of_the_ranks():
-    assert deviations(made(LOG)) == pytest.approx([6 / 7 - 0.8, 1 / 10 - 0.1, 2 / 3 - 0.8])
+    assert compute_deviations(made(LOG)) == pytest.approx([6 / 7 - 0.8, 1 / 10 - 0.1, 2 / 3 - 0.8])
 
 
 def test_clicks_below_a_deviation_do_not_count_on_either_side():
@@ -96,7 +96,7 @@ def test_support_is_a_plain_count(rows, policy):
 def test_a_broken_policy_is_an_error_that_names_it(result, complaint):
     odd = click_policy(name="odd")(lambda search: result)
     with pytest.raises(PluginError) as caught:
-        preferred(made([(SHOWN, [3], 1)]), odd)
+        collect_preferences(made([(SHOWN, [3], 1)]), odd)
 
     assert str(caught.value).startswith(complaint)
     assert "it comes from test_preferences_from_clicks (not registered)" in str(caught.value)

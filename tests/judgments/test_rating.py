@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ireval import IrevalError, read_judgments
-from pytest_ireval_judgments.rating import Item, JudgmentFile, judged_items, next_open, read_pool
+from pytest_ireval_judgments.rating import Item, JudgmentFile, find_next_unjudged, match_judgments, read_pool
 
 POOL = (
     "query\tquery_text\tquery_narrative\tdocument\tdocument_title\tdocument_url\tgrade\n"
@@ -144,7 +144,7 @@ def test_a_remark_on_a_human_grade_is_not_shown_to_a_program(written):
     human = written(
         "human.csv", "query,document,grade,judge,remark,document_title\nq9,d9,1,ann,one!,Cup\nq1,d1,2,ann,x,y\n"
     )
-    (other, grade), (same, _) = judged_items(read_judgments(human), pool)
+    (other, grade), (same, _) = match_judgments(read_judgments(human), pool)
 
     assert (other.fields, grade) == ({"title": "Cup"}, 1.0)
     assert same is pool.items[0]
@@ -158,7 +158,7 @@ def test_the_next_document_is_the_first_open_one_after_this_one(judged, data):
     others = [place for place in range(len(judged)) if not judged[place] and place != after]
     later = [place for place in others if place > after]
 
-    assert next_open(items, known, after) == next(iter([*later, *others]), None)
+    assert find_next_unjudged(items, known, after) == next(iter([*later, *others]), None)
 
 
 JUDGE = """

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ireval_judgments.sampling import Kept, chances, pareto, read_log, sampled
+from pytest_ireval_judgments.sampling import EarlierQuery, compute_chances, draw_pareto, draw_sample, read_log
 
 COUNTS = {f"query {number}": max(1, 600 // (number + 1)) for number in range(120)}
 SHARES = (40, 30, 30)
@@ -74,26 +74,26 @@ def test_a_column_of_counts_and_several_logs_add_up(write):
 
 @given(counts=st.lists(st.integers(1, 1000), min_size=1, max_size=60), size=st.integers(0, 70))
 def test_chances_are_in_proportion_and_come_to_the_size(counts, size):
-    found = chances(np.array(counts, float), size)
+    found = compute_chances(np.array(counts, float), size)
 
     assert found.sum() == pytest.approx(min(size, len(counts)))
     assert (found <= 1).all()
     rates = found[found < 1] / np.array(counts)[found < 1]
     assert np.ptp(rates) < 1e-9 if rates.size else True
-    assert pareto(found, np.random.default_rng(1).random(len(counts))).sum() == min(size, len(counts))
+    assert draw_pareto(found, np.random.default_rng(1).random(len(counts))).sum() == min(size, len(counts))
 
 
 def test_a_query_is_drawn_as_often_as_its_chance_says():
-    chance = chances(np.array([60, 30, 10, 8, 5, 4, 2, 1], float), 4)
+    chance = compute_chances(np.array([60, 30, 10, 8, 5, 4, 2, 1], float), 4)
     generator = np.random.default_rng(5)
-    drawn = np.mean([pareto(chance, generator.random(8)) for _ in range(4_000)], 0)
+    drawn = np.mean([draw_pareto(chance, generator.random(8)) for _ in range(4_000)], 0)
 
     assert drawn == pytest.approx(chance, abs=0.04)
 
 
 @pytest.mark.parametrize("holdout", [0.0, 0.3])
 def test_weights_come_to_the_share_of_each_stratum(asked, holdout):
-    found = sampled(asked, (10, 10, 20), SHARES, holdout=holdout)
+    found = draw_sample(asked, (10, 10, 20), SHARES, holdout=holdout)
 
     for part in {each.kept.held_out for each in found.drawn}:
         for stratum in found.strata:
@@ -105,9 +105,9 @@ def test_weights_come_to_the_share_of_each_stratum(asked, holdout):
 
 def test_a_later_log_gives_mostly_the_same_queries_and_never_moves_one_out_of_the_holdout(asked, write):
     later = {name: max(1, round(count * Random(name).uniform(0.7, 1.4))) for name, count in COUNTS.items()}
-    first = sampled(asked, (20, 20, 20), SHARES, holdout=0.25)
-    again = sampled(read_log([write("later.tsv", log_of(later))]), (20, 20, 20), SHARES, holdout=0.25)
-    other = sampled(asked, (20, 20, 20), SHARES, holdout=0.25, seed=8)
+    first = draw_sample(asked, (20, 20, 20), SHARES, holdout=0.25)
+    again = draw_sample(read_log([write("later.tsv", log_of(later))]), (20, 20, 20), SHARES, holdout=0.25)
+    other = draw_sample(asked, (20, 20, 20), SHARES, holdout=0.25, seed=8)
 
     parts = [{each.name: each.kept.held_out for each in sample.drawn} for sample in (first, again)]
     both = parts[0].keys() & parts[1].keys()
@@ -117,9 +117,9 @@ def test_a_later_log_gives_mostly_the_same_queries_and_never_moves_one_out_of_th
 
 
 def test_queries_that_are_only_kept_change_no_weight(asked):
-    kept = {name: Kept(f"old{name}", name, False, {}) for name in ("query 70", "query 119", "gone")}
+    kept = {name: EarlierQuery(f"old{name}", name, False, {}) for name in ("query 70", "query 119", "gone")}
 
-    fresh, again = sampled(asked, (4, 6, 8), SHARES), sampled(asked, (4, 6, 8), SHARES, kept=kept)
+    fresh, again = draw_sample(asked, (4, 6, 8), SHARES), draw_sample(asked, (4, 6, 8), SHARES, kept=kept)
 
     assert {e.name: e.weight for e in again.drawn if e.weight} == {e.name: e.weight for e in fresh.drawn}
     assert {e.name for e in again.drawn} == {e.name for e in fresh.drawn} | kept.keys()

@@ -35,17 +35,17 @@ from pytest_ireval.plugin_api import Grades, Problem, Registry, compare_orders, 
 from pytest_ireval_judgments.agreement import (
     Audit,
     SliceAgreement,
-    agreement_by_query,
-    agreement_by_slice,
-    agreement_of_all,
-    agreement_of_two,
-    audit_of,
-    redrawn,
-    with_error,
+    compare_all_judges,
+    compare_judges_by_query,
+    compare_pairs_of_judges,
+    compare_slices,
+    estimate_with_error,
+    match_audit,
+    redraw_grades,
 )
 from pytest_ireval_judgments.commands.merging_options import merging_options
 from pytest_ireval_judgments.importing import read_panel
-from pytest_ireval_judgments.panel import CHOICES, Choice, JudgePanel, Merging, MissingPolicy, TiePolicy, merged_votes
+from pytest_ireval_judgments.panel import CHOICES, Choice, JudgePanel, Merging, MissingPolicy, TiePolicy, merge_votes
 from pytest_ireval_judgments.verdicts import run_suites_under
 
 LEAST_KAPPA = 0.6
@@ -130,14 +130,17 @@ def command(
             read_judgments(path, format=judgments_format, grades=grades, registry=registry)
             for path in (judgments[0], audit)
         )
-        found = audit_of(one, human, _slices(known, column))
+        found = match_audit(one, human, _map_slices(known, column))
         ranked = {
             name: read_rankings(path, format=rankings_format, registry=registry)
             for name, path in named_files(rankings).items()
         }
-        checked = [*agreement_by_slice(found, seed)]
-        sheets = [_audited(checked, least_kappa), *_corrected(found, ranked, metrics or METRICS, draws, seed, registry)]
-        show(sheets, [*_audit_notes(found, checked, least_kappa, draws if ranked else 0)], form)
+        checked = [*compare_slices(found, seed)]
+        sheets = [
+            _make_audit_sheet(checked, least_kappa),
+            *_correct_figures(found, ranked, metrics or METRICS, draws, seed, registry),
+        ]
+        show(sheets, [*_describe_audit(found, checked, least_kappa, draws if ranked else 0)], form)
         return
     with LateBar() as progress:
         panel = read_panel(
@@ -160,7 +163,7 @@ def command(
         }
     if len(systems) == 1:
         raise click.UsageError("give at least two --rankings: the order of one system cannot change")
-    sheets = [*_agreement(panel, rel, per_query=per_query)]
+    sheets = [*_make_agreement_sheets(panel, rel, per_query=per_query)]
     notes = [f"judges: {', '.join(panel.votes.names)}; relevant: grade {rel:g} or more"]
     if systems or suite is not None:
         shared = panel.shared()
@@ -168,7 +171,7 @@ def command(
             fewer = "leave out --rankings and --suite, or compare fewer judges"
             raise InputError(Problem("no query is judged by all judges", panel.origin, suggestion=fewer))
         merging = Merging(choice, judge_ties, missing_judges, dict(weights))
-        variants = _variants(shared, merging)
+        variants = _list_variants(shared, merging)
         notes.append(
             f"systems and verdicts: {len(shared.pairs.queries)} of {format_count(len(panel.pairs.queries), 'query')}, "
             f"those that all judges judged; compared with: {choice}; ties: {judge_ties}; "
@@ -179,16 +182,16 @@ def command(
                 without = f"{format_count(len(lost), 'query')} without a judgment, which --suite leaves out"
                 notes.append(f"{name}: {without}: {first_of(lost)}")
         if systems:
-            sheets += _systems(variants, systems, metrics or METRICS, choice, registry)
+            sheets += _score_systems(variants, systems, metrics or METRICS, choice, registry)
         if suite is not None:
             sheets.append(_compare_verdicts(variants, suite))
     show(sheets, notes, form)
 
 
-def _agreement(panel: JudgePanel, rel: float, *, per_query: bool) -> Iterator[Sheet]:
-    yield Sheet("pairs", [asdict(each) for each in agreement_of_two(panel, rel)], "Each pair of judges:", _SAME)
-    yield Sheet("all", [asdict(agreement_of_all(panel, rel))], "All judges:", _SAME | _ALPHAS)
-    queries = [asdict(each) for each in agreement_by_query(panel, rel)]
+def _make_agreement_sheets(panel: JudgePanel, rel: float, *, per_query: bool) -> Iterator[Sheet]:
+    yield Sheet("pairs", [asdict(each) for each in compare_pairs_of_judges(panel, rel)], "Each pair of judges:", _SAME)
+    yield Sheet("all", [asdict(compare_all_judges(panel, rel))], "All judges:", _SAME | _ALPHAS)
+    queries = [asdict(each) for each in compare_judges_by_query(panel, rel)]
     names = panel.votes.names
     headers = {"not_relevant": "most: no", "relevant": "most: yes"}
     if len(names) == 2:
@@ -206,11 +209,11 @@ _SAME = {"agreement": "same grade", "fleiss": "Fleiss"}
 _ALPHAS = {level: f"alpha {level}" for level in ("nominal", "ordinal", "interval")}
 
 
-def _variants(panel: JudgePanel, merging: Merging) -> dict[str, Judgments]:
+def _list_variants(panel: JudgePanel, merging: Merging) -> dict[str, Judgments]:
     """The judgments of each judge alone, and of all judges by each choice; the chosen one is the first."""
     votes = panel.votes
     choices = [merging.choice, *(each for each in CHOICES if each != merging.choice)]
-    grades = {f"all: {choice}": merged_votes(votes, replace(merging, choice=choice)).grade for choice in choices} | {
+    grades = {f"all: {choice}": merge_votes(votes, replace(merging, choice=choice)).grade for choice in choices} | {
         name: votes.of(judge) for judge, name in enumerate(votes.names)
     }
     found = {name: panel.pairs.with_grades(grade, name) for name, grade in grades.items()}
@@ -220,7 +223,7 @@ def _variants(panel: JudgePanel, merging: Merging) -> dict[str, Judgments]:
     return found
 
 
-def _systems(
+def _score_systems(
     variants: Mapping[str, Judgments],
     systems: Mapping[str, Rankings],
     metrics: Sequence[str],
@@ -259,7 +262,7 @@ def _systems(
     yield Sheet(
         "orders",
         [
-            _order(metric, variant, of, f"all: {choice}", directions[metric])
+            _compare_order(metric, variant, of, f"all: {choice}", directions[metric])
             for metric, of in ordered.items()
             for variant in variants
             if variant != f"all: {choice}"
@@ -269,7 +272,9 @@ def _systems(
     )
 
 
-def _order(metric: str, variant: str, figures: Mapping[str, list[float | None]], truth: str, direction: str) -> Row:
+def _compare_order(
+    metric: str, variant: str, figures: Mapping[str, list[float | None]], truth: str, direction: str
+) -> Row:
     found = compare_orders(figures[variant], figures[truth], -1 if direction == "lower" else 1)
     return {"metric": metric, "judged_by": variant, **found._asdict()}
 
@@ -289,7 +294,7 @@ def _compare_verdicts(variants: Mapping[str, Judgments], path: Path) -> Sheet:
     return Sheet("verdicts", rows, f"{about}:")
 
 
-def _slices(queries: Queries | None, column: str | None) -> dict[str, str]:
+def _map_slices(queries: Queries | None, column: str | None) -> dict[str, str]:
     """The slice of each query; none without a column."""
     if queries is None or column is None:
         return {}
@@ -299,7 +304,7 @@ def _slices(queries: Queries | None, column: str | None) -> dict[str, str]:
     return dict(zip(queries.ids, queries.composed[column], strict=True))
 
 
-def _audited(checked: Sequence[SliceAgreement], least: float) -> Sheet:
+def _make_audit_sheet(checked: Sequence[SliceAgreement], least: float) -> Sheet:
     rows: list[Row] = [
         {"slice": each.slice or "(none)", "judgments": each.judgments, **each.agreement._asdict(), "too_low": low}
         for each in checked
@@ -313,7 +318,7 @@ def _is_low(found: SliceAgreement, least: float) -> bool:
     return found.agreement.kappa is None or found.agreement.kappa < least
 
 
-def _audit_notes(audit: Audit, checked: Sequence[SliceAgreement], least: float, draws: int) -> Iterator[str]:
+def _describe_audit(audit: Audit, checked: Sequence[SliceAgreement], least: float, draws: int) -> Iterator[str]:
     low = [each.slice or "(none)" for each in checked if _is_low(each, least)]
     yield (
         f"kappa is below {least:g}, or not known: {', '.join(low)}"
@@ -327,7 +332,7 @@ def _audit_notes(audit: Audit, checked: Sequence[SliceAgreement], least: float, 
         yield "the audit must be a random sample of each slice, as ireval judge --audit draws it"
 
 
-def _corrected(
+def _correct_figures(
     audit: Audit, systems: Mapping[str, Rankings], metrics: Sequence[str], draws: int, seed: int, registry: Registry
 ) -> Iterator[Sheet]:
     """Figures of the systems and their differences, as the judge has it, and with the error of the judge."""
@@ -337,7 +342,7 @@ def _corrected(
     judged: dict[tuple[str, str], list[list[float | None]]] = {}
     with LateBar() as progress:
         progress.expect((draws + 1) * len(systems), "scoring")
-        for judgments in chain([audit.judgments], redrawn(audit, draws, seed)):
+        for judgments in chain([audit.judgments], redraw_grades(audit, draws, seed)):
             for name, ranking in systems.items():
                 scored = evaluate(judgments, ranking, metrics, policies=policies, registry=registry)
                 for metric in scored.metrics:
@@ -349,11 +354,13 @@ def _corrected(
     first, *others = systems
     names = list(dict.fromkeys(metric for metric, _ in judged))
     rows = [
-        _with_error({"metric": metric, "ranking": name}, judged[metric, name]) for metric in names for name in systems
+        _make_error_row({"metric": metric, "ranking": name}, judged[metric, name])
+        for metric in names
+        for name in systems
     ]
     yield Sheet("values", rows, "Values as the judge has them, and with its error:", _ERROR)
     pairs = [
-        _with_error({"metric": metric, "pair": f"{name} - {first}"}, judged[metric, name], judged[metric, first])
+        _make_error_row({"metric": metric, "pair": f"{name} - {first}"}, judged[metric, name], judged[metric, first])
         for metric in names
         for name in others
     ]
@@ -369,10 +376,10 @@ _ERROR = {
 }
 
 
-def _with_error(
+def _make_error_row(
     about: Row, values: Sequence[Sequence[float | None]], less: Sequence[Sequence[float | None]] | None = None
 ) -> Row:
     """The mean of the first row, and that of all others; of the differences, if there is something to subtract."""
-    found = with_error(values, less)
+    found = estimate_with_error(values, less)
     columns = ("value", "low", "high", "with_error", "low_with_error", "high_with_error")
     return {**about, **dict(zip(columns, [*found[0], *found[1]] if found else [None] * len(columns), strict=True))}

@@ -17,16 +17,16 @@ from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.plugin_api import Curve, CurvePanel, Problem, did_you_mean, draw_curves, format_count
 from pytest_ireval.tables import write_files, write_table
 from pytest_ireval_judgments.click_logs import ClickLog, read_clicks
-from pytest_ireval_judgments.click_models import MODELS, fit_of, held_out, judgments_by_clicks
+from pytest_ireval_judgments.click_models import MODELS, hold_out, make_judgments, measure_fit
 from pytest_ireval_judgments.click_policies import ClickPolicy
-from pytest_ireval_judgments.clicks import Searches, preferred, searches_of
-from pytest_ireval_judgments.sampling import normal_text
+from pytest_ireval_judgments.clicks import Searches, collect_preferences, select_queries
+from pytest_ireval_judgments.sampling import normalize
 
 SHOWN_RANKS = 10
 TABLES, TREC = (".tsv", ".csv", ".jsonl"), (".txt", ".trec", ".qrels")
 
 
-def _numbers(_ctx: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, ...]:
+def _read_thresholds(_ctx: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, ...]:
     """Ascending numbers above 0, separated by commas."""
     try:
         found = tuple(map(float, text.split(","))) if text is not None else ()
@@ -37,7 +37,7 @@ def _numbers(_ctx: click.Context, parameter: click.Parameter, text: str | None) 
     return found
 
 
-class _Wanted(NamedTuple):
+class _Options(NamedTuple):
     """The files and figures that are made of the searches."""
 
     model: str | None
@@ -81,7 +81,10 @@ class _Wanted(NamedTuple):
     help="With --model: add this number of impressions without a click to each document.",
 )
 @click.option(
-    "--thresholds", metavar="NUMBERS", callback=_numbers, help="The lowest estimates of grades 1, 2, …, with commas."
+    "--thresholds",
+    metavar="NUMBERS",
+    callback=_read_thresholds,
+    help="The lowest estimates of grades 1, 2, …, with commas.",
 )
 @click.option(
     "--holdout",
@@ -137,32 +140,32 @@ def command(
     targets = {"--to": target, "--queries-to": queries_to, "--svg": svg}
     refuse_one_file([*logs, queries], targets)
     _refuse_targets(target, TABLES if model is None else TABLES + TREC, [*targets.values()], force)
-    found = None if policy is None else _policy(policy, suites)
+    found = None if policy is None else _find_policy(policy, suites)
     numbers = (min_impressions, min_support, min_deviation, prior, thresholds, holdout, seed)
-    wanted = _Wanted(model, found, target, queries_to, *numbers)
+    wanted = _Options(model, found, target, queries_to, *numbers)
     with LateBar() as progress:
         log = read_clicks(logs, drop_invalid=invalid == "drop", progress=progress)
         searches, lacking = log.searches, list[str]()
         left_out: list[Row] = [each._asdict() for each in log.left_out]
         if queries is not None:
             asked = read_queries(queries, format=queries_format, registry=registry_at(None))
-            known = _ids(asked, searches.queries)
-            searches, others = searches_of(searches, known)
+            known = _map_ids(asked, searches.queries)
+            searches, others = select_queries(searches, known)
             lacking = [query for query in asked.ids if query not in known.values()]
             if others:
                 left_out.append(
                     {"reason": f"searches of queries that are not in {queries}", "number": others, "first": ""}
                 )
         sessions = log.sessions if queries is None else None
-        sheets = [Sheet("log", [{"searches": 0, "sessions": sessions, **searches.figures}]), _ranks(searches)]
-        notes = _notes(log)
+        sheets = [Sheet("log", [{"searches": 0, "sessions": sessions, **searches.figures}]), _make_rank_sheet(searches)]
+        notes = _describe_log(log)
         if lacking:
             notes.append(f"{format_count(len(lacking), 'query')} of {queries} not in the log: {first_of(lacking)}")
         if model is not None or found is not None:
-            make = _judgments if model is not None else _preferences
+            make = _write_judgments if model is not None else _write_preferences
             sheets += make(searches, wanted, left_out, notes, progress)
     if svg is not None:
-        notes.append(_drawn(searches, svg))
+        notes.append(_draw_rates(searches, svg))
     sheets.insert(2, Sheet("left_out", left_out, "Left out:"))
     show(sheets, notes, form)
 
@@ -178,7 +181,7 @@ def _refuse_targets(target: str | None, endings: Sequence[str], files: Sequence[
             raise IrevalError(Problem(f"there is no folder for {file}", suggestion="create it, or choose another one"))
 
 
-def _policy(name: str, suites: Path | None) -> ClickPolicy:
+def _find_policy(name: str, suites: Path | None) -> ClickPolicy:
     policies = registry_at(suites).collect("ireval_click_policies", ClickPolicy, "click_policy")
     if name not in policies:
         allowed = f"--policy is one of {', '.join(policies)}"
@@ -186,18 +189,18 @@ def _policy(name: str, suites: Path | None) -> ClickPolicy:
     return policies[name]
 
 
-def _ids(asked: Queries, names: Sequence[str]) -> dict[str, str]:
+def _map_ids(asked: Queries, names: Sequence[str]) -> dict[str, str]:
     """For queries of a log the ids that a file gives them, by id or else by text."""
     by_text: dict[str, str] = {}
-    for query, text in zip(asked.ids, map(normal_text, asked.text), strict=True):
+    for query, text in zip(asked.ids, map(normalize, asked.text), strict=True):
         if text and by_text.setdefault(text, query) != query:
             complaint = f"queries {by_text[text]!r} and {query!r} have the same text, so a search could be of both"
             raise InputError(Problem(complaint, asked.origin, suggestion="remove one of them"))
-    known = {name: name if name in asked.position else by_text.get(normal_text(name), "") for name in names}
+    known = {name: name if name in asked.position else by_text.get(normalize(name), "") for name in names}
     return {name: query for name, query in known.items() if query}
 
 
-def _ranks(searches: Searches) -> Sheet:
+def _make_rank_sheet(searches: Searches) -> Sheet:
     rows: list[Row] = [
         {"rank": rank, "shown": times, "clicks": clicks, "click_rate": clicks / times if times else 0.0}
         for rank, (times, clicks) in enumerate(zip(*(each.tolist() for each in searches.by_rank), strict=True), 1)
@@ -206,7 +209,7 @@ def _ranks(searches: Searches) -> Sheet:
     return Sheet("ranks", rows, about, shown=rows[:SHOWN_RANKS])
 
 
-def _notes(log: ClickLog) -> list[str]:
+def _describe_log(log: ClickLog) -> list[str]:
     notes = [f"read {format_count(log.lines, 'line')}"]
     if log.span is not None:
         days = (datetime.fromtimestamp(each, timezone.utc).date().isoformat() for each in log.span)
@@ -220,15 +223,15 @@ def _notes(log: ClickLog) -> list[str]:
     return notes
 
 
-def _judgments(
-    searches: Searches, wanted: _Wanted, left_out: list[Row], notes: list[str], progress: LateBar
+def _write_judgments(
+    searches: Searches, wanted: _Options, left_out: list[Row], notes: list[str], progress: LateBar
 ) -> Iterator[Sheet]:
     """The judgments, written; tables of models and grades."""
-    seen, unseen = held_out(searches, wanted.holdout, wanted.seed)
+    seen, unseen = hold_out(searches, wanted.holdout, wanted.seed)
     number = int(unseen.count.sum())
     if number and seen.count.any():
         known = seen.pairs.shown > 0
-        fits = [fit_of(fit(seen, wanted.prior, progress).with_means(known), unseen) for fit in MODELS.values()]
+        fits = [measure_fit(fit(seen, wanted.prior, progress).with_means(known), unseen) for fit in MODELS.values()]
         if new := int((~known & (unseen.pairs.shown > 0)).sum()):
             pairs = format_count(new, "document")
             notes.append(
@@ -244,7 +247,7 @@ def _judgments(
     else:
         notes.append("models are not compared: too few searches to hold some out")
     model = MODELS[str(wanted.model)](searches, wanted.prior, progress)
-    found = judgments_by_clicks(searches, model, wanted.thresholds, wanted.min_impressions)
+    found = make_judgments(searches, model, wanted.thresholds, wanted.min_impressions)
     if found.rare:
         reason = f"documents that users examined fewer than {format_count(wanted.min_impressions, 'time')} for a query"
         left_out.append({"reason": reason, "number": found.rare, "first": ""})
@@ -265,18 +268,18 @@ def _judgments(
         for query, document, grade, *_ in found.rows:
             by_query.setdefault(query, {})[document] = grade
         write_judgments(by_query, wanted.target)
-    _tell(wanted, "judgment", [query for query, *_ in found.rows], searches, notes)
+    _note_written(wanted, "judgment", [query for query, *_ in found.rows], searches, notes)
 
 
-def _preferences(
-    searches: Searches, wanted: _Wanted, left_out: list[Row], notes: list[str], progress: LateBar
+def _write_preferences(
+    searches: Searches, wanted: _Options, left_out: list[Row], notes: list[str], progress: LateBar
 ) -> Iterator[Sheet]:
     """The preferences, written; a table of them in figures."""
     policy = wanted.policy
     if policy is None:
         return
     limits = {"min_support": wanted.min_support, "min_shown": wanted.min_impressions}
-    found = preferred(searches, policy, **limits, min_deviation=wanted.min_deviation, progress=progress)
+    found = collect_preferences(searches, policy, **limits, min_deviation=wanted.min_deviation, progress=progress)
     rows = found.rows(searches)
     kept: Row = {
         "policy": policy.name,
@@ -298,11 +301,11 @@ def _preferences(
     _refuse_nothing(wanted, "preference", rows, left_out, why, policy.summary if clicked else "")
     if wanted.target is not None:
         write_table(("query", "better", "worse", "support"), rows, wanted.target)
-    _tell(wanted, "preference", [query for query, *_ in rows], searches, notes)
+    _note_written(wanted, "preference", [query for query, *_ in rows], searches, notes)
 
 
 def _refuse_nothing(
-    wanted: _Wanted, what: str, named: Sequence[object], left_out: Sequence[Row], why: str = "", rule: str = ""
+    wanted: _Options, what: str, named: Sequence[object], left_out: Sequence[Row], why: str = "", rule: str = ""
 ) -> None:
     """Refuse to write files without content, with the reason and what was left out."""
     if not named and (wanted.target, wanted.queries_to) != (None, None):
@@ -312,7 +315,7 @@ def _refuse_nothing(
         raise IrevalError(Problem(complaint, suggestion=suggestion, allowed=rule if why else ""))
 
 
-def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, notes: list[str]) -> None:
+def _note_written(wanted: _Options, what: str, named: Sequence[str], searches: Searches, notes: list[str]) -> None:
     """Say what was written; write the queries."""
     names = list(dict.fromkeys(named))
     if not names:
@@ -325,7 +328,7 @@ def _tell(wanted: _Wanted, what: str, named: Sequence[str], searches: Searches, 
         notes.append(f"wrote {wanted.queries_to}: {format_count(len(names), 'query')}")
 
 
-def _drawn(searches: Searches, svg: str) -> str:
+def _draw_rates(searches: Searches, svg: str) -> str:
     """Write the picture; a note for the user."""
     shown, clicks = searches.by_rank
     if not shown.sum():

@@ -9,7 +9,7 @@ from pytest_ireval.cli.options import LateBar, format_options, grades_option, re
 from pytest_ireval.cli.sheets import Sheet, sheet_format, show
 from pytest_ireval.plugin_api import Grades, format_count
 from pytest_ireval.tables import read_document_fields
-from pytest_ireval_judgments.collection import corpus_of, grade_counts, query_spreads
+from pytest_ireval_judgments.collection import count_grades, measure_corpus, measure_queries
 
 
 @click.command(name="collection", context_settings={"show_default": True})
@@ -40,11 +40,11 @@ def command(
     sheets = [
         Sheet(
             "per_query",
-            [each._asdict() for each in query_spreads(found, asked.text if asked else (), rel)],
+            [each._asdict() for each in measure_queries(found, asked.text if asked else (), rel)],
             "Each query has:",
             {"figure": ""},
         ),
-        Sheet("grades", [each._asdict() for each in grade_counts(found)]),
+        Sheet("grades", [each._asdict() for each in count_grades(found)]),
     ]
     notes = [
         f"{format_count(len(found), 'judgment')} of {format_count(len(found.queries), 'query')} ({found.origin}); "
@@ -54,7 +54,7 @@ def command(
         without = len(set(asked.ids) - set(found.queries))
         notes.append(f"{format_count(len(asked), 'query')} in {asked.origin}, {without} without judgments")
     if fields is not None:
-        corpus = corpus_of(read_document_fields(fields), found)
+        corpus = measure_corpus(read_document_fields(fields), found)
         headers = {"size": "bytes of text", "words": "words per document", "not_in_it": "judged, but missing"}
         sheets.append(Sheet("documents", [corpus._asdict()], "", headers))
     show(sheets, notes, form)

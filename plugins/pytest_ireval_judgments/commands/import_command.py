@@ -71,7 +71,7 @@ def command(
     Path(folder).mkdir(parents=True, exist_ok=True)
     files = {targets[QUERIES]: found.queries, targets[JUDGMENTS]: found.judgments}
     write_files({path: content for path, content in files.items() if content is not None})
-    click.echo("\n".join(_said(found, targets)))
+    click.echo("\n".join(_describe_import(found, targets)))
 
 
 def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) -> None:
@@ -87,7 +87,7 @@ def _check_targets(found: Imported, targets: dict[str, Path], *, force: bool) ->
             raise IrevalError(Problem(complaint, place=str(targets[what]), suggestion=suggestion))
 
 
-def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
+def _describe_import(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
     yield from (f"read {line}" for line in found.read)
     several, tied, dropped, lost = found.merges
     if several:
@@ -100,7 +100,11 @@ def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
         yield f"{format_count(len(lost), 'query')} left out, with all documents dropped: {first_of(lost)}"
     if found.renamed:
         yield f"query ids without spaces: {first_of([f'{old!r} is {new}' for old, new in found.renamed.items()])}"
-    yield _written(found.queries, targets[QUERIES]) if found.queries else f"no queries: {targets[QUERIES]} not written"
+    yield (
+        _write_queries(found.queries, targets[QUERIES])
+        if found.queries
+        else f"no queries: {targets[QUERIES]} not written"
+    )
     if found.judgments is None:
         yield f"no judgments: {targets[JUDGMENTS]} not written"
         return
@@ -114,6 +118,6 @@ def _said(found: Imported, targets: dict[str, Path]) -> Iterator[str]:
         yield f"without judgments: {first_of(without)}"
 
 
-def _written(queries: Queries, target: Path) -> str:
+def _write_queries(queries: Queries, target: Path) -> str:
     columns = f", with {', '.join(queries.columns)}" if queries.columns else ""
     return f"wrote {target}: {format_count(len(queries), 'query')}{columns}"

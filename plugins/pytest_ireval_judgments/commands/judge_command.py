@@ -20,9 +20,9 @@ from pytest_ireval.cli.options import LateBar, format_options, refuse_one_file, 
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.plugin_api import Problem, did_you_mean, format_count, is_run_folder
 from pytest_ireval.tables import find_column, write_table
-from pytest_ireval_judgments.agreement import LEVEL, HumanAgreement, agreement_with, drawn_per_slice, shuffled
+from pytest_ireval_judgments.agreement import LEVEL, HumanAgreement, compare_with_humans, draw_per_slice, shuffle
 from pytest_ireval_judgments.machine import PROMPT, AnswerCache, Asking, GivenGrade, MachineJudge, Spending
-from pytest_ireval_judgments.rating import ENDINGS, Item, JudgmentFile, Pair, ReadPool, judged_items, read_pool
+from pytest_ireval_judgments.rating import ENDINGS, Item, JudgmentFile, Pair, ReadPool, match_judgments, read_pool
 
 ONLY_WITH = {
     "calibrate": "--calibrate",
@@ -40,7 +40,7 @@ MOST_GRADES = 10
 """A grade is one key."""
 
 
-def _scale(_ctx: click.Context, parameter: click.Parameter, text: str | None) -> dict[int, str] | None:
+def _read_scale_option(_ctx: click.Context, parameter: click.Parameter, text: str | None) -> dict[int, str] | None:
     if text is None or (found := _read_scale(text)):
         return found if text else None
     raise click.BadParameter(f"{text!r} is not a range such as 0-3, or labels such as 0=no,1=yes", param=parameter)
@@ -57,7 +57,7 @@ def _read_scale(text: str) -> dict[int, str]:
     return dict(sorted(found.items())) if 2 <= len(found) <= MOST_GRADES else {}
 
 
-def _scale_of(pool: ReadPool) -> dict[int, str]:
+def _find_scale(pool: ReadPool) -> dict[int, str]:
     """The grades of all suites of the pool, with the labels on which they agree; empty if one of them is unknown."""
     found = [_read_scale(text) for text in pool.scales]
     grades = sorted({grade for scale in found for grade in scale}) if all(found) else []
@@ -79,7 +79,7 @@ def _scale_of(pool: ReadPool) -> dict[int, str]:
 )
 @click.option(
     "--grades",
-    callback=_scale,
+    callback=_read_scale_option,
     help="The grades: 0-3, or 0=no,1=partly,2=yes; the default is those of the suite in to_judge.tsv, or else 0-3.",
 )
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port of the page; 0: any free one.")
@@ -131,24 +131,24 @@ def command(
     if program is None and given:
         raise click.UsageError(f"{given[0]} needs --with")
     read = read_pool(pool)
-    home = _home(pool)
-    target = target or _continued(pool, home, _beside(pool, "judgments").name)
+    home = _find_home(pool)
+    target = target or _find_started(pool, home, _name_beside(pool, "judgments").name)
     if program is not None:
-        options["cache"] = options["cache"] or _continued(pool, home, f"{pool.stem}.answers.jsonl")
-    known = grades or _scale_of(read)
+        options["cache"] = options["cache"] or _find_started(pool, home, f"{pool.stem}.answers.jsonl")
+    known = grades or _find_scale(read)
     scale = known or dict.fromkeys(range(4), "")
     refuse_one_file([pool, options["calibrate"]], {"--to": target, "--cache": options["cache"]})
-    text, version = _guideline(guideline)
+    text, version = _read_guideline(guideline)
     row = {"date": _today().isoformat(), "guideline": version}
     if program is not None:
         asked = MachineJudge(program, scale, options["model_name"] or "", options["prompt"], options["timeout"])
-        file = JudgmentFile(target, _name(judge or asked.name))
-        sys.exit(_judged_by_program(home / pool.name, read, file, asked, row, form, options))
+        file = JudgmentFile(target, _make_file_name(judge or asked.name))
+        sys.exit(_judge_by_program(home / pool.name, read, file, asked, row, form, options))
     from pytest_ireval_judgments.commands.rating_page import Rating
 
-    file = JudgmentFile(target, _name(judge or _login()))
+    file = JudgmentFile(target, _make_file_name(judge or _find_login()))
     rating = Rating(pool.name, read.items, file, row, scale, text, guessed=not known)
-    _judged_by_hand(rating, port, browser=not no_browser)
+    _judge_by_hand(rating, port, browser=not no_browser)
 
 
 def _today() -> date:
@@ -156,18 +156,18 @@ def _today() -> date:
     return datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())), timezone.utc).date()
 
 
-def _beside(pool: Path, what: str) -> Path:
+def _name_beside(pool: Path, what: str) -> Path:
     return pool.with_name(f"{pool.stem}.{what}{pool.suffix if pool.suffix.lower() in ENDINGS else '.tsv'}")
 
 
-def _home(pool: Path) -> Path:
+def _find_home(pool: Path) -> Path:
     """The folder for what judges write: that of the pool, or if each run writes that one again, the current one."""
     if not is_run_folder(pool.absolute().parent):
         return pool.parent
     return Path("..") if is_run_folder(Path.cwd()) else Path()
 
 
-def _continued(pool: Path, home: Path, name: str) -> Path:
+def _find_started(pool: Path, home: Path, name: str) -> Path:
     """The file in that folder, or the one that an earlier version wrote beside the pool; the command says so."""
     old, new = pool.with_name(name), home / name
     if home == pool.parent or not old.exists():
@@ -179,21 +179,21 @@ def _continued(pool: Path, home: Path, name: str) -> Path:
     return old
 
 
-def _name(text: str) -> str:
+def _make_file_name(text: str) -> str:
     name = " ".join(text.split())
     if not name or not name.isprintable():
         raise click.UsageError("--judge needs a name")
     return name
 
 
-def _login() -> str:
+def _find_login() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
         raise click.UsageError("the login name is unknown: give --judge NAME") from None
 
 
-def _guideline(said: str) -> tuple[str, str]:
+def _read_guideline(said: str) -> tuple[str, str]:
     """The text to show, and the version to keep: a short text itself, or the hash of a file."""
     path = Path(said)
     try:
@@ -205,14 +205,14 @@ def _guideline(said: str) -> tuple[str, str]:
     return data.decode("utf-8", "replace"), hashlib.sha256(data).hexdigest()[:12]
 
 
-def _judged_by_hand(rating: Any, port: int, *, browser: bool) -> None:
-    from pytest_ireval_judgments.commands.rating_page import rating_server
+def _judge_by_hand(rating: Any, port: int, *, browser: bool) -> None:
+    from pytest_ireval_judgments.commands.rating_page import make_rating_server
 
     pairs = {item.pair for item in rating.items}
     if not pairs:
         raise InputError(Problem("every document has a grade already", rating.pool))
     try:
-        server, address = rating_server(rating, port)
+        server, address = make_rating_server(rating, port)
     except OSError as error:
         complaint = f"port {port} cannot be used: {error.strerror}"
         raise IrevalError(Problem(complaint, suggestion="without --port any free one is used")) from None
@@ -237,7 +237,7 @@ def _judged_by_hand(rating: Any, port: int, *, browser: bool) -> None:
     click.echo(f"\n{done} of {format_count(len(pairs), 'document')} judged by {rating.file.judge}: {rating.file.path}")
 
 
-def _judged_by_program(
+def _judge_by_program(
     pool: Path,
     read: ReadPool,
     file: JudgmentFile,
@@ -255,7 +255,7 @@ def _judged_by_program(
         raise click.UsageError("give --calibrate or --without-calibration, not both")
     if judge.prompt is not None and PROMPT not in judge.command:
         raise click.UsageError("--prompt has no effect: the command does not contain {prompt}")
-    slices = _slices(read, options["column"]) if options["audit"] else {}
+    slices = _map_slices(read, options["column"]) if options["audit"] else {}
     cache = AnswerCache(options["cache"])
     budget = Spending(options["budget"], options["budget_cost"])
     sheets: list[Sheet] = []
@@ -264,21 +264,25 @@ def _judged_by_program(
     with LateBar() as progress:
         asking = Asking(judge, cache, budget, row["date"], progress.advance)
         if options["calibrate"] is not None:
-            human, unread = _human(read, judge, options)
+            human, unread = _match_human_grades(read, judge, options)
             progress.expect(len(human) + len(read.items), "asking the judge")
             notes += [f"{format_count(unread, 'human judgment')} not asked: not in the pool, and without texts"] * (
                 unread > 0
             )
-            answers = human_answers = asking.answers(shuffled([item for item, _ in human], options["seed"]))
+            answers = human_answers = asking.answers(shuffle([item for item, _ in human], options["seed"]))
             if len(answers) < len(human):
                 stop = f"the budget ended with {len(answers)} of {len(human)} answers of the calibration"
-                show(sheets, [*notes, f"{stop}: nothing written; run again to go on", *_spent(budget, answers)], form)
+                show(
+                    sheets,
+                    [*notes, f"{stop}: nothing written; run again to go on", *_describe_spending(budget, answers)],
+                    form,
+                )
                 return 1
-            found = _calibration(human, answers, options["seed"])
-            sheets += _calibration_sheets(human, answers, judge, found)
-            notes.append(_told(found, options["least_kappa"]))
+            found = _calibrate(human, answers, options["seed"])
+            sheets += _make_calibration_sheets(human, answers, judge, found)
+            notes.append(_describe_kappa(found, options["least_kappa"]))
             if found.kappa is None or found.kappa < options["least_kappa"]:
-                show(sheets, [*notes, *_spent(budget, answers), f"refused: {file.path} not written"], form)
+                show(sheets, [*notes, *_describe_spending(budget, answers), f"refused: {file.path} not written"], form)
                 return 1
         else:
             notes.append("not calibrated: no human judgments say how good these grades are")
@@ -298,29 +302,31 @@ def _judged_by_program(
     left = len(read.items) - len(answers)
     notes += [f"the budget ended: {format_count(left, 'document')} not judged yet; run again to go on"] * (left > 0)
     notes += [f"{format_count(read.graded, 'row')} of the pool with a grade already: left out"] * (read.graded > 0)
-    notes += _spent(budget, {*answers, *human_answers})
+    notes += _describe_spending(budget, {*answers, *human_answers})
     counts: Row = {"judged": len(answers), "left": left, "asked": budget.asked, "cost": budget.spent}
     sheets.append(Sheet("answers", [counts], shown=()))
     if options["audit"]:
-        notes.append(_audited(pool, read, list(answers), slices, options))
+        notes.append(_write_audit(pool, read, list(answers), slices, options))
     show(sheets, notes, form)
     return 0
 
 
-def _spent(budget: Spending, answered: Collection[Pair]) -> Iterator[str]:
+def _describe_spending(budget: Spending, answered: Collection[Pair]) -> Iterator[str]:
     cost, known = f", cost {budget.spent:g}" if budget.spent else "", len(answered) - budget.asked
     others = f"; the cache or equal documents gave {format_count(known, 'other')}" if known else ""
     yield f"asked for {format_count(budget.asked, 'answer')}{cost}{others}"
 
 
-def _human(read: ReadPool, judge: MachineJudge, options: Mapping[str, Any]) -> tuple[list[tuple[Item, int]], int]:
+def _match_human_grades(
+    read: ReadPool, judge: MachineJudge, options: Mapping[str, Any]
+) -> tuple[list[tuple[Item, int]], int]:
     """The documents that humans judged, as the program sees them, and how many of them it cannot read."""
     form, origin = options["judgments_format"], options["calibrate"]
     judgments = read_judgments(origin, format=form, registry=registry_at(None))
     if strange := {f"{grade:g}" for grade in judgments.grade.tolist()} - set(map(str, judge.grades)):
         allowed = f"--grades are {', '.join(map(str, judge.grades))}"
         raise InputError(Problem(f"has the grades {', '.join(sorted(strange))}", origin, allowed=allowed))
-    every = list(judged_items(judgments, read))
+    every = list(match_judgments(judgments, read))
     found = [(item, int(grade)) for item, grade in every if item.text or item.fields or item.pair in read.columns]
     if not found:
         why = "no human judgment is about a document of the pool or has texts: do the ids match?"
@@ -328,12 +334,12 @@ def _human(read: ReadPool, judge: MachineJudge, options: Mapping[str, Any]) -> t
     return found, len(every) - len(found)
 
 
-def _calibration(human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], seed: int) -> HumanAgreement:
+def _calibrate(human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], seed: int) -> HumanAgreement:
     machine = [float(answers[item.pair].grade) for item, _ in human]
-    return agreement_with(machine, [float(grade) for _, grade in human], [item.query for item, _ in human], seed)
+    return compare_with_humans(machine, [float(grade) for _, grade in human], [item.query for item, _ in human], seed)
 
 
-def _calibration_sheets(
+def _make_calibration_sheets(
     human: Sequence[tuple[Item, int]], answers: Mapping[Pair, GivenGrade], judge: MachineJudge, found: HumanAgreement
 ) -> Iterator[Sheet]:
     yield Sheet("calibration", [found._asdict()], "The program and humans:", {"same": "same grade"})
@@ -345,7 +351,7 @@ def _calibration_sheets(
     yield Sheet("grades", rows, "Documents by grade:")
 
 
-def _told(found: HumanAgreement, least: float) -> str:
+def _describe_kappa(found: HumanAgreement, least: float) -> str:
     if found.kappa is None:
         return f"kappa is not defined: all grades are equal (at least {least:g} is required)"
     if found.kappa < least:
@@ -355,7 +361,7 @@ def _told(found: HumanAgreement, least: float) -> str:
     return f"kappa {found.kappa:.2f} is at least {least:g}{more}"
 
 
-def _slices(read: ReadPool, column: str | None) -> dict[Pair, str]:
+def _map_slices(read: ReadPool, column: str | None) -> dict[Pair, str]:
     if column is None:
         return {item.pair: "" for item in read.items}
     names = {name for cells in read.columns.values() for name in cells}
@@ -368,14 +374,14 @@ def _slices(read: ReadPool, column: str | None) -> dict[Pair, str]:
     return {pair: cells[wanted] for pair, cells in read.columns.items()}
 
 
-def _audited(
+def _write_audit(
     pool: Path, read: ReadPool, judged: Sequence[Pair], slices: Mapping[Pair, str], options: Mapping[str, Any]
 ) -> str:
     """Write the pool of the audit; a note about it."""
-    path = _beside(pool, "audit")
+    path = _name_beside(pool, "audit")
     if path.exists() and not options["force"]:
         return f"{path} exists already: not written again (--force overwrites)"
-    chosen = drawn_per_slice(judged, slices, options["audit"], options["seed"])
+    chosen = draw_per_slice(judged, slices, options["audit"], options["seed"])
     if not chosen:
         return f"nothing is judged: {path} not written"
     names = list(read.columns[chosen[0]])

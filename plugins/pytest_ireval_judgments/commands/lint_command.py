@@ -11,7 +11,7 @@ import click
 from pytest_ireval import read_judgments, read_queries, read_rankings
 from pytest_ireval.cli.options import format_options, grades_option, registry_at, rel_option
 from pytest_ireval.plugin_api import Grades, did_you_mean
-from pytest_ireval_judgments.linting import CHECKS, Doubt, findings
+from pytest_ireval_judgments.linting import CHECKS, Doubt, find_doubts
 
 FIRST = 5
 """The findings of a check that are shown unless all are asked for."""
@@ -54,20 +54,20 @@ def command(
     if holdout is not None and queries is None:
         raise click.UsageError("--holdout is compared with --queries: give both")
     registry = registry_at(None)
-    found = findings(
+    found = find_doubts(
         read_judgments(judgments, format=judgments_format, grades=grades, registry=registry),
         None if queries is None else read_queries(queries, format=queries_format, registry=registry),
         [read_rankings(path, format=rankings_format, registry=registry) for path in rankings],
         holdout=None if holdout is None else read_queries(holdout, format=queries_format, registry=registry),
-        scale=None if scale is None else _scale(scale),
+        scale=None if scale is None else _parse_scale(scale),
         rel=rel,
     )
     shown = [finding for finding in found if finding.check not in ignore]
-    click.echo(_as_json(shown) if form == "json" else _as_text(shown, len(found) - len(shown), whole=whole))
+    click.echo(_format_json(shown) if form == "json" else _format_text(shown, len(found) - len(shown), whole=whole))
     sys.exit(1 if shown else 0)
 
 
-def _scale(text: str) -> tuple[float, float]:
+def _parse_scale(text: str) -> tuple[float, float]:
     match = re.fullmatch(r"(-?[0-9.]+)\.\.(-?[0-9.]+)", text)
     try:
         low, high = map(float, match.groups()) if match else (1.0, 0.0)
@@ -78,7 +78,7 @@ def _scale(text: str) -> tuple[float, float]:
     return low, high
 
 
-def _as_text(found: list[Doubt], ignored: int, *, whole: bool) -> str:
+def _format_text(found: list[Doubt], ignored: int, *, whole: bool) -> str:
     lines = []
     for name, group in groupby(found, lambda finding: finding.check):
         these = list(group)
@@ -91,7 +91,7 @@ def _as_text(found: list[Doubt], ignored: int, *, whole: bool) -> str:
     return "\n".join([*lines, f"{len(found)} found: {summary}{left}" if found else f"nothing found{left}"])
 
 
-def _as_json(found: list[Doubt]) -> str:
+def _format_json(found: list[Doubt]) -> str:
     import json
 
     entries = [{"place": finding.place, "check": finding.check, "text": finding.text} for finding in found]

@@ -33,7 +33,7 @@ from pytest_ireval.cli.options import (
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.plugin_api import Grades, Problem, Registry, format_count, keep_first_documents
 from pytest_ireval.tables import COLUMN_NAMES, format_cell, normalize_name, read_fields, write_table
-from pytest_ireval_judgments.collection import Pool, leave_one_out, pooled
+from pytest_ireval_judgments.collection import Pool, leave_one_out, make_pool
 
 TIE = 1e-12
 """Figures that differ by no more than this share are equal: they were computed in another order."""
@@ -97,7 +97,7 @@ def command(
         }
     asked = None if queries is None else read_queries(queries, format=queries_format, registry=registry)
     cut = {name: keep_first_documents(each, depth) for name, each in whole.items()}
-    pool = pooled(cut, known, seed, asked.ids if asked else ())
+    pool = make_pool(cut, known, seed, asked.ids if asked else ())
     sheets = [Sheet("contributions", [each._asdict() for each in pool.contributions])]
     notes = []
     if known is not None and (
@@ -108,14 +108,14 @@ def command(
         sheets.append(
             Sheet(
                 "leave_one_out",
-                [*_bias(cut, whole, known, metrics or METRICS, rel, registry)],
+                [*_measure_bias(cut, whole, known, metrics or METRICS, rel, registry)],
                 "With all judgments, and without those of documents that only this ranking has:",
             )
         )
-    show(sheets, [*notes, *_written(pool, asked, fields, target)], form)
+    show(sheets, [*notes, *_write_pool(pool, asked, fields, target)], form)
 
 
-def _written(pool: Pool, queries: Queries | None, fields: str | None, target: str) -> Iterator[str]:
+def _write_pool(pool: Pool, queries: Queries | None, fields: str | None, target: str) -> Iterator[str]:
     """Write the pool; notes for the user."""
     left_out = f"; {format_count(pool.judged, 'document')} judged already" if pool.judged else ""
     if not pool.pairs:
@@ -124,8 +124,8 @@ def _written(pool: Pool, queries: Queries | None, fields: str | None, target: st
     documents = read_fields(fields, {document for _, document in pool.pairs}) if fields is not None else {}
     names = list(dict.fromkeys(name for each in documents.values() for name in each))
     columns = list(queries.columns) if queries is not None else []
-    header = ["query", "query_text", *(_column("query", name) for name in columns), "document"]
-    header += [*(_column("document", name) for name in names), "grade"]
+    header = ["query", "query_text", *(_name_column("query", name) for name in columns), "document"]
+    header += [*(_name_column("document", name) for name in names), "grade"]
     ending = Path(target).suffix.lower()
     rows = []
     for query, document in pool.pairs:
@@ -133,7 +133,7 @@ def _written(pool: Pool, queries: Queries | None, fields: str | None, target: st
         about = [queries.columns[name][row] if queries is not None and row is not None else "" for name in columns]
         text = queries.text_of(query) if queries is not None else ""
         cells = [format_cell(documents.get(document, {}).get(name)) for name in names]
-        texts = [_for_judges(cell, ending) for cell in (text, *about, *cells)]
+        texts = [_clean_cell(cell, ending) for cell in (text, *about, *cells)]
         at = 1 + len(about)
         rows.append([query, *texts[:at], document, *texts[at:], ""])
     write_table(header, rows, target)
@@ -147,7 +147,7 @@ def _written(pool: Pool, queries: Queries | None, fields: str | None, target: st
         yield f"{format_count(len(lacking), 'document')} not in {fields}: without fields"
 
 
-def _for_judges(text: str, ending: str) -> str:
+def _clean_cell(text: str, ending: str) -> str:
     """A text that a table can store; one that a spreadsheet takes for a formula begins with an apostrophe."""
     text = text.encode("utf-8", "replace").decode()  # half of a character
     if ending == ".jsonl":
@@ -157,13 +157,13 @@ def _for_judges(text: str, ending: str) -> str:
     return f"'{text}" if formula else text
 
 
-def _column(of: str, name: str) -> str:
+def _name_column(of: str, name: str) -> str:
     """The name of a column that ``ireval import`` does not read as another one."""
     whole = f"{of}_{name}"
     return f"{of}_column_{name}" if normalize_name(whole) in TAKEN or whole == "query_text" else whole
 
 
-def _bias(
+def _measure_bias(
     cut: Mapping[str, Rankings],
     whole: Mapping[str, Rankings],
     judgments: Judgments,
@@ -203,12 +203,12 @@ def _bias(
                 "value": value,
                 "without": without,
                 "difference": None if value is None or without is None else without - value,
-                "rank": _rank(value, values.values(), metric.direction),
-                "rank_without": _rank(without, values_without.values(), metric.direction),
+                "rank": _find_rank(value, values.values(), metric.direction),
+                "rank_without": _find_rank(without, values_without.values(), metric.direction),
             }
 
 
-def _rank(value: float | None, figures: Iterable[float | None], direction: str) -> int | None:
+def _find_rank(value: float | None, figures: Iterable[float | None], direction: str) -> int | None:
     """The rank of one of the figures; None where it is not defined."""
     if value is None or direction == "neither":
         return None

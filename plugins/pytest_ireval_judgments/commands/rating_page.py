@@ -18,7 +18,7 @@ import jinja2
 
 from pytest_ireval import IrevalError
 from pytest_ireval.plugin_api import format_inline
-from pytest_ireval_judgments.rating import Item, JudgmentFile, Row, next_open
+from pytest_ireval_judgments.rating import Item, JudgmentFile, Row, find_next_unjudged
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 TITLES = ("title", "name", "headline", "label")
@@ -44,7 +44,7 @@ class Rating:
     guessed: bool = False
     """True if neither the user nor the pool named the grades."""
 
-    def shown(self, place: int) -> dict[str, Any]:
+    def show(self, place: int) -> dict[str, Any]:
         """An item as the page shows it, with its grade and the progress of this judge."""
         item, known = self.items[place], self.file.grades
         title = next((name for name in TITLES if name in item.fields), "")
@@ -59,10 +59,10 @@ class Rating:
             "grade": known.get(item.pair, ""),
             "judged": sum(each.pair in known for each in self.items),
             "total": len(self.items),
-            "next": next_open(self.items, known, place),
+            "next": find_next_unjudged(self.items, known, place),
         }
 
-    def changed(self, place: int, grade: str, seen: str) -> bool:
+    def change(self, place: int, grade: str, seen: str) -> bool:
         """Save a grade (empty: remove it), unless the present one is not what the page had seen."""
         return self.file.put({self.items[place].pair: {**self.row, "grade": grade} if grade else None}, seen)
 
@@ -110,14 +110,14 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def rating_server(rating: Rating, port: int = 0) -> tuple[BaseServer, str]:
+def make_rating_server(rating: Rating, port: int = 0) -> tuple[BaseServer, str]:
     """A server that is ready to serve the page, and its address with the token."""
     token = secrets.token_urlsafe(24)
-    server = _Server(("127.0.0.1", port), _handler(rating, token))
+    server = _Server(("127.0.0.1", port), _make_handler(rating, token))
     return server, f"http://127.0.0.1:{server.server_address[1]}/{token}/"
 
 
-def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler]:
+def _make_handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler]:
     text, policy = rating.page()
 
     class Handler(BaseHTTPRequestHandler):
@@ -150,7 +150,7 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
 
         def _saved(self, place: int, body: Mapping[str, str]) -> None:
             try:
-                self._answer(200 if rating.changed(place, body["grade"], body["seen"]) else 409, place)
+                self._answer(200 if rating.change(place, body["grade"], body["seen"]) else 409, place)
             except IrevalError as error:
                 self._refuse(500, format_inline(error))
             except OSError as error:
@@ -184,7 +184,7 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
 
         def _next(self) -> int | None:
             try:
-                return next_open(rating.items, rating.file.grades) or 0
+                return find_next_unjudged(rating.items, rating.file.grades) or 0
             except IrevalError as error:  # as in _answer
                 self._refuse(500, format_inline(error))
                 return None
@@ -207,7 +207,7 @@ def _handler(rating: Rating, token: str) -> Callable[..., BaseHTTPRequestHandler
 
         def _answer(self, status: int, place: int) -> None:
             try:
-                found = json.dumps(rating.shown(place))
+                found = json.dumps(rating.show(place))
             except IrevalError as error:  # the file was changed to something that cannot be read
                 self._refuse(500, format_inline(error))
                 return

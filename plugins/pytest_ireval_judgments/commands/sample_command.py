@@ -14,13 +14,22 @@ from pytest_ireval.cli.options import LateBar, format_options, registry_at
 from pytest_ireval.cli.sheets import Row, Sheet, first_of, sheet_format, show
 from pytest_ireval.plugin_api import Mistakes, Problem, format_count
 from pytest_ireval.tables import FilePath, normalize_name, write_tables
-from pytest_ireval_judgments.sampling import STRATA, Kept, Sample, SearchLog, normal_text, read_log, sampled, worth
+from pytest_ireval_judgments.sampling import (
+    STRATA,
+    EarlierQuery,
+    Sample,
+    SearchLog,
+    count_effective,
+    draw_sample,
+    normalize,
+    read_log,
+)
 
 OURS = ("stratum", "weight", "searches")
 """Columns that this command writes; others of an earlier set are kept."""
 
 
-def _numbers(form: str, fits: Callable[[list[int]], bool]) -> Callable[..., list[int]]:
+def _read_numbers(form: str, fits: Callable[[list[int]], bool]) -> Callable[..., list[int]]:
     """A reader of whole numbers with commas between them, one for each stratum."""
 
     def read(_ctx: click.Context, parameter: click.Parameter, value: str) -> list[int]:
@@ -36,7 +45,7 @@ def _numbers(form: str, fits: Callable[[list[int]], bool]) -> Callable[..., list
     return read
 
 
-def _share(_ctx: click.Context, parameter: click.Parameter, value: str) -> float:
+def _read_share(_ctx: click.Context, parameter: click.Parameter, value: str) -> float:
     number = -1.0
     with suppress(ValueError):
         number = float(value.removesuffix("%")) / 100
@@ -45,8 +54,8 @@ def _share(_ctx: click.Context, parameter: click.Parameter, value: str) -> float
     return number
 
 
-_sizes = _numbers("one number, or three numbers such as 100,50,50", any)
-_shares = _numbers("three shares that come to 100, such as 50,30,20", lambda shares: sum(shares) == 100)
+_sizes = _read_numbers("one number, or three numbers such as 100,50,50", any)
+_shares = _read_numbers("three shares that come to 100, such as 50,30,20", lambda shares: sum(shares) == 100)
 
 
 @click.command(name="sample", context_settings={"show_default": True})
@@ -56,7 +65,7 @@ _shares = _numbers("three shares that come to 100, such as 50,30,20", lambda sha
 @click.option("--strata", default="40,30,30", callback=_shares, help="Percent of searches in head, torso and tail.")
 @click.option("--least", default=5, type=click.IntRange(1), help="Leave out queries that are asked less often.")
 @click.option(
-    "--holdout", default="0%", callback=_share, help="The share of queries for a second file, the holdout: 20%."
+    "--holdout", default="0%", callback=_read_share, help="The share of queries for a second file, the holdout: 20%."
 )
 @click.option("--by", default="search", type=click.Choice(["search", "session"]), help="Count a query once a session.")
 @click.option("--keep-case", is_flag=True, help="Letter case makes two queries different.")
@@ -92,18 +101,18 @@ def command(
     """
     if judged is not None and refresh is None:
         raise click.UsageError("--judged needs --refresh")
-    files = [Path(target), _holdout_of(target)] if holdout else [Path(target)]
+    files = [Path(target), _name_holdout(target)] if holdout else [Path(target)]
     if there := [str(file) for file in files if file.exists() and not force]:
         raise IrevalError(Problem(f"would overwrite {', '.join(there)}", suggestion="--force overwrites"))
     registry = registry_at(None)
     earlier: list[Queries] = []
     if refresh is not None:
-        before = [Path(refresh), *(file for file in [_holdout_of(refresh)] if file.exists())]
+        before = [Path(refresh), *(file for file in [_name_holdout(refresh)] if file.exists())]
         if len(before) > len(files):
             complaint = f"{before[1]} exists: without a holdout its queries would join the set"
             raise IrevalError(Problem(complaint, suggestion="add --holdout, or move the file away"))
         earlier = [read_queries(file, format=queries_format, registry=registry) for file in before]
-    kept = _kept(earlier, keep_case)
+    kept = _map_earlier(earlier, keep_case)
     known = {each.id for each in kept.values()}
     if judged is not None:
         known &= set(read_judgments(judged, format=judgments_format, grades="float", registry=registry).queries)
@@ -111,25 +120,25 @@ def command(
             raise InputError(Problem(f"no query of {refresh} is judged; do the ids match?", place=judged))
     with LateBar() as progress:
         log = read_log(logs, by_session=by == "session", keep_case=keep_case, progress=progress)
-    found = sampled(log, sizes, strata, least=least, holdout=holdout, seed=seed, kept=kept)
+    found = draw_sample(log, sizes, strata, least=least, holdout=holdout, seed=seed, kept=kept)
     if not any(each.weight for each in found.drawn):
-        raise _nothing(log, logs, least)
+        raise _explain_nothing(log, logs, least)
     for held_out, path in enumerate(files):
         if not any(found.part(name, held_out=bool(held_out)) for name in STRATA):
             raise IrevalError(Problem(f"{path} would have no query", suggestion="raise --size, or change --holdout"))
     left = [each.kept.text for each in found.drawn if not each.weight and each.kept.id not in known]
     found = found._replace(drawn=tuple(each for each in found.drawn if each.weight or each.kept.id in known))
-    notes = [*_notes(log, found, logs, least, files), *_written(found, earlier, files)]
+    notes = [*_describe_sample(log, found, logs, least, files), *_write_sample(found, earlier, files)]
     if left:
         notes.append(f"left out: {format_count(len(left), 'query')} of {refresh} without judgments: {first_of(left)}")
-    show([_sheet(found, kept)], notes, form)
+    show([_make_sheet(found, kept)], notes, form)
 
 
-def _holdout_of(path: str) -> Path:
+def _name_holdout(path: str) -> Path:
     return Path(path).with_suffix(f".holdout{Path(path).suffix}")
 
 
-def _nothing(log: SearchLog, logs: Sequence[str], least: int) -> InputError:
+def _explain_nothing(log: SearchLog, logs: Sequence[str], least: int) -> InputError:
     """The reason why no query is drawn."""
     complaint, suggestion = "the strata with a size above 0 have no queries", "change --size"
     if not log.names:
@@ -139,25 +148,25 @@ def _nothing(log: SearchLog, logs: Sequence[str], least: int) -> InputError:
     return InputError(Problem(complaint, ", ".join(logs), suggestion=suggestion))
 
 
-def _kept(earlier: Sequence[Queries], keep_case: bool) -> dict[str, Kept]:
+def _map_earlier(earlier: Sequence[Queries], keep_case: bool) -> dict[str, EarlierQuery]:
     """The queries of an earlier set and of its holdout, by normal text."""
-    found: dict[str, Kept] = {}
+    found: dict[str, EarlierQuery] = {}
     mistakes = Mistakes()
     for number, each in enumerate(earlier):
         for row, (query, text) in enumerate(zip(each.ids, each.text, strict=True)):
-            name = normal_text(text, keep_case=keep_case)
+            name = normalize(text, keep_case=keep_case)
             if not name or name in found:
                 same = f"has the same text as {found[name].id!r}" if name in found else "has no text"
                 suggestion = "remove one of them" if name in found else ""
                 mistakes.add(Problem(f"query {query!r} {same}", place=each.place(row), suggestion=suggestion))
                 continue
             columns = {column: cells[row] for column, cells in each.columns.items()}
-            found[name] = Kept(query, text, bool(number), columns)
+            found[name] = EarlierQuery(query, text, bool(number), columns)
     mistakes.refuse()
     return found
 
 
-def _sheet(sample: Sample, kept: Mapping[str, Kept]) -> Sheet:
+def _make_sheet(sample: Sample, kept: Mapping[str, EarlierQuery]) -> Sheet:
     rows: list[Row] = []
     for name in (*STRATA, "all"):
         parts = [each for each in sample.strata if name in (each.name, "all")]
@@ -173,7 +182,7 @@ def _sheet(sample: Sample, kept: Mapping[str, Kept]) -> Sheet:
                 "held_out": sum(each.kept.held_out for each in drawn),
                 "known": sum(each.name in kept for each in drawn),
                 "asked": sum(each.searches for each in drawn) / searches if searches else None,
-                "worth": worth([each.weight for each in drawn if not each.kept.held_out]),
+                "worth": count_effective([each.weight for each in drawn if not each.kept.held_out]),
             }
         )
     hidden = [name for name in ("held_out", "known") if not rows[-1][name]]
@@ -181,7 +190,9 @@ def _sheet(sample: Sample, kept: Mapping[str, Kept]) -> Sheet:
     return Sheet("strata", rows, "", headers, hidden=hidden)
 
 
-def _notes(log: SearchLog, sample: Sample, logs: Sequence[str], least: int, files: Sequence[Path]) -> Iterator[str]:
+def _describe_sample(
+    log: SearchLog, sample: Sample, logs: Sequence[str], least: int, files: Sequence[Path]
+) -> Iterator[str]:
     blank = f"; searches without a text: {log.blank:,}" if log.blank else ""
     yield f"{', '.join(logs)}: searches: {log.searches:,}; different queries: {len(log.names):,}{blank}"
     if sample.rare:
@@ -201,7 +212,7 @@ def _notes(log: SearchLog, sample: Sample, logs: Sequence[str], least: int, file
                 yield f"{path} has no query of the {stratum.name}: its weighted means leave out the {stratum.name}"
 
 
-def _written(sample: Sample, earlier: Sequence[Queries], files: Sequence[Path]) -> Iterator[str]:
+def _write_sample(sample: Sample, earlier: Sequence[Queries], files: Sequence[Path]) -> Iterator[str]:
     """Write the set and the holdout."""
     ids = Counter(each.kept.id for each in sample.drawn)
     if len(ids) < len(sample.drawn):
