@@ -50,7 +50,7 @@ def apply_checks(
         if check.waiver is not None:
             finding = check_waiver(check.waiver, inputs, losses.get(check.waiver.query))
         elif check.id == LOWERING:
-            finding = check_merge_base(check.held, inputs, scores, run)
+            finding = check_merge_base(check.figures, inputs, scores, run)
         elif check.id == INPUTS:
             finding = check_inputs(inputs, scores, list_notes(inputs, scores), run)
         else:
@@ -60,7 +60,7 @@ def apply_checks(
             continue
         outcomes[check.id] = _complete(_begin_outcome(check), finding)
     sound = INPUTS in outcomes and outcomes[INPUTS].verdict in ("pass", "inconclusive")
-    if sound and not any(_has_something_to_check(check.asked, check, scores) for check in checks if check.asked):
+    if sound and not any(_has_something_to_check(check.rule, check, scores) for check in checks if check.rule):
         outcomes[INPUTS] = _report_nothing_checked(outcomes[INPUTS], checks, scores)
     return tuple(outcomes[check.id] for check in chosen)
 
@@ -70,12 +70,12 @@ def apply_rules(checks: Iterable[Check], scores: Scores, selected: Container[str
 
     The p values of all checks are corrected for one another, whatever was selected.
     """
-    of_rules = [check for check in checks if check.asked is not None]
+    of_rules = [check for check in checks if check.rule is not None]
     corrected = correct_p_values(of_rules, scores)
     return tuple(
-        _apply_rule(check, check.asked, scores, corrected)
+        _apply_rule(check, check.rule, scores, corrected)
         for check in of_rules
-        if check.asked is not None and (selected is None or check.id in selected)
+        if check.rule is not None and (selected is None or check.id in selected)
     )
 
 
@@ -127,7 +127,7 @@ def correct_p_values(checks: Iterable[Check], scores: Scores) -> CorrectedPValue
     p_values: dict[str, float] = {}
     errors: dict[str, PluginError] = {}
     for check in checks:
-        rule = check.asked
+        rule = check.rule
         if rule is None or rule.kind.p_value is None or _has_no_reference(rule, scores):
             continue
         try:
@@ -274,7 +274,7 @@ def _begin_outcome(check: Check) -> Outcome:
         file=check.place.file,
         line=check.place.line,
         column=check.place.column,
-        name=check.asked.options.name if check.asked else "",
+        name=check.rule.options.name if check.rule else "",
         metric="" if metric is None else str(metric),
         explained=metric is not None and metric.unit == "query" and not metric.needs & {"reference", "sessions"},
         slice=str(check.slice),
@@ -297,7 +297,7 @@ def _describe_noise_of_times(metric: Metric, check: Check, scores: Scores, outco
     """The noise of the times that a verdict rests on, and the option that lets them decide."""
     noise = describe_time_noise(scores.current, metric, scores.population.mask(check.slice))
     failed = outcome.verdict == "fail" if check.only_warns else outcome.verdict == "pass" and outcome.warning
-    if failed and check.asked is not None and "on_fail" not in check.asked.options.model_fields_set:
+    if failed and check.rule is not None and "on_fail" not in check.rule.options.model_fields_set:
         return f"only a warning, as times vary from run to run: {noise}; on_fail: fail lets this rule decide"
     return noise
 
@@ -327,7 +327,7 @@ def _report_deleted_baseline(check: Check, outcome: Outcome, inputs: Inputs) -> 
         missing_baseline=False,
         acceptable=False,
     )
-    return _soften(deleted, warns=check.asked is not None and check.asked.options.on_fail == "warn")
+    return _soften(deleted, warns=check.rule is not None and check.rule.options.on_fail == "warn")
 
 
 def _report_missing_anchor(outcome: Outcome, error: MissingAnchorError) -> Outcome:
@@ -356,7 +356,7 @@ def _has_something_to_check(rule: RuleAsked, check: Check, scores: Scores) -> bo
 def _report_nothing_checked(inputs: Outcome, checks: Sequence[Check], scores: Scores) -> Outcome:
     """The outcome of the inputs of a suite whose rules had nothing to look at."""
     headline = "no rule of this suite judged anything"
-    compared = ((check, check.asked) for check in checks if check.asked is not None and check.asked.kind.compares)
+    compared = ((check, check.rule) for check in checks if check.rule is not None and check.rule.kind.compares)
     new = any(_is_new(make_context(check, rule, scores)) for check, rule in compared)
     remedy = "accept the current rankings" if new else "give it more queries, or lower min_queries"
     if not scores.population.counting.any():

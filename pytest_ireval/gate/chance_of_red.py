@@ -46,7 +46,7 @@ class ChanceOfRed(NamedTuple):
 def estimate_chance_of_red(known: Known, run: RunResult | None) -> ChanceOfRed:
     """Apply the rules to changes like that of ``run``; if it moved no query, to changes of the usual spread."""
     drawn_from, differences = _find_differences(known, run)
-    checks = [check for check in known.checks if check.asked is not None]
+    checks = [check for check in known.checks if check.rule is not None]
     counted = [check for check in checks if _looks_at_values(check, differences)]
     left_out = {check.id: _name_rule(check) for check in checks if check not in counted}
     if known.clusters is not None:
@@ -93,7 +93,7 @@ def _find_differences(known: Known, run: RunResult | None) -> tuple[str, Mapping
 def _looks_at_values(check: Check, differences: Mapping[str, Floats]) -> bool:
     """Tell whether a rule looks at nothing but values of queries, now and in the baseline, whose moves are known."""
     metric = check.part.metric
-    if check.asked is None or metric is None or (check.asked.kind.compares and not compares_with_baseline(check.asked)):
+    if check.rule is None or metric is None or (check.rule.kind.compares and not compares_with_baseline(check.rule)):
         return False
     # a time minus the difference of another query may be below 0; most rules about times only warn
     return str(metric) in differences and metric.unit == "query" and not metric.ratio

@@ -49,8 +49,8 @@ def diagnose_change(
     doubtful = [each for each in outcomes if each.verdict != "pass" or (each.warning and each.id != INPUTS)]
     by_id, source = {check.id: check for check in checks}, inputs.suite.source
     ordered = sorted(doubtful, key=lambda each: each.verdict != "fail")
-    compared = (by_id[each.id] for each in ordered if by_id[each.id].asked and each.compares)
-    references = (*(scores.find_reference(check.asked) for check in compared if check.asked), scores.baseline)
+    compared = (by_id[each.id] for each in ordered if by_id[each.id].rule and each.compares)
+    references = (*(scores.find_reference(check.rule) for check in compared if check.rule), scores.baseline)
     comparison = next((each.usable for each in references if each.usable is not None), None)
     if comparison is None or source is None:
         return DiagnosesFound((), ())

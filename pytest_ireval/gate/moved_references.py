@@ -71,7 +71,7 @@ def _names_a_reference(suite: Suite) -> bool:
 
 def _reference_of(check: Check) -> Reference | None:
     """The reference of a check that compares, or that a threshold about two lists names."""
-    return None if check.asked is None else check.asked.options.facts.reference
+    return None if check.rule is None else check.rule.options.facts.reference
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +123,8 @@ class _ReferenceComparer:
                 raise BaselineError("there is no baseline now")
             ours = score_baseline(collection, stored, "the baseline now", [metric])
         else:
-            assert other.asked is not None  # noqa: S101 - it has a reference
-            usable = self.scores.find_reference(other.asked).usable
+            assert other.rule is not None  # noqa: S101 - it has a reference
+            usable = self.scores.find_reference(other.rule).usable
             if usable is None:
                 return None  # the rule itself is an error
             ours = usable.reference

@@ -257,7 +257,7 @@ def _list_judged_figures(scores: Scores) -> list[MetricOnSlice]:
     about = [
         (check.part.metric, check.slice)
         for check in checks
-        if check.asked and check.asked.kind.compares and check.part.metric is not None
+        if check.rule and check.rule.kind.compares and check.part.metric is not None
     ]
     judged = [(metric, each) for metric, each in about if metric.reads_judgments and "reference" not in metric.needs]
     metrics = {str(metric): metric for metric, _ in judged}

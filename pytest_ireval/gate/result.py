@@ -296,7 +296,7 @@ def _average_curves(scores: Scores, checks: Sequence[Check]) -> Iterator[SliceCu
     there = ~np.isnan(now[:, 0])
     if before is not None:
         there &= ~np.isnan(before[:, 0])
-    for within in dict.fromkeys((WHOLE, *(check.slice for check in checks if check.asked is not None))):
+    for within in dict.fromkeys((WHOLE, *(check.slice for check in checks if check.rule is not None))):
         rows = np.flatnonzero(scores.population.mask(within) & there)
         if rows.size:
             baseline = None if before is None else _average_rows(before[rows])

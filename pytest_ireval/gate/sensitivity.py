@@ -199,16 +199,16 @@ def _list_compared_means(checks: Sequence[Check]) -> Iterator[tuple[Check, Metri
     """The checks of means over the values of single lists."""
     for check in checks:
         metric = check.part.metric
-        if check.asked is None or metric is None or not compares_with_baseline(check.asked):
+        if check.rule is None or metric is None or not compares_with_baseline(check.rule):
             continue
-        of_ratios = metric.ratio and check.asked.options.facts.by_evidence  # spreads of ratios are not kept
+        of_ratios = metric.ratio and check.rule.options.facts.by_evidence  # spreads of ratios are not kept
         if metric.aggregate == "mean" and "reference" not in metric.needs and not of_ratios:
             yield check, metric
 
 
 def _foresee(known: Known, check: Check, metric: Metric, drop: Tolerance | None, queries: int | None) -> Outlook:
     values = _collect_values(known, metric, check.slice)
-    facts = check.asked.options.facts if check.asked else RuleFacts()
+    facts = check.rule.options.facts if check.rule else RuleFacts()
     found = Outlook(
         check,
         str(metric),
@@ -237,7 +237,7 @@ def _foresee(known: Known, check: Check, metric: Metric, drop: Tolerance | None,
 
 def _count_tests(known: Known) -> int:
     """Count the verdicts that evidence decides: the smallest p is multiplied by this number."""
-    return sum(check.asked is not None and check.asked.options.facts.by_evidence for check in known.checks)
+    return sum(check.rule is not None and check.rule.options.facts.by_evidence for check in known.checks)
 
 
 def _add_power(found: Outlook, weigh: Weighting | None) -> Outlook:
@@ -296,7 +296,7 @@ def _count_queries(known: Known, within: Slice) -> int:
 
 def _weigh_queries(known: Known, check: Check, metric: Metric) -> Weighting | None:
     """The weights and clusters of a rule's queries; None where they are unknown."""
-    facts = check.asked.options.facts if check.asked is not None else RuleFacts()
+    facts = check.rule.options.facts if check.rule is not None else RuleFacts()
     stored = known.stored.metrics.get(str(metric)) if known.stored is not None else None
     if known.queries is None or stored is None or metric.unit != "query":
         return None

@@ -73,7 +73,7 @@ def _add_facts(outcome: Outcome, found: Open | None) -> Outcome:
 def _depends_on_judgments(outcome: Outcome, check: Check) -> bool:
     """Tell whether it compares a metric of queries, and is against the change, or cannot tell."""
     metric = check.part.metric
-    if check.asked is None or not check.asked.kind.compares or metric is None or metric.unit != "query":
+    if check.rule is None or not check.rule.kind.compares or metric is None or metric.unit != "query":
         return False
     return not outcome.missing_baseline and (outcome.verdict in ("fail", "inconclusive") or outcome.warning)
 
@@ -87,14 +87,14 @@ def _report_renamed_ids(outcome: Outcome) -> Outcome:
 
 def _find_open_part(check: Check, scores: Scores) -> Open | None:
     """The open part of a check; None where no unjudged document matters."""
-    assert check.asked is not None  # noqa: S101 - asked for above
-    context = make_context(check, check.asked, scores)
+    assert check.rule is not None  # noqa: S101 - asked for above
+    context = make_context(check, check.rule, scores)
     found = context.unjudged(context.metric)
     if found is None:
         return None
     inside = set(np.array(context.population.queries.ids, object)[context.population.mask(context.slice)].tolist())
     documents = tuple(each for each in found.documents if each.query in inside)
-    facts = check.asked.options.facts if check.asked else RuleFacts()
+    facts = check.rule.options.facts if check.rule else RuleFacts()
     return Open(context, found, documents, facts.weighted, facts.tolerance_on(context.slice.value) or Tolerance())
 
 

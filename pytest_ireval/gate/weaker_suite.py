@@ -172,7 +172,7 @@ def _as_it_was(asked: FileAsked, tree: Tree, read: Callable[[Path], Read]) -> Re
 
 def _matching(check: Check) -> tuple[object, ...]:
     """The parts of a check that stay the same if its rule is only given another name."""
-    kind = check.asked.kind.name if check.asked else check.family
+    kind = check.rule.kind.name if check.rule else check.family
     return kind, str(check.part.metric), check.part.label, check.slice
 
 
@@ -182,7 +182,7 @@ def pair_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple
     known = {check.id for check in before}
     free = {_matching(check): check for check in now if check.id not in known}
     for check in before:
-        if check.asked is not None:
+        if check.rule is not None:
             yield check, by_id.get(check.id) or free.get(_matching(check))
 
 
@@ -197,12 +197,12 @@ def _of_checks(before: Sequence[Check], now: Sequence[Check]) -> Iterator[tuple[
     """Changed options, each with a flag: it lets more pass. Verdicts with the same change share a line."""
     found: dict[tuple[str, ChangedOption], list[str]] = {}
     for check, other in pair_checks(before, now):
-        if check.asked is None or other is None or other.asked is None:
+        if check.rule is None or other is None or other.rule is None:
             continue
         values = check.slice.value, other.slice.value
-        changes = [*changed_options(check.asked.options, other.asked.options, values)]
+        changes = [*changed_options(check.rule.options, other.rule.options, values)]
         changes = [each for each in changes if each.name != "on_fail"]
-        if other.asked.only_warns(other.part.metric) and not check.asked.only_warns(check.part.metric):
+        if other.rule.only_warns(other.part.metric) and not check.rule.only_warns(check.part.metric):
             changes.append(ChangedOption("on_fail", "fail", "warn", looser=True))
         changes += looser_part(check.part.item, other.part.item)
         for each in changes:

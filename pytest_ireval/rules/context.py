@@ -118,35 +118,34 @@ class RuleContext:
             return self.population.mask(self.slice)
         return np.ones(len(scores.names), bool)
 
-    def query_changes(self, values: Values, rows: Iterable[int], notes: Sequence[str] = ()) -> tuple[QueryChange, ...]:
-        """The changes of some units, given as rows of ``values``, with their documents."""
+    def query_changes(
+        self, values: Values, rows: Iterable[int], notes: Sequence[str] = (), *, documents: bool = True
+    ) -> tuple[QueryChange, ...]:
+        """The changes of some units, given as rows of ``values``, with their documents unless they are not wanted."""
         compared = self.baseline is not None and "reference" not in self.metric.needs
         changes = []
         for i, row in enumerate(rows):
             note = notes[i] if notes else ""
             if self.metric.unit == "query":
-                change = self.query_change(int(values.place[row]), note)
+                change = self.query_change(int(values.place[row]), note, documents=documents)
             else:
                 change = QueryChange(values.all_names[values.place[row]], "", None, note=note)
             before = float(values.before[row]) if compared else None
             changes.append(replace(change, now=float(values.now[row]), baseline=before))
         return tuple(changes)
 
-    def query_change(self, place: int, note: str = "") -> QueryChange:
-        """One query, by its place among the queries of the suite, with its documents."""
+    def query_change(self, place: int, note: str = "", *, documents: bool = True) -> QueryChange:
+        """One query, by its place among the queries of the suite, with its documents unless they are not wanted."""
         queries, weights = self.population.queries, self.population.weights
         query = queries.ids[place]
-        documents = self.placed_documents(query)
-        now = sorted(
-            (document for document in documents if document.now is not None), key=lambda document: document.now or 0
-        )
+        placed = self.placed_documents(query) if documents else ()
         return QueryChange(
             query=query,
             text=queries.text[place],
             now=None,
             weight=None if weights is None else float(weights[place]),
-            best=find_best_document(documents) if self.baseline is None else self._find_fallen(documents),
-            top=tuple(now[:3]),
+            best=find_best_document(placed) if self.baseline is None else self._find_fallen(placed),
+            top=tuple(document for document in placed[:3] if document.now is not None),
             note=note,
         )
 

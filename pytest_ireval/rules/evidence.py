@@ -26,12 +26,9 @@ class RelabeledChange:
     worst: MetricChange
     """With the worst labels for the change."""
     best: MetricChange
-    exact: bool
-    """True if no labels lead farther than ``worst`` and ``best``."""
     documents: int
     """The number of them that matter."""
-    below: int | None = None
-    """Unjudged documents below this rank in both lists count as judged; None where there are none."""
+    effect: UnjudgedEffect
 
 
 class Decision(NamedTuple):
@@ -116,7 +113,7 @@ def relabel_unjudged(change: MetricChange) -> RelabeledChange | None:
         replace(change, assumed_gains=context.sign * np.where(np.isnan(end), change.values.gain, end))
         for end in (unjudged.worst[place], unjudged.best[place])
     )
-    return RelabeledChange(_condense(change, unjudged), worst, best, unjudged.exact, documents, unjudged.below)
+    return RelabeledChange(_condense(change, unjudged), worst, best, documents, unjudged)
 
 
 def _condense(change: MetricChange, unjudged: UnjudgedEffect) -> MetricChange:

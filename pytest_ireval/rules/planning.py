@@ -45,12 +45,12 @@ class Check:
     id: str
     """``no_regression::nDCG_10.segment-tail``"""
     place: Place
-    asked: RuleAsked | None = None
+    rule: RuleAsked | None = None
     """None: it is about the inputs, or a waiver."""
     part: Part = NO_PART
     slice: Slice = WHOLE
     waiver: Waiver | None = None
-    held: tuple[MetricOnSlice, ...] = ()
+    figures: tuple[MetricOnSlice, ...] = ()
     """Of ``lowering``: the figures of the branch's baseline that are compared with the base's."""
 
     @property
@@ -61,12 +61,12 @@ class Check:
     @property
     def only_warns(self) -> bool:
         """True if a failure is a warning and never red."""
-        return self.asked is not None and self.asked.only_warns(self.part.metric)
+        return self.rule is not None and self.rule.only_warns(self.part.metric)
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Those of the rule."""
-        return tuple(self.asked.options.tags) if self.asked else ()
+        return tuple(self.rule.options.tags) if self.rule else ()
 
 
 def needs_queries(suite: Suite) -> bool:
@@ -92,7 +92,7 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
         for part, place in zip(rule.parts, rule.places, strict=True):
             checks += [Check(_make_id(rule, part, slice_), place, rule, part, slice_) for slice_ in slices]
     if lowering:
-        checks.append(Check(LOWERING, suite.place, held=tuple(list_compared_figures(checks))))
+        checks.append(Check(LOWERING, suite.place, figures=tuple(list_compared_figures(checks))))
     checks += [Check(f"waive::{slug(waiver.query)}", waiver.place, waiver=waiver) for waiver in suite.waivers]
     problems += _check_ids(checks)
     if problems:
@@ -103,7 +103,7 @@ def plan_checks(suite: Suite, queries: Queries | None, *, lowering: bool = False
 def find_checks_that_cannot_fail(checks: Sequence[Check], queries: Queries | None) -> Iterator[str]:
     """Report checks that pass with any rankings, and recall checked alone: a reader may take them for a guard."""
     for check in checks:
-        rule = check.asked
+        rule = check.rule
         if rule is None:
             continue
         place = f"{check.place.file}:{check.place.line}: {check.id} can never fail"
@@ -115,7 +115,7 @@ def find_checks_that_cannot_fail(checks: Sequence[Check], queries: Queries | Non
             inside = int(check.slice.mask(queries).sum())
             if at_most.of(inside) >= inside:
                 yield f"{place}: at_most allows {at_most} of {format_count(inside, 'query')}"
-    of_rules = [check for check in checks if check.asked]
+    of_rules = [check for check in checks if check.rule]
     if any(check.part.timed for check in of_rules) and all(check.only_warns for check in of_rules):
         only = "times only warn, unless a rule says on_fail: fail"
         yield f"{of_rules[0].place.file}: no rule of this suite can fail: {only}"
@@ -136,14 +136,14 @@ def find_rules_of_few_weights(
     """Report weighted rules that few queries decide: a line for each rule, with its slices."""
     slices: dict[int, tuple[Check, list[str]]] = {}
     for check in checks:
-        if check.asked is None or queries is None or weights is None or not check.asked.options.facts.weighted:
+        if check.rule is None or queries is None or weights is None or not check.rule.options.facts.weighted:
             continue
         inside = weights[check.slice.mask(queries)]
         effective = round(weighting(inside, inside.size).effective)
         if effective < min(FEW_BY_WEIGHT, inside.size):
             on = f" of {check.slice}" if check.slice.conditions else ""
             text = f"{format_count(inside.size, 'query')}{on} count like {effective} of equal weight"
-            slices.setdefault(id(check.asked), (check, []))[1].append(text)
+            slices.setdefault(id(check.rule), (check, []))[1].append(text)
     for check, texts in slices.values():
         more = f"; and {format_count(len(texts) - MOST_NAMED, 'more slice')}" if len(texts) > MOST_NAMED else ""
         place = f"{check.place.file}:{check.place.line}: {check.family} {check.part.metric or ''}".rstrip()
@@ -166,7 +166,7 @@ def list_compared_figures(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
     slices: dict[str, list[Slice]] = {}
     for check in checks:
         metric = check.part.metric
-        if check.asked and compares_with_baseline(check.asked) and metric and "reference" not in metric.needs:
+        if check.rule and compares_with_baseline(check.rule) and metric and "reference" not in metric.needs:
             metrics.setdefault(str(metric), metric)
             slices.setdefault(str(metric), [WHOLE]).append(check.slice)
     for name, metric in metrics.items():
@@ -178,7 +178,7 @@ def list_anchored_means(checks: Sequence[Check]) -> Iterator[MetricOnSlice]:
     means: dict[tuple[str, Slice], MetricOnSlice] = {}
     for check in checks:
         metric = check.part.metric
-        if check.asked and compares_with_anchor(check.asked) and metric and metric.aggregate == "mean":
+        if check.rule and compares_with_anchor(check.rule) and metric and metric.aggregate == "mean":
             means[str(metric), check.slice] = MetricOnSlice(metric, check.slice)
     yield from means.values()
 

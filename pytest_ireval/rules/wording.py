@@ -108,10 +108,10 @@ def describe_bounds(change: MetricChange, relabeled: RelabeledChange | None) -> 
     """The least and the most change that judging the unjudged documents could lead to."""
     if relabeled is None:
         return
-    sign, count, exactly = change.context.sign, relabeled.documents, "" if relabeled.exact else "about "
+    sign, count, exactly = change.context.sign, relabeled.documents, "" if relabeled.effect.exact else "about "
     low, high = sorted(-sign * end.fall + 0.0 for end in (relabeled.worst, relabeled.best))
     affect, grades = ("affects", "grade it gets") if count == 1 else ("affect", "grades they get")
-    rank = relabeled.below
+    rank = relabeled.effect.below
     below = "" if rank is None else f" (documents below rank {rank} count as judged)"
     yield (
         f"{format_count(count, 'unjudged document')} {affect} this figure: the change is between {exactly}"

@@ -59,24 +59,12 @@ def _make_list(context: RuleContext, values: Values, rows: NDArray[np.int64], fa
     return QueryList(
         (
             *context.query_changes(values, with_documents.tolist()),
-            *(_make_plain_change(context, values, row) for row in plain.tolist()),
+            *context.query_changes(values, plain.tolist(), documents=False),
         ),
         max(0, rows.size - MOST_LISTED) if failed else 0,
         whole,
         int(rows.size),
         share,
-    )
-
-
-def _make_plain_change(context: RuleContext, values: Values, row: int) -> QueryChange:
-    queries, weights, place = context.population.queries, context.population.weights, int(values.place[row])
-    of_queries = context.metric.unit == "query"
-    return QueryChange(
-        values.all_names[place],
-        queries.text[place] if of_queries else "",
-        now=float(values.now[row]),
-        baseline=None if context.baseline is None else float(values.before[row]),
-        weight=float(weights[place]) if of_queries and weights is not None else None,
     )
 
 

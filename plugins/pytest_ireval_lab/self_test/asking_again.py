@@ -105,7 +105,7 @@ def _measure_floor(scores: Scores, check: Check, askings: _Askings) -> float | N
     if not noise.queries:
         return None
     weights = scores.population.weights
-    if weights is None or check.asked is None or not check.asked.options.facts.weighted:
+    if weights is None or check.rule is None or not check.rule.options.facts.weighted:
         return noise_floor(noise.within, noise.queries, *askings)
     within, queries = measure_weighted_noise(scores.current, str(check.part.metric), inside, weights)
     return noise_floor(within, queries, *askings)
@@ -113,7 +113,7 @@ def _measure_floor(scores: Scores, check: Check, askings: _Askings) -> float | N
 
 def _turns_red(check: Check) -> bool:
     """Tell whether a rule whose tolerance noise breaks is red then; others warn."""
-    if check.asked is None:
+    if check.rule is None:
         return True
-    facts = check.asked.options.facts
+    facts = check.rule.options.facts
     return not (facts.by_evidence and facts.on_inconclusive == "warn") and not check.only_warns

@@ -30,8 +30,8 @@ def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
     references = {
         id(each): each
         for check in list_swappable(rehearsal)
-        if check.asked
-        for each in [scores.find_reference(check.asked)]
+        if check.rule
+        for each in [scores.find_reference(check.rule)]
     }
     for reference in references.values():
         comparison = reference.usable
@@ -46,7 +46,7 @@ def count_different_queries(rehearsal: Rehearsal, scores: Scores) -> int:
 
 def list_swappable(rehearsal: Rehearsal) -> tuple[Check, ...]:
     """Rules that compare values; swapping the sides of lists does not change the result of a comparison of lists."""
-    kinds = ((check, check.asked.kind) for check in rehearsal.checks if check.asked)
+    kinds = ((check, check.rule.kind) for check in rehearsal.checks if check.rule)
     return tuple(check for check, kind in kinds if kind.compares and not kind.compares_lists)
 
 
@@ -57,7 +57,7 @@ def count_false_alarms(
     checks = list_swappable(rehearsal)
     if not checks:
         return ()
-    lists = any(check.asked and not check.asked.kind.check.__module__.startswith("pytest_ireval.") for check in checks)
+    lists = any(check.rule and not check.rule.kind.check.__module__.startswith("pytest_ireval.") for check in checks)
     by_evidence = [check for check in checks if _name_decision(check) == "evidence"]
     red: Counter[str] = Counter()
     proven: Counter[str] = Counter()
@@ -111,4 +111,4 @@ def _find_significant(checks: Sequence[Check], scores: Scores, failed: Container
 
 
 def _name_decision(check: Check) -> str:
-    return "evidence" if check.asked and check.asked.options.facts.by_evidence else "observed"
+    return "evidence" if check.rule and check.rule.options.facts.by_evidence else "observed"

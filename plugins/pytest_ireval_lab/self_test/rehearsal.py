@@ -76,10 +76,10 @@ def begin_rehearsal(inputs: Inputs, scores: Scores, checks: Iterable[Check]) -> 
     prints = [fingerprint_rankings(each) for side in sides for each in side.rankings]
     seed = " ".join((inputs.fingerprints.queries, inputs.fingerprints.judgments, *prints))
     place = {id(rule): number for number, rule in enumerate(inputs.suite.rules)}
-    of_rules = (check for check in checks if check.asked is not None)
+    of_rules = (check for check in checks if check.rule is not None)
     return Rehearsal(
         scores=whole,
-        checks=tuple(sorted(of_rules, key=lambda check: (place[id(check.asked)], check.id))),
+        checks=tuple(sorted(of_rules, key=lambda check: (place[id(check.rule)], check.id))),
         urn=make_urn(scores.population.queries.ids, seed),
         has_baseline=scores.accepted is not None,
     )
